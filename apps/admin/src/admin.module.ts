@@ -27,7 +27,7 @@ import { PlanLimitsModule } from './plan-limits/plan-limits.module';
 
 const service = 'admin';
 
-/** The wings of this service. */
+/** Root module: the wings of the admin service. */
 @Module({
   imports: [
     ApplicationSettingsModule,

@@ -1,51 +1,51 @@
 import type { CronLine } from '@rookery/jobs';
 import { defineSettings, setting } from '@rookery/platform';
 
-/** What only the identity service reads. */
+/** Settings that only the identity service reads. */
 export const identitySettings = defineSettings('identity', {
   botRetentionDays: setting.int('TOKEN_BOT_RETENTION_DAYS', {
     default: 30,
     min: 0,
     max: 3650,
-    about: 'Days between the end of the last token of a group or project bot and the removal of the bot.',
+    about: 'Days between the expiry of the last token of a group or project bot and the removal of the bot.',
   }),
   impersonationEnabled: setting.flag('TOKEN_IMPERSONATION', {
     default: true,
     about: 'Whether impersonation tokens may be used.',
   }),
-  rateLimits: setting.flag('RATE_LIMITS', { default: true, about: 'Whether rate limits hold at all.' }),
+  rateLimits: setting.flag('RATE_LIMITS', { default: true, about: 'Whether rate limits are enforced.' }),
   namespaceChecksPerMinute: setting.int('NAMESPACE_CHECKS_PER_MINUTE_COUNT', {
     default: 20,
     min: 0,
     max: 1_000_000,
-    about: 'How often one person may ask in a minute whether a path is free, counted over all replicas; 0 = no limit.',
+    about: 'How often a user may check per minute whether a path is free, counted over all replicas; 0 = no limit.',
   }),
   housekeepingCron: setting.cron('HOUSEKEEPING_CRON', {
     default: '*/10 * * * *',
     about:
-      'When memberships, shares, bots, unconfirmed addresses and deletions whose time has come are cleared away, notices of the end of tokens go out, seats are counted and the change log is made shorter.',
+      'Time of housekeeping: removes expired memberships, shares, bots, unconfirmed addresses and deleted groups and projects, sends notices of token expiry, counts seats, and compacts the change log.',
   }),
   confirmEmails: setting.flag('EMAIL_CONFIRMATION', {
     default: true,
-    about: 'Whether addresses that people add, and addresses chosen for service accounts, wait for their confirmation.',
+    about: 'Whether addresses that users add, and addresses chosen for service accounts, must be confirmed.',
   }),
   confirmationsPerHour: setting.int('EMAIL_CONFIRMATIONS_PER_HOUR_COUNT', {
     default: 30,
     min: 0,
     max: 1_000_000,
     about:
-      'Confirmation e-mails that one person may have sent in an hour, and addresses that they may be refused for; 0 = no limit.',
+      'Maximum number of confirmation e-mails that a user may cause per hour, and of refusals that disclose an address; 0 = no limit.',
   }),
   collaborationUrl: setting.url('COLLABORATION_URL', {
     default: 'http://collaboration:8080',
     protocols: ['http', 'https'],
-    about: 'Where the collaboration service is reached from inside; badges ask it about repositories.',
+    about: 'Internal URL of the collaboration service, which provides repository facts for badges.',
   }),
   pagesDomain: setting.text('PAGES_DOMAIN', {
     default: null,
-    about: 'Host of published pages, for badges; without it `pages.` and the host of ROOKERY_EXTERNAL_URL.',
+    about: 'Host of published pages, for badges. Default: `pages.` and the host of ROOKERY_EXTERNAL_URL.',
   }),
 });
 
-/** When jobs of housekeeping are due. */
+/** Schedule of housekeeping jobs. */
 export const housekeepingCron: CronLine = (read) => read(identitySettings).housekeepingCron;

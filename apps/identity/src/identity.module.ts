@@ -25,7 +25,7 @@ import { TokensModule } from './tokens/tokens.module';
 import { TopicsModule } from './topics/topics.module';
 import { UsersModule } from './users/users.module';
 
-/** The wings of this service, from below. */
+/** Root module: the wings of the identity service, in the order of their dependencies. */
 @Module({
   imports: [
     DirectoryModule,

@@ -30,7 +30,7 @@ import { TellHistoriesApart1767225600050 } from '../src/migrations/1767225600050
 @Module({})
 class LogOnly {}
 
-/** Identity's change log on identity's tables, served over HTTP, without the rest of identity. */
+/** Identity's change log over identity's tables, served over HTTP, without the rest of identity. */
 export class DirectoryLog {
   private constructor(
     readonly app: NestFastifyApplication,
@@ -72,7 +72,7 @@ export class DirectoryLog {
         DirectoryModule,
       ],
     };
-    // Every application of a spec file flushes its logger when the process ends.
+    // All applications of a spec file flush their logger when the process ends.
     process.setMaxListeners(100);
     const app = await createApiV4App(module, false);
     await app.listen(0, '127.0.0.1');
@@ -103,7 +103,7 @@ export class DirectoryLog {
     return (await response.json()) as DirectoryChangesAnswer;
   }
 
-  /** Everything from the beginning. */
+  /** Reads the log from the beginning. */
   async all(): Promise<DirectoryChangesAnswer> {
     return this.changes({ after: 0, epoch: '', limit: 10_000 });
   }

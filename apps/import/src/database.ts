@@ -1,5 +1,5 @@
 import { directoryMigrations } from '@rookery/directory';
 import type { MigrationClass } from '@rookery/persistence';
 
-/** The import service owns its database and outbox; tables of its own come with its first route. */
+/** The import service owns its database and outbox. It has no tables of its own before its first route. */
 export const migrations: readonly MigrationClass[] = [...directoryMigrations];

@@ -18,7 +18,7 @@ import { ProtectionRulesModule } from './protection-rules/protection-rules.modul
 
 const service = 'package';
 
-/** The wings of this service. */
+/** Root module: the wings of the package service. */
 @Module({ imports: [ProtectionRulesModule] })
 export class PackageModule {
   static forRoot(values: SettingsValues): DynamicModule {

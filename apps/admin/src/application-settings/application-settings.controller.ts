@@ -16,14 +16,14 @@ const SHARED = {
 export class ApplicationSettingsController {
   constructor(private readonly settings: ApplicationSettingsService) {}
 
-  @Endpoint('GET', '/application/settings', { ...SHARED, about: 'The settings of the instance.' })
+  @Endpoint('GET', '/application/settings', { ...SHARED, about: 'Returns the settings of the instance.' })
   show(): Promise<ShownSettings> {
     return this.settings.show();
   }
 
   @Endpoint('PUT', '/application/settings', {
     ...SHARED,
-    about: 'Changes the settings that are sent; every service follows within a second.',
+    about: 'Changes the sent settings. Every service applies them within a second.',
     params: UpdateApplicationSettings,
   })
   update({ params, viewer }: Call<UpdateApplicationSettings>): Promise<ShownSettings> {

@@ -31,7 +31,7 @@ export class UpdateApplicationSettings implements NothingBut<Partial<ShownSettin
   deletion_adjourned_period?: number;
   @Int({ ...OPTIONAL, ...APPLICATION_BOUNDS.max_personal_access_token_lifetime, about: 'Days.' })
   max_personal_access_token_lifetime?: number;
-  @Int({ ...OPTIONAL, ...APPLICATION_BOUNDS.notes_create_limit, about: 'A minute and person; 0 is no limit.' })
+  @Int({ ...OPTIONAL, ...APPLICATION_BOUNDS.notes_create_limit, about: 'Notes per minute and user; 0 means no limit.' })
   notes_create_limit?: number;
   @ListOf('text', { ...OPTIONAL, max: 100, splitItems: true, about: 'Usernames whose notes are not counted.' })
   notes_create_limit_allowlist?: readonly string[];

@@ -4,13 +4,13 @@ import { InstanceModule } from '../instance/instance.module';
 import { ApplicationSetting } from './application-setting.entity';
 import { ApplicationSettingsController } from './application-settings.controller';
 import { ApplicationSettingsService } from './application-settings.service';
-import { UnlimitedPeople } from './unlimited-people';
+import { NoteLimitAllowlist } from './note-limit-allowlist';
 
-/** Settings of the instance that administrators change while everything runs. */
+/** Instance settings that administrators change at run time. */
 @Owns(ApplicationSetting)
 @Module({
   imports: [InstanceModule],
   controllers: [ApplicationSettingsController],
-  providers: [ApplicationSettingsService, UnlimitedPeople],
+  providers: [ApplicationSettingsService, NoteLimitAllowlist],
 })
 export class ApplicationSettingsModule {}

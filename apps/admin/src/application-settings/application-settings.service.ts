@@ -6,34 +6,37 @@ import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { InstanceService } from '../instance/instance.service';
 import { ApplicationSetting } from './application-setting.entity';
-import { UnlimitedPeople } from './unlimited-people';
+import { NoteLimitAllowlist } from './note-limit-allowlist';
 
-/** Settings as they are sent and shown: people by username. */
+/** Application settings as the API shows them: users by username instead of id. */
 export interface ShownSettings extends Omit<ApplicationSettings, 'notes_create_limit_allowlist'> {
   readonly notes_create_limit_allowlist: readonly string[];
 }
 
-/** Settings of the whole instance; every change is told to all services. Source: reference packages-and-admin 10.3. */
+/**
+ * Application settings of the instance. Each change is published to all services. Source: reference packages-and-admin
+ * 10.3.
+ */
 @Injectable()
 export class ApplicationSettingsService {
   constructor(
     private readonly work: Work,
     private readonly instance: InstanceService,
-    private readonly people: UnlimitedPeople,
+    private readonly allowlist: NoteLimitAllowlist,
     @Inject(applicationSettings.token) private readonly environment: ApplicationSettings,
   ) {}
 
-  /** All of them, changed or not. */
+  /** Returns all settings, with defaults from the environment. */
   show(): Promise<ShownSettings> {
     return this.work.run((tx) => this.all(tx));
   }
 
-  /** Changes those that are sent. Errors: Invalid for names that nobody has. */
+  /** Changes the sent settings. Errors: Invalid for unknown usernames. */
   async change(
     { notes_create_limit_allowlist: names, ...sent }: Partial<ShownSettings>,
     by: Viewer,
   ): Promise<ShownSettings> {
-    const ids = names && (await this.people.idsOf(names, by));
+    const ids = names && (await this.allowlist.idsOf(names, by));
     const kept: Partial<ApplicationSettings> = { ...sent, ...(ids ? { notes_create_limit_allowlist: ids } : {}) };
     return this.work.run(async (tx) => {
       await this.instance.change(tx);
@@ -49,7 +52,7 @@ export class ApplicationSettingsService {
       ...this.environment,
       ...Object.fromEntries(changed.map(({ name, value }) => [name, value])),
     };
-    const names = await this.people.namesOf(settings.notes_create_limit_allowlist, tx);
+    const names = await this.allowlist.namesOf(settings.notes_create_limit_allowlist, tx);
     return { ...settings, notes_create_limit_allowlist: names };
   }
 }

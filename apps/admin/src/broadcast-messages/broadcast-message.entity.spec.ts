@@ -5,7 +5,7 @@ const now = new Date('2026-11-21T10:00:00.000Z');
 const at = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
 
 describe('BroadcastMessage', () => {
-  it('is a banner for everybody, from now, for an hour', () => {
+  it('is by default a banner for all users, active from now for one hour', () => {
     const message = BroadcastMessage.write({ message: 'Tea at four' }, now);
     expect(message).toMatchObject({
       message: 'Tea at four',
@@ -31,7 +31,7 @@ describe('BroadcastMessage', () => {
     expect([0, 6, 9, 11].some((minutes) => message.isActive(at(minutes)))).toBe(false);
   });
 
-  it('keeps what a change does not name, and lets a colour be taken away', () => {
+  it('keeps omitted fields and can clear the font colour', () => {
     const message = BroadcastMessage.write({ message: 'x', theme: 'red', target_path: '/a/*' }, now);
     message.change({ font: '' }, at(1));
     expect(message).toMatchObject({ message: 'x', theme: 'red', targetPath: '/a/*', font: null, updatedAt: at(1) });

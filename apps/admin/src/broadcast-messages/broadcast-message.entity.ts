@@ -18,15 +18,15 @@ export const THEMES = [
 ] as const;
 export type Theme = (typeof THEMES)[number];
 
-/** Roles that a message may be meant for. Source: requirements 3 §4 Broadcast messages. */
+/** Access levels that a message can be restricted to. Source: requirements 3 §4 Broadcast messages. */
 export const TARGET_ACCESS_LEVELS = [10, 15, 20, 30, 40, 50] as const;
 
-/** Units: characters. What a page costs to compare with all targets hangs on it. */
+/** Units: characters. Bounds the cost of matching a page path against all targets. */
 const LONGEST_TARGET_PATH = 255;
 const HOUR_MS = 3_600_000;
 const COLOUR = /^#(?:[0-9a-f]{3}){1,2}$/i;
 
-/** What an administrator may say of a message; what is left out keeps its value, or has its default on creation. */
+/** Fields of a broadcast message. On update omitted fields keep their values; on creation they have defaults. */
 export interface BroadcastMessageInput {
   readonly message?: string;
   readonly starts_at?: Date;
@@ -39,7 +39,7 @@ export interface BroadcastMessageInput {
   readonly dismissable?: boolean;
 }
 
-/** A banner or notification for everybody on the instance. Source: requirements 3 §2 Broadcast message. */
+/** A banner or notification for all users of the instance. Source: requirements 3 §2 Broadcast message. */
 @Entity('broadcast_messages')
 @Check('ck_broadcast_messages_type', `broadcast_type in ('banner', 'notification')`)
 export class BroadcastMessage {
@@ -62,7 +62,7 @@ export class BroadcastMessage {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  /** A new message: from now, for an hour, as a banner for everybody, unless the input says otherwise. */
+  /** Creates a message. Defaults: a banner for all users, active from now for one hour. */
   static write(input: BroadcastMessageInput, now: Date): BroadcastMessage {
     const message = new BroadcastMessage();
     message.startsAt = now;
@@ -78,7 +78,7 @@ export class BroadcastMessage {
     return message;
   }
 
-  /** Errors: Invalid when the text is blank, the font is no colour, or the path is too long. */
+  /** Changes the given fields. Errors: Invalid for a blank text, an invalid colour, or a path that is too long. */
   change(input: BroadcastMessageInput, now: Date): void {
     const { message, starts_at, ends_at, font, target_access_levels, target_path, ...others } = input;
     const { broadcast_type, theme, dismissable, ...rest } = others;
@@ -96,7 +96,7 @@ export class BroadcastMessage {
     this.validate();
   }
 
-  /** Between its two instants; one that ends before it starts is never active. */
+  /** Whether `now` is between start and end. A message that ends before it starts is never active. */
   isActive(now: Date): boolean {
     return this.startsAt <= now && now < this.endsAt;
   }

@@ -42,7 +42,7 @@ export class BroadcastMessagesController {
   }
 
   @Endpoint('GET', '/broadcast_messages/displayed', {
-    about: 'Lists what a page shows to its reader: active messages that are meant for the page and for them.',
+    about: 'Lists the active messages that target the given page and the caller.',
     source: 'reference packages-and-admin 7',
     may: anyone(),
     params: ListDisplayedBroadcastMessages,
@@ -70,7 +70,7 @@ export class BroadcastMessagesController {
   }
 
   @Endpoint('POST', '/broadcast_messages', {
-    about: 'Writes a broadcast message.',
+    about: 'Creates a broadcast message.',
     source: SOURCE,
     may: administrator(),
     params: CreateBroadcastMessage,

@@ -2,7 +2,7 @@ import type { NothingBut } from '@rookery/kernel';
 import { Exclusive, Flag, IdOrPath, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import type { BroadcastMessageInput, BroadcastType, Theme } from './broadcast-message.entity';
 import { BROADCAST_TYPES, TARGET_ACCESS_LEVELS, THEMES } from './broadcast-message.entity';
-import type { Whereabouts } from './displayed-messages.service';
+import type { PageContext } from './displayed-messages.service';
 
 const LEVELS = { oneOf: TARGET_ACCESS_LEVELS.map(String) };
 
@@ -10,7 +10,7 @@ export class OneBroadcastMessage {
   @Int() id: number;
 }
 
-/** Levels are texts here, as lists of numbers have no bounds. */
+/** Access levels are texts in requests, because only lists of texts can have a fixed set of values. */
 type Input = Omit<BroadcastMessageInput, 'target_access_levels'>;
 
 /** Source: requirements 3 §4 Broadcast messages; reference packages-and-admin 7. */
@@ -26,7 +26,7 @@ export class CreateBroadcastMessage implements NothingBut<Input, CreateBroadcast
   @Flag({ optional: true }) dismissable?: boolean;
 }
 
-/** A change may leave out all of it. */
+/** All fields are optional on update. */
 const BroadcastMessageFields: new () => Partial<CreateBroadcastMessage> = CreateBroadcastMessage;
 
 export class UpdateBroadcastMessage
@@ -37,16 +37,20 @@ export class UpdateBroadcastMessage
   @Text({ optional: true }) override message?: string;
 }
 
-/** Longest path that is compared with targets. Units: characters. */
+/** Maximum length of a page path that is matched against targets. Units: characters. */
 const LONGEST_PATH = 2048;
 
 /** Source: reference packages-and-admin 7. */
 @Exclusive('project_id', 'group_id')
-export class ListDisplayedBroadcastMessages implements NothingBut<Whereabouts, ListDisplayedBroadcastMessages> {
-  @Text({ optional: true, max: LONGEST_PATH, about: 'Of the page; without it, messages for some pages are left out.' })
+export class ListDisplayedBroadcastMessages implements NothingBut<PageContext, ListDisplayedBroadcastMessages> {
+  @Text({
+    optional: true,
+    max: LONGEST_PATH,
+    about: 'Path of the page. Without it, only messages without a target path are listed.',
+  })
   path?: string;
-  @IdOrPath({ optional: true, about: 'Id or full path of the project that the page is about.' })
+  @IdOrPath({ optional: true, about: 'Id or full path of the project that the page belongs to.' })
   project_id?: number | string;
-  @IdOrPath({ optional: true, about: 'Id or full path of the group that the page is about.' })
+  @IdOrPath({ optional: true, about: 'Id or full path of the group that the page belongs to.' })
   group_id?: number | string;
 }

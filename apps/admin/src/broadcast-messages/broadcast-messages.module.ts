@@ -5,7 +5,7 @@ import { FeaturesModule } from '../features/features.module';
 import { BroadcastMessagesController } from './broadcast-messages.controller';
 import { DisplayedMessagesService } from './displayed-messages.service';
 
-/** Texts that everybody sees for a while, written by administrators. */
+/** Messages that administrators show to all users for a limited time. */
 @Owns(BroadcastMessage)
 @Module({
   imports: [FeaturesModule],

@@ -8,17 +8,20 @@ import { FeaturesService } from '../features/features.service';
 import type { BroadcastMessage } from './broadcast-message.entity';
 import { broadcastMessages } from './broadcast-messages';
 
-/** Where somebody is: the page that they look at, and the project or group that it belongs to, by id or full path. */
-export interface Whereabouts {
+/** The page that a user looks at, and the project or group that it belongs to, by id or full path. */
+export interface PageContext {
   readonly path?: string;
   readonly project_id?: number | string;
   readonly group_id?: number | string;
 }
 
-/** What of a target counts as itself in LIKE; `*` is any run of characters. Both sides are folded. */
+/**
+ * SQL expression that turns a target path into a LIKE pattern: escapes special characters and replaces `*` by `%`. Both
+ * sides of the comparison are in lower case.
+ */
 const PATTERN = String.raw`replace(regexp_replace(lower(row.target_path), '([\\%_])', '\\\1', 'g'), '*', '%')`;
 
-/** The messages that a page shows to who looks at it. Source: reference packages-and-admin 7. */
+/** Active broadcast messages for a page and a user. Source: reference packages-and-admin 7. */
 @Injectable()
 export class DisplayedMessagesService {
   private readonly messages: Collection<BroadcastMessage>;
@@ -32,20 +35,23 @@ export class DisplayedMessagesService {
     this.messages = broadcastMessages.on(work);
   }
 
-  /** Errors: NotFound for a project or group that the viewer does not see. */
-  async list(where: Whereabouts, viewer: Viewer, page: PageRequest): Promise<Page<BroadcastMessage>> {
+  /** Errors: NotFound for a project or group that the viewer cannot see. */
+  async list(where: PageContext, viewer: Viewer, page: PageRequest): Promise<Page<BroadcastMessage>> {
     const [now, level] = [this.clock.now(), await this.level(where, viewer)];
     const narrow = (list: ListQuery<unknown>): void => {
       const at = list.bind(now);
       list.where(`row.starts_at <= ${at} and row.ends_at > ${at}`);
-      list.where(isAt(where.path ?? '', list));
-      list.where(isFor(level, list));
+      list.where(matchesPathSql(where.path ?? '', list));
+      list.where(matchesLevelSql(level, list));
     };
     return this.messages.list({ page, narrow });
   }
 
-  /** The viewer's role there, as far as messages go by it; null when it is not known. */
-  private async level({ project_id, group_id }: Whereabouts, viewer: Viewer): Promise<number | null> {
+  /**
+   * Returns the viewer's access level in the project or group. Shape: null without a project or group, and while the
+   * feature `role_targeted_broadcast_messages` is off for the viewer.
+   */
+  private async level({ project_id, group_id }: PageContext, viewer: Viewer): Promise<number | null> {
     if (project_id === undefined && group_id === undefined) return null;
     const place =
       project_id === undefined
@@ -56,15 +62,18 @@ export class DisplayedMessagesService {
   }
 }
 
-/** A message without a path is everywhere. Shape: a path begins with `/`, said or not; a blank one is none. */
-function isAt(path: string, list: ListQuery<unknown>): string {
+/**
+ * SQL condition: the message targets this path. Messages without a target path match every page. Shape: a missing
+ * leading `/` is added; a blank path counts as none.
+ */
+function matchesPathSql(path: string, list: ListQuery<unknown>): string {
   const everywhere = String.raw`(row.target_path is null or row.target_path !~ '\S')`;
   if (path.trim() === '') return everywhere;
   const asked = list.bind(path.startsWith('/') ? path : `/${path}`);
   return `(${everywhere} or lower(${asked}) like ${PATTERN})`;
 }
 
-function isFor(level: number | null, list: ListQuery<unknown>): string {
+function matchesLevelSql(level: number | null, list: ListQuery<unknown>): string {
   const all = `row.target_access_levels = '{}'`;
   return level === null ? all : `(${all} or ${list.bind(level)} = any(row.target_access_levels))`;
 }

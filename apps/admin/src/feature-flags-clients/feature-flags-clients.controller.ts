@@ -12,7 +12,7 @@ export class FeatureFlagsClientsController {
   constructor(private readonly clients: FeatureFlagsClientsService) {}
 
   @Endpoint('GET', '/projects/:id/feature_flags_client', {
-    about: 'The token by which clients ask for the feature flags of a project.',
+    about: 'Returns the token by which clients fetch the feature flags of a project.',
     source: SOURCE,
     within: project(),
     may: whileFlagsAreOn('maintainer'),
@@ -23,7 +23,7 @@ export class FeatureFlagsClientsController {
   }
 
   @Endpoint('POST', '/projects/:id/feature_flags_client/reset_token', {
-    about: 'Gives the project another token; the former one is refused.',
+    about: 'Replaces the token of a project. The previous token becomes invalid.',
     source: SOURCE,
     within: project(),
     may: whileFlagsAreOn('maintainer'),

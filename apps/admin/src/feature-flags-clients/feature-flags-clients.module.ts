@@ -9,7 +9,7 @@ export const attachedClients = attachedTo({
   project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
 });
 
-/** Tokens by which applications ask for the feature flags of a project. */
+/** Tokens by which applications fetch the feature flags of a project. */
 @Owns(FeatureFlagsClient)
 @Attaches(attachedClients)
 @Module({

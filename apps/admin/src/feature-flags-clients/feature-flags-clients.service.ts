@@ -17,14 +17,17 @@ const RESET = `insert into feature_flags_clients (project_id, token) values ($1,
   on conflict (project_id) do update set token = excluded.token returning token`;
 const TOUCH = `insert into feature_flags_clients as c (project_id, token) values ($1, $2)
   on conflict (project_id) do update set revision = c.revision + 1`;
-/** A project whose end has not had its effect yet, or whose flags are off, is asked for by nobody. */
+/**
+ * Excludes projects that are deleted in the directory but not yet cleaned up here, and projects whose flags are
+ * disabled.
+ */
 const CLIENT = prepared(
   'feature_flags_client',
   `select c.token, c.revision from feature_flags_clients c
    where c.project_id = $1 and exists (select 1 from directory_projects p where p.id = c.project_id and ${hasFlagsSql('p')})`,
 );
 
-/** Tokens by which clients ask for the feature flags of a project. Source: reference packages-and-admin 9.3. */
+/** Tokens by which clients fetch the feature flags of a project. Source: reference packages-and-admin 9.3. */
 @Injectable()
 export class FeatureFlagsClientsService {
   constructor(
@@ -33,17 +36,20 @@ export class FeatureFlagsClientsService {
     private readonly directory: Directory,
   ) {}
 
-  /** The token of a project, which it has from the first time on that somebody wants to see it. */
+  /** Returns the token of a project. The first call creates it. */
   show(projectId: number): Promise<{ readonly token: string }> {
     return this.work.run((tx) => tokenOf(tx, TOKEN, projectId));
   }
 
-  /** Whoever has the former token is refused from now on. */
+  /** Replaces the token. The previous token becomes invalid. */
   reset(projectId: number): Promise<{ readonly token: string }> {
     return this.work.run((tx) => tokenOf(tx, RESET, projectId));
   }
 
-  /** The revision of a project's flags, for who has its token while it has flags. Errors: Unauthorized, Unavailable. */
+  /**
+   * Returns the revision of a project's flags if the token is right and the flags are enabled. Errors: Unauthorized,
+   * Unavailable.
+   */
   async revisionFor(viewer: Viewer, projectId: number | undefined, token: string | undefined): Promise<number> {
     if (projectId === undefined || token === undefined) throw new Unauthorized();
     await this.directory.fresh(viewer);
@@ -58,20 +64,20 @@ async function tokenOf(tx: Tx, sql: string, projectId: number): Promise<{ readon
   return client!;
 }
 
-/** Of equal length, whatever was sent. */
+/** Hashes the token, so that compared buffers always have equal length. */
 function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
 /**
- * Says that flags or lists of a project change in this transaction: clients fetch them anew afterwards. To be called
- * before anything else is locked, since it makes those who change the same project wait for each other.
+ * Increments the revision of a project's flags, so that clients fetch them again after the commit. Must be called
+ * before anything else is locked: it serializes changes of the same project.
  */
 export async function touchFeatureFlags(tx: Tx, projectId: number): Promise<void> {
   await tx.query(TOUCH, [projectId, newClientToken()]);
 }
 
-/** For projects that are gone. */
+/** Deletes the tokens of deleted projects. */
 export async function dropFeatureFlagsClients(tx: Tx, projectIds: readonly number[]): Promise<void> {
   await tx.query('delete from feature_flags_clients where project_id = any($1::bigint[])', [projectIds]);
 }

@@ -3,7 +3,7 @@ import type { Permission, ProjectScope } from '@rookery/api-v4';
 import type { Role, SignedInViewer } from '@rookery/kernel';
 import { featureFlagsPolicy } from './feature-flags.policy';
 
-/** Somebody with this role while the project has feature flags. */
+/** Permission: at least this role, while the project has feature flags. */
 export function whileFlagsAreOn(role: Role): Permission<unknown, ProjectScope, SignedInViewer> {
   return ability<unknown, ProjectScope>(
     `at least ${role}, while the project has feature flags`,

@@ -9,7 +9,7 @@ export const attachedUserLists = attachedTo({
   project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
 });
 
-/** Users of applications, by ids of theirs, for the strategies of feature flags. */
+/** Lists of application users, by external ids, for the strategies of feature flags. */
 @Owns(UserList)
 @Attaches(attachedUserLists)
 @Module({ controllers: [UserListsController], providers: [UserListsService] })

@@ -2,13 +2,13 @@ import { InvalidAsSaid, lengthProblems, nothingLeft } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { areUserXids, USER_XIDS_RULE } from './user-xids';
 
-/** What is said of a list; what is left out keeps its value. */
+/** Fields of a user list. Omitted fields keep their values on update. */
 export interface UserListInput {
   readonly name?: string;
   readonly user_xids?: string;
 }
 
-/** Users of some application, by ids of theirs, for the strategies of feature flags. */
+/** A list of application users, by external ids, for the strategies of feature flags. */
 @Entity('feature_flags_user_lists')
 @Check('ck_feature_flags_user_lists_name', 'char_length(name) <= 255')
 @Unique('uq_feature_flags_user_lists_iid', ['projectId', 'iid'])
@@ -22,7 +22,7 @@ export class UserList {
   })
   id: number;
   @Column({ type: 'bigint' }) projectId: number;
-  /** Counts within the project. */
+  /** Number within the project. */
   @Column({ type: 'bigint' }) iid: number;
   @Column({ type: 'text' }) name: string;
   /** Shape: `a,b,c`. */
@@ -38,7 +38,7 @@ export class UserList {
     return list;
   }
 
-  /** Errors: InvalidAsSaid. */
+  /** Changes the given fields. Errors: InvalidAsSaid. */
   change(input: UserListInput, now: Date): void {
     const { name = this.name, user_xids = this.userXids, ...rest } = input;
     nothingLeft(rest);

@@ -2,7 +2,7 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { instant, int, presenter, text } from '@rookery/api-v4';
 import type { UserList } from './user-list.entity';
 
-/** A list in its project, whose path its own begins with. */
+/** A user list with the project that its path begins with. */
 export interface ShownUserList {
   readonly list: UserList;
   readonly project: Pick<ProjectScope, 'fullPath'>;
@@ -17,7 +17,7 @@ export const userListPresenter = presenter<ShownUserList>('FeatureFlagUserList')
   iid: [int, ({ list }) => list.iid],
   project_id: [int, ({ list }) => list.projectId],
   name: [text, ({ list }) => list.name],
-  user_xids: [text, ({ list }) => list.userXids, { about: 'Ids of users, with commas between them.' }],
+  user_xids: [text, ({ list }) => list.userXids, { about: 'Comma-separated external user ids.' }],
   created_at: [instant, ({ list }) => list.createdAt],
   updated_at: [instant, ({ list }) => list.updatedAt],
   path: [text, pathOf],

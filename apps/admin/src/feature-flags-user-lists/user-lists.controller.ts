@@ -11,7 +11,7 @@ import type { ShownUserList } from './user-list.presenter';
 import { CreateUserList, ListUserLists, OneUserList, UpdateUserList } from './user-lists.dto';
 import { UserListsService } from './user-lists.service';
 
-/** Who may not is told so before parameters are judged, and what is wrong with those stands under `message`. */
+/** Checks permission before parameters. Parameter errors are answered under `message`. */
 const REFUSALS: Refusals = {
   authorizeFirst: true,
   parametersAs: (problems) => new Refused(problems.join(', '), { verbatim: true }),
@@ -32,7 +32,7 @@ export class UserListsController {
 
   @Endpoint('GET', BASE, {
     ...SHARED,
-    about: 'Lists of users for the feature flags of a project, oldest first.',
+    about: "Lists the user lists of a project's feature flags, oldest first.",
     params: ListUserLists,
     answers: page(userListPresenter),
   })
@@ -43,7 +43,7 @@ export class UserListsController {
 
   @Endpoint('POST', BASE, {
     ...SHARED,
-    about: 'Makes a list of users.',
+    about: 'Creates a user list.',
     params: CreateUserList,
     answers: created(userListPresenter),
   })
@@ -53,7 +53,7 @@ export class UserListsController {
 
   @Endpoint('GET', `${BASE}/:iid`, {
     ...SHARED,
-    about: 'One list of users.',
+    about: 'Returns a user list.',
     params: OneUserList,
     answers: one(userListPresenter),
     fails: [404],
@@ -64,7 +64,7 @@ export class UserListsController {
 
   @Endpoint('PUT', `${BASE}/:iid`, {
     ...SHARED,
-    about: 'Changes what is sent of a list of users.',
+    about: 'Changes the sent fields of a user list.',
     params: UpdateUserList,
     answers: one(userListPresenter),
     fails: [404],
@@ -75,7 +75,7 @@ export class UserListsController {
 
   @Endpoint('DELETE', `${BASE}/:iid`, {
     ...SHARED,
-    about: 'Removes a list of users that no strategy has.',
+    about: 'Deletes a user list that no strategy uses.',
     params: OneUserList,
     answers: none(),
     fails: [404, 409],
@@ -85,7 +85,7 @@ export class UserListsController {
   }
 }
 
-/** Errors: NotFound for a text that is no number. */
+/** Errors: NotFound for a text that is not a number. */
 function iidOf({ iid }: OneUserList): number {
   const number = /^\d{1,15}$/.test(iid) ? Number(iid) : 0;
   if (number === 0) throw new NotFound();

@@ -3,14 +3,14 @@ import type { NothingBut } from '@rookery/kernel';
 import type { UserListInput } from './user-list.entity';
 import type { UserListFilters } from './user-lists.service';
 
-/** One library writes `user_x_ids`. Source: reference packages-and-admin 13. */
+/** One client library sends `user_x_ids`. Source: reference packages-and-admin 13. */
 const IDS = {
-  about: 'Ids of users, with commas between them; none when it is empty.',
+  about: 'Comma-separated external user ids. An empty text means none.',
   alias: 'user_x_ids',
 } as const;
 
 export class ListUserLists implements NothingBut<UserListFilters, ListUserLists> {
-  @Search({ about: 'Words that the name has, in any order, ignoring case.' }) search?: string;
+  @Search({ about: 'Words that the name must contain, in any order, ignoring case.' }) search?: string;
 }
 
 /** Source: requirements 3 §4 Feature flag user lists; reference packages-and-admin 9.1. */

@@ -13,7 +13,7 @@ export interface UserListFilters {
   readonly search?: string;
 }
 
-/** All words, wherever they stand. */
+/** Each word must occur somewhere in the name. */
 const FILTERS: AllFilters<UserListFilters> = {
   search: (text, bind) => {
     const words = text.split(/\s+/).filter((word) => word !== '');
@@ -39,7 +39,10 @@ export const userLists = collection<UserList, UserListFilters>(UserList, {
   },
 });
 
-/** Units: bytes, as JSON writes them. One page holds the lists of a project, one document the users of its strategies. */
+/**
+ * Maximum total size of user ids. Units: bytes, as JSON. Bounds a page of all lists of a project, and a client's
+ * document with the users of all strategies.
+ */
 const MOST_XIDS = 16 * 1024 * 1024;
 const XIDS = `select
   (select coalesce(sum(octet_length(to_json(l.user_xids)::text)), 0)::float8
@@ -51,8 +54,8 @@ const XIDS = `select
    where f.project_id = $1) as of_strategies`;
 
 /**
- * Users count as often as a strategy names them, in a list or by its parameters.
- * Errors: InvalidAsSaid when one answer about a project would tell more than it may.
+ * Checks the total size of user ids in a project. A user counts once per strategy that names it, by list or by
+ * parameters. Errors: InvalidAsSaid when an answer about the project would exceed the limit.
  */
 export async function checkXidsOf(tx: Tx, projectId: number): Promise<void> {
   const [sums] = await tx.query<{ of_lists: number; of_strategies: number }>(XIDS, [projectId]);
@@ -62,7 +65,7 @@ export async function checkXidsOf(tx: Tx, projectId: number): Promise<void> {
   }
 }
 
-/** Lists of users of a project; clients of its feature flags hear of each change. */
+/** User lists of a project. Each change increments the revision that clients poll. */
 @Injectable()
 export class UserListsService {
   private readonly lists: Collection<UserList, UserListFilters>;
@@ -78,12 +81,14 @@ export class UserListsService {
     return this.lists.list({ within: projectId, filters, page });
   }
 
-  /** Errors: NotFound, as of all that take an iid. */
+  /** Errors: NotFound, as in all methods with an iid. */
   show(projectId: number, iid: number): Promise<UserList> {
     return this.lists.find({ iid }, projectId);
   }
 
-  /** Errors: InvalidAsSaid, also for a name that another list of the project has, and past what lists may hold. */
+  /**
+   * Errors: InvalidAsSaid, also for a name that another list of the project has, and when the lists become too large.
+   */
   create(projectId: number, input: Required<UserListInput>, actorId: number): Promise<UserList> {
     return this.lists.create(UserList.write(input, this.clock.now()), touching(projectId, actorId), (_, tx) =>
       checkXidsOf(tx, projectId),
@@ -95,7 +100,7 @@ export class UserListsService {
     return this.lists.change({ iid }, change, touching(projectId, actorId), (_, tx) => checkXidsOf(tx, projectId));
   }
 
-  /** Errors: Conflict while a strategy has the list. */
+  /** Errors: Conflict while a strategy uses the list. */
   async remove(projectId: number, iid: number, actorId: number): Promise<void> {
     await this.lists.remove({ iid }, touching(projectId, actorId));
   }

@@ -1,11 +1,11 @@
 /** Units: characters. */
 const LONGEST = 256;
-/** Between ids; `,,` would be an id without a character. */
+/** Characters that are not allowed between ids, and `,,`, which would be an empty id. */
 const NOT_ALLOWED = /[\n\r\t]|,,/;
 
 /**
- * Ids of users of some application, in one text with commas between them. Shape: each at most 256 characters, without
- * blanks around it, and not twice; the empty text holds none. Source: reference packages-and-admin 9.1.
+ * Whether a text is a valid list of external user ids. Shape: comma-separated, unique, each at most 256 characters and
+ * without surrounding blanks; the empty text is an empty list. Source: reference packages-and-admin 9.1.
  */
 export function areUserXids(text: string): boolean {
   if (text === '') return true;
@@ -16,5 +16,5 @@ export function areUserXids(text: string): boolean {
   );
 }
 
-/** What is said of a text that they cannot be. */
+/** Error message for an invalid list of external user ids. */
 export const USER_XIDS_RULE = 'must be a string of unique comma separated values each 256 characters or less';

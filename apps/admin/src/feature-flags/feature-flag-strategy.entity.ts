@@ -3,7 +3,7 @@ import { USER_LIST_STRATEGY } from './strategy-rules';
 
 const IDENTITY = { type: 'bigint', generatedIdentity: 'BY DEFAULT' } as const;
 
-/** Who has a flag switched on. Source: reference packages-and-admin 9.2. */
+/** A rule that selects the users for whom a flag is on. Source: reference packages-and-admin 9.2. */
 @Entity('feature_flag_strategies')
 @Index('ix_feature_flag_strategies_feature_flag_id', ['featureFlagId', 'id'])
 @Index('ix_feature_flag_strategies_user_list_id', ['userListId'], { where: 'user_list_id is not null' })
@@ -19,7 +19,7 @@ export class FeatureFlagStrategy {
   @Column({ type: 'bigint', nullable: true })
   userListId: number | null;
 
-  /** Shape: a list that is not sent stays, unless the strategy becomes one without a list. */
+  /** Changes the given fields. Shape: an omitted list is kept, unless the strategy changes to one without a list. */
   change(sent: { name?: string; parameters?: Record<string, unknown>; userListId?: number | null }): void {
     this.name = sent.name ?? this.name;
     this.parameters = sent.parameters ?? this.parameters;
@@ -28,7 +28,7 @@ export class FeatureFlagStrategy {
   }
 }
 
-/** An environment that a strategy is for. Shape: `*` stands for any run of characters. */
+/** An environment that a strategy applies to. Shape: `*` matches any run of characters. */
 @Entity('feature_flag_scopes')
 @Check('ck_feature_flag_scopes_environment_scope', 'char_length(environment_scope) <= 255')
 @Unique('uq_feature_flag_scopes_environment_scope', ['strategyId', 'environmentScope'], {

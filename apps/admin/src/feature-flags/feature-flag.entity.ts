@@ -1,7 +1,7 @@
 import { InvalidAsSaid, lengthProblems, nothingLeft } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
-/** What is said of a flag itself; what is left out keeps its value. */
+/** Fields of a flag without its strategies. Omitted fields keep their values on update. */
 export interface FeatureFlagFields {
   readonly name?: string;
   readonly description?: string | null;
@@ -13,7 +13,9 @@ const LONGEST_NAME = 63;
 const LONGEST_DESCRIPTION = 255;
 const NAME = /^[a-z][a-z0-9_-]*$/;
 
-/** Something of an application that is switched on for some of its users. Source: reference packages-and-admin 9.2. */
+/**
+ * A feature of an application that can be switched on for some of its users. Source: reference packages-and-admin 9.2.
+ */
 @Entity('feature_flags')
 @Check('ck_feature_flags_name', 'char_length(name) <= 63')
 @Unique('uq_feature_flags_name', ['projectId', 'name'])
@@ -40,7 +42,7 @@ export class FeatureFlag {
     return flag;
   }
 
-  /** Errors: InvalidAsSaid. */
+  /** Changes the given fields. Errors: InvalidAsSaid. */
   change(input: FeatureFlagFields, now: Date): void {
     const { name = this.name, description = this.description, active = this.active, ...rest } = input;
     nothingLeft(rest);

@@ -10,7 +10,7 @@ const userList = object<{ id: number; iid: number; name: string; user_xids: stri
   user_xids: text,
 });
 
-/** Each strategy has those that its rules name. */
+/** All parameters of all strategies. Each strategy has only those that its rules name. */
 const OF_STRATEGIES = { groupId: text, percentage: text, rollout: text, stickiness: text, userIds: text };
 const strategy = presenter<StrategyRow>('FeatureFlagStrategy').fields({
   id: [int, (one) => one.id],
@@ -28,6 +28,6 @@ export const featureFlagPresenter = presenter<ShownFlag>('FeatureFlag').fields({
   version: [text, () => 'new_version_flag'],
   created_at: [instant, ({ flag }) => flag.createdAt],
   updated_at: [instant, ({ flag }) => flag.updatedAt],
-  scopes: [noItems, () => [], { about: 'Empty: environments stand at the strategies.' }],
+  scopes: [noItems, () => [], { about: 'Always empty: each strategy has its own environments.' }],
   strategies: [list(strategy.asField()), ({ strategies }) => strategies],
 });

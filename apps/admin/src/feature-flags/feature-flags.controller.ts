@@ -24,7 +24,7 @@ export class FeatureFlagsController {
 
   @Endpoint('GET', BASE, {
     ...SHARED,
-    about: 'Feature flags of a project, by name.',
+    about: 'Lists the feature flags of a project, by name.',
     params: ListFeatureFlags,
     answers: page(featureFlagPresenter),
   })
@@ -34,7 +34,7 @@ export class FeatureFlagsController {
 
   @Endpoint('POST', BASE, {
     ...SHARED,
-    about: 'Makes a feature flag.',
+    about: 'Creates a feature flag.',
     params: CreateFeatureFlag,
     answers: created(featureFlagPresenter),
     fails: [404],
@@ -48,7 +48,7 @@ export class FeatureFlagsController {
 
   @Endpoint('GET', `${BASE}/:feature_flag_name`, {
     ...SHARED,
-    about: 'One feature flag.',
+    about: 'Returns a feature flag.',
     params: OneFeatureFlag,
     answers: one(featureFlagPresenter),
     fails: [404],
@@ -60,7 +60,7 @@ export class FeatureFlagsController {
   @Endpoint('PUT', `${BASE}/:feature_flag_name`, {
     ...SHARED,
     about:
-      'Changes what is sent of a feature flag; strategies and scopes with an id are changed or go, others are new.',
+      'Changes the sent fields of a feature flag. Strategies and scopes with an id are changed or deleted, others are created.',
     params: UpdateFeatureFlag,
     answers: one(featureFlagPresenter),
     fails: [404],
@@ -72,7 +72,7 @@ export class FeatureFlagsController {
 
   @Endpoint('DELETE', `${BASE}/:feature_flag_name`, {
     ...SHARED,
-    about: 'Removes a feature flag, and answers what it was.',
+    about: 'Deletes a feature flag and returns its last state.',
     params: OneFeatureFlag,
     answers: one(featureFlagPresenter),
     fails: [404],

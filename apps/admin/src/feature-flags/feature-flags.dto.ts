@@ -11,27 +11,27 @@ export class ListFeatureFlags implements NothingBut<FeatureFlagFilters, ListFeat
 }
 
 class NewScope implements NothingBut<ScopeInput, NewScope> {
-  @Text({ about: '`*` stands for any run of characters.' }) environment_scope: string;
+  @Text({ about: '`*` matches any run of characters.' }) environment_scope: string;
 }
 class ChangedScope implements NothingBut<ScopeInput, ChangedScope> {
-  @Int({ optional: true, about: 'Of a scope that there is; a new one without.' }) id?: number;
+  @Int({ optional: true, about: 'Id of an existing scope. Without it, a scope is created.' }) id?: number;
   @Text({ optional: true }) environment_scope?: string;
-  @Flag({ optional: true, about: 'It goes.' }) _destroy?: boolean;
+  @Flag({ optional: true, about: 'Deletes the scope.' }) _destroy?: boolean;
 }
 
 class NewStrategy implements NothingBut<StrategyInput, NewStrategy> {
   @Text() name: string;
-  @AnyValue({ optional: true, about: 'A hash, also as JSON text.' }) parameters?: unknown;
+  @AnyValue({ optional: true, about: 'A hash, or a hash as JSON text.' }) parameters?: unknown;
   @Int({ optional: true, nullable: true }) user_list_id?: number | null;
   @ListOfHashes(() => NewScope, { optional: true, max: MOST }) scopes?: readonly NewScope[];
 }
 class ChangedStrategy implements NothingBut<StrategyInput, ChangedStrategy> {
-  @Int({ optional: true, about: 'Of a strategy that there is; a new one without.' }) id?: number;
+  @Int({ optional: true, about: 'Id of an existing strategy. Without it, a strategy is created.' }) id?: number;
   @Text({ optional: true }) name?: string;
-  @AnyValue({ optional: true, about: 'A hash, also as JSON text.' }) parameters?: unknown;
+  @AnyValue({ optional: true, about: 'A hash, or a hash as JSON text.' }) parameters?: unknown;
   @Int({ optional: true, nullable: true }) user_list_id?: number | null;
   @ListOfHashes(() => ChangedScope, { optional: true, max: MOST }) scopes?: readonly ChangedScope[];
-  @Flag({ optional: true, about: 'It goes.' }) _destroy?: boolean;
+  @Flag({ optional: true, about: 'Deletes the strategy.' }) _destroy?: boolean;
 }
 
 /** Source: reference packages-and-admin 9.2. */

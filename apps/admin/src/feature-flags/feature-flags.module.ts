@@ -10,7 +10,7 @@ import { FeatureFlagsController } from './feature-flags.controller';
 import { featureFlags, FeatureFlagsService } from './feature-flags.service';
 import { UnleashController } from './unleash/unleash.controller';
 
-/** Lists go after the strategies that have them. */
+/** Deletes the feature flags of deleted projects. User lists are deleted after the strategies that refer to them. */
 export const flagsOfProjects: Parameters<typeof droppedWithProjects>[0] = {
   async drop(tx, kind, projectIds) {
     await featureFlags.drop(tx, kind, projectIds);
@@ -24,7 +24,7 @@ export const attachedFlags = attachedTo({
   project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
 });
 
-/** Things of an application that are switched on for some of its users, project by project. */
+/** Feature flags of projects: features of an application that can be switched on for some of its users. */
 @Owns(FeatureFlag, FeatureFlagScope, FeatureFlagStrategy)
 @Attaches(attachedFlags)
 @Module({

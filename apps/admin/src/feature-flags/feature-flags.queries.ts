@@ -1,7 +1,7 @@
 import { prepared } from '@rookery/persistence';
 import type { Reads } from '@rookery/persistence';
 
-/** A strategy as it is shown. */
+/** A strategy as the API shows it. */
 export interface StrategyRow {
   readonly id: number;
   readonly feature_flag_id: number;
@@ -27,7 +27,7 @@ const STRATEGIES = prepared(
    where s.feature_flag_id = any($1::bigint[]) order by s.feature_flag_id, s.id`,
 );
 
-/** The strategies of flags, by the flag. */
+/** Returns the strategies of flags, by flag id. */
 export async function strategiesOf(
   reads: Reads,
   flagIds: readonly number[],
@@ -38,7 +38,7 @@ export async function strategiesOf(
   return byFlag;
 }
 
-/** A strategy with its flag, as clients are told of it. */
+/** A strategy with its flag, as clients receive it. */
 export interface ClientStrategyRow {
   readonly flag: string;
   readonly description: string | null;
@@ -58,7 +58,7 @@ const FOR_CLIENTS = prepared(
    where f.project_id = $1 order by f.id, s.id`,
 );
 
-/** All strategies of a project. Bounds: 1000 strategies with 10,000 scopes, and 16 MiB of users. */
+/** Returns all strategies of a project. Bounds: 1000 strategies with 10,000 scopes, and 16 MiB of users. */
 export function strategiesForClients(reads: Reads, projectId: number): Promise<readonly ClientStrategyRow[]> {
   return reads.run<ClientStrategyRow>({ ...FOR_CLIENTS, values: [projectId] });
 }

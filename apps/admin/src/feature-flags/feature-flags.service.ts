@@ -46,14 +46,17 @@ export const featureFlags = collection<FeatureFlag, FeatureFlagFilters>(FeatureF
   taken: { uq_feature_flags_name: () => new InvalidAsSaid(['Name has already been taken']) },
 });
 
-/** What a project may not have more of, besides flags: its clients fetch all of it, again and again. */
+/** Limits per project in addition to that on flags. They are low because clients repeatedly fetch all strategies. */
 const MOST = { strategies: 1000, scopes: 10_000 } as const;
 const NUMBERS = `select count(distinct f.id)::int as flags, count(distinct s.id)::int as strategies, count(c.id)::int as scopes
   from feature_flags f left join feature_flag_strategies s on s.feature_flag_id = f.id
     left join feature_flag_scopes c on c.strategy_id = s.id
   where f.project_id = $1`;
 
-/** Flags of a project with their strategies; clients hear of each change. Source: reference packages-and-admin 9.2. */
+/**
+ * Feature flags of a project with their strategies. Each change increments the revision that clients poll. Source:
+ * reference packages-and-admin 9.2.
+ */
 @Injectable()
 export class FeatureFlagsService {
   private readonly flags: Collection<FeatureFlag, FeatureFlagFilters>;
@@ -75,12 +78,15 @@ export class FeatureFlagsService {
     return { ...found, rows: found.rows.map((flag) => ({ flag, strategies: strategies.get(flag.id)! })) };
   }
 
-  /** Errors: NotFound, as of all that take a name. */
+  /** Errors: NotFound, as in all methods with a name. */
   async show(projectId: number, name: string): Promise<ShownFlag> {
     return this.shown(await this.flags.find({ name }, projectId));
   }
 
-  /** Errors: InvalidAsSaid, also for a taken name and past what a project may have; NotFound for a list that is not the project's. */
+  /**
+   * Errors: InvalidAsSaid, also for a taken name and when the project exceeds a limit; NotFound for a user list of
+   * another project.
+   */
   async create(projectId: number, input: FeatureFlagInput, actorId: number): Promise<ShownFlag> {
     const { strategies = [], ...fields } = input;
     const made = FeatureFlag.write(fields, this.clock.now());
@@ -92,7 +98,7 @@ export class FeatureFlagsService {
     return this.shown(flag);
   }
 
-  /** Nothing sent is no change. Errors: as of `create`. */
+  /** Changes the sent fields. An empty input changes nothing. Errors: as in `create`. */
   async update(projectId: number, name: string, input: FeatureFlagInput, actorId: number): Promise<ShownFlag> {
     const { strategies = [], ...fields } = input;
     if (strategies.length === 0 && Object.values(fields).every((value) => value === undefined)) {
@@ -107,7 +113,7 @@ export class FeatureFlagsService {
     return this.shown(await this.flags.change({ name }, change, touching(projectId, actorId)));
   }
 
-  /** What it was. */
+  /** Deletes the flag and returns its last state. */
   async remove(projectId: number, name: string, actorId: number): Promise<ShownFlag> {
     let strategies: readonly StrategyRow[] = [];
     const flag = await this.flags.remove({ name }, touching(projectId, actorId), async (row, tx) => {
@@ -126,8 +132,8 @@ function touching(projectId: number, actorId: number): By {
 }
 
 /**
- * Two that change a project at the same time wait for each other (`touchFeatureFlags`). Shape: with `flags` when there is
- * one more: what a project has already may be changed after the limit was lowered.
+ * Checks the limits of a project. Concurrent changes of a project are serialized by `touchFeatureFlags`. Shape: `flags`
+ * is given only when a flag is added, so that a project above a lowered limit can still be changed.
  */
 async function checkNumbers(tx: Tx, projectId: number, more: { readonly flags?: number } = {}): Promise<void> {
   const [held] = await tx.query<Record<keyof typeof MOST | 'flags', number>>(NUMBERS, [projectId]);

@@ -4,14 +4,17 @@ import type { Tx } from '@rookery/persistence';
 import { FeatureFlagScope, FeatureFlagStrategy } from './feature-flag-strategy.entity';
 import { problemsOfNumbers, problemsOfScopes, problemsOfStrategy } from './strategy-rules';
 
-/** What is said of a scope: of one that there is, by its id, or of a new one. */
+/** Fields of a scope: an existing one with its id, or a new one without. */
 export interface ScopeInput {
   readonly id?: number;
   readonly environment_scope?: string;
   readonly _destroy?: boolean;
 }
 
-/** The same of a strategy. Shape: `parameters` may be JSON text, as forms have no other way to send them. */
+/**
+ * Fields of a strategy: an existing one with its id, or a new one without. Shape: `parameters` may be JSON text,
+ * because forms cannot send hashes.
+ */
 export interface StrategyInput {
   readonly id?: number;
   readonly name?: string;
@@ -21,10 +24,10 @@ export interface StrategyInput {
   readonly _destroy?: boolean;
 }
 
-interface Held {
+interface StrategyState {
   readonly strategy: FeatureFlagStrategy;
   scopes: FeatureFlagScope[];
-  /** False for parameters that are no hash. */
+  /** False for parameters that are not a hash. */
   isReadable: boolean;
 }
 
@@ -34,19 +37,19 @@ const LIST = prepared(
 );
 
 /**
- * Brings the strategies of a flag to what was sent: those with an id are changed or go, others are new.
- * Errors: NotFound for an id that is not the flag's, or a list that is not the project's; InvalidAsSaid for the whole.
+ * Applies the sent strategies to a flag: those with an id are changed or deleted, others are created. Errors: NotFound
+ * for an id of another flag, or a list of another project; InvalidAsSaid with all problems.
  */
 export async function changeStrategies(
   tx: Tx,
   flag: { readonly id: number; readonly projectId: number },
   inputs: readonly StrategyInput[],
 ): Promise<void> {
-  const held = await heldBy(tx, flag.id);
-  const changed: Held[] = [];
+  const held = await loadStrategies(tx, flag.id);
+  const changed: StrategyState[] = [];
   const gone: number[] = [];
   for (const input of inputs) {
-    const one = input.id === undefined ? begun(flag.id) : held.get(input.id);
+    const one = input.id === undefined ? newStrategy(flag.id) : held.get(input.id);
     if (!one) throw new NotFound();
     if (input._destroy === true) {
       if (input.id !== undefined) gone.push(input.id);
@@ -64,13 +67,13 @@ export async function changeStrategies(
   );
 }
 
-async function heldBy(tx: Tx, flagId: number): Promise<Map<number, Held>> {
+async function loadStrategies(tx: Tx, flagId: number): Promise<Map<number, StrategyState>> {
   const strategies = await tx.manager.find(FeatureFlagStrategy, {
     where: { featureFlagId: flagId },
     order: { id: 'ASC' },
   });
   const held = new Map(
-    strategies.map((strategy): [number, Held] => [strategy.id, { strategy, scopes: [], isReadable: true }]),
+    strategies.map((strategy): [number, StrategyState] => [strategy.id, { strategy, scopes: [], isReadable: true }]),
   );
   const scopes = await tx.manager
     .createQueryBuilder(FeatureFlagScope, 'scope')
@@ -81,13 +84,13 @@ async function heldBy(tx: Tx, flagId: number): Promise<Map<number, Held>> {
   return held;
 }
 
-function begun(flagId: number): Held {
+function newStrategy(flagId: number): StrategyState {
   const strategy = new FeatureFlagStrategy();
   Object.assign(strategy, { featureFlagId: flagId, name: '', parameters: {}, userListId: null });
   return { strategy, scopes: [], isReadable: true };
 }
 
-async function change(tx: Tx, held: Held, input: StrategyInput, projectId: number): Promise<void> {
+async function change(tx: Tx, held: StrategyState, input: StrategyInput, projectId: number): Promise<void> {
   const { user_list_id: listId } = input;
   if (typeof listId === 'number' && (await tx.prepared(LIST, [listId, projectId])).length === 0) {
     throw new NotFound('Not Found', { verbatim: true });
@@ -102,7 +105,7 @@ async function change(tx: Tx, held: Held, input: StrategyInput, projectId: numbe
   for (const scope of input.scopes ?? []) changeScope(held, scope);
 }
 
-function changeScope(held: Held, input: ScopeInput): void {
+function changeScope(held: StrategyState, input: ScopeInput): void {
   const known = input.id === undefined ? undefined : held.scopes.find((scope) => scope.id === input.id);
   if (input.id !== undefined && !known) throw new NotFound();
   if (input._destroy === true) {
@@ -114,7 +117,7 @@ function changeScope(held: Held, input: ScopeInput): void {
   if (!known) held.scopes.push(scope);
 }
 
-/** Null for what is no hash. */
+/** Shape: null for a value that is not a hash. */
 function hashOf(value: unknown): Record<string, unknown> | null {
   if (typeof value === 'string') {
     try {
@@ -126,7 +129,7 @@ function hashOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 
-function check(strategies: readonly Held[]): void {
+function check(strategies: readonly StrategyState[]): void {
   const problems = strategies.flatMap(({ strategy: { name, parameters, userListId }, scopes, isReadable }) => [
     ...problemsOfStrategy({ name, parameters: isReadable ? parameters : null, hasList: userListId !== null }),
     ...problemsOfScopes(scopes.map((scope) => scope.environmentScope)),
@@ -136,7 +139,7 @@ function check(strategies: readonly Held[]): void {
   if (all.length > 0) throw new InvalidAsSaid(all);
 }
 
-async function write(tx: Tx, changed: readonly Held[]): Promise<void> {
+async function write(tx: Tx, changed: readonly StrategyState[]): Promise<void> {
   const { manager } = tx;
   const made = changed.filter(({ strategy }) => strategy.id === undefined).map(({ strategy }) => strategy);
   if (made.length > 0) await manager.insert(FeatureFlagStrategy, made as object[]);

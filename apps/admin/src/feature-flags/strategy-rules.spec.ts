@@ -49,7 +49,7 @@ test.each([
   expect(problemsOfStrategy({ name, parameters, hasList: false })).toEqual(problems);
 });
 
-test('a list belongs to its strategy, and to that alone', () => {
+test('a strategy with a user list needs one, and other strategies must not have one', () => {
   const about = (name: string, hasList: boolean) => problemsOfStrategy({ name, parameters: {}, hasList });
   expect([about('gitlabUserList', true), about('default', false)]).toEqual([[], []]);
   expect([about('gitlabUserList', false), about('default', true)]).toEqual([

@@ -10,7 +10,7 @@ export const STRATEGY_NAMES = [
 ] as const;
 export type StrategyName = (typeof STRATEGY_NAMES)[number];
 
-/** The strategy whose users are those of a list. */
+/** The strategy that takes its users from a user list. */
 export const USER_LIST_STRATEGY: StrategyName = 'gitlabUserList';
 
 type Rule = (value: unknown) => string | null;
@@ -28,7 +28,7 @@ const stickiness: Rule = (value) =>
   STICKINESS.includes(value as string) ? null : 'stickiness parameter must be default, userId, sessionId, or random';
 const userIds: Rule = (value) => (typeof value === 'string' && areUserXids(value) ? null : `userIds ${USER_XIDS_RULE}`);
 
-/** Parameters by strategy: these and no others. */
+/** Allowed parameters by strategy, each with its rule. */
 const PARAMETERS: Readonly<Record<StrategyName, Readonly<Record<string, Rule>>>> = {
   default: {},
   gitlabUserList: {},
@@ -41,7 +41,7 @@ export function isStrategyName(name: string): name is StrategyName {
   return (STRATEGY_NAMES as readonly string[]).includes(name);
 }
 
-/** What is wrong with a strategy, in the words of the API. */
+/** Returns the problems of a strategy, as API error messages. */
 export function problemsOfStrategy(strategy: {
   readonly name: string;
   readonly parameters: Readonly<Record<string, unknown>> | null;
@@ -70,7 +70,7 @@ function problemsOfParameters(
 const LONGEST_SCOPE = 255;
 const SCOPE = /^[\w/${}. *-]+$/;
 
-/** What is wrong with the environments that a strategy is for. */
+/** Returns the problems of a strategy's environments. */
 export function problemsOfScopes(scopes: readonly string[]): string[] {
   return [
     ...(scopes.every((scope) => SCOPE.test(scope))
@@ -85,7 +85,9 @@ export function problemsOfScopes(scopes: readonly string[]): string[] {
 
 const MOST = 50;
 
-/** What a flag may not have more of: clients fetch all of it, again and again. */
+/**
+ * Checks the numbers of strategies and scopes of a flag. Limits are low because clients repeatedly fetch all of them.
+ */
 export function problemsOfNumbers(strategies: number, scopes: number): string[] {
   return [
     ...(strategies > MOST ? [`Maximum number of strategies (${MOST}) exceeded`] : []),

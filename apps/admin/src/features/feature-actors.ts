@@ -6,7 +6,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Refused } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
 
-/** Names of those that a feature is set for. Shape: usernames and full paths, compared without case. */
+/** Names of the actors that a feature is set for. Shape: usernames and full paths, compared case-insensitively. */
 export interface ActorNames {
   readonly user?: readonly string[];
   readonly group?: readonly string[];
@@ -35,7 +35,7 @@ const PROJECTS = prepared(
    where asked like '%/%'`,
 );
 
-/** Finds whom a feature is set for. Source: reference packages-and-admin 10.1. */
+/** Finds the actors that a feature is set for. Source: reference packages-and-admin 10.1. */
 @Injectable()
 export class FeatureActors {
   constructor(
@@ -43,8 +43,10 @@ export class FeatureActors {
     private readonly database: Database,
   ) {}
 
-  /** Shape: as gates name them. Errors: Refused for the first name that nobody has; Unavailable. */
-  async named(names: ActorNames, viewer: Viewer): Promise<string[]> {
+  /**
+   * Converts names to actors. Shape: `Group:7`, as in gates. Errors: Refused for the first unknown name; Unavailable.
+   */
+  async resolve(names: ActorNames, viewer: Viewer): Promise<string[]> {
     await this.directory.fresh(viewer);
     const { user = [], group = [], namespace = [], project = [], repository = [] } = names;
     const repositories = repository.map((path) => path.replace(/\.git$/, ''));

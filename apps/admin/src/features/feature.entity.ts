@@ -2,11 +2,11 @@ import type { FeatureGates } from '@rookery/contracts';
 import { Refused } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What is said of a feature: on, off, or a percentage from 1 to 99. */
+/** Value of a feature: on, off, or a percentage from 1 to 99. */
 export type FeatureValue = boolean | number;
 export type PercentageOf = 'percentage_of_time' | 'percentage_of_actors';
 
-/** Whom a value is said for; nobody: for all. */
+/** Actors and groups that a value applies to. If both are empty, it applies to all. */
 export interface FeatureTargets {
   readonly actors: readonly string[];
   readonly groups: readonly string[];
@@ -14,7 +14,7 @@ export interface FeatureTargets {
 
 const MOST_TARGETS = 1000;
 
-/** A switch of the instance that somebody has set. Source: reference packages-and-admin 10.1. */
+/** A feature of the instance that an administrator has set. Source: reference packages-and-admin 10.1. */
 @Entity('instance_features')
 @Check('ck_instance_features_name', 'char_length(name) <= 255')
 export class Feature {
@@ -26,7 +26,7 @@ export class Feature {
   @Column({ type: 'text', array: true, default: () => `'{}'` }) actors: string[];
   @Column({ type: 'text', array: true, default: () => `'{}'` }) groups: string[];
 
-  /** Off for everybody. */
+  /** Creates a feature that is off for all. */
   static write(name: string): Feature {
     const feature = new Feature();
     feature.name = name;
@@ -34,7 +34,7 @@ export class Feature {
     return feature;
   }
 
-  /** Errors: Refused for a percentage while it is on for everybody, and past the 1000th target. */
+  /** Errors: Refused for a percentage while the feature is on for all, and for more than 1000 targets. */
   set(value: FeatureValue, key: PercentageOf, targets: FeatureTargets): void {
     const { actors, groups } = targets;
     if (typeof value === 'number') this.setPercentage(value, key);
@@ -48,7 +48,7 @@ export class Feature {
     return isSome ? 'conditional' : 'off';
   }
 
-  /** As those who ask for the feature judge it. */
+  /** Gates by which services decide whether the feature is on. */
   get gates(): FeatureGates {
     const { isOn, percentageOfTime, percentageOfActors, actors, groups } = this;
     return {
@@ -60,7 +60,7 @@ export class Feature {
     };
   }
 
-  /** For everybody or for nobody, whatever was said before. */
+  /** Resets all gates and sets the feature on or off for all. */
   private clear(isOn = false): void {
     this.isOn = isOn;
     this.percentageOfTime = 0;
@@ -83,7 +83,7 @@ export class Feature {
   }
 }
 
-/** The list with these added, or without them; sorted, each once. */
+/** Returns the list with the names added or removed. Shape: sorted, unique. */
 function changed(list: readonly string[], names: readonly string[], isAdded: boolean): string[] {
   return isAdded ? [...new Set([...list, ...names])].sort() : list.filter((name) => !names.includes(name));
 }

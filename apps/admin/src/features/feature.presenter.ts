@@ -16,7 +16,7 @@ const value: FieldType<Value> = {
 const gate = object<Gate>({ key: choice(...KEYS), value });
 const unknownHere = nullable(text) as FieldType<null>;
 
-/** Source: reference packages-and-admin 10.1. What is told of where a feature came from is null here. */
+/** Source: reference packages-and-admin 10.1. Fields about the origin of a feature are always null here. */
 export const definitionPresenter = presenter<NamedDefinition>('FeatureDefinition').fields({
   name: [text, ([name]) => name],
   introduced_by_url: [unknownHere, () => null],
@@ -36,7 +36,7 @@ export const featurePresenter = presenter<Feature>('Feature').fields({
   definition: [nullable(definitionPresenter.asField()), definitionOf],
 });
 
-/** The first one always, others when they say something. */
+/** Gates of a feature: the boolean one always, others only when they are set. */
 function gatesOf(feature: Feature): Gate[] {
   const gates: Gate[] = [
     { key: 'boolean', value: feature.isOn },

@@ -16,7 +16,7 @@ export class FeaturesController {
 
   @Endpoint('GET', '/features', {
     ...SHARED,
-    about: 'The features that somebody has set, by name.',
+    about: 'Lists the features that have been set, by name.',
     answers: all(featurePresenter),
   })
   list(): Promise<Feature[]> {
@@ -25,7 +25,7 @@ export class FeaturesController {
 
   @Endpoint('GET', '/features/definitions', {
     ...SHARED,
-    about: 'The features that services ask for, set or not.',
+    about: 'Lists the features that services use, set or not.',
     answers: all(definitionPresenter),
   })
   definitions(): readonly NamedDefinition[] {
@@ -34,7 +34,7 @@ export class FeaturesController {
 
   @Endpoint('POST', '/features/:name', {
     ...SHARED,
-    about: 'Switches a feature on or off: for all, for a percentage, or for those who are named.',
+    about: 'Switches a feature on or off: for all, for a percentage, or for the named targets.',
     params: SetFeature,
     answers: created(featurePresenter),
   })
@@ -44,7 +44,7 @@ export class FeaturesController {
 
   @Endpoint('DELETE', '/features/:name', {
     ...SHARED,
-    about: 'Forgets what was set, so that the default counts; also when nothing was.',
+    about: 'Resets a feature to its default. Succeeds also if it was not set.',
     params: OneFeature,
     answers: none(),
   })

@@ -23,7 +23,7 @@ export class SetFeature extends OneFeature {
   @AnyValue({ about: '`true`, `false`, or a percentage from 0 to 100.' }) value: unknown;
   @OneOf(['percentage_of_actors', 'percentage_of_time'], {
     optional: true,
-    about: 'What the percentage is of; by default of time.',
+    about: 'Unit of the percentage. Default: time.',
   })
   key?: PercentageOf;
   @ListOf({ oneOf: FEATURE_GROUPS }, { optional: true }) feature_group?: readonly (typeof FEATURE_GROUPS)[number][];
@@ -31,25 +31,25 @@ export class SetFeature extends OneFeature {
   @ListOf('text', { ...MANY, about: PATHS }) group?: readonly string[];
   @ListOf('text', { ...MANY, about: PATHS }) namespace?: readonly string[];
   @ListOf('text', { ...MANY, about: PATHS }) project?: readonly string[];
-  @ListOf('text', { ...MANY, about: 'As `project`: a repository is asked for by its project.' })
+  @ListOf('text', { ...MANY, about: 'Same as `project`: a repository is identified by its project.' })
   repository?: readonly string[];
-  @Flag({ optional: true, about: 'Set it although no definition has its name.' }) force?: boolean;
+  @Flag({ optional: true, about: 'Sets the feature even if it has no definition.' }) force?: boolean;
 }
 
 /**
- * Errors: InvalidParameters for a value that is none, a percentage of named targets, and a target that is sent and names
- * nobody: it would be taken for everybody.
+ * Converts parameters to input. Errors: InvalidParameters for an invalid value, a percentage with named targets, and an
+ * empty target: it would otherwise apply to all.
  */
 export function inputOf({ name: _, value, key, feature_group, force, ...names }: SetFeature): FeatureInput {
   const empty = Object.entries({ feature_group, ...names }).filter(([, list]) => list?.length === 0);
   if (empty.length > 0) throw new InvalidParameters(empty.map(([target]) => `${target} is empty`));
   const groups = feature_group ?? [];
   const isTargeted = [feature_group, ...Object.values(names)].some((list) => list !== undefined);
-  const said = valueOf(value);
-  if (said === null || (isTargeted && typeof said === 'number')) {
+  const parsed = valueOf(value);
+  if (parsed === null || (isTargeted && typeof parsed === 'number')) {
     throw new InvalidParameters(['value does not have a valid value']);
   }
-  return { value: said, key: key ?? 'percentage_of_time', names, groups, force: force ?? false };
+  return { value: parsed, key: key ?? 'percentage_of_time', names, groups, force: force ?? false };
 }
 
 function valueOf(raw: unknown): FeatureValue | null {

@@ -6,7 +6,7 @@ import { Feature } from './feature.entity';
 import { FeaturesController } from './features.controller';
 import { FeaturesService } from './features.service';
 
-/** Behaviour of the instance that administrators switch on and off, for all or for some. */
+/** Features of the instance that administrators switch on and off, for all or for some. */
 @Owns(Feature)
 @Module({
   imports: [InstanceModule],

@@ -16,14 +16,17 @@ export interface FeatureInput {
   readonly key: PercentageOf;
   readonly names: ActorNames;
   readonly groups: readonly string[];
-  /** Set it although no definition knows it. */
+  /** Sets the feature even if it has no definition. */
   readonly force: boolean;
 }
 
-/** All services hold all features in memory. */
+/** Bounded because every service holds all features in memory. */
 const MOST_FEATURES = 1000;
 
-/** Features that administrators have set; every change is told to all services. Source: reference packages-and-admin 10.1. */
+/**
+ * Features that administrators have set. Each change is published to all services. Source: reference packages-and-admin
+ * 10.1.
+ */
 @Injectable()
 export class FeaturesService {
   constructor(
@@ -36,16 +39,16 @@ export class FeaturesService {
     return this.work.run((tx) => tx.manager.find(Feature, { order: { name: 'ASC' } }));
   }
 
-  /** For what this service itself does: other services ask their copy. */
+  /** Whether a feature is on, for use within this service. Other services ask their own copy. */
   async isOn(name: FeatureName, asked: Asked): Promise<boolean> {
     const feature = await this.work.run((tx) => tx.manager.findOneBy(Feature, { name }));
     return isOnFor(name, feature?.gates, asked, Math.random());
   }
 
-  /** Errors: Refused for a name without a definition, a target that is not there, and as of `Feature.set`. */
+  /** Errors: Refused for a name without a definition and for unknown targets, and as in `Feature.set`. */
   async set(name: string, { value, key, names, groups, force }: FeatureInput, viewer: Viewer): Promise<Feature> {
     if (!force && !FEATURE_DEFINITIONS.has(name)) throw new Refused(`Unknown feature flag: ${name}`);
-    const actors = await this.actors.named(names, viewer);
+    const actors = await this.actors.resolve(names, viewer);
     return this.work.run(async (tx) => {
       await this.instance.change(tx);
       const feature = await featureIn(tx, name);
@@ -54,7 +57,7 @@ export class FeaturesService {
     });
   }
 
-  /** From now on its default counts. One that nobody set is as good as removed. */
+  /** Resets a feature to its default. Succeeds also if it was not set. */
   async remove(name: string): Promise<void> {
     await this.work.run(async (tx) => {
       await this.instance.change(tx);
@@ -63,7 +66,7 @@ export class FeaturesService {
   }
 }
 
-/** Changes of the instance wait for each other, so nobody else makes one meanwhile. */
+/** Returns the feature, new or stored. Changes of the instance are serialized, so no concurrent one can create it. */
 async function featureIn(tx: Tx, name: string): Promise<Feature> {
   const known = await tx.manager.findOneBy(Feature, { name });
   if (known) return known;

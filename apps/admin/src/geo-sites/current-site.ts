@@ -4,10 +4,10 @@ import type { SettingsOf } from '@rookery/platform';
 import type { GeoSettings } from './geo-sites.config';
 import { geoSettings } from './geo-sites.config';
 
-/** Which of the sites this estate is: the one that bears its name. */
+/** Identifies the geo site that this estate is: the one with its configured name. */
 @Injectable()
 export class CurrentSite {
-  /** Without a slash at its end. */
+  /** Name without a trailing slash. */
   readonly name: string;
 
   constructor(
@@ -17,7 +17,7 @@ export class CurrentSite {
     this.name = withoutSlash(siteName ?? externalUrl);
   }
 
-  /** A URL as a name may have a slash at its end or none. */
+  /** Whether a site has this name. A trailing slash is ignored, because names may be URLs. */
   isNamed(name: string): boolean {
     return withoutSlash(name) === this.name;
   }

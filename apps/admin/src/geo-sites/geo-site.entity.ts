@@ -4,11 +4,11 @@ import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 export const SELECTIVE_SYNC_TYPES = ['namespaces', 'shards'] as const;
 export type SelectiveSyncType = (typeof SELECTIVE_SYNC_TYPES)[number];
 
-/** What an administrator says of a site; what is left out keeps its value, or has its default on creation. */
+/** Fields of a geo site. On update omitted fields keep their values; on creation they have defaults. */
 export interface GeoSiteInput {
   readonly name?: string;
   readonly url?: string;
-  /** Blank, null, or the same as the URL: the URL. */
+  /** Blank, null, or equal to the URL: the URL is used. */
   readonly internal_url?: string | null;
   readonly enabled?: boolean;
   readonly files_max_capacity?: number;
@@ -16,7 +16,7 @@ export interface GeoSiteInput {
   readonly verification_max_capacity?: number;
   readonly container_repositories_max_capacity?: number;
   readonly sync_object_storage?: boolean;
-  /** Blank or null: everything. */
+  /** Blank or null: everything is synchronized. */
   readonly selective_sync_type?: string | null;
   readonly selective_sync_shards?: readonly string[];
   readonly selective_sync_namespace_ids?: readonly number[];
@@ -24,15 +24,15 @@ export interface GeoSiteInput {
   readonly blob_download_timeout?: number;
 }
 
-/** Whether a name is that of the site that is asked. */
+/** Whether a name is that of the site that answers the request. */
 export type IsCurrent = (name: string) => boolean;
 
 const LONGEST_NAME = 255;
-/** With room for the path of what is asked there. */
+/** Leaves room for paths below it. */
 const LONGEST_URL = 1024;
 const LONGEST_TIMEOUT_S = 86_400;
 
-/** An estate that is one of several with the same contents, or is to be. Source: requirements 3 §2 Geo site. */
+/** An estate that is one of several with the same contents, or will be. Source: requirements 3 §2 Geo site. */
 @Entity('geo_sites')
 @Check('ck_geo_sites_name', 'char_length(name) <= 255')
 @Check('ck_geo_sites_selective_sync_type', `selective_sync_type in ('namespaces', 'shards')`)
@@ -46,9 +46,9 @@ export class GeoSite {
   })
   id: number;
   @Column({ type: 'text' }) name: string;
-  /** With a slash at its end, like the internal one. */
+  /** Has a trailing slash, like the internal one. */
   @Column({ type: 'text' }) url: string;
-  /** null: the URL. */
+  /** null: the URL is used. */
   @Column({ type: 'text', nullable: true }) internalUrl: string | null;
   @Column({ type: 'boolean' }) isPrimary: boolean;
   @Column({ type: 'boolean' }) enabled: boolean;
@@ -57,7 +57,7 @@ export class GeoSite {
   @Column({ type: 'integer' }) verificationMaxCapacity: number;
   @Column({ type: 'integer' }) containerRepositoriesMaxCapacity: number;
   @Column({ type: 'boolean' }) syncObjectStorage: boolean;
-  /** null: everything. */
+  /** null: everything is synchronized. */
   @Column({ type: 'text', nullable: true }) selectiveSyncType: SelectiveSyncType | null;
   @Column({ type: 'text', array: true }) selectiveSyncShards: string[];
   @Column({ type: 'bigint', array: true }) selectiveSyncNamespaceIds: number[];
@@ -108,12 +108,14 @@ export class GeoSite {
     this.selectiveSyncType = type as SelectiveSyncType | null;
   }
 
-  /** Where other sites ask this one. */
+  /** URL at which other sites reach this one. */
   get address(): string {
     return this.internalUrl ?? this.url;
   }
 
-  /** How much is copied at once, and what. Shape: answers the kind of selection as it was sent, to be judged. */
+  /**
+   * Sets capacities, intervals and the selection. Shape: returns the sent type of selection, which is validated later.
+   */
   private limit(input: Omit<GeoSiteInput, 'name' | 'url' | 'internal_url' | 'enabled'>): string | null {
     const { files_max_capacity, repos_max_capacity, verification_max_capacity, ...others } = input;
     const { container_repositories_max_capacity, sync_object_storage, selective_sync_type: type, ...more } = others;
@@ -172,7 +174,10 @@ function withSlash(url: string): string {
   return url === '' || url.endsWith('/') ? url : `${url}/`;
 }
 
-/** Paths are put behind it, and it is shown and logged. */
+/**
+ * Problems of a base URL. It has no credentials, query or fragment, because paths are appended to it, and it is shown
+ * and logged.
+ */
 function baseProblems(url: string): string[] {
   const problems = webAddressProblems(url, LONGEST_URL);
   if (problems.length > 0) return problems;

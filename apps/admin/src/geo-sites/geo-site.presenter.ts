@@ -8,7 +8,7 @@ import type { Finding } from './statuses/site-status';
 
 const isSecondary = { when: (site: GeoSite) => !site.isPrimary };
 
-/** Below the paths that clients know first, whatever path they took. */
+/** URL below `/geo_sites`, also for requests below `/geo_nodes`. */
 export const siteLink = ({ links }: PresentContext, id: number, path = ''): string =>
   links.api(`geo_sites/${id}${path}`);
 
@@ -46,10 +46,13 @@ export const geoSitePresenter = presenter<GeoSite>('GeoSite').fields({
   _links: [object({ self: text, status: text, repair: text }), (site, _loaded, ctx) => linksOf(ctx, site)],
 });
 
-/** A site, and how it was just found. */
+/** A site with the result of a status check made just now. */
 export type RepairedGeoSite = GeoSite & { readonly found: Finding };
 
-/** Clients look for a site or for its status, so it is both. Source: reference packages-and-admin 8.1. */
+/**
+ * Some clients read the answer as a site, others as a status, so it has the fields of both. Source: reference
+ * packages-and-admin 8.1.
+ */
 export const repairedGeoSitePresenter = geoSitePresenter.extend<RepairedGeoSite>('RepairedGeoSite').fields({
   geo_node_id: [int, ({ id }) => id],
   healthy: [bool, ({ found }) => found.isHealthy],

@@ -7,13 +7,13 @@ const LEAST_SECRET = 32;
 export const geoSettings = defineSettings('geo', {
   siteName: setting.text('GEO_SITE_NAME', {
     default: null,
-    about: 'Name of this site among the geo sites; without it, ROOKERY_EXTERNAL_URL.',
+    about: 'Name of this site among the geo sites. Default: ROOKERY_EXTERNAL_URL.',
   }),
   sharedSecret: setting.secret('GEO_SHARED_SECRET', {
     default: null,
     check: (text) => (text.length < LEAST_SECRET ? `is shorter than ${LEAST_SECRET} characters` : null),
     about:
-      'What all sites of geo have in common, at least 32 characters: the primary signs with it when it asks the others how they are. Without it a site asks nobody and answers nobody.',
+      'Shared secret of all geo sites, at least 32 characters. The primary signs status requests to other sites with it. Without it a site neither sends nor answers status requests.',
   }),
 });
 export type GeoSettings = SettingsOf<typeof geoSettings>;

@@ -20,7 +20,7 @@ const MANAGES = {
 } as const;
 const COMPLETES = { ...MANAGES, source: 'requirements 3 §4; reference packages-and-admin 8.1' } as const;
 
-/** The other word for sites, which older clients know alone. */
+/** Older name of geo sites, the only one that older clients know. */
 const OLD = { many: '/geo_nodes', one: '/geo_nodes/:id', repair: '/geo_nodes/:id/repair' };
 
 @Controller()
@@ -40,7 +40,7 @@ export class GeoSitesController {
 
   @Endpoint('GET', '/geo_sites', {
     ...MANAGES,
-    about: 'All geo sites, in the order in which they were made.',
+    about: 'Lists all geo sites in the order of creation.',
     aliases: [OLD.many],
     answers: page(geoSitePresenter),
   })
@@ -50,7 +50,7 @@ export class GeoSitesController {
 
   @Endpoint('GET', '/geo_sites/:id', {
     ...MANAGES,
-    about: 'One geo site.',
+    about: 'Returns a geo site.',
     aliases: [OLD.one],
     params: OneGeoSite,
     answers: one(geoSitePresenter),
@@ -62,7 +62,7 @@ export class GeoSitesController {
 
   @Endpoint('POST', '/geo_sites', {
     ...MANAGES,
-    about: 'Makes a geo site known.',
+    about: 'Creates a geo site.',
     aliases: [OLD.many],
     params: CreateGeoSite,
     answers: created(geoSitePresenter),
@@ -86,7 +86,7 @@ export class GeoSitesController {
 
   @Endpoint('DELETE', '/geo_sites/:id', {
     ...COMPLETES,
-    about: 'Forgets a geo site.',
+    about: 'Deletes a geo site. Its estate is not affected.',
     aliases: [OLD.one],
     params: OneGeoSite,
     answers: none(),
@@ -98,7 +98,7 @@ export class GeoSitesController {
 
   @Endpoint('POST', '/geo_sites/:id/repair', {
     ...COMPLETES,
-    about: 'Asks a geo site anew; there is nothing between sites that could need repair.',
+    about: 'Checks the status of a geo site again. Nothing else is repaired, because nothing is copied between sites.',
     aliases: [OLD.repair],
     params: OneGeoSite,
     answers: one(repairedGeoSitePresenter),

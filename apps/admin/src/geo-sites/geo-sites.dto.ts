@@ -6,9 +6,9 @@ export class OneGeoSite {
   @Int() id: number;
 }
 
-/** What creation and change have in common; numbers and words are judged by the site. */
+/** Parameters that creation and update share. The entity validates numbers and texts. */
 class GeoSiteFields implements NothingBut<GeoSiteInput, GeoSiteFields> {
-  @Text({ optional: true, nullable: true, about: 'Where other sites reach it; default: `url`.' })
+  @Text({ optional: true, nullable: true, about: 'URL at which other sites reach it. Default: `url`.' })
   internal_url?: string | null;
   @Flag({ optional: true }) enabled?: boolean;
   @Int({ optional: true }) files_max_capacity?: number;
@@ -38,23 +38,23 @@ export class UpdateGeoSite extends GeoSiteFields implements NothingBut<GeoSiteIn
 }
 
 export class ShowGeoSiteStatus extends OneGeoSite {
-  @Flag({ optional: true, about: 'Asks the site now, in place of showing what was last found.' }) refresh?: boolean;
+  @Flag({ optional: true, about: 'Checks the status now instead of returning the last result.' }) refresh?: boolean;
 }
 
-/** What could have failed. Source: reference packages-and-admin 8.3. */
+/** Parameters for listing failures. Source: reference packages-and-admin 8.3. */
 export class ListGeoFailures {
   @OneOf(['wiki', 'repository'], { optional: true }) type?: 'wiki' | 'repository';
   @OneOf(['sync', 'checksum_mismatch', 'verification'], { optional: true })
   failure_type?: 'sync' | 'checksum_mismatch' | 'verification';
 }
 
-/** Another site asks. */
+/** Parameters of a status request by another site. */
 export class CheckGeoStatus {
   @Text({
     optional: true,
     in: 'header',
     header: 'rookery-geo-signature',
-    about: 'When it was asked, and the signature of that.',
+    about: 'Time and signature of the request.',
   })
   signature?: string;
 }

@@ -11,7 +11,7 @@ import { GeoStatusesService } from './statuses/geo-statuses.service';
 import { OwnStatusQueries } from './statuses/own-status.queries';
 import { OwnStatusService } from './statuses/own-status.service';
 import { ProbeSitesJob } from './statuses/probe-sites.job';
-import { SiteAsking } from './statuses/site-asking';
+import { SiteStatusClient } from './statuses/site-status-client';
 import { SiteProbeService } from './statuses/site-probe.service';
 
 export const attachedSites = attachedTo({
@@ -19,14 +19,14 @@ export const attachedSites = attachedTo({
   stays: { selective_sync_namespace_ids: 'a choice of the administrator; an id of a deleted group selects nothing' },
 });
 
-/** Estates that are to have the same contents as this one, and how they are: the primary asks them once a minute. */
+/** Geo sites: estates with the same contents as this one, and their status. The primary checks them once a minute. */
 @Owns(GeoSite, GeoSiteStatus)
 @Attaches(attachedSites)
 @Module({
   imports: [EgressModule],
   controllers: [GeoStatusesController, GeoSitesController],
   providers: [
-    ...[CurrentSite, SiteAsking, OwnStatusQueries, GeoStatusesQueries],
+    ...[CurrentSite, SiteStatusClient, OwnStatusQueries, GeoStatusesQueries],
     ...[SiteProbeService, OwnStatusService, GeoStatusesService, ProbeSitesJob],
   ],
 })

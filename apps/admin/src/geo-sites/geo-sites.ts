@@ -2,7 +2,7 @@ import { Invalid } from '@rookery/kernel';
 import { collection } from '@rookery/persistence';
 import { GeoSite } from './geo-site.entity';
 
-/** In the order in which they were made. */
+/** Geo sites in the order of creation. */
 export const geoSites = collection(GeoSite, {
   resource: 'GeoSite',
   order: { id: 'ASC' },

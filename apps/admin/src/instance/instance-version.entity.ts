@@ -1,6 +1,6 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The one row that counts the changes of features and settings. Source: ADR 0180. */
+/** The single row that counts changes of features and settings. Source: ADR 0180. */
 @Entity('instance_versions')
 @Check('ck_instance_versions_id', 'id = 1')
 export class InstanceVersion {

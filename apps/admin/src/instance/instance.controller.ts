@@ -6,10 +6,10 @@ import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
 import { InstanceService } from './instance.service';
 
-/** Longest wait of a poll, below what proxies and the server itself cut. Units: ms. */
+/** Longest wait of a poll, shorter than the timeouts of proxies and of the server itself. Units: ms. */
 const MAX_WAIT_MS = 20_000;
 
-/** What every process asks of admin; guarded by their keys, unknown outside. */
+/** Internal endpoint that all processes poll. It requires an internal key and is not reachable from outside. */
 @Controller()
 export class InstanceController {
   constructor(private readonly instance: InstanceService) {}
@@ -17,11 +17,11 @@ export class InstanceController {
   @Internal('GET', INTERNAL_PATHS.instance, INTERNAL_CALLERS.instance)
   show({ query, signal }: InternalRequest): Promise<InstanceAnswer> {
     const waitMs = Math.min(whole(query, 'wait_ms'), MAX_WAIT_MS);
-    return this.instance.otherThan(whole(query, 'after'), waitMs, signal);
+    return this.instance.waitForChange(whole(query, 'after'), waitMs, signal);
   }
 }
 
-/** Shape: -1 for a reader who knows nothing yet. */
+/** Shape: -1 for a reader without a version. */
 function whole(query: InternalRequest['query'], name: string): number {
   const text = query[name];
   if (typeof text !== 'string' || !/^(-1|\d{1,15})$/.test(text)) throw new InvalidParameters([`${name} is invalid`]);

@@ -5,10 +5,13 @@ import { InstanceVersion } from './instance-version.entity';
 import { InstanceController } from './instance.controller';
 import { INSTANCE_HEAD, InstanceService } from './instance.service';
 
-/** How soon commits of other replicas are seen: what is set is in force everywhere within a second. Units: ms. */
-const LOOKS = { busyMs: 500, calmMs: 900 };
+/**
+ * Intervals at which commits of other replicas are detected, so that a change is in force everywhere within a second.
+ * Units: ms.
+ */
+const POLL_INTERVALS = { busyMs: 500, calmMs: 900 };
 
-/** What administrators set for the whole instance, as the other services copy it. */
+/** Features and settings of the whole instance, as the other services copy them. */
 @Owns(InstanceVersion)
 @Module({
   controllers: [InstanceController],
@@ -17,7 +20,7 @@ const LOOKS = { busyMs: 500, calmMs: 900 };
       provide: HeadWatch,
       inject: [Database, ShutdownOrder],
       useFactory: (database: Database, shutdown: ShutdownOrder) =>
-        new HeadWatch(database, shutdown, INSTANCE_HEAD, LOOKS),
+        new HeadWatch(database, shutdown, INSTANCE_HEAD, POLL_INTERVALS),
     },
     InstanceService,
   ],

@@ -26,25 +26,25 @@ beforeEach(() => {
   instance = new InstanceService(database, watch);
 });
 
-it('tells the same again by the version alone', async () => {
-  await instance.otherThan(5, 200, never);
+it('repeats the last answer after reading only the version', async () => {
+  await instance.waitForChange(5, 200, never);
   const before = reads;
   for (let turn = 0; turn < 3; turn += 1)
-    expect(await instance.otherThan(5, 200, never)).toMatchObject({ version: 5, settings: { of: 5 } });
+    expect(await instance.waitForChange(5, 200, never)).toMatchObject({ version: 5, settings: { of: 5 } });
   expect(reads).toBe(before);
 });
 
-it('tells what was changed, and what a restored database has instead', async () => {
-  await instance.otherThan(5, 200, never);
+it('answers with changes, and with the contents of a restored database', async () => {
+  await instance.waitForChange(5, 200, never);
   version = 6;
-  expect(await instance.otherThan(5, 5000, never)).toMatchObject({ version: 6, settings: { of: 6 } });
+  expect(await instance.waitForChange(5, 5000, never)).toMatchObject({ version: 6, settings: { of: 6 } });
   version = 3;
-  expect(await instance.otherThan(6, 5000, never)).toMatchObject({ version: 3, settings: { of: 3 } });
-  expect(await instance.otherThan(3, 200, never)).toMatchObject({ version: 3, settings: { of: 3 } });
+  expect(await instance.waitForChange(6, 5000, never)).toMatchObject({ version: 3, settings: { of: 3 } });
+  expect(await instance.waitForChange(3, 200, never)).toMatchObject({ version: 3, settings: { of: 3 } });
 });
 
-it('tells nothing that no look has found while it was asked', async () => {
-  await instance.otherThan(5, 200, never);
+it('answers nothing that was not read while the request waited', async () => {
+  await instance.waitForChange(5, 200, never);
   isAway = true;
-  await expect(instance.otherThan(5, 200, never)).rejects.toThrow('away');
+  await expect(instance.waitForChange(5, 200, never)).rejects.toThrow('away');
 });

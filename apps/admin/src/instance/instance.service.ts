@@ -3,13 +3,13 @@ import type { InstanceAnswer } from '@rookery/contracts';
 import { Database, HeadWatch, prepared } from '@rookery/persistence';
 import type { Head, Tx } from '@rookery/persistence';
 
-/** All copies take whatever they are answered, so there is only one history. */
+/** Copies take every answer, whatever its version, so there is only one history and no epoch. */
 export const INSTANCE_HEAD = prepared('instance_head', `select version, '' as epoch from instance_versions`);
 const NEXT = prepared(
   'instance_next',
   `update instance_versions set version = version + 1 returning version, '' as epoch`,
 );
-/** One statement, so that the version and what it stands for are of the same moment. */
+/** One statement, so that the version and its contents are of the same snapshot. */
 const ANSWER = prepared(
   'instance_answer',
   `select v.version,
@@ -20,10 +20,10 @@ const ANSWER = prepared(
    from instance_versions v`,
 );
 
-/** What other services are told of the whole instance, and when. Source: ADR 0180. */
+/** Publishes features and settings of the instance to the other services. Source: ADR 0180. */
 @Injectable()
 export class InstanceService {
-  private told: InstanceAnswer | null = null;
+  private lastAnswer: InstanceAnswer | null = null;
 
   constructor(
     private readonly database: Database,
@@ -31,8 +31,8 @@ export class InstanceService {
   ) {}
 
   /**
-   * Counts a change up, and tells those who wait once it is committed. To be called before anything else is locked,
-   * since it makes those who change the instance wait for each other.
+   * Increments the version, and wakes waiting readers after the commit. Must be called before anything else is locked:
+   * it serializes changes of the instance.
    */
   async change(tx: Tx): Promise<void> {
     const [head] = await tx.prepared<Head>(NEXT, []);
@@ -40,25 +40,25 @@ export class InstanceService {
   }
 
   /**
-   * All that is set; at once when the reader has another version, else when it changes or the wait is over. A lower
-   * version is another one: after a restore of the database it is what counts. The same is told again without another
-   * look at all of it, once a look at the version in the meantime has found it.
+   * Returns all features and settings: at once when the reader has another version, else after a change or at the end
+   * of the wait. A lower version also counts as another one, because a restored database is authoritative. The last
+   * answer is reused without reading it again if the version was read meanwhile and has not changed.
    */
-  async otherThan(version: number, waitMs: number, signal: AbortSignal): Promise<InstanceAnswer> {
+  async waitForChange(version: number, waitMs: number, signal: AbortSignal): Promise<InstanceAnswer> {
     const from = performance.now();
-    const isCurrent = waitMs > 0 && this.watch.latest === version && this.told?.version === version;
-    const told = isCurrent ? this.told! : await this.read();
-    if (told.version !== version || waitMs <= 0) return told;
+    const isCurrent = waitMs > 0 && this.watch.latest === version && this.lastAnswer?.version === version;
+    const answer = isCurrent ? this.lastAnswer! : await this.read();
+    if (answer.version !== version || waitMs <= 0) return answer;
     const hasMoved = await this.watch.beyond({ version, epoch: '' }, waitMs, signal);
-    // Nobody looks any more once the asker is gone or the process ends: what was told before stands.
+    // After the client has gone or the shutdown began, the version is not read any more, so the last answer is reused.
     const isOver = signal.aborted || this.watch.isEnding;
     const isSame = !hasMoved && (isOver || this.watch.hasSeen(version, from));
-    return isSame ? told : this.read();
+    return isSame ? answer : this.read();
   }
 
   private async read(): Promise<InstanceAnswer> {
     const [answer] = await this.database.prepared<InstanceAnswer>(ANSWER, []);
-    this.told = answer!;
+    this.lastAnswer = answer!;
     return answer!;
   }
 }

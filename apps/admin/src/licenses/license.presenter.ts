@@ -4,7 +4,7 @@ import type { ShownLicense } from './licenses.service';
 
 const never = nullable(day) as FieldType<null>;
 
-/** Everything is included, for any number of people and for good. Source: reference packages-and-admin 10.4. */
+/** All features are included, without a limit on users or time. Source: reference packages-and-admin 10.4. */
 export const licensePresenter = presenter<ShownLicense>('License').fields({
   id: [int, ({ license }) => license.id],
   plan: [choice<string>('ultimate'), () => 'ultimate'],

@@ -13,19 +13,23 @@ const SHARED = { source: 'reference packages-and-admin 10.4', may: administrator
 export class LicensesController {
   constructor(private readonly licenses: LicensesService) {}
 
-  @Endpoint('GET', '/license', { ...SHARED, about: 'The licence in force.', answers: one(licensePresenter) })
+  @Endpoint('GET', '/license', { ...SHARED, about: 'Returns the current licence.', answers: one(licensePresenter) })
   current(): Promise<ShownLicense> {
     return this.licenses.show();
   }
 
-  @Endpoint('GET', '/licenses', { ...SHARED, about: 'All licences: there is one.', answers: page(licensePresenter) })
+  @Endpoint('GET', '/licenses', {
+    ...SHARED,
+    about: 'Lists all licences: there is exactly one.',
+    answers: page(licensePresenter),
+  })
   list({ page: asked }: Call): Promise<Page<ShownLicense>> {
     return this.licenses.list(asked);
   }
 
   @Endpoint('GET', '/license/:id', {
     ...SHARED,
-    about: 'One licence.',
+    about: 'Returns a licence.',
     params: OneLicense,
     answers: one(licensePresenter),
     fails: [404],

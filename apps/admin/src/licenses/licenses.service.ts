@@ -10,15 +10,18 @@ export interface ShownLicense {
 }
 
 const ID = 1;
-/** Bots and people who may not sign in do not count. */
+/** Bots and users who are not allowed to sign in do not count. */
 const ACTIVE = `select count(*)::int as people from directory_users where kind = 'human' and state = 'active'`;
 
-/** The licence that every instance has, so that tools know what they may use. Source: reference packages-and-admin 10.4. */
+/**
+ * The licence that every instance has, so that tools know which features they may use. Source: reference
+ * packages-and-admin 10.4.
+ */
 @Injectable()
 export class LicensesService {
   constructor(private readonly work: Work) {}
 
-  /** Errors: NotFound for any other than the one. */
+  /** Errors: NotFound for any id but that of the single licence. */
   async show(id = ID): Promise<ShownLicense> {
     if (id !== ID) throw new NotFound();
     return this.work.run(async (tx) => {

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Feature flags of projects, lists of users for them, and the clients that ask for them.
- * Source: requirements 3 §2 Feature flag user list; reference packages-and-admin 9.
+ * Feature flags of projects, user lists for them, and the clients that fetch them. Source: requirements 3 §2 Feature
+ * flag user list; reference packages-and-admin 9.
  */
 export class CreateFeatureFlags1767225600100 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

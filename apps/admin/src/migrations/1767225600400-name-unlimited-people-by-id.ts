@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * People whose notes are not counted are kept by id, no more by username, which somebody else may come to have. Names
- * that nobody has are dropped. Source: reference packages-and-admin 10.3.
+ * Converts the users whose notes are not counted from usernames to ids, because another user may take over a username.
+ * Unknown names are dropped. Source: reference packages-and-admin 10.3.
  */
 export class NameUnlimitedPeopleById1767225600400 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The one licence of an instance, from the day on that it has one. Source: reference packages-and-admin 10.4. */
+/** The licence of an instance, with the date of its creation. Source: reference packages-and-admin 10.4. */
 export class CreateLicenses1767225600500 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

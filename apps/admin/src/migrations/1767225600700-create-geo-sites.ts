@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Sites of geo, and what was last found of each. Source: requirements 3 §2 Geo site; reference packages-and-admin 8. */
+/**
+ * Geo sites, with the last known status of each. Source: requirements 3 §2 Geo site; reference packages-and-admin 8.
+ */
 export class CreateGeoSites1767225600700 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

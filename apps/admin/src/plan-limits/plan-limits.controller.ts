@@ -18,7 +18,7 @@ export class PlanLimitsController {
 
   @Endpoint('GET', '/application/plan_limits', {
     ...SHARED,
-    about: 'What a plan allows.',
+    about: 'Returns the limits of a plan.',
     params: ShowPlanLimits,
   })
   show({ params }: Call<ShowPlanLimits>): Promise<PlanLimits> {
@@ -27,7 +27,7 @@ export class PlanLimitsController {
 
   @Endpoint('PUT', '/application/plan_limits', {
     ...SHARED,
-    about: 'Changes what a plan allows, from now on.',
+    about: 'Changes the limits of a plan.',
     params: UpdatePlanLimits,
   })
   update({ params: { plan_name: plan, ...sent } }: Call<UpdatePlanLimits>): Promise<PlanLimits> {

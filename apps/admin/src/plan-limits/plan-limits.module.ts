@@ -4,7 +4,7 @@ import { PlanLimit } from './plan-limit.entity';
 import { PlanLimitsController } from './plan-limits.controller';
 import { PlanLimitsService } from './plan-limits.service';
 
-/** What the plans of groups allow, as far as administrators may change it. */
+/** Limits of plans that administrators may change. */
 @Owns(PlanLimit)
 @Module({ controllers: [PlanLimitsController], providers: [PlanLimitsService] })
 export class PlanLimitsModule {}

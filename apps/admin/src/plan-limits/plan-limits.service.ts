@@ -8,7 +8,9 @@ const OF_PROJECT = `select l.plan, l.value from plan_limits l
   where l.name = $2 and (l.plan = 'default' or l.plan = (
     select n.plan from directory_projects p join directory_namespaces n on n.id = p.namespace_id where p.id = $1))`;
 
-/** What a plan allows; a plan for which nothing was set has the limits of `default`. Source: reference packages-and-admin 10.5. */
+/**
+ * Limits of plans. A plan without limits of its own has those of `default`. Source: reference packages-and-admin 10.5.
+ */
 @Injectable()
 export class PlanLimitsService {
   constructor(private readonly work: Work) {}
@@ -17,7 +19,7 @@ export class PlanLimitsService {
     return this.work.run((tx) => allOf(tx, plan));
   }
 
-  /** Changes those that are sent, in force from then on. */
+  /** Changes the sent limits. */
   change(plan: LimitedPlan, sent: Partial<PlanLimits>): Promise<PlanLimits> {
     return this.work.run(async (tx) => {
       const rows = Object.entries(sent).map(([name, value]) => ({ plan, name: name as PlanLimitName, value }));
@@ -27,7 +29,7 @@ export class PlanLimitsService {
   }
 }
 
-/** What holds in a project, by the plan of its top-level group or user namespace. */
+/** Returns a limit of a project, by the plan of its top-level group or user namespace. */
 export async function planLimitIn(tx: Tx, projectId: number, name: PlanLimitName): Promise<number> {
   return chosen(await tx.query<Pick<PlanLimit, 'plan' | 'value'>>(OF_PROJECT, [projectId, name]), name);
 }
@@ -45,7 +47,7 @@ async function allOf(tx: Tx, plan: LimitedPlan): Promise<PlanLimits> {
   return Object.fromEntries(limits) as PlanLimits;
 }
 
-/** The limit of the plan itself comes before that of all. */
+/** Picks the limit of the plan itself, else that of `default`. */
 function chosen(set: readonly Pick<PlanLimit, 'plan' | 'value'>[], name: PlanLimitName): number {
   const own = set.find(({ plan }) => plan !== 'default') ?? set[0];
   return own?.value ?? PLAN_LIMITS[name].default;

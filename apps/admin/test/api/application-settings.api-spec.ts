@@ -52,23 +52,26 @@ beforeEach(() => service.database.query('delete from application_settings'));
 const show = async (from = app): Promise<unknown> => (await from.as(root).get(PATH).expect(200)).body;
 const put = (params: object) => app.as(root).put(PATH).send(params);
 
-it.each(['GET', 'PUT'] as const)('%s is for administrators, before anything else is judged', async (method) => {
-  const anonymous = await requestOf(app.as(service.seed.anonymous()), method, PATH);
-  expect([anonymous.status, anonymous.body]).toEqual([401, { message: '401 Unauthorized' }]);
-  const ordinary = await requestOf(app.as(user), method, PATH);
-  expect([ordinary.status, ordinary.body]).toEqual([403, { message: '403 Forbidden' }]);
-  const scopeless = await requestOf(app.as({ ...root, scopes: ['read_user'] }), method, PATH);
-  expect([scopeless.status, (scopeless.body as { error: string }).error]).toEqual([403, 'insufficient_scope']);
-});
+it.each(['GET', 'PUT'] as const)(
+  '%s is for administrators; the permission is checked before parameters',
+  async (method) => {
+    const anonymous = await requestOf(app.as(service.seed.anonymous()), method, PATH);
+    expect([anonymous.status, anonymous.body]).toEqual([401, { message: '401 Unauthorized' }]);
+    const ordinary = await requestOf(app.as(user), method, PATH);
+    expect([ordinary.status, ordinary.body]).toEqual([403, { message: '403 Forbidden' }]);
+    const scopeless = await requestOf(app.as({ ...root, scopes: ['read_user'] }), method, PATH);
+    expect([scopeless.status, (scopeless.body as { error: string }).error]).toEqual([403, 'insufficient_scope']);
+  },
+);
 
 describe('GET /application/settings', () => {
-  it('tells all that can be changed, by name', async () => {
+  it('returns all settings by name', async () => {
     const body = (await show()) as object;
     expect(body).toEqual(DEFAULTS);
     expect(Object.keys(body)).toEqual(Object.keys(DEFAULTS));
   });
 
-  it('goes by the environment until somebody changes them', async () => {
+  it('returns the defaults of the environment until a setting is changed', async () => {
     const other = await service.again({
       DELETION_DELAY_DAYS: '3',
       NOTES_UNLIMITED_USER_IDS: `${wren.id}, ${robin.id}`,
@@ -85,24 +88,24 @@ describe('GET /application/settings', () => {
 });
 
 describe('PUT /application/settings', () => {
-  it('changes all of them, and keeps them', async () => {
+  it('changes all settings and stores them', async () => {
     expect((await put(ALL_OTHER).expect(200)).body).toEqual(ALL_OTHER);
     expect(await show()).toEqual(ALL_OTHER);
     expect((await put(DEFAULTS).expect(200)).body).toEqual(DEFAULTS);
   });
 
-  it.each(Object.keys(ALL_OTHER) as (keyof typeof ALL_OTHER)[])('changes %s alone', async (name) => {
+  it.each(Object.keys(ALL_OTHER) as (keyof typeof ALL_OTHER)[])('changes only %s', async (name) => {
     const expected = { ...DEFAULTS, [name]: ALL_OTHER[name] };
     expect((await put({ [name]: ALL_OTHER[name] }).expect(200)).body).toEqual(expected);
     expect(await show()).toEqual(expected);
   });
 
-  it('ignores what it does not know beside what it knows', async () => {
+  it('ignores unknown parameters next to known ones', async () => {
     const { body } = await put({ notes_create_limit: 5, signup_enabled: false, constructor: 1 }).expect(200);
     expect(body).toEqual({ ...DEFAULTS, notes_create_limit: 5 });
   });
 
-  it.each([{}, { signup_enabled: false }])('refuses %j, of which it knows nothing', async (params) => {
+  it.each([{}, { signup_enabled: false }])('refuses %j, which has no known parameter', async (params) => {
     const { status, body } = await put(params);
     const error = `${Object.keys(DEFAULTS).join(', ')} are missing, at least one parameter must be provided`;
     expect([status, body]).toEqual([400, { error }]);
@@ -122,7 +125,7 @@ describe('PUT /application/settings', () => {
     [{ personal_access_token_prefix: 'a b' }, 'is invalid'],
     [{ personal_access_token_prefix: 'x'.repeat(21) }, 'is too long (maximum is 20 characters)'],
     [{ require_personal_access_token_expiry: [] }, 'is invalid'],
-  ])('refuses %j, and the rest with it', async (params, problem) => {
+  ])('refuses %j and changes nothing', async (params, problem) => {
     const { status, body } = await put({ notes_create_limit_allowlist: ['wren'], ...params });
     expect([status, body]).toEqual([400, { error: `${Object.keys(params)[0]} ${problem}` }]);
     expect(await show()).toEqual(DEFAULTS);
@@ -133,14 +136,14 @@ describe('PUT /application/settings', () => {
     const shown = async () =>
       ((await show()) as { notes_create_limit_allowlist: string[] }).notes_create_limit_allowlist;
 
-    it('takes usernames in any case, once each, and keeps ids', async () => {
+    it('accepts usernames in any case, removes duplicates, and stores ids', async () => {
       const { body } = await list('ROBIN', 'wren', 'Robin').expect(200);
       expect(body.notes_create_limit_allowlist).toEqual(['robin', 'wren']);
       const [row] = await service.database.query('select value from application_settings');
       expect(row).toEqual({ value: [robin.id, wren.id] });
     });
 
-    it('follows who is renamed, shows nobody who is gone, and is no name that others may take', async () => {
+    it('follows renamed users, hides deleted ones, and does not exempt users who take over a name', async () => {
       const { seed } = service;
       const [jay, finch] = [await seed.user({ username: 'jay' }), await seed.user({ username: 'finch' })];
       await list('jay', 'finch').expect(200);
@@ -149,14 +152,14 @@ describe('PUT /application/settings', () => {
       expect(await shown()).toEqual(['nightjar', 'finch']);
       await seed.remove('users', finch.id);
       expect(await shown()).toEqual(['nightjar']);
-      // What was shown may be sent as it is.
+      // The answer can be sent back unchanged.
       await list('nightjar').expect(200);
       await list('jay').expect(200);
       const [row] = await service.database.query('select value from application_settings');
       expect(row).toEqual({ value: [other.id] });
     });
 
-    it('sees somebody who was made a moment ago, or is not changed', async () => {
+    it('sees a user created a moment ago; answers 503 while the directory is outdated', async () => {
       const late = service.seed.viewer(await service.seed.user({ admin: true }));
       const ahead = { ...late, directory: { ...late.directory, version: late.directory.version + 1 } };
       await app
@@ -182,7 +185,7 @@ describe('PUT /application/settings', () => {
       expect(await show()).toEqual(DEFAULTS);
     });
 
-    it('takes at most 100', async () => {
+    it('accepts at most 100', async () => {
       const { status } = await put({ notes_create_limit_allowlist: Array.from({ length: 101 }, (_, i) => `n${i}`) });
       expect(status).toBe(400);
     });

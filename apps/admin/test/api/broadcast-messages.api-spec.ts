@@ -29,7 +29,7 @@ async function written(params: Record<string, unknown> = {}): Promise<Record<str
 }
 
 describe('POST /broadcast_messages', () => {
-  it('writes a banner for an hour from now when only a text is given', async () => {
+  it('creates a banner for one hour from now when only a text is given', async () => {
     const before = Date.now();
     const message = await written();
     expect(Object.keys(message)).toEqual([
@@ -61,7 +61,7 @@ describe('POST /broadcast_messages', () => {
     expect(Date.parse(String(message['ends_at'])) - starts).toBe(3_600_000);
   });
 
-  it('ignores the deprecated colour', async () => {
+  it('ignores the deprecated color parameter', async () => {
     expect(await written({ color: '#123456' })).not.toHaveProperty('color');
   });
 
@@ -112,7 +112,7 @@ describe('POST /broadcast_messages', () => {
     expected: ['Tea', [30, 40], true, 'light-red'],
   });
 
-  it('announces each change in the outbox, together with the row', async () => {
+  it('writes an event for each change to the outbox, in the same transaction', async () => {
     const { id } = await written();
     await app
       .as(administrator)
@@ -127,7 +127,7 @@ describe('POST /broadcast_messages', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   const requests = [
     ['POST', '/api/v4/broadcast_messages'],
     ['PUT', '/api/v4/broadcast_messages/1'],
@@ -141,7 +141,7 @@ describe('who may', () => {
     expect([ordinary.status, ordinary.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
-  it('everybody reads, without a token too', async () => {
+  it('all callers may read, also without a token', async () => {
     const { id } = await written();
     for (const viewer of [service.seed.anonymous(), user, administrator]) {
       await app.as(viewer).get('/api/v4/broadcast_messages').expect(200);
@@ -149,7 +149,7 @@ describe('who may', () => {
     }
   });
 
-  it('a token that may only read cannot write', async () => {
+  it('a read-only token cannot write', async () => {
     const reader = { ...administrator, scopes: ['read_api'] };
     await app.as(reader).get('/api/v4/broadcast_messages').expect(200);
     const response = await app.as(reader).post('/api/v4/broadcast_messages').send({ message: 'x' });
@@ -158,7 +158,7 @@ describe('who may', () => {
 });
 
 describe('PUT /broadcast_messages/:id', () => {
-  it('changes what is sent and nothing else', async () => {
+  it('changes only the sent fields', async () => {
     const before = await written({ theme: 'blue', target_path: '/docs/*' });
     const response = await app
       .as(administrator)
@@ -167,7 +167,7 @@ describe('PUT /broadcast_messages/:id', () => {
     expect([response.status, response.body]).toEqual([200, { ...before, message: 'Tea at five' }]);
   });
 
-  it('is content with nothing to change', async () => {
+  it('accepts an update without any field', async () => {
     const before = await written();
     const response = await app
       .as(administrator)
@@ -178,7 +178,7 @@ describe('PUT /broadcast_messages/:id', () => {
 });
 
 describe.each(['GET', 'PUT', 'DELETE'] as const)('%s /broadcast_messages/:id', (method) => {
-  it('knows no other message', async () => {
+  it('answers 404 for an unknown message', async () => {
     const response = await requestOf(app.as(administrator), method, '/api/v4/broadcast_messages/999999');
     expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
   });
@@ -190,7 +190,7 @@ describe.each(['GET', 'PUT', 'DELETE'] as const)('%s /broadcast_messages/:id', (
 });
 
 describe('DELETE /broadcast_messages/:id', () => {
-  it('deletes once', async () => {
+  it('deletes the message; the second time answers 404', async () => {
     const { id } = await written();
     const path = `/api/v4/broadcast_messages/${String(id)}`;
     const first = await app.as(administrator).delete(path);
@@ -215,7 +215,7 @@ describe('GET /broadcast_messages', () => {
 
   paging(() => ({ app, viewer: user, path: '/api/v4/broadcast_messages', rows }));
 
-  it.each(['', '/displayed'])('%s refuses a page of more text than a process has room for', async (rest) => {
+  it.each(['', '/displayed'])('%s refuses a page with more text than fits into memory', async (rest) => {
     await service.database.query(
       `insert into broadcast_messages (message, starts_at, ends_at, broadcast_type, theme)
        select repeat('x', 1000000), now(), now() + interval '1 hour', 'banner', 'indigo' from generate_series(1, 35)`,

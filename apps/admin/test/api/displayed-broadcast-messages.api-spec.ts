@@ -10,7 +10,7 @@ const FEATURE = '/api/v4/features/role_targeted_broadcast_messages';
 let service: SeededService;
 let app: TestApp;
 let root: Viewer;
-let nobody: Viewer;
+let plainUser: Viewer;
 let developer: Viewer;
 let project: DirectoryProject;
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   ({ app } = service);
   const { seed } = service;
   root = seed.viewer(await seed.user({ admin: true }));
-  nobody = seed.anonymous();
+  plainUser = seed.anonymous();
   const person = await seed.user();
   project = await seed.project({ visibility: 'public', path: 'eggs' });
   await seed.member(person, project, 'developer');
@@ -39,7 +39,7 @@ async function written(params: object = {}): Promise<number> {
     .expect(201);
   return (body as { id: number }).id;
 }
-async function displayed(query: object = {}, viewer = nobody): Promise<number[]> {
+async function displayed(query: object = {}, viewer = plainUser): Promise<number[]> {
   const { body } = await app.as(viewer).get(PATH).query(query).expect(200);
   return (body as { id: number }[]).map(({ id }) => id);
 }
@@ -50,7 +50,7 @@ const isAt = async (pattern: string, path: string): Promise<boolean> => {
   return found.includes(id);
 };
 
-it('shows everybody what is active, newest first, as the other reads show it', async () => {
+it('shows active messages to all callers, newest first, in the same shape as the other reads', async () => {
   const past = { starts_at: '2020-01-01T00:00:00Z', ends_at: '2020-01-02T00:00:00Z' };
   const later = { starts_at: '2999-01-01T00:00:00Z', ends_at: '2999-01-02T00:00:00Z' };
   await written(past);
@@ -58,8 +58,8 @@ it('shows everybody what is active, newest first, as the other reads show it', a
   await written({ starts_at: later.starts_at, ends_at: past.ends_at });
   const [first, second] = [await written(), await written({ broadcast_type: 'notification', theme: 'red' })];
   expect(await displayed()).toEqual([second, first]);
-  const { body } = await app.as(nobody).get(PATH).expect(200);
-  expect(body[0]).toEqual((await app.as(nobody).get(`/api/v4/broadcast_messages/${second}`)).body);
+  const { body } = await app.as(plainUser).get(PATH).expect(200);
+  expect(body[0]).toEqual((await app.as(plainUser).get(`/api/v4/broadcast_messages/${second}`)).body);
   expect(body[0]).toMatchObject({ active: true });
 });
 
@@ -88,7 +88,7 @@ describe('the path', () => {
     expect(await isAt(pattern, path)).toBe(expected);
   });
 
-  it('is nowhere for a message that has one, and everywhere for one without', async () => {
+  it('without a path: only messages without a target path are listed', async () => {
     await written({ target_path: '*' });
     const plain = [await written({ target_path: ' ' }), await written({ target_path: '' }), await written()];
     expect(await displayed()).toEqual(plain.toReversed());
@@ -96,7 +96,7 @@ describe('the path', () => {
     expect(await displayed({ path: '/x' })).toHaveLength(4);
   });
 
-  it('and the pattern have bounds, so that hostile ones cost little', async () => {
+  it('path and pattern have maximum lengths, so that hostile ones cost little', async () => {
     const hostile = { target_path: '*a'.repeat(127) + 'b' };
     await written(hostile);
     expect(await displayed({ path: `/${'a'.repeat(2047)}` })).toEqual([]);
@@ -106,7 +106,7 @@ describe('the path', () => {
       expect([refused.status, refused.body]).toEqual([400, { message: { target_path: [tooLong(255)] } }]);
     }
     const { status, body } = await app
-      .as(nobody)
+      .as(plainUser)
       .get(PATH)
       .query({ path: 'x'.repeat(2049) });
     expect([status, body]).toEqual([400, { error: `path ${tooLong(2048)}` }]);
@@ -121,14 +121,14 @@ describe('messages for roles', () => {
       .send({ value, ...more })
       .expect(201);
 
-  it('are shown to nobody while the feature is off', async () => {
+  it('are hidden while the feature is off', async () => {
     const plain = await written();
     await written({ target_access_levels: [30] });
     expect(await displayed({ project_id: project.id }, developer)).toEqual([plain]);
     expect(await displayed({ project_id: project.id }, root)).toEqual([plain]);
   });
 
-  it('are shown to who has one of these roles in the project while it is on', async () => {
+  it('are shown to users with one of these roles in the project while the feature is on', async () => {
     await turn(true);
     const plain = await written();
     const [forDevelopers, forMore] = [
@@ -137,17 +137,17 @@ describe('messages for roles', () => {
     ];
     await written({ target_access_levels: [10, 40] });
     expect(await displayed({ project_id: project.id }, developer)).toEqual([forMore, forDevelopers, plain]);
-    // Nobody's role is known where no place is named, and it is none of an administrator who is no member.
+    // The role is unknown without a project or group, and an administrator who is not a member has none.
     for (const [query, viewer] of [
       [{}, developer],
-      [{ project_id: project.id }, nobody],
+      [{ project_id: project.id }, plainUser],
       [{ project_id: project.id }, root],
     ] as const) {
       expect(await displayed(query, viewer)).toEqual([plain]);
     }
   });
 
-  it('go by the role in the group as well', async () => {
+  it('use the role in a group as well', async () => {
     await turn(true);
     const { seed } = service;
     const group = await seed.group({ path: `nest-${project.id}` });
@@ -162,7 +162,7 @@ describe('messages for roles', () => {
     expect(await displayed({ project_id: project.id }, viewer)).toEqual([]);
   });
 
-  it('are shown to those for whom the feature is on', async () => {
+  it('are shown to users for whom the feature is on', async () => {
     const { seed } = service;
     const [wren, robin] = [await seed.user({ username: 'wren' }), await seed.user({ username: 'robin' })];
     for (const one of [wren, robin]) await seed.member(one, project, 'reporter');
@@ -172,7 +172,7 @@ describe('messages for roles', () => {
     expect(await displayed({ project_id: project.id }, seed.viewer(robin))).toEqual([]);
   });
 
-  it('tell nothing of a place that the caller does not see', async () => {
+  it('answer 404 for a project or group that the caller cannot see', async () => {
     const { seed } = service;
     const hidden = await seed.project({ visibility: 'private' });
     const group = await seed.group({ visibility: 'private' });
@@ -181,14 +181,14 @@ describe('messages for roles', () => {
       [{ project_id: 999_999 }, 'Project'],
       [{ group_id: group.id }, 'Group'],
     ] as const) {
-      for (const viewer of [nobody, developer]) {
+      for (const viewer of [plainUser, developer]) {
         const { status, body } = await app.as(viewer).get(PATH).query(query);
         expect([status, body]).toEqual([404, { message: `404 ${noun} Not Found` }]);
       }
     }
   });
 
-  it('are asked for in one place', async () => {
+  it('refuse project_id together with group_id', async () => {
     const { status, body } = await app.as(developer).get(PATH).query({ project_id: 1, group_id: 1 });
     expect([status, body]).toEqual([400, { error: 'project_id, group_id are mutually exclusive' }]);
   });
@@ -201,5 +201,5 @@ describe('pages', () => {
       await written({ target_path: '/eggs' });
     }
   });
-  paging(() => ({ app, viewer: nobody, path: PATH, query: { path: '/nests/7' }, rows: 5 }));
+  paging(() => ({ app, viewer: plainUser, path: PATH, query: { path: '/nests/7' }, rows: 5 }));
 });

@@ -18,7 +18,7 @@ const aList = (params: object = {}, project = flags.project) =>
 const base = () => flags.path('feature_flags_user_lists');
 
 describe('POST …/feature_flags_user_lists', () => {
-  it('makes a list, numbered within its project', async () => {
+  it('creates a list, numbered within its project', async () => {
     const before = Date.now();
     const list = await aList({ name: 'Testers', user_xids: 'user1,user2' });
     const path = `/${flags.fullPath}/-/feature_flags_user_lists/${list.iid}`;
@@ -40,7 +40,7 @@ describe('POST …/feature_flags_user_lists', () => {
     expect((await aList({}, await flags.anotherProject())).iid).toBe(1);
   });
 
-  it('works by the encoded path of the project', async () => {
+  it('accepts the URL-encoded path of the project', async () => {
     const path = encodeURIComponent(flags.fullPath.toUpperCase());
     await flags.app
       .as(await flags.member())
@@ -71,7 +71,7 @@ describe('POST …/feature_flags_user_lists', () => {
     expect([response.status, response.body]).toEqual([400, { message }]);
   });
 
-  it('refuses a taken name, also when several come at once, and numbers without gaps', async () => {
+  it('refuses a taken name, also in concurrent requests, and leaves no gap in the numbers', async () => {
     const project = await flags.anotherProject();
     const developer = await flags.member();
     const send = () =>
@@ -85,10 +85,10 @@ describe('POST …/feature_flags_user_lists', () => {
     expect((await aList({}, project)).iid).toBe(2);
   });
 
-  it('bounds what all lists of a project hold, and so a page of them', async () => {
+  it('bounds the total size of the lists of a project, and so of a page of them', async () => {
     const project = await flags.anotherProject();
     const { id } = await aList({}, project);
-    // With the quotes, all that there may be but four bytes.
+    // With its quotes, this is four bytes below the limit.
     await flags.service.database.query(
       `update feature_flags_user_lists set user_xids = repeat('x', 16 * 1024 * 1024 - 6) where id = $1`,
       [id],
@@ -131,7 +131,7 @@ describe('POST …/feature_flags_user_lists', () => {
     }),
   );
 
-  it('announces each change together with its row', async () => {
+  it('writes an event for each change, in the same transaction', async () => {
     const { id, iid } = await aList();
     const developer = await flags.member();
     await flags.app.as(developer).put(`${base()}/${iid}`).send({ user_xids: 'c' }).expect(200);
@@ -146,7 +146,7 @@ describe('POST …/feature_flags_user_lists', () => {
 });
 
 describe('PUT …/feature_flags_user_lists/:iid', () => {
-  it('changes what is sent', async () => {
+  it('changes the sent fields', async () => {
     const list = await aList();
     const put = async (body: object) =>
       (
@@ -163,7 +163,7 @@ describe('PUT …/feature_flags_user_lists/:iid', () => {
     expect(await put({ user_x_ids: 'c' })).toMatchObject({ user_xids: 'c' });
   });
 
-  it('refuses what a new list is refused for', async () => {
+  it('refuses what creation refuses', async () => {
     const [first, second] = [await aList(), await aList()];
     const put = async (body: object) =>
       flags.app
@@ -180,7 +180,7 @@ describe('PUT …/feature_flags_user_lists/:iid', () => {
 });
 
 describe('DELETE …/feature_flags_user_lists/:iid', () => {
-  it('removes once', async () => {
+  it('deletes the list; the second time answers 404', async () => {
     const { iid } = await aList();
     const developer = await flags.member();
     const first = await flags.app.as(developer).delete(`${base()}/${iid}`);
@@ -188,7 +188,7 @@ describe('DELETE …/feature_flags_user_lists/:iid', () => {
     await flags.app.as(developer).delete(`${base()}/${iid}`).expect(404);
   });
 
-  it('refuses while a strategy has the list', async () => {
+  it('refuses while a strategy uses the list', async () => {
     const { id, iid } = await aList();
     const strategies = [{ name: 'gitlabUserList', parameters: {}, user_list_id: id, scopes: [] }];
     const flag = await flags.post('feature_flags', { name: `flag-of-${iid}`, strategies });
@@ -204,7 +204,7 @@ describe('DELETE …/feature_flags_user_lists/:iid', () => {
     await flags.app.as(developer).delete(`${base()}/${iid}`).expect(204);
   });
 
-  it('a list goes or a strategy gets it, never both', async () => {
+  it('either deletes a list or adds it to a strategy, never both', async () => {
     const developer = await flags.member();
     for (let round = 0; round < 10; round += 1) {
       const { id, iid } = await aList();
@@ -225,12 +225,12 @@ describe('DELETE …/feature_flags_user_lists/:iid', () => {
 });
 
 describe.each(['GET', 'PUT', 'DELETE'] as const)('%s …/feature_flags_user_lists/:iid', (method) => {
-  it.each(['999999', '0', 'abc', '12345678901234567890'])('knows no list %s', async (iid) => {
+  it.each(['999999', '0', 'abc', '12345678901234567890'])('answers 404 for the list %s', async (iid) => {
     const response = await requestOf(flags.app.as(await flags.member()), method, `${base()}/${iid}`);
     expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
   });
 
-  it('is for developers', async () => {
+  it('requires developers', async () => {
     const { iid } = await aList();
     const reporter = await flags.member('reporter');
     const response = await requestOf(flags.app.as(reporter), method, `${base()}/${iid}`);

@@ -37,7 +37,7 @@ const put = (flag: Flag, body: object) => flags.app.as(developer).put(`${base()}
 const rollout = { groupId: 'default', rollout: '50', stickiness: 'default' };
 
 describe('POST …/feature_flags', () => {
-  it('makes a flag that is on, for nobody yet', async () => {
+  it('creates a flag that is on, without strategies', async () => {
     const flag = await aFlag({ name: 'new_look' });
     expect(flag).toEqual({
       name: 'new_look',
@@ -51,7 +51,7 @@ describe('POST …/feature_flags', () => {
     });
   });
 
-  it('makes strategies with their environments and lists', async () => {
+  it('creates strategies with their environments and lists', async () => {
     const list = await aList();
     const flag = await aFlag({
       version: 'new_version_flag',
@@ -137,7 +137,7 @@ describe('POST …/feature_flags', () => {
     expect([response.status, response.body]).toEqual([400, body]);
   });
 
-  it('does not know the list of another project, and makes nothing', async () => {
+  it('refuses a list of another project, and creates nothing', async () => {
     const list = await aList(await flags.anotherProject());
     const name = aName();
     for (const user_list_id of [list.id, 999_999]) {
@@ -150,7 +150,7 @@ describe('POST …/feature_flags', () => {
     await flags.app.as(developer).get(`${base()}/${name}`).expect(404);
   });
 
-  it('refuses a taken name, also when several come at once', async () => {
+  it('refuses a taken name, also in concurrent requests', async () => {
     const name = aName();
     const send = () => flags.app.as(developer).post(base()).send({ name });
     const answers = await Promise.all([send(), send(), send()]);
@@ -158,7 +158,7 @@ describe('POST …/feature_flags', () => {
     expect(answers.find(({ status }) => status === 400)?.body).toEqual({ message: ['Name has already been taken'] });
   });
 
-  it('makes 200 in a project and no more, also when several come at once', async () => {
+  it('creates at most 200 in a project, also in concurrent requests', async () => {
     const project = await flags.anotherProject();
     await flags.service.database.query(
       `insert into feature_flags (project_id, name) select $1, 'flag' || n from generate_series(1, 199) n`,
@@ -172,7 +172,7 @@ describe('POST …/feature_flags', () => {
     });
   });
 
-  it('takes strategies of a form, their parameters as JSON', async () => {
+  it('accepts strategies of a form, with parameters as JSON', async () => {
     const form = new URLSearchParams([
       ['name', aName()],
       ['strategies[][name]', 'userWithId'],
@@ -222,7 +222,7 @@ describe('POST …/feature_flags', () => {
     }),
   );
 
-  it('announces each change together with its row', async () => {
+  it('writes an event for each change, in the same transaction', async () => {
     const flag = await aFlag();
     await put(flag, { active: false }).expect(200);
     await put(flag, {}).expect(200);
@@ -237,7 +237,7 @@ describe('POST …/feature_flags', () => {
 });
 
 describe('PUT …/feature_flags/:feature_flag_name', () => {
-  it('changes what is sent and nothing else', async () => {
+  it('changes only the sent fields', async () => {
     const flag = await aFlag({ description: 'old', strategies: [{ name: 'default' }] });
     expect((await put(flag, {}).expect(200)).body).toEqual(flag);
     const { body: changed }: { body: Flag } = await put(flag, { active: false }).expect(200);
@@ -287,7 +287,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
     expect(again.strategies).toHaveLength(2);
   });
 
-  it('gives a strategy its list, and takes it away with another name', async () => {
+  it('gives a strategy its list, and removes it when the strategy gets another name', async () => {
     const list = await aList();
     const flag = await aFlag({ strategies: [{ name: 'default' }] });
     const { id } = flag.strategies[0]!;
@@ -303,7 +303,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
     expect((await change({ name: 'default' })).strategies).toMatchObject([{ name: 'default', user_list: null }]);
   });
 
-  it('refuses the whole for one wrong part, and changes nothing', async () => {
+  it('refuses the whole update for one invalid part, and changes nothing', async () => {
     const flag = await aFlag({ strategies: [{ name: 'default', scopes: [{ environment_scope: '*' }] }] });
     const foreign = (await aFlag({ strategies: [{ name: 'default' }] })).strategies[0]!;
     const own = flag.strategies[0]!;
@@ -328,7 +328,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
     expect([response.status, response.body]).toEqual([400, { message: ['Name has already been taken'] }]);
   });
 
-  it('bounds what a flag may gather', async () => {
+  it('limits strategies and scopes of a flag', async () => {
     const strategies = Array.from({ length: 30 }, () => ({ name: 'default' }));
     const flag = await aFlag({ strategies });
     expect((await put(flag, { strategies })).body).toEqual({
@@ -336,7 +336,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
     });
   });
 
-  it('bounds the users of all strategies of a project, in lists and by parameters', async () => {
+  it('limits the users of all strategies of a project, in lists and by parameters', async () => {
     const project = await flags.anotherProject();
     const ofStrategies = [
       400,
@@ -350,7 +350,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
     await database.query(`update feature_flags_user_lists set user_xids = repeat('x', 8 * 1024 * 1024) where id = $1`, [
       list.id,
     ]);
-    // With the quotes of three texts and the four characters of the last flag to come, this is all that there may be.
+    // With the quotes of three texts and the four characters of the last flag, this reaches the limit exactly.
     await database.query(
       `update feature_flag_strategies set parameters = jsonb_build_object('userIds', repeat('x', 8 * 1024 * 1024 - 10))
        where id = $1`,
@@ -370,7 +370,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
     expect([twice.status, twice.body]).toEqual(ofStrategies);
   });
 
-  it('bounds the strategies and scopes of a project, in new flags and in old ones', async () => {
+  it('limits strategies and scopes of a project, for new and existing flags', async () => {
     const project = await flags.anotherProject();
     const full = await aFlag({ strategies: [{ name: 'default' }] }, project);
     const { id } = full.strategies[0]!;
@@ -410,7 +410,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
 });
 
 describe('DELETE …/feature_flags/:feature_flag_name', () => {
-  it('answers what it removed, once', async () => {
+  it('deletes the flag and returns it; the second time answers 404', async () => {
     const flag = await aFlag({ strategies: [{ name: 'default', scopes: [{ environment_scope: '*' }] }] });
     const path = `${base()}/${flag.name}`;
     expect((await flags.app.as(developer).delete(path).expect(200)).body).toEqual(flag);
@@ -419,12 +419,12 @@ describe('DELETE …/feature_flags/:feature_flag_name', () => {
 });
 
 describe.each(['GET', 'PUT', 'DELETE'] as const)('%s …/feature_flags/:feature_flag_name', (method) => {
-  it.each(['missing', 'A%2FB', '7'])('knows no flag %s', async (name) => {
+  it.each(['missing', 'A%2FB', '7'])('answers 404 for the flag %s', async (name) => {
     const response = await requestOf(flags.app.as(developer), method, `${base()}/${name}`).send({ active: true });
     expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
   });
 
-  it('is for developers', async () => {
+  it('requires developers', async () => {
     const { name } = await aFlag();
     const reporter = await flags.member('reporter');
     const response = await requestOf(flags.app.as(reporter), method, `${base()}/${name}`);
@@ -465,7 +465,7 @@ describe('GET …/feature_flags', () => {
   it.each([
     ['enabled', ['a', 'b', 'c']],
     ['disabled', ['d', 'e', 'f']],
-  ])('finds those that are %s', async (scope, names) => {
+  ])('filters by scope %s', async (scope, names) => {
     const { body }: { body: Flag[] } = await flags.app.as(developer).get(path()).query({ scope }).expect(200);
     expect(body.map(({ name }) => name)).toEqual(names);
   });

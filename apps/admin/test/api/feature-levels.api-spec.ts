@@ -3,7 +3,7 @@ import { requestOf, visibility } from '@rookery/testing';
 import type { Standing } from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
-/** Who uses feature flags, by the levels of the project: role x visibility x level. Source: reference packages-and-admin 9. */
+/** Access to feature flags by role, project visibility and feature level. Source: reference packages-and-admin 9. */
 let flags: FlagsOfAProject;
 beforeAll(async () => void (flags = await FlagsOfAProject.start()));
 afterAll(() => flags.service.close());
@@ -65,7 +65,7 @@ describe('while feature flags are disabled', () => {
     return known === undefined ? asked : asked.set('if-none-match', known);
   };
 
-  it('nothing is read, made, changed or removed, and all of it is there again afterwards', async () => {
+  it('refuses reads and writes, and keeps the data for when flags are enabled again', async () => {
     const owner = async () => flags.app.as(flags.service.seed.viewer(await ownerOf()));
     const asked = [
       ['GET', flag],
@@ -89,7 +89,7 @@ describe('while feature flags are disabled', () => {
     await features().expect(200);
   });
 
-  it('clients are refused at once, also those that have the newest answer', async () => {
+  it('refuses clients immediately, also those that have the newest answer', async () => {
     const known = (await features().expect(200)).get('etag')!;
     await features(known).expect(304);
     for (const levels of [disabled, { repository_access_level: 'disabled' } as const]) {
@@ -104,7 +104,7 @@ describe('while feature flags are disabled', () => {
     await features(known).expect(304);
   });
 
-  it('clients are told nothing by a copy that has not seen the newest change', async () => {
+  it('refuses clients while the copy has not seen the newest change', async () => {
     const anonymous = flags.service.seed.anonymous();
     const ahead = { ...anonymous, directory: { ...anonymous.directory, version: anonymous.directory.version + 1 } };
     const path = `/api/v4/feature_flags/unleash/${flags.project.id}/client/features`;

@@ -54,13 +54,13 @@ async function refusal(params: Record<string, unknown>, name = NAME): Promise<un
   return [status, body];
 }
 
-describe('who may', () => {
+describe('permissions', () => {
   it.each([
     ['GET', '/api/v4/features'],
     ['GET', '/api/v4/features/definitions'],
     ['POST', `/api/v4/features/${NAME}`],
     ['DELETE', `/api/v4/features/${NAME}`],
-  ] as const)('%s %s is for administrators, before anything else is judged', async (method, path) => {
+  ] as const)('%s %s is for administrators; the permission is checked before parameters', async (method, path) => {
     const anonymous = await requestOf(app.as(service.seed.anonymous()), method, path);
     expect([anonymous.status, anonymous.body]).toEqual([401, { message: '401 Unauthorized' }]);
     const ordinary = await requestOf(app.as(user), method, path);
@@ -71,7 +71,7 @@ describe('who may', () => {
 });
 
 describe('GET /features/definitions', () => {
-  it('tells what services ask for', async () => {
+  it('returns the features that services use', async () => {
     const { body } = await app.as(root).get('/api/v4/features/definitions').expect(200);
     expect(body).toEqual([
       { ...DEFINITION, name: 'epic_highlight_color' },
@@ -82,7 +82,7 @@ describe('GET /features/definitions', () => {
 });
 
 describe('GET /features', () => {
-  it('lists what was set, by name, and nothing else', async () => {
+  it('lists only features that were set, by name', async () => {
     expect((await app.as(root).get('/api/v4/features').expect(200)).body).toEqual([]);
     await set({ value: true, force: true }, 'zebra').expect(201);
     await set({ value: false }).expect(201);
@@ -109,7 +109,7 @@ describe('POST /features/:name', () => {
     expect(body).toEqual({ name: NAME, state, gates: [{ key: 'boolean', value: boolean }], definition: DEFINITION });
   });
 
-  it('takes a percentage of the time, or of the actors', async () => {
+  it('accepts a percentage of the time or of the actors', async () => {
     const time = { key: 'percentage_of_time', value: 42 };
     expect(await gates({ value: 42 })).toEqual(['conditional', [off, time]]);
     expect(await gates({ value: '7', key: 'percentage_of_actors' })).toEqual([
@@ -122,7 +122,7 @@ describe('POST /features/:name', () => {
     ]);
   });
 
-  it('takes people, groups, namespaces, projects and repositories, and gives them back', async () => {
+  it('accepts users, groups, namespaces, projects and repositories, and returns them', async () => {
     const { group, namespace, project } = ids;
     const targets = { user: 'wren,Robin', group: 'ACME', namespace: 'wren,acme', repository: 'acme/eggs.git' };
     const actors = [`Group:${group}`, `Namespaces::UserNamespace:${namespace}`, `Project:${project}`]
@@ -139,7 +139,7 @@ describe('POST /features/:name', () => {
     expect(await gates({ value: false, user: 'wren', group: 'acme', namespace: ['wren'] })).toEqual(['off', [off]]);
   });
 
-  it('takes the group of administrators', async () => {
+  it('accepts the group of administrators', async () => {
     expect(await gates({ value: true, feature_group: 'administrators' })).toEqual([
       'conditional',
       [off, { key: 'groups', value: ['administrators'] }],
@@ -147,13 +147,13 @@ describe('POST /features/:name', () => {
     expect(await gates({ value: false, feature_group: 'administrators' })).toEqual(['off', [off]]);
   });
 
-  it.each([true, false])('%s for all forgets who was named and every percentage', async (value) => {
+  it.each([true, false])('%s for all clears named targets and percentages', async (value) => {
     await set({ value: true, user: 'wren', feature_group: 'administrators' }).expect(201);
     await set({ value: 5 }).expect(201);
     expect(await gates({ value })).toEqual([value ? 'on' : 'off', [{ key: 'boolean', value }]]);
   });
 
-  it('stays on for all when it is switched on for somebody besides', async () => {
+  it('stays on for all when it is switched on for a target', async () => {
     await set({ value: true }).expect(201);
     expect(await gates({ value: true, user: 'wren' })).toEqual([
       'on',
@@ -194,14 +194,14 @@ describe('POST /features/:name', () => {
     [{ project: 'acme' }, 'acme'],
     [{ project: 'acme/nothing' }, 'acme/nothing'],
     [{ repository: 'nowhere/eggs' }, 'nowhere/eggs'],
-  ])('does not know %j', async (target, name) => {
+  ])('answers an error for the unknown target %j', async (target, name) => {
     const message = `400 Bad request - ${name} is not found!`;
     expect(await refusal({ value: true, ...target })).toEqual([400, { message }]);
     expect((await app.as(root).get('/api/v4/features').expect(200)).body).toEqual([]);
   });
 
   it.each(['user', 'group', 'namespace', 'project', 'repository', 'feature_group'])(
-    'does not take an empty %s for everybody',
+    'refuses an empty %s instead of applying to all',
     async (target) => {
       const error = `${target} is empty`;
       for (const none of ['', []]) {
@@ -211,7 +211,7 @@ describe('POST /features/:name', () => {
     },
   );
 
-  it.each(['__proto__', 'constructor', 'moon'])('does not know the feature %s, unless it is forced', async (name) => {
+  it.each(['__proto__', 'constructor', 'moon'])('refuses the unknown feature %s unless forced', async (name) => {
     const message = `400 Bad request - Unknown feature flag: ${name}`;
     expect(await refusal({ value: true }, name)).toEqual([400, { message }]);
     expect((await set({ value: true, force: true }, name).expect(201)).body).toMatchObject({ name, definition: null });
@@ -262,7 +262,7 @@ describe('POST /features/:name', () => {
     expected: [NAME, 'conditional'],
   });
 
-  it('keeps what several administrators set at once', async () => {
+  it('keeps the changes of concurrent requests', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `at-once-${index}`);
     const { seed } = service;
     const people = await Promise.all(names.map((_, index) => seed.user({ username: `bird${index}` })));
@@ -276,7 +276,7 @@ describe('POST /features/:name', () => {
 });
 
 describe('DELETE /features/:name', () => {
-  it('forgets what was set, and answers the same when nothing was', async () => {
+  it('resets a feature; the answer is the same when it was not set', async () => {
     await set({ value: true }).expect(201);
     for (const name of [NAME, NAME, 'never']) {
       const { status, text } = await app.as(root).delete(`/api/v4/features/${name}`);

@@ -37,7 +37,7 @@ const change = (site: Body, params: Body) =>
     .send(params);
 
 describe('POST /geo_sites', () => {
-  it('makes a secondary with the defaults', async () => {
+  it('creates a secondary with the defaults', async () => {
     const site = await added({ name: ' Himalaya ', url: 'https://himalaya.example/base' });
     const { id } = site;
     expect(Object.entries(site)).toEqual(
@@ -70,7 +70,7 @@ describe('POST /geo_sites', () => {
     );
   });
 
-  it('makes one primary, which has nothing to copy', async () => {
+  it('creates a single primary, without settings for copying', async () => {
     const site = await added({ name: `${HERE}/`, url: HERE, primary: true, sync_object_storage: true });
     expect(site).toMatchObject({ primary: true, current: true });
     expect(site).not.toHaveProperty('sync_object_storage');
@@ -79,7 +79,7 @@ describe('POST /geo_sites', () => {
     expect([second.status, second.body]).toEqual([400, { message: { primary: ['node already exists'] } }]);
   });
 
-  it('keeps an internal address that is another one', async () => {
+  it('stores an internal address only if it differs from the URL', async () => {
     expect(await added({ internal_url: 'http://10.1.2.3:8080' })).toMatchObject({
       internal_url: 'http://10.1.2.3:8080/',
     });
@@ -92,13 +92,13 @@ describe('POST /geo_sites', () => {
     });
   });
 
-  it('takes names once, whatever their case', async () => {
+  it('refuses a taken name, ignoring case', async () => {
     await added({ name: 'Himalaya' });
     const response = await add({ name: 'himalaya', url: 'https://other.example' });
     expect([response.status, response.body]).toEqual([400, { message: { name: ['has already been taken'] } }]);
   });
 
-  it('lets addresses be shared', async () => {
+  it('allows several sites at one address', async () => {
     await added({ url: 'https://shared.example' });
     await added({ url: 'https://shared.example' });
   });
@@ -177,7 +177,7 @@ describe('POST /geo_sites', () => {
     expected: [false, 5, 'namespaces', ['default', 'cold'], [7, 9]],
   });
 
-  it('reads lists with commas', async () => {
+  it('accepts comma-separated lists', async () => {
     expect(
       await added({ selective_sync_shards: 'default,cold', selective_sync_namespace_ids: '7, 9,7' }),
     ).toMatchObject({
@@ -187,7 +187,7 @@ describe('POST /geo_sites', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   const requests: readonly (readonly [Method, string])[] = ['geo_sites', 'geo_nodes'].flatMap((noun) => [
     ['GET', `/api/v4/${noun}`] as const,
     ['POST', `/api/v4/${noun}`] as const,
@@ -200,14 +200,17 @@ describe('who may', () => {
     ['GET', `/api/v4/${noun}/1/status`] as const,
   ]);
 
-  it.each(requests)('%s %s is for administrators, before parameters are judged', async (method, path) => {
-    const anonymous = await requestOf(app.as(service.seed.anonymous()), method, path);
-    expect([anonymous.status, anonymous.body]).toEqual([401, { message: '401 Unauthorized' }]);
-    const ordinary = await requestOf(app.as(user), method, path);
-    expect([ordinary.status, ordinary.body]).toEqual([403, { message: '403 Forbidden' }]);
-  });
+  it.each(requests)(
+    '%s %s is for administrators; the permission is checked before parameters',
+    async (method, path) => {
+      const anonymous = await requestOf(app.as(service.seed.anonymous()), method, path);
+      expect([anonymous.status, anonymous.body]).toEqual([401, { message: '401 Unauthorized' }]);
+      const ordinary = await requestOf(app.as(user), method, path);
+      expect([ordinary.status, ordinary.body]).toEqual([403, { message: '403 Forbidden' }]);
+    },
+  );
 
-  it('a token that may only read cannot write', async () => {
+  it('a read-only token cannot write', async () => {
     const reader = { ...administrator, scopes: ['read_api'] };
     await app.as(reader).get('/api/v4/geo_sites').expect(200);
     const response = await app.as(reader).post('/api/v4/geo_sites').send(unique());
@@ -216,7 +219,7 @@ describe('who may', () => {
 });
 
 describe('PUT /geo_sites/:id', () => {
-  it('changes what is sent and nothing else; what is primary stays so', async () => {
+  it('changes only the sent fields; the primary stays primary', async () => {
     const before = await added({ selective_sync_type: 'shards', selective_sync_shards: ['cold'] });
     const changed = await change(before, { files_max_capacity: 3, sync_object_storage: true, primary: true });
     expect([changed.status, changed.body]).toEqual([
@@ -227,13 +230,13 @@ describe('PUT /geo_sites/:id', () => {
     expect(cleared.body).toMatchObject({ selective_sync_type: null, files_max_capacity: 3 });
   });
 
-  it('is content with nothing to change', async () => {
+  it('accepts an update without any field', async () => {
     const before = await added();
     const response = await change(before, {});
     expect([response.status, response.body]).toEqual([200, before]);
   });
 
-  it('does not switch the primary off', async () => {
+  it('refuses to disable the primary', async () => {
     const response = await change(await added({ primary: true }), { enabled: false });
     expect([response.status, response.body]).toEqual([
       400,
@@ -241,7 +244,7 @@ describe('PUT /geo_sites/:id', () => {
     ]);
   });
 
-  it('gives a secondary neither a taken name nor that of this site', async () => {
+  it('refuses a taken name, and for a secondary the name of this site', async () => {
     const [first, second] = [await added({ name: 'First' }), await added()];
     const taken = await change(second, { name: 'FIRST' });
     expect([taken.status, taken.body]).toEqual([400, { message: { name: ['has already been taken'] } }]);
@@ -257,14 +260,14 @@ describe.each(['geo_sites', 'geo_nodes'])('%s', (noun) => {
     ['DELETE', ''],
     ['POST', '/repair'],
     ['GET', '/status'],
-  ])('%s /:id%s knows no other site', async (method, rest) => {
+  ])('%s /:id%s answers 404 for an unknown site', async (method, rest) => {
     const missing = await requestOf(app.as(administrator), method, `/api/v4/${noun}/999999${rest}`);
     expect([missing.status, missing.body]).toEqual([404, { message: '404 GeoSite Not Found' }]);
     const odd = await requestOf(app.as(administrator), method, `/api/v4/${noun}/first${rest}`);
     expect([odd.status, odd.body]).toEqual([400, { error: 'id is invalid' }]);
   });
 
-  it('are shown, changed and forgotten, the primary and this one too', async () => {
+  it('can be read, changed and deleted, including the primary and this one', async () => {
     const { id } = await added({ name: HERE, primary: true });
     const path = `/api/v4/${noun}/${String(id)}`;
     const shown = await app.as(administrator).get(path);

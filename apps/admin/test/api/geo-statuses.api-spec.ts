@@ -54,7 +54,7 @@ describe('GET /geo_sites/current/failures', () => {
   const failures = (query: Body = {}, path = 'geo_sites') =>
     app.as(administrator).get(`/api/v4/${path}/current/failures`).query(query);
 
-  it('is empty on a secondary, whose name may have a slash at its end', async () => {
+  it('is empty on a secondary; a trailing slash of its name is ignored', async () => {
     const id = await site();
     await service.database.query('update geo_sites set name = $1 where id = $2', [`${HERE}/`, id]);
     const { body, headers } = await failures({ type: 'wiki', failure_type: 'verification', per_page: 5 }).expect(200);
@@ -62,7 +62,7 @@ describe('GET /geo_sites/current/failures', () => {
     expect((await failures({}, 'geo_nodes').expect(200)).body).toEqual([]);
   });
 
-  it('is refused where this is no site, or the primary', async () => {
+  it('is refused where this estate is not a site, and on the primary', async () => {
     await site();
     const none = await failures().expect(404);
     expect(none.body).toEqual({ message: '404 Geo site not found Not Found' });
@@ -77,7 +77,7 @@ describe('GET /geo_sites/current/failures', () => {
   });
 });
 
-describe('a site that was not asked', () => {
+describe('a site that was not checked', () => {
   it('has no status', async () => {
     const id = await site();
     const response = await statusOf(id);
@@ -86,8 +86,8 @@ describe('a site that was not asked', () => {
   });
 });
 
-describe('the look at all sites', () => {
-  it('asks secondaries with a signature, and keeps what they say', async () => {
+describe('the check of all sites', () => {
+  it('sends signed requests to secondaries and stores their answers', async () => {
     const [here, there] = [await primary(), await site()];
     await look();
     expect(other.requests.map(({ method, url }) => [method, url])).toEqual([['GET', '/base/-/geo/status']]);
@@ -107,7 +107,7 @@ describe('the look at all sites', () => {
     expect((await statuses()).map(({ geo_node_id: id }) => id)).toEqual([here, there]);
   });
 
-  it('tells numbers of primaries and of secondaries, and makes none up', async () => {
+  it('reports numbers for primaries and secondaries, and null for unknown ones', async () => {
     const [here, there] = [await primary(), await site()];
     await look();
     const [own, others] = [(await statusOf(here)).body as Body, (await statusOf(there)).body as Body];
@@ -118,7 +118,7 @@ describe('the look at all sites', () => {
     expect(others).toMatchObject({ replication_slots_count: null, replication_slots_used_in_percentage: null });
   });
 
-  it('finds a site that is gone unhealthy, and healthy when it is there again', async () => {
+  it('reports an unreachable site as unhealthy, and as healthy when it is back', async () => {
     await primary();
     const id = await site();
     await look();
@@ -137,7 +137,7 @@ describe('the look at all sites', () => {
     expect((await statusOf(id)).body).toMatchObject({ healthy: true, health: 'Healthy' });
   });
 
-  it('asks more sites than at once', async () => {
+  it('checks more sites than fit into one batch', async () => {
     await primary();
     for (let index = 0; index < 10; index += 1) await site();
     await look();
@@ -145,7 +145,7 @@ describe('the look at all sites', () => {
     expect(await statuses()).toHaveLength(11);
   });
 
-  it('leaves sites alone that are switched off, and shows nothing old of them', async () => {
+  it('skips disabled sites and hides their old status', async () => {
     const id = await site();
     await look();
     await app.as(administrator).put(`/api/v4/geo_sites/${id}`).send({ enabled: false }).expect(200);
@@ -155,7 +155,7 @@ describe('the look at all sites', () => {
     expect(await statuses()).toEqual([]);
   });
 
-  it('knows nothing of a site that has moved', async () => {
+  it('has no status of a site whose address has changed', async () => {
     const id = await site();
     await look();
     await app
@@ -169,7 +169,7 @@ describe('the look at all sites', () => {
     expect(other.requests.at(-1)!.url).toBe('/base/new/-/geo/status');
   });
 
-  it('is left to others where this site is a secondary', async () => {
+  it('does nothing where this site is a secondary', async () => {
     await site();
     await service.database.query(
       `insert into geo_sites select (jsonb_populate_record(g, jsonb_build_object('id', 1000000, 'name', $1::text))).* from geo_sites g`,
@@ -180,8 +180,8 @@ describe('the look at all sites', () => {
   });
 });
 
-describe('what is known', () => {
-  it('grows old: nobody is healthy because they once were', async () => {
+describe('a stored status', () => {
+  it('expires: an old healthy result counts as unhealthy', async () => {
     const id = await site();
     await look();
     const grow = (minutes: number) =>
@@ -199,7 +199,7 @@ describe('what is known', () => {
     expect(await statuses()).toMatchObject([{ healthy: false }]);
   });
 
-  it('is asked for anew by refresh, and by repair', async () => {
+  it('is renewed by refresh and by repair', async () => {
     const id = await site();
     expect((await statusOf(id, { refresh: true })).body).toMatchObject({ geo_node_id: id, healthy: true });
     other.answers = { status: 500, body: '' };
@@ -223,7 +223,7 @@ describe('what is known', () => {
     expect(other.requests).toHaveLength(2);
   });
 
-  it('of this site is measured when it is looked at', async () => {
+  it('of this site is measured on each read', async () => {
     const id = await primary();
     const before = ((await statusOf(id)).body as { projects_count: number }).projects_count;
     await service.seed.project();
@@ -234,7 +234,7 @@ describe('what is known', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('names the namespaces that are to be copied', async () => {
+  it('lists the selected namespaces', async () => {
     const group = await service.seed.group();
     const id = await site({ selective_sync_type: 'namespaces', selective_sync_namespace_ids: [group.id, 987_654] });
     await look();
@@ -244,7 +244,7 @@ describe('what is known', () => {
     });
   });
 
-  it('is not kept when the site is gone meanwhile', async () => {
+  it('is not stored when the site was deleted meanwhile', async () => {
     const id = await site();
     const asked = app.as(administrator).post(`/api/v4/geo_sites/${id}/repair`);
     await service.database.query('delete from geo_sites');
@@ -253,7 +253,7 @@ describe('what is known', () => {
   });
 });
 
-describe('a site that says', () => {
+describe('an answer', () => {
   it.each([
     ['that it is not well', { ...WELL, healthy: false, health: 'Too hot.' }, 'Too hot.'],
     ['nothing of its health', { ...WELL, healthy: 'yes' }, 'The site answered something that is no status.'],
@@ -283,7 +283,7 @@ describe('an address', () => {
     'https://10.0.0.1',
     'https://[::1]',
     'http://localhost:5432',
-  ])('%s that is private is not asked unless it is allowed', async (url) => {
+  ])('%s that is private is not requested unless it is allowed', async (url) => {
     const { body } = await statusOf(await site({ url }), { refresh: true });
     expect(body).toMatchObject({ healthy: false, health: expect.stringContaining('is not in EGRESS_ALLOW') });
   });
@@ -295,7 +295,7 @@ describe('GET /-/geo/status', () => {
     return signature === undefined ? request : request.set('rookery-geo-signature', signature);
   };
 
-  it('tells whoever knows the secret how this estate is', async () => {
+  it('returns the status of this estate for a valid signature', async () => {
     const { body } = await ask(signGeoRequest(SECRET, now())).expect(200);
     expect(body).toMatchObject({ ...WELL, projects_count: expect.any(Number), geo_node_id: null });
     expect(body).toMatchObject({ replication_slots_count: null });
@@ -315,18 +315,18 @@ describe('GET /-/geo/status', () => {
     expect([response.status, response.body]).toEqual([401, { message: '401 Unauthorized' }]);
   });
 
-  it('takes no signature from the address, which stands in logs', async () => {
+  it('accepts no signature in the URL, because URLs are logged', async () => {
     const signature = signGeoRequest(SECRET, now());
     await app.as(service.seed.anonymous()).get('/-/geo/status').query({ signature }).expect(401);
   });
 
-  it('is 401 to administrators too', async () => {
+  it('is 401 for administrators too', async () => {
     await app.as(administrator).get('/-/geo/status').expect(401);
   });
 });
 
 describe('an estate without a secret', () => {
-  it('tells nobody, and asks nobody', async () => {
+  it('refuses status requests and sends none', async () => {
     const id = await site();
     const silent = await service.again({ GEO_SHARED_SECRET: '' });
     try {
@@ -344,7 +344,7 @@ describe('an estate without a secret', () => {
 describe.each(['geo_sites/status', 'geo_sites/statuses', 'geo_nodes/status', 'geo_nodes/statuses'])(
   'GET /%s',
   (path) => {
-    it('lists what was found', async () => {
+    it('lists the last results', async () => {
       const id = await site();
       await look();
       expect(await statuses(path)).toMatchObject([{ geo_node_id: id, healthy: true }]);

@@ -23,10 +23,10 @@ keyedWrites('POST /broadcast_messages', {
   refused: { message: ' ' },
 });
 
-describe('a named write', () => {
+describe('a write with an idempotency key', () => {
   const client = `feature_flags_client`;
 
-  it('gives a new secret once, and again for ten minutes only', async () => {
+  it('returns a new secret once, and again for ten minutes only', async () => {
     const maintainer = flags.app.as(await flags.member('maintainer'));
     const reset = () => maintainer.post(flags.path(`${client}/reset_token`)).set('Idempotency-Key', 'reset');
     const { body: first } = await reset().expect(200);
@@ -41,7 +41,7 @@ describe('a named write', () => {
     expect((await maintainer.get(flags.path(client)).expect(200)).body).toEqual(first);
   });
 
-  it('is for callers whom something tells from others', async () => {
+  it('requires a caller who can be distinguished from others', async () => {
     const maintainer = flags.app.as(await flags.member('maintainer'));
     const { body }: { body: { token: string } } = await maintainer.get(flags.path(client)).expect(200);
     const answer = await flags.app

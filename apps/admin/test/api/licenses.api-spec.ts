@@ -16,7 +16,7 @@ afterAll(() => service.close());
 const show = async (path = '/license'): Promise<Record<string, unknown>> =>
   (await app.as(root).get(`/api/v4${path}`).expect(200)).body as Record<string, unknown>;
 
-it('is one that includes everything, for anybody and for good', async () => {
+it('is a single licence that includes all features, for any number of users, without an end', async () => {
   const license = await show();
   const created = String(license['created_at']);
   expect(Date.parse(created)).toBeLessThanOrEqual(Date.now());
@@ -39,7 +39,7 @@ it('is one that includes everything, for anybody and for good', async () => {
   expect(await show('/licenses')).toEqual([license]);
 });
 
-it('counts people who are active, and remembers the most that were', async () => {
+it('counts active users and keeps the maximum', async () => {
   const { seed } = service;
   const before = (await show())['active_users'] as number;
   const people = [await seed.user(), await seed.user()];
@@ -62,7 +62,7 @@ it.each([
   expect([answer.status, answer.body]).toEqual([status, body]);
 });
 
-it('lists it on the first page', async () => {
+it('lists the licence on the first page', async () => {
   const first = await app.as(root).get('/api/v4/licenses').query({ per_page: 1 }).expect(200);
   expect([first.get('x-total'), first.get('x-total-pages'), first.get('x-next-page')]).toEqual(['1', '1', '']);
   expect((await app.as(root).get('/api/v4/licenses').query({ page: 2 }).expect(200)).body).toEqual([]);

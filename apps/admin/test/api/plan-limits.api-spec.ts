@@ -22,7 +22,7 @@ const put = (params: object) => flags.app.as(root).put(PATH).send(params);
 const limited = (plan_name: string, project_feature_flags: number) =>
   put({ plan_name, project_feature_flags }).expect(200);
 
-it('are those of the default until somebody sets them for a plan', async () => {
+it('are those of `default` until they are set for a plan', async () => {
   expect(await show()).toEqual({ project_feature_flags: 200 });
   expect((await limited('default', 7)).body).toEqual({ project_feature_flags: 7 });
   expect(await show({ plan_name: 'free' })).toEqual({ project_feature_flags: 7 });
@@ -32,7 +32,7 @@ it('are those of the default until somebody sets them for a plan', async () => {
   expect(shown).toEqual([7, 3, 7, 7].map((project_feature_flags) => ({ project_feature_flags })));
 });
 
-it('are what whoever comes last says, also of two who are the first to set them', async () => {
+it('are those of the last request, also if two set them for the first time at once', async () => {
   const slow = await flags.service.database.alone('slow', 60_000);
   try {
     await slow.query('begin');
@@ -62,7 +62,7 @@ it.each([
   expect(await show({ plan_name: 'free' })).toEqual({ project_feature_flags: 200 });
 });
 
-it('are not shown for a plan that there is not', async () => {
+it('answer 404 for an unknown plan', async () => {
   const { status, body } = await flags.app.as(root).get(PATH).query({ plan_name: 'gold' });
   expect([status, body]).toEqual([400, { error: 'plan_name does not have a valid value' }]);
 });
@@ -86,7 +86,7 @@ describe('project_feature_flags', () => {
   const add = (project: DirectoryProject, name: string, status = 201) =>
     flags.post('feature_flags', { name }, status, project);
 
-  it('is what projects of the plan may come to have, from the next request on', async () => {
+  it('limits the flags of projects with the plan from the next request on', async () => {
     const [free, ultimate] = [await projectOf('free'), await projectOf('ultimate')];
     await limited('free', 1);
     await add(free, 'one');
@@ -98,7 +98,7 @@ describe('project_feature_flags', () => {
     await add(free, 'two');
   });
 
-  it('leaves what there is as it is, and lets it be changed', async () => {
+  it('keeps flags above the limit, and lets them be changed', async () => {
     const project = await projectOf('free');
     for (const name of ['one', 'two']) await add(project, name);
     await limited('default', 1);

@@ -23,7 +23,7 @@ const features = (environment?: string) =>
   anonymous().get(unleash('/client/features')).set(asClient(environment)).expect(200);
 
 describe('GET …/feature_flags_client', () => {
-  it('shows one token, however often and at once it is asked for', async () => {
+  it('returns one token, also in concurrent requests', async () => {
     const { seed } = flags.service;
     const project = await seed.project();
     await seed.member({ id: (await flags.member('maintainer')).userId! }, project, 'maintainer');
@@ -40,7 +40,7 @@ describe('GET …/feature_flags_client', () => {
   });
 });
 
-it('clients of an archived project read its flags, as its developers do', async () => {
+it('clients of an archived project read its flags, like its developers', async () => {
   const { seed } = flags.service;
   await seed.put('projects', { ...flags.project, archived: true });
   await features();
@@ -52,7 +52,7 @@ it('clients of an archived project read its flags, as its developers do', async 
 });
 
 describe('POST …/feature_flags_client/reset_token', () => {
-  it('gives another token and refuses the former one', async () => {
+  it('replaces the token and refuses the previous one', async () => {
     const former = token;
     const maintainer = await flags.member('maintainer');
     const { body } = await flags.app.as(maintainer).post(flags.path('feature_flags_client/reset_token')).expect(200);
@@ -64,7 +64,7 @@ describe('POST …/feature_flags_client/reset_token', () => {
     await anonymous().get(unleash()).set('unleash-instanceid', token).expect(200);
   });
 
-  it('is for maintainers', async () => {
+  it('requires maintainers', async () => {
     const path = flags.path('feature_flags_client/reset_token');
     await flags.app
       .as(await flags.member())
@@ -83,13 +83,13 @@ describe.each([
 ] as const)('%s /feature_flags/unleash/:project_id%s', (method, rest) => {
   const ask = () => requestOf(anonymous(), method, unleash(rest));
 
-  it('takes the token as a header or as a parameter', async () => {
+  it('accepts the token as a header or as a parameter', async () => {
     const answers = [await ask().set(asClient()), await ask().query({ instance_id: token, app_name: 'production' })];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     if (!rest.endsWith('features')) expect(answers.map(({ text }) => text)).toEqual(['', '']);
   });
 
-  it('takes no environment that is longer than a scope', async () => {
+  it('refuses an environment that is longer than a scope', async () => {
     const named = (length: number) => ask().set({ ...asClient(), 'unleash-appname': 'x'.repeat(length) });
     expect((await named(255)).status).toBe(200);
     const refused = await named(256);
@@ -99,7 +99,7 @@ describe.each([
     ]);
   });
 
-  it('refuses everything else', async () => {
+  it('refuses all other credentials', async () => {
     const other = await flags.service.seed.project();
     const refused = [
       await ask(),
@@ -114,13 +114,13 @@ describe.each([
     for (const { status, body } of refused) expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
   });
 
-  it('asks for no scope of an access token that comes along', async () => {
+  it('ignores the scopes of an access token in the request', async () => {
     const reader = { ...(await flags.member()), scopes: ['read_registry'] };
     await requestOf(flags.app.as(reader), method, unleash(rest)).set(asClient()).expect(200);
   });
 });
 
-describe('what a client is told', () => {
+describe('features of a client', () => {
   let listIid: number;
   beforeAll(async () => {
     const list = await flags.post<{ id: number; iid: number }>('feature_flags_user_lists', {
@@ -165,7 +165,7 @@ describe('what a client is told', () => {
     expect(alias.body).toEqual(response.body);
   });
 
-  it('does not tell again what the client has, until a flag or a list changes', async () => {
+  it('answers 304 until a flag or a list changes', async () => {
     const developer = await flags.member();
     const changes: (() => Promise<unknown>)[] = [
       async () => flags.app.as(developer).put(flags.path('feature_flags/off')).send({ active: true }).expect(200),

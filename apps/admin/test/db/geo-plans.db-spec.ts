@@ -7,7 +7,7 @@ import { geoSites } from '../../src/geo-sites/geo-sites';
 import { GeoStatusesQueries } from '../../src/geo-sites/statuses/geo-statuses.queries';
 import { startAdmin } from '../support/app';
 
-/** Plans of the lists over far more sites than anybody has, by shape. `UPDATE_GOLDEN=1` writes them anew. */
+/** Plans of the lists over far more sites than any estate has, by shape. `UPDATE_GOLDEN=1` rewrites them. */
 let service: SeededService;
 let pool: Pool;
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import { startAdmin } from '../support/app';
 
 const NAME = 'packages_protected_packages_delete';
 
-/** The way to admin, which can be cut and mended. */
+/** A proxy to admin, which can be interrupted and restored. */
 class Way {
   private server: Server | undefined;
   port = 0;
@@ -64,14 +64,14 @@ afterAll(async () => {
   for (const one of more) await one.drop();
 });
 
-/** Of a service that has heard of admin once, when nothing was set. */
+/** Database of a service that has received one answer from admin, before anything was set. */
 async function aDatabase(): Promise<TestDatabase> {
   const made = await testDatabase('instance', [...plumbingMigrations, ...instanceMigrations]);
   more.push(made);
   return made;
 }
 
-/** A process of a service that follows admin; all of them share a database unless it is said. */
+/** A process of a service that follows admin. All share a database unless one is given. */
 async function started(port: number | null, { url } = database): Promise<TestingModule> {
   const stored = databaseSettingsFor('package');
   const values = testSettings({
@@ -101,7 +101,7 @@ async function versionKept(module: TestingModule): Promise<number | undefined> {
 }
 const isOn = (module = copy): boolean => module.get(Instance).isOn(NAME, {});
 
-it('follows every change, and the end of what was set', async () => {
+it('follows every change and reset', async () => {
   const times: number[] = [];
   for (const value of [true, false, true, false, true]) {
     const from = performance.now();
@@ -114,7 +114,7 @@ it('follows every change, and the end of what was set', async () => {
   await until(() => !isOn(), 'the default counts');
 });
 
-it('follows changed settings, which win over the environment', async () => {
+it('follows changed settings, which override the environment', async () => {
   const instance = copy.get(Instance);
   expect([instance.setting('deletion_adjourned_period'), instance.setting('default_plan')]).toEqual([3, 'ultimate']);
   const change = (params: object) => service.app.as(root).put('/api/v4/application/settings').send(params).expect(200);
@@ -126,7 +126,7 @@ it('follows changed settings, which win over the environment', async () => {
   await until(() => instance.setting('deletion_adjourned_period') === 5, 'the copy has the setting');
 });
 
-it('follows changes that another replica of admin made', async () => {
+it('follows changes made by another replica of admin', async () => {
   const other = await service.again({});
   try {
     for (const value of [true, false]) {
@@ -138,7 +138,7 @@ it('follows changes that another replica of admin made', async () => {
   }
 });
 
-it('keeps what it knows while admin is away, and catches up', async () => {
+it('keeps the last state while admin is unavailable, and catches up', async () => {
   await set(true);
   await until(() => isOn(), 'the copy says on');
   await way.cut();
@@ -152,7 +152,7 @@ it('keeps what it knows while admin is away, and catches up', async () => {
   await until(() => !isOn(), 'the copy has caught up');
 });
 
-it('takes what an older backup says', async () => {
+it('accepts the state of an older backup', async () => {
   await set(true);
   await until(() => isOn(), 'the copy says on');
   await service.database.query('update instance_features set is_on = false');
@@ -160,7 +160,7 @@ it('takes what an older backup says', async () => {
   await until(() => copy.get(Instance).version === 1 && !isOn(), 'the copy is as old as the backup');
 });
 
-it('begins with the defaults, not ready before it has waited for admin', async () => {
+it('starts with the defaults, and is ready only after waiting for admin', async () => {
   const alone = await started(await quietPort(), await aDatabase());
   try {
     expect([isOn(alone), alone.get(Instance).version]).toEqual([false, -1]);
@@ -175,7 +175,7 @@ it('begins with the defaults, not ready before it has waited for admin', async (
   }
 });
 
-it('begins while admin is away with what the service heard last', async () => {
+it('starts with the last received state while admin is unavailable', async () => {
   const change = (days: number) =>
     service.app.as(root).put('/api/v4/application/settings').send({ deletion_adjourned_period: days }).expect(200);
   const kept = await aDatabase();
@@ -187,44 +187,44 @@ it('begins while admin is away with what the service heard last', async () => {
     'the answer is kept',
   );
   await heard.close();
-  const anew = await started(await quietPort(), kept);
+  const restarted = await started(await quietPort(), kept);
   try {
-    expect([daysIn(anew), isOn(anew)]).toEqual([9, true]);
-    expect((await anew.get(Readiness).report()).reasons).toEqual({
+    expect([daysIn(restarted), isOn(restarted)]).toEqual([9, true]);
+    expect((await restarted.get(Readiness).report()).reasons).toEqual({
       instance: 'admin was not asked for features and settings yet',
     });
-    await until(async () => (await anew.get(Readiness).report()).ready, 'ready by what was kept', 30_000);
-    expect([daysIn(anew), isOn(anew)]).toEqual([9, true]);
+    await until(async () => (await restarted.get(Readiness).report()).ready, 'ready by what was kept', 30_000);
+    expect([daysIn(restarted), isOn(restarted)]).toEqual([9, true]);
   } finally {
-    await anew.close();
+    await restarted.close();
     await change(5);
   }
 });
 
-it('is not ready and says nothing where the service has never heard of admin, until it does', async () => {
+it('is not ready where the service has never received an answer from admin, until it does', async () => {
   const never = await aDatabase();
   const alone = await started(await quietPort(), never);
   await alone.get(Database).query('delete from instance_answers');
   await alone.close();
   await way.cut();
-  const anew = await started(way.port, never);
+  const restarted = await started(way.port, never);
   try {
-    expect(() => daysIn(anew)).toThrow(Unavailable);
-    expect(() => isOn(anew)).toThrow(Unavailable);
-    expect(await anew.get(Readiness).report()).toEqual({
+    expect(() => daysIn(restarted)).toThrow(Unavailable);
+    expect(() => isOn(restarted)).toThrow(Unavailable);
+    expect(await restarted.get(Readiness).report()).toEqual({
       ready: false,
       reasons: { instance: 'admin was never asked for features and settings' },
     });
     await way.open();
-    await until(async () => (await anew.get(Readiness).report()).ready, 'ready by an answer', 30_000);
-    expect(daysIn(anew)).toBe(5);
-    await until(async () => (await versionKept(anew)) === anew.get(Instance).version, 'the answer is kept');
+    await until(async () => (await restarted.get(Readiness).report()).ready, 'ready by an answer', 30_000);
+    expect(daysIn(restarted)).toBe(5);
+    await until(async () => (await versionKept(restarted)) === restarted.get(Instance).version, 'the answer is kept');
   } finally {
-    await anew.close();
+    await restarted.close();
   }
 });
 
-it('goes by the environment, ready at once, where it is said that there is no admin', async () => {
+it('uses the environment and is ready at once where admin is configured as absent', async () => {
   const alone = await started(null, await aDatabase());
   try {
     await alone.get(Database).query('delete from instance_answers');
@@ -238,14 +238,14 @@ it('goes by the environment, ready at once, where it is said that there is no ad
   }
 });
 
-it('knows everything from the first answer on when it begins anew', async () => {
+it('has the whole state from the first answer on after a restart', async () => {
   await set(true);
-  const anew = await started(way.port, await aDatabase());
+  const restarted = await started(way.port, await aDatabase());
   try {
-    await until(() => isOn(anew), 'the new copy says on');
-    expect((await anew.get(Readiness).report()).ready).toBe(true);
+    await until(() => isOn(restarted), 'the new copy says on');
+    expect((await restarted.get(Readiness).report()).ready).toBe(true);
   } finally {
-    await anew.close();
+    await restarted.close();
   }
 });
 
@@ -253,7 +253,7 @@ describe('GET /internal/instance', () => {
   const ask = (query: string, authorization = internalAuthorization('package', 'admin')) =>
     service.app.bare().get(`/internal/instance?${query}`).set('authorization', authorization);
 
-  it('answers at once what is newer, with gates as they are', async () => {
+  it('answers a newer version at once, with all gates', async () => {
     await service.app
       .as(root)
       .post(`/api/v4/features/${NAME}`)
@@ -276,7 +276,7 @@ describe('GET /internal/instance', () => {
     await ask(query).expect(400);
   });
 
-  it('is for our own processes', async () => {
+  it('requires an internal key', async () => {
     await ask('after=-1&wait_ms=0', `Bearer ${'x'.repeat(32)}`).expect(401);
     await ask('after=-1&wait_ms=0', internalAuthorization('package', 'identity')).expect(401);
     await ask('after=-1&wait_ms=0', internalAuthorization('gateway', 'admin')).expect(403);

@@ -31,7 +31,7 @@ export class FlagsOfAProject {
     return `/api/v4/projects/${project.id}/${rest}`;
   }
 
-  /** Somebody who has this role in the project. */
+  /** Creates a user with this role in the project. */
   async member(role: Role = 'developer'): Promise<Viewer> {
     const known = this.members.get(role);
     if (known) return known;
@@ -43,7 +43,7 @@ export class FlagsOfAProject {
     return viewer;
   }
 
-  /** Another project, of which the developer is a developer too. */
+  /** Creates another project with the same developer. */
   async anotherProject(): Promise<DirectoryProject> {
     const { seed } = this.service;
     const project = await seed.project({ visibility: 'private' });
@@ -66,7 +66,7 @@ export class FlagsOfAProject {
     return response.body as T;
   }
 
-  /** For the suite `visibility`. */
+  /** Parameters of the suite `visibility`. */
   async from(
     visibility: 'private' | 'internal' | 'public',
     standing: Standing,

@@ -2,17 +2,17 @@ import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A real server where another site would be. Shape: `answers` may be changed at any time. */
+/** A real server in place of another site. Shape: `answers` may be changed at any time. */
 export interface OtherSite {
   readonly url: string;
-  /** `host:port`, as EGRESS_ALLOW has it. */
+  /** `host:port`, as in EGRESS_ALLOW. */
   readonly destination: string;
   readonly requests: IncomingMessage[];
   answers: { readonly status: number; readonly body: string };
   close(): Promise<void>;
 }
 
-/** What an estate says of itself, as far as others listen to it. */
+/** The fields of a status answer that other sites read. */
 export const WELL = {
   healthy: true,
   health: 'Healthy',

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, ForeignKey, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
-/** The picture of one user, group, project or topic. */
+/** The avatar of one user, group, project or topic. */
 @Entity('avatars')
 @Check('ck_avatars_one', 'num_nonnulls(user_id, namespace_id, project_id, topic_id) = 1')
 @Unique('uq_avatars_user_id', ['userId'])

@@ -21,7 +21,7 @@ export class AvatarsController {
 
   @Endpoint('GET', '//uploads/-/system/user/avatar/:id/:filename', {
     ...picture,
-    about: 'The picture of a user, for everybody.',
+    about: 'Returns the avatar of a user. Visible to all callers.',
     source: FILES,
     tokenScopes: 'any',
     params: ShowAvatar,
@@ -32,7 +32,7 @@ export class AvatarsController {
 
   @Endpoint('GET', '//uploads/-/system/topics/topic/avatar/:id/:filename', {
     ...picture,
-    about: 'The picture of a topic, for everybody.',
+    about: 'Returns the avatar of a topic. Visible to all callers.',
     source: FILES,
     tokenScopes: 'any',
     params: ShowAvatar,
@@ -43,7 +43,7 @@ export class AvatarsController {
 
   @Endpoint('GET', '//uploads/-/system/group/avatar/:id/:filename', {
     ...ofGroup,
-    about: 'The picture of a group, for those who may see it.',
+    about: 'Returns the avatar file of a group that the caller can see.',
     source: FILES,
     params: ShowSourceAvatar,
   })
@@ -53,7 +53,7 @@ export class AvatarsController {
 
   @Endpoint('GET', '//uploads/-/system/project/avatar/:id/:filename', {
     ...ofProject,
-    about: 'The picture of a project, for those who may see it.',
+    about: 'Returns the avatar file of a project that the caller can see.',
     source: FILES,
     params: ShowSourceAvatar,
   })
@@ -63,7 +63,7 @@ export class AvatarsController {
 
   @Endpoint('GET', '/groups/:id/avatar', {
     ...ofGroup,
-    about: 'The picture of a group.',
+    about: 'Returns the avatar of a group.',
     source: 'reference identity-and-import 2.1',
   })
   ofGroup(call: Call<object, GroupScope>): Promise<FileAnswer> {
@@ -72,7 +72,7 @@ export class AvatarsController {
 
   @Endpoint('GET', '/projects/:id/avatar', {
     ...ofProject,
-    about: 'The picture of a project.',
+    about: 'Returns the avatar of a project.',
     source: 'reference identity-and-import 10.2',
   })
   ofProject(call: Call<object, ProjectScope>): Promise<FileAnswer> {
@@ -83,7 +83,7 @@ export class AvatarsController {
     return this.file(kind, call, call.within.id, call.within.visibility === 'public');
   }
 
-  /** The picture under the name in the URL, where there is one: an old name leads nowhere. */
+  /** Returns the avatar. If the URL contains a file name, it must be the current one: former names answer 404. */
   private async file(
     kind: AvatarKind,
     { params, knownVersions }: Pick<Call<Named>, 'params' | 'knownVersions'>,

@@ -1,16 +1,16 @@
 import { Int, Text, Upload } from '@rookery/api-v4';
 
-/** A file below a thing that everybody may see. */
+/** Parameters for the avatar file of a resource that all callers can see. */
 export class ShowAvatar {
   @Int() id: number;
   @Text() filename: string;
 }
 
-/** A file below a group or project, which the path names as everywhere. */
+/** Parameters for the avatar file of a group or project, which the path names as in other routes. */
 export class ShowSourceAvatar {
   @Text() filename: string;
 }
 
-/** One library calls the part `file`. Source: reference identity-and-import 2.6, 14.1. */
+/** One client library names the part `file`. Source: reference identity-and-import 2.6, 14.1. */
 export const AvatarUpload = () =>
-  Upload({ optional: true, nullable: true, alias: 'file', about: 'A picture; blank takes it away.' });
+  Upload({ optional: true, nullable: true, alias: 'file', about: 'Image file. A blank value removes the avatar.' });

@@ -6,7 +6,7 @@ import { AvatarsController } from './avatars.controller';
 import { AvatarsQueries } from './avatars.queries';
 import { AvatarsService } from './avatars.service';
 
-/** Pictures of users, groups, projects and topics. */
+/** Avatars of users, groups, projects and topics. */
 @Owns(Avatar)
 @Module({
   imports: [DirectoryModule],

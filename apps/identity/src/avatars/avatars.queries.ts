@@ -8,11 +8,11 @@ export interface StoredAvatar {
   readonly media_type: string;
   /** Hex SHA-256 of the content. */
   readonly digest: string;
-  /** Null when whoever asks has this content. */
+  /** Null when the client already has this content. */
   readonly bytes: Buffer | null;
 }
 
-/** Reads of pictures; who may see them is the caller's to decide. */
+/** Reads of avatars. The caller checks permissions. */
 @Injectable()
 export class AvatarsQueries {
   constructor(private readonly db: Database) {}

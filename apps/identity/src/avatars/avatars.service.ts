@@ -5,7 +5,7 @@ import { mediaTypeOf, problemsOfPicture, safeNameOf } from './picture';
 import type { Picture } from './picture';
 
 export type AvatarKind = 'user' | 'group' | 'project' | 'topic';
-/** A picture, its removal, or nothing sent. */
+/** A new avatar, null to remove it, or undefined when nothing was sent. */
 export type AvatarChange = Picture | null | undefined;
 
 /** Column of the owner's id in `avatars`. */
@@ -15,27 +15,29 @@ export const OWNER_COLUMNS: Readonly<Record<AvatarKind, string>> = {
   project: 'project_id',
   topic: 'topic_id',
 };
-/** Where files are served. Source: reference identity-and-import 2.6. */
-const ROOMS: Readonly<Record<AvatarKind, string>> = {
+/** Paths below which files are served. Source: reference identity-and-import 2.6. */
+const FILE_FOLDERS: Readonly<Record<AvatarKind, string>> = {
   user: 'user',
   group: 'group',
   project: 'project',
   topic: 'topics/topic',
 };
 
-/** Storing and removing pictures. Source: reference identity-and-import 2.6; ADR 0100. */
+/** Storing and removing avatars. Source: reference identity-and-import 2.6; ADR 0100. */
 @Injectable()
 export class AvatarsService {
-  /** What is wrong with it, in the words of field `avatar`; nothing for a removal and for nothing sent. */
+  /**
+   * Returns problems as API error messages for the field `avatar`. Shape: empty for a removal and when nothing was
+   * sent.
+   */
   problemsOf(avatar: AvatarChange): string[] {
     return avatar ? problemsOfPicture(avatar) : [];
   }
 
   /**
-   * Stores or removes the picture in the transaction of the change, before or after its owner's row is inserted.
-   * Shape: gives the new `avatar_url` for the owner's row, below the root of the site; undefined = leave it. The
-   * caller writes and records the row.
-   * Errors: a plain Error for a picture that `problemsOf` would refuse.
+   * Stores or removes the avatar in the transaction of the change, before or after its owner's row is inserted. Shape:
+   * returns the new `avatar_url` for the owner's row, relative to the root of the site; undefined = no change. The
+   * caller updates the row and records the change. Errors: a plain Error for a picture that `problemsOf` would refuse.
    */
   async change(tx: Tx, kind: AvatarKind, id: number, avatar: AvatarChange): Promise<string | null | undefined> {
     if (avatar === undefined) return undefined;
@@ -54,6 +56,6 @@ export class AvatarsService {
          digest = excluded.digest, bytes = excluded.bytes, created_at = excluded.created_at`,
       [id, filename, mediaTypeOf(picture), digest, picture.bytes],
     );
-    return `/uploads/-/system/${ROOMS[kind]}/avatar/${id}/${filename}`;
+    return `/uploads/-/system/${FILE_FOLDERS[kind]}/avatar/${id}/${filename}`;
   }
 }

@@ -22,7 +22,7 @@ it.each<[string, Buffer]>([
   ['image/tiff', bytes([0x4d, 0x4d, 0x00, 0x2a])],
   ['image/vnd.microsoft.icon', bytes([0, 0, 1, 0, 1, 0])],
   ['image/webp', bytes('RIFF\0\0\0\0WEBPVP8 ')],
-])('knows %s by its content, whatever it is called', (mediaType, content) => {
+])('recognizes %s by its content, ignoring the file name', (mediaType, content) => {
   const picture = { filename: 'x.txt', bytes: content };
   expect(problemsOfPicture(picture)).toEqual([]);
   expect(mediaTypeOf(picture)).toBe(mediaType);
@@ -36,12 +36,12 @@ it.each<[string, Buffer]>([
   ['a cut header', PNG.subarray(0, 7)],
   ['an icon file without icons', bytes([0, 0, 1, 0, 0, 0])],
   ['a sound', bytes('RIFF\0\0\0\0WAVEfmt ')],
-])('refuses %s, even when it is called a picture', (_, content) => {
+])('refuses %s, even with the file name of an image', (_, content) => {
   expect(problemsOfPicture({ filename: 'avatar.png', bytes: content })).toEqual([UNSUPPORTED]);
   expect(() => mediaTypeOf({ filename: 'avatar.png', bytes: content })).toThrow('not checked');
 });
 
-it('takes 200 KiB and no byte more', () => {
+it('accepts 200 KiB and not one byte more', () => {
   const full = bytes([...PNG], MAX_AVATAR_BYTES);
   expect(problemsOfPicture({ filename: 'a.png', bytes: full })).toEqual([]);
   const more = bytes([...PNG], MAX_AVATAR_BYTES + 1);
@@ -61,6 +61,6 @@ it.each([
   ['.png', 'avatar.png'],
   ['', 'avatar.png'],
   [`${'x'.repeat(300)}.png`, `${'x'.repeat(100)}.png`],
-])('turns the name %j into %s', (filename, name) => {
+])('converts the name %j to %s', (filename, name) => {
   expect(safeNameOf({ filename, bytes: PNG })).toBe(name);
 });

@@ -1,4 +1,4 @@
-/** An uploaded file, as far as its name and content go. */
+/** An uploaded image file: its name and content. */
 export interface Picture {
   readonly filename: string;
   readonly bytes: Buffer;
@@ -12,12 +12,12 @@ const UNSUPPORTED =
   'file format is not supported. Please try one of the following supported formats: image/png, image/jpeg, ' +
   'image/gif, image/bmp, image/tiff, image/vnd.microsoft.icon';
 
-/** Sizes of the second header of a bitmap: "BM" alone begins many a text. */
+/** Possible sizes of a bitmap's second header. The first bytes "BM" alone would match many text files. */
 const BITMAP_HEADERS: ReadonlySet<number> = new Set([12, 40, 52, 56, 64, 108, 124]);
 
 interface Format {
   readonly mediaType: string;
-  /** The first one is given to names without any of them. */
+  /** The first one is appended to names that have none of them. */
   readonly extensions: readonly string[];
   readonly is: (bytes: Buffer) => boolean;
 }
@@ -28,7 +28,10 @@ const begins = (...bytes: readonly number[]) => {
 };
 const ascii = (content: Buffer, from: number, to: number): string => content.toString('latin1', from, to);
 
-/** What an avatar may be, told by its first bytes; a vector image, which may hold scripts, is none of them. */
+/**
+ * Image formats that are accepted, recognized by their first bytes. Vector images are not accepted, because they may
+ * contain scripts.
+ */
 const FORMATS: readonly Format[] = [
   {
     mediaType: 'image/png',
@@ -63,7 +66,10 @@ function formatOf(bytes: Buffer): Format | null {
   return FORMATS.find((format) => format.is(bytes)) ?? null;
 }
 
-/** What is wrong with a picture, in the words of field `avatar`. Source: reference identity-and-import 2.6. */
+/**
+ * Returns the problems of a picture, as API error messages for the field `avatar`. Source: reference
+ * identity-and-import 2.6.
+ */
 export function problemsOfPicture(picture: Picture): string[] {
   if (picture.bytes.length > MAX_AVATAR_BYTES) return [TOO_BIG];
   return formatOf(picture.bytes) === null ? [UNSUPPORTED] : [];
@@ -75,7 +81,7 @@ export function mediaTypeOf(picture: Picture): string {
 }
 
 /**
- * A name that is one path segment without escapes, whatever the uploader called the file, and ends as its content is.
+ * Converts the uploaded file name to a single path segment without escapes, with an extension that matches the content.
  * Bounds: 120 characters.
  */
 export function safeNameOf(picture: Picture): string {
@@ -90,6 +96,6 @@ export function safeNameOf(picture: Picture): string {
 
 function knownFormatOf(picture: Picture): Format {
   const format = formatOf(picture.bytes);
-  if (format === null) throw new Error('a picture was not checked before it is stored');
+  if (format === null) throw new Error('the picture was not checked before storing it');
   return format;
 }

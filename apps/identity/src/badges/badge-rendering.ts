@@ -9,21 +9,21 @@ import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../identity.config';
 import { seenProjectSql } from '../directory/reach/seen-sql';
 import type { Badge } from './badge.entity';
-import { placeholdersIn, resolved } from './badge-url';
+import { findPlaceholders, replacePlaceholders } from './badge-url';
 import type { BadgeFacts, Placeholder } from './badge-url';
 import { CollaborationClient } from './collaboration-client';
 
-/** Where badges are shown. */
+/** The project or group whose badges are rendered. */
 export type BadgeSource = ProjectScope | GroupScope;
 
-/** A badge, and its addresses with placeholders replaced. */
+/** A badge with the placeholders of its URLs replaced. */
 export interface RenderedBadge {
   readonly badge: Badge;
   readonly linkUrl: string;
   readonly imageUrl: string;
 }
 
-/** Replaces placeholders, for all badges of an answer at once. Source: reference identity-and-import 8. */
+/** Replaces placeholders, for all badges of an answer in one pass. Source: reference identity-and-import 8. */
 @Injectable()
 export class BadgeRendering {
   constructor(
@@ -34,14 +34,17 @@ export class BadgeRendering {
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
-  /** Badges of a group are shown as in its first project that the viewer may see; without one they stay as they are. */
-  async of(source: BadgeSource, viewer: Viewer, badges: readonly Badge[]): Promise<RenderedBadge[]> {
-    const wanted = placeholdersIn(badges.flatMap((badge) => [badge.linkUrl, badge.imageUrl]));
+  /**
+   * Renders badges. Badges of a group use the values of its first project that the viewer can see; without one their
+   * placeholders stay.
+   */
+  async render(source: BadgeSource, viewer: Viewer, badges: readonly Badge[]): Promise<RenderedBadge[]> {
+    const wanted = findPlaceholders(badges.flatMap((badge) => [badge.linkUrl, badge.imageUrl]));
     const facts = wanted.size === 0 ? {} : await this.facts(source, viewer, wanted);
     return badges.map((badge) => ({
       badge,
-      linkUrl: resolved(badge.linkUrl, facts),
-      imageUrl: resolved(badge.imageUrl, facts),
+      linkUrl: replacePlaceholders(badge.linkUrl, facts),
+      imageUrl: replacePlaceholders(badge.imageUrl, facts),
     }));
   }
 
@@ -56,7 +59,7 @@ export class BadgeRendering {
       project_name: project.path,
       project_id: String(project.id),
       project_namespace: namespace.fullPath,
-      // Names of groups hold no slash.
+      // Names of groups contain no slash.
       group_name: namespace.kind === 'group' ? namespace.fullName.split(' / ', 1)[0]! : null,
       host_server: host,
       pages_domain: this.settings.pagesDomain ?? `pages.${host}`,
@@ -64,7 +67,7 @@ export class BadgeRendering {
     };
   }
 
-  /** Asked only for what no table of ours holds. */
+  /** Fetches facts that only collaboration has, if the placeholders need them. */
   private async repositoryFacts(project: ProjectScope, wanted: ReadonlySet<Placeholder>): Promise<BadgeFacts> {
     const { defaultBranch } = project;
     const isNeeded =

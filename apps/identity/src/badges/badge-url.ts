@@ -1,6 +1,6 @@
 import { webAddressProblems } from '@rookery/kernel';
 
-/** Names that badges may hold, each once for its neutral and its original word. Source: requirements 2 §2 Badge. */
+/** Placeholders that badges may contain, each with a neutral and an original name. Source: requirements 2 §2 Badge. */
 export const PLACEHOLDERS = [
   'project_path',
   'project_title',
@@ -26,13 +26,13 @@ const KNOWN: ReadonlyMap<string, Placeholder> = new Map([
   ...Object.entries(ALIASES),
 ]);
 
-/** `%{x}`, with braces or percent sign encoded or not, and `%7Bx%7D`. */
+/** Matches `%{x}`, with braces or percent sign URL-encoded or not, and `%7Bx%7D`. */
 const PLACEHOLDER = /%(?:25)?(?:\{|%7[Bb])([a-z_]+)(?:\}|%7[Dd])|%7[Bb]([a-z_]+)%7[Dd]/g;
 
 export type BadgeFacts = Readonly<Partial<Record<Placeholder, string | null>>>;
 
-/** The placeholders that occur in these texts. */
-export function placeholdersIn(texts: readonly string[]): ReadonlySet<Placeholder> {
+/** Returns the placeholders that occur in these texts. */
+export function findPlaceholders(texts: readonly string[]): ReadonlySet<Placeholder> {
   const found = new Set<Placeholder>();
   for (const text of texts) {
     for (const [, plain, encoded] of text.matchAll(PLACEHOLDER)) {
@@ -43,11 +43,8 @@ export function placeholdersIn(texts: readonly string[]): ReadonlySet<Placeholde
   return found;
 }
 
-/**
- * The text with its placeholders replaced; one that is unknown or has no value stays.
- * Source: reference identity-and-import 8.
- */
-export function resolved(text: string, facts: BadgeFacts): string {
+/** Replaces placeholders. Unknown ones and those without a value stay. Source: reference identity-and-import 8. */
+export function replacePlaceholders(text: string, facts: BadgeFacts): string {
   return text.replace(PLACEHOLDER, (whole: string, plain?: string, encoded?: string) => {
     const name = KNOWN.get((plain ?? encoded)!);
     return (name === undefined ? null : facts[name]) ?? whole;
@@ -58,11 +55,11 @@ export function resolved(text: string, facts: BadgeFacts): string {
 const LONGEST_URL = 2048;
 
 /**
- * What is wrong with a URL as it was sent, placeholders included: they may stand for a host or its part. Hosts are not
- * judged, since only browsers go there. Source: reference identity-and-import 8.
+ * Returns the problems of a URL as it was sent, with placeholders, which may stand for a host or a part of it. Hosts
+ * are not checked, because only browsers request them. Source: reference identity-and-import 8.
  */
 export function problemsOfUrl(text: string): string[] {
-  // A letter does for a host and everything else that a placeholder may stand for, but for a port.
+  // A letter is valid in every place of a URL where a placeholder may be, except in the port.
   const sample = text
     .replace(/:%\{[^{}]*\}/g, ':1')
     .replace(/%\{[^{}]*\}/g, 'x')

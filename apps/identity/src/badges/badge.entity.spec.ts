@@ -3,7 +3,7 @@ import { Badge } from './badge.entity';
 
 const urls = { link_url: 'https://example.com/nest', image_url: 'https://example.com/nest.svg' };
 
-test('the name of a badge is measured in characters', () => {
+test('the length of a badge name is counted in characters', () => {
   const name = '\u{1F95A}'.repeat(255);
   expect(Badge.write({ ...urls, name }, new Date()).name).toBe(name);
   expect(() => Badge.write({ ...urls, name: `${name}\u{1F95A}` }, new Date())).toThrow(

@@ -2,7 +2,7 @@ import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
 import { problemsOfUrl } from './badge-url';
 
-/** What may be said of a badge; what is left out keeps its value. */
+/** Fields of a badge. Omitted fields keep their values on update. */
 export interface BadgeInput {
   readonly name?: string | null;
   readonly link_url?: string;
@@ -12,7 +12,7 @@ export interface BadgeInput {
 /** Units: characters. Source: reference identity-and-import 8. */
 const LONGEST_NAME = 255;
 
-/** A linked picture of a project or a group. Source: requirements 2 §2 Badge. */
+/** A linked image on the page of a project or group. Source: requirements 2 §2 Badge. */
 @Entity('badges')
 @Check('ck_badges_one', 'num_nonnulls(project_id, namespace_id) = 1')
 @Index('ix_badges_namespace_id', ['namespaceId', 'createdAt', 'id'], { where: 'namespace_id is not null' })
@@ -40,7 +40,7 @@ export class Badge {
     return this.projectId === null ? 'group' : 'project';
   }
 
-  /** Errors: Invalid by field. */
+  /** Creates a badge. Errors: Invalid by field. */
   static write(input: BadgeInput & Required<Pick<BadgeInput, 'link_url' | 'image_url'>>, now: Date): Badge {
     const badge = new Badge();
     badge.projectId = null;
@@ -51,7 +51,7 @@ export class Badge {
     return badge;
   }
 
-  /** Errors: Invalid by field. */
+  /** Changes the given fields. Errors: Invalid by field. */
   change({ name = this.name, link_url, image_url, ...rest }: BadgeInput, now: Date): void {
     nothingLeft(rest);
     const problems = problemsByField({

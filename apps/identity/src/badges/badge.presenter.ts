@@ -1,7 +1,7 @@
 import { int, nullable, presenter, text, choice } from '@rookery/api-v4';
 import type { RenderedBadge } from './badge-rendering';
 
-/** A badge that is not stored: a preview, which has no name. Source: reference identity-and-import 8. */
+/** A badge that is not stored, so it has neither id nor name. Source: reference identity-and-import 8. */
 export const badgePreview = presenter<RenderedBadge>('BadgePreview').fields({
   name: [nullable(text), ({ badge }) => badge.name],
   link_url: [text, ({ badge }) => badge.linkUrl],

@@ -18,8 +18,8 @@ type BadgeCall<P, V extends Viewer = SignedInViewer> = Call<P, BadgeSource, V>;
 const FILTERS: AllFilters<ListBadges> = { name: filter.equals('row.name') };
 
 /**
- * A project shows the badges of its groups too, but they are the groups' to change.
- * Source: reference identity-and-import 8.
+ * Badges. A project also lists the badges of its groups, which can only be changed in the groups. Source: reference
+ * identity-and-import 8.
  */
 export const badges = collection(Badge, {
   within: {
@@ -33,7 +33,7 @@ export const badges = collection(Badge, {
   taken: { fk_badges_project_id: () => new NotFound('Project'), fk_badges_namespace_id: () => new NotFound('Group') },
 });
 
-/** The same routes below projects and below groups. */
+/** Creates the controller with the badge routes of projects or of groups. */
 function badgesBelow(kind: 'project' | 'group') {
   const base = `/${kind}s/:id/badges`;
   const documented = kind === 'project' ? SOURCE : REST;
@@ -54,19 +54,19 @@ function badgesBelow(kind: 'project' | 'group') {
 
     @Endpoint('GET', base, {
       ...reads,
-      about: kind === 'project' ? 'Badges of a project and of the groups above it.' : 'Badges of a group.',
+      about: kind === 'project' ? 'Lists badges of a project and of the groups above it.' : 'Lists badges of a group.',
       source: documented,
       params: ListBadges,
       answers: page(badge),
     })
     async list(call: BadgeCall<ListBadges, Viewer>): Promise<Page<RenderedBadge>> {
       const found = await this.badges.list({ page: call.page, within: call.within, filters: call.params });
-      return { ...found, rows: await this.rendering.of(call.within, call.viewer, found.rows) };
+      return { ...found, rows: await this.rendering.render(call.within, call.viewer, found.rows) };
     }
 
     @Endpoint('GET', `${base}/render`, {
       ...manages,
-      about: 'How a badge would look; nothing is stored.',
+      about: 'Renders a badge without storing it.',
       source: REST,
       params: PreviewBadge,
       answers: one(badgePreview),
@@ -77,7 +77,7 @@ function badgesBelow(kind: 'project' | 'group') {
 
     @Endpoint('GET', `${base}/:badge_id`, {
       ...reads,
-      about: `One badge of a ${kind}.`,
+      about: `Returns a badge of a ${kind}.`,
       source: documented,
       params: OneBadge,
       fails: [404],
@@ -113,7 +113,7 @@ function badgesBelow(kind: 'project' | 'group') {
 
     @Endpoint('DELETE', `${base}/:badge_id`, {
       ...manages,
-      about: `Removes a badge of a ${kind}.`,
+      about: `Deletes a badge of a ${kind}.`,
       source: REST,
       params: OneBadge,
       fails: [404, 412],
@@ -124,7 +124,7 @@ function badgesBelow(kind: 'project' | 'group') {
     }
 
     async shown(call: BadgeCall<object, Viewer>, row: Badge): Promise<RenderedBadge> {
-      return (await this.rendering.of(call.within, call.viewer, [row]))[0]!;
+      return (await this.rendering.render(call.within, call.viewer, [row]))[0]!;
     }
   }
   return BadgesController;

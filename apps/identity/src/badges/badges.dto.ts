@@ -3,7 +3,7 @@ import type { NothingBut } from '@rookery/kernel';
 import type { BadgeInput } from './badge.entity';
 
 export class ListBadges {
-  @Text({ optional: true, about: 'The whole name, upper and lower case told apart.' }) name?: string;
+  @Text({ optional: true, about: 'Exact name, case-sensitive.' }) name?: string;
 }
 
 export class OneBadge {

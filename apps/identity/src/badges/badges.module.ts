@@ -6,7 +6,7 @@ import { Badge } from './badge.entity';
 import { GroupBadgesController, ProjectBadgesController } from './badges.controller';
 import { CollaborationClient } from './collaboration-client';
 
-/** Linked pictures that groups and projects show. */
+/** Linked images that groups and projects show. */
 @Owns(Badge)
 @Module({
   imports: [DirectoryModule],

@@ -7,20 +7,20 @@ import type { Logger, SettingsOf } from '@rookery/platform';
 import { Pool } from 'undici';
 import { identitySettings } from '../identity.config';
 
-/** Longest wait for an answer, which badges can do without. Units: ms. */
-const ANSWER_MS = 5000;
-/** Of what the request may still take, no more is waited for than this part. */
-const PART = 0.5;
-/** After a failure, while nobody waits again. Units: ms. */
-const REST_MS = 30_000;
+/** Maximum wait for an answer. Badges can be rendered without it. Units: ms. */
+const MAX_WAIT_MS = 5000;
+/** Maximum wait as a fraction of the request's remaining time. */
+const WAIT_FRACTION = 0.5;
+/** Pause after a failure during which no request is sent. Units: ms. */
+const PAUSE_MS = 30_000;
 
-/** The one question of identity to collaboration. Source: reference identity-and-import 8. */
+/** Client for the only internal call from identity to collaboration. Source: reference identity-and-import 8. */
 @Injectable()
 export class CollaborationClient implements OnModuleDestroy {
   private readonly pool: Pool;
   private readonly path: string;
   private readonly authorization: string;
-  private restsUntil = 0;
+  private pausedUntil = 0;
 
   constructor(
     @Inject(identitySettings.token) settings: SettingsOf<typeof identitySettings>,
@@ -32,7 +32,7 @@ export class CollaborationClient implements OnModuleDestroy {
     this.pool = new Pool(url.origin, {
       connections: 4,
       pipelining: 1,
-      connectTimeout: ANSWER_MS,
+      connectTimeout: MAX_WAIT_MS,
       keepAliveMaxTimeout: KEPT_IDLE_MS,
     });
     this.authorization = keys.authorization('identity', 'collaboration');
@@ -42,22 +42,22 @@ export class CollaborationClient implements OnModuleDestroy {
     return this.pool.destroy();
   }
 
-  /** What is known of a project's repository; null when nothing is, or collaboration does not answer in time. */
+  /** Returns facts about a project's repository. Shape: null when collaboration has none or does not answer in time. */
   async repositoryOf(projectId: number): Promise<RepositoryFacts | null> {
-    if (performance.now() < this.restsUntil) return null;
+    if (performance.now() < this.pausedUntil) return null;
     try {
       const { projects } = await this.ask(projectId);
       return projects.find((facts) => facts.project_id === projectId) ?? null;
     } catch (error) {
-      this.restsUntil = performance.now() + REST_MS;
-      this.logger.warn({ err: error }, 'collaboration does not say what it knows of repositories');
+      this.pausedUntil = performance.now() + PAUSE_MS;
+      this.logger.warn({ err: error }, 'collaboration did not answer a request for repository facts');
       return null;
     }
   }
 
   private async ask(projectId: number): Promise<RepositoryFactsAnswer> {
     const leftMs = (currentWaiter()?.deadline ?? Infinity) - Date.now();
-    const waitMs = Math.round(Math.max(1, Math.min(ANSWER_MS, leftMs * PART)));
+    const waitMs = Math.round(Math.max(1, Math.min(MAX_WAIT_MS, leftMs * WAIT_FRACTION)));
     const { statusCode, body } = await this.pool.request({
       method: 'POST',
       path: this.path,

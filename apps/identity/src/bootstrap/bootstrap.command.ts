@@ -10,7 +10,7 @@ import { FixedTokens } from './fixed-tokens';
 const ROOT_ID = 1;
 const TOKEN_NAME = 'bootstrap';
 
-/** Makes the first administrator and their token. May be run at every start: what is there already stays. */
+/** Creates the first administrator with a token. Idempotent, so it may run at every start. */
 @Injectable()
 export class BootstrapCommand {
   constructor(
@@ -20,10 +20,10 @@ export class BootstrapCommand {
     @Inject(bootstrapSettings.token) private readonly settings: SettingsOf<typeof bootstrapSettings>,
   ) {}
 
-  /** Errors: a plain Error when no token is given, or when the token belongs to somebody else. */
+  /** Errors: a plain Error when no token is given, or when the token belongs to another user. */
   async run(): Promise<void> {
     const secret = this.settings.rootToken;
-    if (!secret) throw new Error('ROOKERY_ROOT_TOKEN is missing: the token of the administrator `root`');
+    if (!secret) throw new Error('ROOKERY_ROOT_TOKEN is missing: it sets the token of the administrator `root`');
     await this.work.run(async (tx) => {
       await tx.query(`select pg_advisory_xact_lock(7316420002)`);
       const [root] = await tx.query(`select id from users where id = $1`, [ROOT_ID]);
@@ -47,7 +47,7 @@ export class BootstrapCommand {
 
 /** `node dist/main.js bootstrap` */
 export const bootstrapCommand: Command = {
-  about: 'Makes the administrator `root` (id 1) with ROOKERY_ROOT_TOKEN; idempotent.',
+  about: 'Creates the administrator `root` (id 1) with ROOKERY_ROOT_TOKEN; idempotent.',
   async run(_args, context) {
     await (await context.application()).get(BootstrapCommand).run();
   },

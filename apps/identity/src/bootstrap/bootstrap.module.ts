@@ -5,6 +5,6 @@ import { BootstrapCommand } from './bootstrap.command';
 import { FixedTokens } from './fixed-tokens';
 import { FixedTokensCommand } from './fixed-tokens.command';
 
-/** The first administrator of an instance, and tokens that an operator chose. */
+/** The first administrator of an instance, and tokens that an operator has chosen. */
 @Module({ imports: [TokensModule, UsersModule], providers: [BootstrapCommand, FixedTokens, FixedTokensCommand] })
 export class BootstrapModule {}

@@ -9,11 +9,11 @@ export interface FixedToken {
   readonly name: string;
   readonly secret: string;
   readonly scopes: readonly string[];
-  /** What messages call it, since they must not show it. */
+  /** Name of the token in messages, which must not contain the secret. */
   readonly called: string;
 }
 
-/** Tokens whose text an operator chose; they have no end. */
+/** Tokens with a secret chosen by an operator. They do not expire. */
 @Injectable()
 export class FixedTokens {
   constructor(
@@ -22,8 +22,8 @@ export class FixedTokens {
   ) {}
 
   /**
-   * One that is there already stays; another of the same name takes the place of the former, which is revoked.
-   * Errors: a plain Error for a token that belongs to somebody else or was revoked.
+   * Stores a token, if it is not there already. A former token of the same name is revoked. Errors: a plain Error for a
+   * token that belongs to another user or was revoked.
    */
   async give(tx: Tx, { userId, name, secret, scopes, called }: FixedToken): Promise<void> {
     const [known] = await tx.query<{ user_id: number; revoked: boolean }>(
@@ -31,7 +31,7 @@ export class FixedTokens {
       [digestOf(secret)],
     );
     if (known && known.user_id !== userId) throw new Error(`${called} is a token of another user`);
-    if (known?.revoked) throw new Error(`${called} was revoked; give another`);
+    if (known?.revoked) throw new Error(`${called} was revoked; choose another token`);
     if (known) return;
     await this.tokens.revokeNamed(tx, userId, name);
     const token = { userId, name, scopes, impersonation: false, createdBy: null };

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
-/** A text by its key at one user, group or project. */
+/** A text of a user, group or project, identified by its key. */
 @Entity('custom_attributes')
 @Check('ck_custom_attributes_one', 'num_nonnulls(user_id, namespace_id, project_id) = 1')
 @Unique('uq_custom_attributes_namespace_id_key', ['namespaceId', 'key'])

@@ -10,8 +10,8 @@ export const OWNER_COLUMNS: Readonly<Record<AttributedKind, string>> = {
 };
 
 /**
- * What `with_custom_attributes` shows of a row, as one JSON value: `[{"key":…,"value":…}]` in the order of keys.
- * Shape: `idSql` is an SQL expression. Administrators only. Source: reference identity-and-import 2.9.
+ * SQL for `with_custom_attributes`: a JSON value `[{"key":…,"value":…}]`, ordered by key. Shape: `idSql` is an SQL
+ * expression. For administrators only. Source: reference identity-and-import 2.9.
  */
 export function customAttributesSql(kind: AttributedKind, idSql: string): string {
   return `coalesce((select json_agg(json_build_object('key', ca.key, 'value', ca.value) order by ca.key)
@@ -19,9 +19,9 @@ export function customAttributesSql(kind: AttributedKind, idSql: string): string
 }
 
 /**
- * Narrows a list to rows that have all the wanted attributes with exactly these values. No
- * attribute has null for its value, so a filter by it finds nothing.
- * For administrators only, others' filter is ignored. Source: reference identity-and-import 2.9.
+ * Filters a list by rows that have all the given attributes with exactly these values. No attribute has the value null,
+ * so a filter by null matches nothing. For administrators only; the filter of other callers is ignored. Source:
+ * reference identity-and-import 2.9.
  */
 export function customAttributesFilter(
   kind: AttributedKind,
@@ -31,7 +31,7 @@ export function customAttributesFilter(
   return (wanted, bind) => {
     const conditions = Object.entries(wanted).map(([key, value]) => {
       const [name, text] = [bind(key), `${bind(value)}::text`];
-      // By the index on key and digest: values may be longer than an index entry.
+      // Uses the index on key and digest, because values may be longer than an index entry.
       return `${idSql} in (select ca.${column} from custom_attributes ca
         where ca.${column} is not null and ca.key = ${name} and md5(ca.value) = md5(${text}) and ca.value = ${text})`;
     });

@@ -18,12 +18,12 @@ const customAttribute = presenter<AttributeRow>('CustomAttribute').fields({
   value: [text, (attribute) => attribute.value],
 });
 type Scope = ProjectScope | GroupScope;
-/** A user is named by a parameter, a group or project is the parent. */
+/** A user is identified by a parameter; a group or project is the parent of the route. */
 type Owned<P> = Call<P & { readonly id?: number }, Scope | undefined>;
 
 const ownerId = ({ within, params }: Owned<object>): number => within?.id ?? params.id!;
 
-/** The same routes below users, groups and projects. */
+/** Creates the controller with the routes of users, groups or projects. */
 function customAttributesOf(kind: AttributedKind) {
   const base = `/${kind}s/:id/custom_attributes`;
   const isUser = kind === 'user';
@@ -38,7 +38,7 @@ function customAttributesOf(kind: AttributedKind) {
     @Endpoint('GET', base, {
       ...common,
       ...readable,
-      about: `All custom attributes of a ${kind}.`,
+      about: `Lists the custom attributes of a ${kind}.`,
       ...(isUser ? { params: ListUserAttributes, fails: [404] } : {}),
       answers: all(customAttribute),
     })
@@ -49,7 +49,7 @@ function customAttributesOf(kind: AttributedKind) {
     @Endpoint('GET', `${base}/:key`, {
       ...named,
       ...readable,
-      about: `One custom attribute of a ${kind}.`,
+      about: `Returns a custom attribute of a ${kind}.`,
       answers: one(customAttribute),
     })
     show(call: Owned<OneAttribute>): Promise<AttributeRow> {
@@ -69,7 +69,7 @@ function customAttributesOf(kind: AttributedKind) {
 
     @Endpoint('DELETE', `${base}/:key`, {
       ...named,
-      about: `Removes a custom attribute of a ${kind}.`,
+      about: `Deletes a custom attribute of a ${kind}.`,
       answers: none(),
     })
     async remove(call: Owned<OneAttribute>): Promise<void> {

@@ -1,6 +1,6 @@
 import { Int, Text } from '@rookery/api-v4';
 
-/** Below a group or project, which the path names as everywhere. */
+/** Parameters below a group or project, which the path names as in other routes. */
 export class OneAttribute {
   @Text() key: string;
 }
@@ -8,7 +8,7 @@ export class UpdateAttribute extends OneAttribute {
   @Text() value: string;
 }
 
-/** Below a user, who is named by their id alone. */
+/** Parameters below a user, identified by the numeric id only. */
 export class ListUserAttributes {
   @Int() id: number;
 }

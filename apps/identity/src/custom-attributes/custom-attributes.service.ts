@@ -12,12 +12,15 @@ export type AttributeRow = RowOf<CustomAttribute, 'key' | 'value'>;
 const LONGEST = { key: 255, value: 4096 };
 const NOUNS = { user: 'User', group: 'Group', project: 'Project' } as const;
 
-/** Texts that administrators attach to things. Source: reference identity-and-import 2.9. */
+/** Custom attributes of users, groups and projects. Source: reference identity-and-import 2.9. */
 @Injectable()
 export class CustomAttributesService {
   constructor(private readonly db: Database) {}
 
-  /** In the order of keys. Errors: NotFound for a missing user; groups and projects are found before. */
+  /**
+   * Returns all attributes, ordered by key. Errors: NotFound for a missing user; groups and projects are resolved
+   * before.
+   */
   async all(kind: AttributedKind, ownerId: number): Promise<AttributeRow[]> {
     await this.mustExist(kind, ownerId);
     const parts = {
@@ -42,7 +45,7 @@ export class CustomAttributesService {
     return found;
   }
 
-  /** Adds or replaces. Errors: Invalid by field; NotFound for an owner who is gone. */
+  /** Adds or replaces an attribute. Errors: Invalid by field; NotFound for a deleted owner. */
   async set(kind: AttributedKind, ownerId: number, attribute: AttributeRow): Promise<AttributeRow> {
     await this.mustExist(kind, ownerId);
     const problems = problemsOf(attribute);

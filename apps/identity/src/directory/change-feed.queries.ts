@@ -5,8 +5,9 @@ import { stateSql } from './change-states';
 import { isKnownSql } from './history/histories.queries';
 
 /**
- * One snapshot of the log from version $1 on, as the JSON that is sent: whole versions, at least $2 entries when
- * there are as many. A reader of another epoch ($3) gets it from the beginning. $4 the life in which they got to $1.
+ * Reads the log from version $1 on, in one snapshot, as the JSON of the answer: whole versions, with at least $2
+ * entries if there are as many. A reader of another epoch ($3) gets the log from the beginning. $4 is the reader's life
+ * of the log.
  */
 export const CHANGES = prepared(
   'directory_changes_after',
@@ -33,7 +34,7 @@ export const CHANGES = prepared(
 const answer = (project: string, namespace: string, level: string): string =>
   `json_build_object('version', h.version, 'epoch', h.epoch, 'project', ${project}, 'namespace', ${namespace},
      'access_level', ${level})::text as answer`;
-// People who are not active may know of nothing; $1 is null for an anonymous caller.
+// Users who are not active can see nothing. $1 is null for an anonymous caller.
 const admitted = `($1::bigint is null or exists (select 1 from users viewer where viewer.id = $1::bigint and viewer.state = 'active'))`;
 
 const PROJECT = `select ${answer(
@@ -50,7 +51,10 @@ const GROUP = `select ${answer(
 )}
   from directory_head h left join namespaces n on ${admitted} and`;
 
-/** What the copy of a service would say. $1 the viewer's id or null, then the reference. */
+/**
+ * Statements that give the same decision as an up-to-date copy. $1 is the viewer's id or null, followed by the
+ * reference.
+ */
 export const DECIDE = {
   projectById: prepared('directory_decide_project_by_id', `${PROJECT} p.id = $2::bigint`),
   /** $2 full path of the namespace, $3 path of the project. */

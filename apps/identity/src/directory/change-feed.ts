@@ -4,21 +4,21 @@ import type { Head, Prepared } from '@rookery/persistence';
 import { CHANGES, DECIDE } from './change-feed.queries';
 import { HistoriesService } from './history/histories.service';
 
-/** What a reader of the log asks. Units: `waitMs` how long to wait for something new; `limit` entries. */
+/** Parameters for reading the change log. Units: `waitMs` maximum wait for new changes; `limit` entries. */
 export interface ChangesRequest {
   readonly after: number;
   readonly epoch: string;
   readonly waitMs: number;
   readonly limit: number;
-  /** In which life of the log the reader got to `after`; empty when they do not know. */
+  /** The life of the log in which the reader reached `after`. Empty if unknown. */
   readonly life: string;
-  /** The service whose copy it is for; null for a gateway, which keeps nothing. */
+  /** The service whose copy reads; null for a gateway, which keeps no copy. */
   readonly reader: string | null;
   /** The highest id of each kind that the copy has ever held. */
   readonly seen: Readonly<Record<string, number>>;
 }
 
-/** What a service whose copy is behind wants decided. Shape: an id or a full path. */
+/** A request for a decision by a service whose copy is late. Shape: `ref` is an id or a full path. */
 export interface Question {
   readonly viewerId: number | null;
   readonly kind: 'project' | 'group';
@@ -31,7 +31,7 @@ interface ChangesRow extends Head {
   readonly answer: string;
 }
 
-/** Reads the change log for services and gateways, and decides for services whose copy is behind. */
+/** Reads the change log for services and gateways, and decides for services whose copy is late. */
 @Injectable()
 export class ChangeFeed {
   constructor(
@@ -41,19 +41,20 @@ export class ChangeFeed {
   ) {}
 
   /**
-   * What changed after the reader's version, as JSON text. Shape: an answer without changes was read when the request
-   * came in, so it says that nothing had been committed by then; the wait only saves the reader from asking at once.
+   * Returns the changes after the reader's version, as JSON text. Shape: an answer without changes is read at the start
+   * of the request, so it only proves that nothing had been committed by then. The wait merely delays the reader's next
+   * request.
    */
   async changes(request: ChangesRequest, signal?: AbortSignal): Promise<string> {
     const row = await this.read(request);
     if (!row.is_known) {
-      await this.histories.doubted({ version: request.after, epoch: request.epoch });
-      // Told once more, with what was seen: the reader drops its copy only with what it has told.
+      await this.histories.startAfter({ version: request.after, epoch: request.epoch });
+      // The second read answers with the new epoch; the reader replaces its copy after reporting the ids it has seen.
       return this.changes(request, signal);
     }
     if (request.reader !== null) {
-      if (row.epoch === request.epoch) await this.histories.noted(request.reader);
-      else await this.histories.heard(request.reader, request.seen);
+      if (row.epoch === request.epoch) await this.histories.recordReader(request.reader);
+      else await this.histories.recordSeenIds(request.reader, request.seen);
     }
     const isIdle = row.epoch === request.epoch && row.version <= request.after;
     if (!isIdle || request.waitMs === 0) return row.answer;
@@ -61,16 +62,19 @@ export class ChangeFeed {
     return hasMoved ? (await this.read(request)).answer : row.answer;
   }
 
-  /** Where the log stands now, whichever replica wrote last; those who wait here for something new are told besides. */
+  /**
+   * Returns the head of the log from the database, whichever replica wrote last. Readers that wait in this process are
+   * woken as well.
+   */
   async head(): Promise<Head> {
     const row = await this.watch.look();
     if (!row) throw new Error('directory_head has no row');
     return { version: row.version, epoch: row.epoch };
   }
 
-  /** What the copy of a service would say about one project or group, as JSON text. */
+  /** Decides about one project or group like an up-to-date copy, as JSON text. */
   async decide(question: Question): Promise<string> {
-    const { statement, values } = asked(question);
+    const { statement, values } = statementFor(question);
     const [row] = await this.database.prepared<{ answer: string }>(statement, [question.viewerId, ...values]);
     if (!row) throw new Error('directory_head has no row');
     return row.answer;
@@ -83,7 +87,7 @@ export class ChangeFeed {
   }
 }
 
-function asked({ kind, ref }: Question): { readonly statement: Prepared; readonly values: readonly unknown[] } {
+function statementFor({ kind, ref }: Question): { readonly statement: Prepared; readonly values: readonly unknown[] } {
   if (kind === 'group') {
     return { statement: typeof ref === 'number' ? DECIDE.groupById : DECIDE.groupByPath, values: [ref] };
   }

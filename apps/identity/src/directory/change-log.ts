@@ -10,13 +10,14 @@ type LoggedKind = DirectoryKind | 'token';
 type Pending = ReadonlyMap<LoggedKind, Set<number>>;
 
 /**
- * Takes the lock that all committing changes wait for. So the statements after it keep their plan: PostgreSQL would plan
- * the writing of states anew each time, which costs three times as much as doing it. Source: ADR 0041.
+ * Takes the lock that serializes all commits that change the directory. It also sets a generic plan for the following
+ * statements: PostgreSQL would otherwise plan the write of states each time, which takes three times as long as running
+ * it. Source: ADR 0041.
  */
 const COUNT = `update directory_head set version = version + 1 where history in ('', ${HISTORY})
    returning version, epoch, awaited, set_config('plan_cache_mode', 'force_generic_plan', true)`;
 const NEXT_VERSION = prepared('directory_next_version', COUNT);
-/** The same, sent with the commit: refused where ids have to be looked at first. $1 patience. */
+/** The same statement, sent with the commit. It is refused while ids have to be checked. $1 is the patience. */
 const LAST_VERSION = prepared(
   'directory_last_version',
   `with counted as (${COUNT})
@@ -24,40 +25,44 @@ const LAST_VERSION = prepared(
    from (values (1)) as always left join counted on true`,
 );
 
-/** Ids above `floors` are new, and wait until `services` have said which they have seen. */
+/** Ids above `floors` are new. They may not be committed until all `services` have reported the ids they have seen. */
 interface Counted extends Head {
   readonly awaited: { readonly services: readonly string[]; readonly floors: Readonly<Record<string, number>> } | null;
 }
 
 /**
- * Writes the directory's change log in the transaction of the change itself. Use cases name what they changed; just
- * before the commit the version is counted up once, and the states as they are then are written under it.
+ * Writes the directory's change log in the transaction of the change itself. Use cases record which rows they changed;
+ * just before the commit the version is incremented once, and the states at that moment are written under it.
  *
- * The order matters: counting first takes the lock that all committing changes share, so the states that are read
- * after it contain every change of a lower version. Both leave with the commit where nothing else has to be told then, so
- * that the lock is held for no turn of this process. Source: reference reliability 4.2; ADR 0041.
+ * The order matters: incrementing first takes the lock that all such commits share, so the states that are read after
+ * it contain every change of a lower version. If nothing else needs the version, both statements are sent together with
+ * the commit, so that the lock is not held during a turn of this process. Source: reference reliability 4.2; ADR 0041.
  */
 @Injectable()
 export class ChangeLog {
   private readonly pending = new WeakMap<Tx, Pending>();
-  private readonly made = new WeakMap<Tx, Head>();
+  private readonly heads = new WeakMap<Tx, Head>();
 
   constructor(@Inject(HeadWatch) private readonly watch: HeadWatch) {}
 
-  /** This user, namespace, project, membership or share is new, changed or gone in this transaction. */
+  /**
+   * Records that this user, namespace, project, membership or share is created, changed or deleted in this transaction.
+   */
   record(tx: Tx, kind: DirectoryKind, ...ids: readonly number[]): void {
-    this.note(tx, kind, ids);
+    this.add(tx, kind, ids);
   }
 
-  /** The state of these access tokens changed; gateways drop what they hold of them. */
+  /** Records that these access tokens changed, so that gateways drop their leases. */
   recordToken(tx: Tx, ...tokenIds: readonly number[]): void {
-    this.note(tx, 'token', tokenIds);
+    this.add(tx, 'token', tokenIds);
   }
 
-  /** A group's path, name or place changed, and with it that of everything below; call it after the change. */
+  /**
+   * Records a group whose path, name or parent changed, with all namespaces below it. Must be called after the change.
+   */
   async recordSubtree(tx: Tx, namespaceId: number): Promise<void> {
     const rows = await tx.prepared<{ id: number }>(SUBTREE, [namespaceId]);
-    this.note(
+    this.add(
       tx,
       'namespace',
       rows.map((row) => row.id),
@@ -65,30 +70,30 @@ export class ChangeLog {
   }
 
   /**
-   * The thing goes (or goes to somebody else) with all that belongs to it: groups and projects below, memberships,
-   * shares, tokens. Call it before the rows are deleted.
+   * Records a row that is deleted (or changes its owner) with its dependents: groups and projects below, memberships,
+   * shares, tokens. Must be called before the rows are deleted.
    */
   async recordWithBelongings(tx: Tx, kind: 'user' | 'namespace' | 'project', id: number): Promise<void> {
     const rows = await tx.prepared<{ kind: LoggedKind; id: number }>(BELONGINGS[kind], [id]);
-    this.note(tx, kind, [id]);
-    for (const row of rows) this.note(tx, row.kind, [row.id]);
+    this.add(tx, kind, [id]);
+    for (const row of rows) this.add(tx, row.kind, [row.id]);
   }
 
   /**
-   * Emits an event with the version that this transaction makes of the directory, so that effects wait until their copy
-   * has seen the change. Call it after what the event tells of was recorded. Source: ADR 0171.
+   * Emits an event with the directory version that this transaction creates, so that effects wait until their copy has
+   * reached it. Must be called after the changes of the event are recorded. Source: ADR 0171.
    */
   emit(tx: Tx, event: DomainEvent): void {
-    // Steps run in turn: the one that is asked for by an earlier step comes after the version was written.
+    // Steps run in order, and a step that an earlier step adds runs last, so the version is written by then.
     tx.beforeCommit(async () => tx.lastly(async () => tx.emit({ ...event, seen: this.versionOf(tx) ?? undefined })));
   }
 
-  /** The version that a transaction made; null before its commit or when it changed nothing. */
+  /** Returns the version that a transaction created. Shape: null before its commit and when it changed nothing. */
   versionOf(tx: Tx): Head | null {
-    return this.made.get(tx) ?? null;
+    return this.heads.get(tx) ?? null;
   }
 
-  private note(tx: Tx, kind: LoggedKind, ids: readonly number[]): void {
+  private add(tx: Tx, kind: LoggedKind, ids: readonly number[]): void {
     if (ids.length === 0) return;
     const pending = this.pending.get(tx) ?? this.begin(tx);
     const known = pending.get(kind);
@@ -98,35 +103,39 @@ export class ChangeLog {
   private begin(tx: Tx): Pending {
     const pending: Pending = new Map([...LOGGED_KINDS, 'token' as const].map((kind) => [kind, new Set<number>()]));
     this.pending.set(tx, pending);
-    tx.lastly(() => this.write(tx, pending), this.last(tx, pending));
+    tx.lastly(() => this.write(tx, pending), this.lastStatement(tx, pending));
     return pending;
   }
 
   private async write(tx: Tx, pending: Pending): Promise<void> {
     this.pending.delete(tx);
-    // Sent together: all that commits waits here, so the answer to the first is not waited for. The second still reads later.
+    // Both statements are sent without waiting for the first answer, because all other commits wait for the lock. The
+    // second still reads after the first.
     const counting = tx.prepared<Counted>(NEXT_VERSION, []);
-    const writing = tx.prepared(WRITE_CHANGES, valuesOf(pending));
-    // Without a version of its own it fails too, which says less than the first.
-    writing.catch(() => undefined);
+    const written = tx.prepared(WRITE_CHANGES, valuesOf(pending));
+    // Without a new version the second statement fails too. Its error is less specific than that of the first.
+    written.catch(() => undefined);
     const [counted] = await counting;
     if (!counted || hasNewIds(pending, counted)) throw new Unavailable('restored');
-    await writing;
-    this.tell(tx, counted);
+    await written;
+    this.setHead(tx, counted);
   }
 
-  /** As `write`. Where a new id may have been given before, it is not as hoped, and `write` says so. */
-  private last(tx: Tx, pending: Pending): LastStatement {
+  /**
+   * The statements of `write`, sent with the commit. When a new id may collide with one issued before, the first is
+   * refused, and `write` reports the error.
+   */
+  private lastStatement(tx: Tx, pending: Pending): LastStatement {
     return {
       statement: (patienceMs) => ({ ...LAST_VERSION, values: [patienceMs] }),
       follow: () => ({ ...WRITE_CHANGES, values: valuesOf(pending) }),
-      done: ([counted]) => this.tell(tx, counted as Head),
+      done: ([counted]) => this.setHead(tx, counted as Head),
     };
   }
 
-  private tell(tx: Tx, { version, epoch }: Head): void {
+  private setHead(tx: Tx, { version, epoch }: Head): void {
     const head = { version, epoch };
-    this.made.set(tx, head);
+    this.heads.set(tx, head);
     tx.afterCommit(() => this.watch.moved(head));
   }
 }
@@ -135,7 +144,7 @@ function valuesOf(pending: Pending): number[][] {
   return [...pending.values()].map((ids) => [...ids]);
 }
 
-/** After a restore an id that looks new may have been given before. */
+/** Whether the transaction creates ids that may have been issued before the database was restored. */
 function hasNewIds(pending: Pending, { awaited }: Counted): boolean {
   if (!awaited) return false;
   return [...pending].some(([kind, ids]) => [...ids].some((id) => id > (awaited.floors[kind] ?? 0)));

@@ -2,7 +2,7 @@ import { DIRECTORY_KINDS } from '@rookery/contracts';
 import type { DirectoryKind, Schema } from '@rookery/contracts';
 import { instantSql, prepared } from '@rookery/persistence';
 
-/** Identity's table of each kind; columns are named like the contract's fields. */
+/** Table of each kind; its columns are named like the contract's fields. */
 export const TABLES: Readonly<Record<DirectoryKind, string>> = {
   user: 'users',
   namespace: 'namespaces',
@@ -11,7 +11,7 @@ export const TABLES: Readonly<Record<DirectoryKind, string>> = {
   share: 'shares',
 };
 
-/** Fields that are more than a column. Shape: SQL with the table's alias `x`. */
+/** Fields that are not plain columns. Shape: SQL with the table's alias `x`. */
 const DERIVED: Readonly<Record<string, string>> = {
   'user.notification_email': 'case when x.confirmed_at is not null then x.email end',
   'user.bot_group_id': botHomeSql('group'),
@@ -21,7 +21,7 @@ const DERIVED: Readonly<Record<string, string>> = {
   'project.feature_flags_access_level': `x.settings ->> 'feature_flags_access_level'`,
 };
 
-/** Bots of tokens belong to one place for good: where their token, and those that took its place, was made. */
+/** SQL: the group or project of a token's bot. It never changes: it is that of the token and its rotated successors. */
 function botHomeSql(type: 'group' | 'project'): string {
   return `case when x.kind = 'project_bot' then (select max(b.resource_id) from access_tokens b
     where b.user_id = x.id and b.resource_type = '${type}') end`;
@@ -29,7 +29,7 @@ function botHomeSql(type: 'group' | 'project'): string {
 
 export const LOGGED_KINDS = Object.keys(TABLES) as DirectoryKind[];
 
-/** The state of one thing as the contract has it. Shape: an SQL expression of type jsonb over the row `alias`. */
+/** SQL: the state of a row as in the contract. Shape: an expression of type jsonb over the row `alias`. */
 export function stateSql(kind: DirectoryKind, alias: string): string {
   const fields = Object.entries<Schema>(DIRECTORY_KINDS[kind].fields).map(([field, schema]) => {
     const source = DERIVED[`${kind}.${field}`] ?? (schema.kind === 'instant' ? instantSql(`x.${field}`) : `x.${field}`);
@@ -45,8 +45,8 @@ const wanted = LOGGED_KINDS.map(
 ).join('\n    union all ');
 
 /**
- * Under the version that this transaction has just counted up. $1… ids of each kind in the order of LOGGED_KINDS, last the
- * ids of tokens. A row that is gone makes a tombstone.
+ * Writes states under the version that this transaction has just created. $1… are ids of each kind in the order of
+ * LOGGED_KINDS, then the ids of tokens. A deleted row becomes a tombstone.
  */
 export const WRITE_CHANGES = prepared(
   'directory_write_changes',
@@ -62,10 +62,10 @@ const all = LOGGED_KINDS.map(
     `select ${index} as rank, '${kind}' as kind, t.id, ${stateSql(kind, 't')} as state from ${TABLES[kind]} t`,
 ).join('\n    union all ');
 
-/** Entries of one version when the log is written anew: copies read whole versions at a time. */
+/** Entries per version when the log is rewritten, because copies read whole versions at a time. */
 const REWRITE_CHUNK = 1000;
 
-/** Writes the state of everything, from version $1 on; answers the last version used. */
+/** Writes the states of all rows, from version $1 on. Returns the last version used. */
 export const REWRITE_LOG = `with written as (
     insert into directory_changes (version, ordinal, kind, entity_id, state)
     select $1::bigint + (row_number() over (order by rank, id) - 1) / ${REWRITE_CHUNK}, row_number() over (order by rank, id), kind, id, state

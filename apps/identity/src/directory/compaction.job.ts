@@ -3,7 +3,7 @@ import { Job } from '@rookery/jobs';
 import { Work } from '@rookery/persistence';
 import { housekeepingCron } from '../identity.config';
 
-/** Entries younger than this stay, so that a reader who was away for a moment goes on where they stopped. Units: ms. */
+/** Age up to which superseded entries are kept, so that readers can continue after a short interruption. Units: ms. */
 const KEPT_MS = 3_600_000;
 
 const RAISE = `update directory_head set compacted_to = greatest(compacted_to, coalesce(
@@ -11,14 +11,15 @@ const RAISE = `update directory_head set compacted_to = greatest(compacted_to, c
      order by c.version desc limit 1), 0))
   returning compacted_to`;
 
-// The newest entry of each thing stays, tombstones too: without them a reader from far behind would keep what is gone.
+// Keeps the newest entry of each row, including tombstones: without them a reader that is far behind would keep deleted
+// rows.
 const DELETE = `delete from directory_changes c where c.version <= $1 and (c.kind = 'token' or exists (
     select 1 from directory_changes newer where newer.kind = c.kind and newer.entity_id = c.entity_id
       and newer.version > c.version and newer.version <= $1))`;
 
 /**
- * Takes superseded entries out of the change log. The horizon is raised and committed first: whoever reads while
- * entries disappear already knows that versions up to there are no longer complete. Source: ADR 0041.
+ * Removes superseded entries from the change log. The horizon is raised and committed first, so that a concurrent
+ * reader knows that versions up to it are incomplete. Source: ADR 0041.
  */
 @Injectable()
 export class CompactionJob {
@@ -29,7 +30,7 @@ export class CompactionJob {
     await this.run();
   }
 
-  /** Shape: how many entries went. */
+  /** Shape: the number of removed entries. */
   async run(keptMs = KEPT_MS): Promise<number> {
     const horizon = await this.work.run(async (tx) => {
       const [head] = await tx.query<{ compacted_to: number }>(RAISE, [keptMs]);

@@ -6,13 +6,16 @@ import type { DirectoryHeadAnswer } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
 import { ChangeFeed } from './change-feed';
 import type { Question } from './change-feed';
-import { GIVEN_KINDS } from './history/histories.queries';
+import { ISSUED_ID_KINDS } from './history/histories.queries';
 
-/** Longest wait of a poll, below what proxies and the server itself cut. Units: ms. */
+/** Longest wait of a poll, shorter than the timeouts of proxies and of the server itself. Units: ms. */
 const MAX_WAIT_MS = 20_000;
 const MAX_LIMIT = 10_000;
 
-/** What services and gateways ask of the directory; guarded by its key, unknown outside. */
+/**
+ * Internal endpoints of the directory for services and gateways. They require an internal key and are not reachable
+ * from outside.
+ */
 @Controller()
 export class DirectoryController {
   constructor(@Inject(ChangeFeed) private readonly feed: ChangeFeed) {}
@@ -46,11 +49,11 @@ function text(query: Readonly<Record<string, unknown>>, name: string): string {
   return typeof query[name] === 'string' ? query[name] : '';
 }
 
-/** Highest ids by kind, as JSON. */
+/** Parses the highest ids by kind from JSON. */
 function seenIn(json: string): Readonly<Record<string, number>> {
   const seen: unknown = json === '' ? {} : parsed(json);
   if (typeof seen !== 'object' || seen === null) throw new InvalidParameters(['seen is invalid']);
-  const known = Object.entries(seen).filter(([kind]) => GIVEN_KINDS.includes(kind));
+  const known = Object.entries(seen).filter(([kind]) => ISSUED_ID_KINDS.includes(kind));
   if (!known.every(([, id]) => Number.isSafeInteger(id) && id > 0)) throw new InvalidParameters(['seen is invalid']);
   return Object.fromEntries(known) as Readonly<Record<string, number>>;
 }
@@ -63,7 +66,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** A number of the query, brought into its bounds. */
+/** Parses a number of the query and clamps it to its bounds. */
 function whole(
   query: Readonly<Record<string, unknown>>,
   name: string,

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
-/** The newest version of the change log: one row. */
+/** Head of the change log: a single row. */
 @Entity('directory_head')
 @Check('ck_directory_head_single', 'id')
 export class DirectoryHead {
@@ -8,15 +8,18 @@ export class DirectoryHead {
   @Column({ type: 'bigint', default: 0 }) version: number;
   @Column({ type: 'text', default: () => `replace((gen_random_uuid()), '-', '')` }) epoch: string;
   @Column({ type: 'bigint', default: 0 }) compactedTo: number;
-  /** In which database it is kept; empty before the first process of the release that tells. */
+  /** Identifies the database in which the log is kept. Empty before the first process of the release that sets it. */
   @Column({ type: 'text', default: '' }) history: string;
-  /** The newest of `directory_lives`. */
+  /** The newest entry of `directory_lives`. */
   @Column({ type: 'text', default: '' }) life: string;
-  /** Copies that have yet to say which ids they have seen, and the ids that were surely given; null when all have. */
+  /**
+   * Copies that have not yet reported the ids they have seen, and the ids that were certainly issued. Null when all
+   * have reported.
+   */
   @Column({ type: 'jsonb', nullable: true }) awaited: unknown;
 }
 
-/** One process's beginning: what was told before is of `began_at` at most. */
+/** The start of one identity process. All versions sent to readers before it are at most `began_at`. */
 @Entity('directory_lives')
 export class DirectoryLife {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', primaryKeyConstraintName: 'pk_directory_lives' }) id: number;
@@ -31,7 +34,7 @@ export class DirectoryReader {
   @Column({ type: 'timestamptz', precision: 3 }) seenAt: Date;
 }
 
-/** One entry of the change log: what a thing is like since a version; null when it is gone. */
+/** An entry of the change log: the state of a row since a version; null when the row is deleted. */
 @Entity('directory_changes')
 @Index('ix_directory_changes_created_at', ['createdAt'])
 @Index('ix_directory_changes_entity', ['kind', 'entityId', 'version'])

@@ -13,28 +13,29 @@ import { DirectoryChange, DirectoryHead, DirectoryLife, DirectoryReader } from '
 import { HistoriesService } from './history/histories.service';
 import { HistoryWatch } from './history/history-watch';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
-import { NamedNamespaces } from './scope/named-namespaces';
+import { NamespaceResolver } from './scope/namespace-resolver';
 
 /**
- * How soon commits of other replicas are seen while there are some; leases of lost rights end by it, and by themselves
- * within a second. While there are none, HistoryWatch looks once a second; should it not, so does the head. Units: ms.
+ * Intervals at which commits of other replicas are detected. While there are other replicas, leases of revoked rights
+ * end within the busy interval; otherwise they expire within a second. Without other replicas HistoryWatch reads the
+ * head once a second; the calm interval is the fallback. Units: ms.
  */
-const LOOKS = { busyMs: 100, calmMs: 1500 };
+const POLL_INTERVALS = { busyMs: 100, calmMs: 1500 };
 const HEAD = prepared(
   'directory_head_now',
   `select version, epoch, history <> ${HISTORY} as is_other from directory_head`,
 );
 
 /**
- * Tells the gateway, on the answer to each write, which version of the directory it must see from now on: the newest
- * that this process has committed. That is never less than what the write itself made, because a commit is noted
- * before its use case returns; so no transaction has to be followed to its answer. Source: ADR 0042.
+ * Adds to the answer of each write the directory version that the gateway must require from now on: the newest that
+ * this process has committed. It includes the write's own version, because a commit is recorded before its use case
+ * returns, so no transaction has to be followed to its answer. Source: ADR 0042.
  */
 export function versionHeaders(watch: HeadWatch): WriteHeaders {
   return () => (watch.latest === null ? [] : [DIRECTORY_VERSION_HEADER, String(watch.latest)]);
 }
 
-/** The write whose answer is given again may be another process's: no less than its version is told. */
+/** Reads the head before an answer is replayed, because its write may have been committed by another process. */
 export function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
   return async () => {
     const [head] = await database.prepared<Head>(HEAD, []);
@@ -42,7 +43,10 @@ export function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
   };
 }
 
-/** What services learn from: the change log of people, places and memberships, who reaches what, and the scopes of paths. */
+/**
+ * The directory: the change log of users, namespaces, projects and memberships, the reach of users, and the resolution
+ * of paths.
+ */
 @Owns(DirectoryChange, DirectoryHead, DirectoryLife, DirectoryReader)
 @Module({
   controllers: [DirectoryController],
@@ -50,18 +54,19 @@ export function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
     {
       provide: HeadWatch,
       inject: [Database, ShutdownOrder],
-      useFactory: (database: Database, shutdown: ShutdownOrder) => new HeadWatch(database, shutdown, HEAD, LOOKS),
+      useFactory: (database: Database, shutdown: ShutdownOrder) =>
+        new HeadWatch(database, shutdown, HEAD, POLL_INTERVALS),
     },
     ChangeLog,
     ChangeFeed,
     CompactionJob,
     HistoriesService,
     HistoryWatch,
-    NamedNamespaces,
+    NamespaceResolver,
     { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver },
     { provide: WRITE_HEADERS, inject: [HeadWatch], useFactory: versionHeaders },
     { provide: BEFORE_REPLAY, inject: [HeadWatch, Database], useFactory: latestHead },
   ],
-  exports: [ChangeLog, CompactionJob, NamedNamespaces, SCOPE_RESOLVER],
+  exports: [ChangeLog, CompactionJob, NamespaceResolver, SCOPE_RESOLVER],
 })
 export class DirectoryModule {}

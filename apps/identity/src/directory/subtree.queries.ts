@@ -1,7 +1,7 @@
 import { prepared } from '@rookery/persistence';
 import type { Prepared } from '@rookery/persistence';
 
-/** $1 a namespace: its id and the ids of all namespaces below. */
+/** Returns the ids of the namespace $1 and of all namespaces below it. */
 export const SUBTREE = prepared(
   'directory_subtree',
   'select n.id from namespaces n where n.traversal_ids @> array[$1::bigint]',
@@ -19,7 +19,10 @@ const NAMESPACES_AND_WITHIN = `source as (
   union all ${OF_SOURCES}
   union all select 'share', s.id from shares s where s.group_id in (select id from tree)`;
 
-/** What goes with a thing when it is deleted. Shape: rows of kind and id, some of them twice; $1 the thing's id. */
+/**
+ * Rows that are deleted together with a row. Shape: rows of kind and id, possibly with duplicates; $1 is the id of the
+ * deleted row.
+ */
 export const BELONGINGS: Readonly<Record<'user' | 'namespace' | 'project', Prepared>> = {
   project: prepared(
     'directory_belongings_of_project',

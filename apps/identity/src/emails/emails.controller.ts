@@ -12,7 +12,7 @@ import { EmailsService } from './emails.service';
 const SOURCE = 'reference identity-and-import 10.5';
 type SignedInCall<P = object> = Call<P, undefined, SignedInViewer>;
 
-/** The addresses of the caller. */
+/** E-mail addresses of the caller. */
 @Controller('user/emails')
 export class EmailsController {
   constructor(
@@ -21,7 +21,7 @@ export class EmailsController {
   ) {}
 
   @Endpoint('GET', '', {
-    about: "The caller's addresses beside the primary one.",
+    about: "Lists the caller's secondary e-mail addresses.",
     source: SOURCE,
     may: signedIn(),
     tokenScopes: ['read_user'],
@@ -32,7 +32,7 @@ export class EmailsController {
   }
 
   @Endpoint('GET', ':email_id', {
-    about: 'One of these addresses.',
+    about: 'Returns a secondary e-mail address.',
     source: SOURCE,
     may: signedIn(),
     tokenScopes: ['read_user'],
@@ -46,7 +46,7 @@ export class EmailsController {
   }
 
   @Endpoint('POST', '', {
-    about: 'Adds an address; it counts once the link in the e-mail sent there was followed.',
+    about: 'Adds an e-mail address. It counts after the link in the confirmation e-mail is opened.',
     source: SOURCE,
     may: signedIn(),
     params: CreateEmail,
@@ -58,7 +58,7 @@ export class EmailsController {
   }
 
   @Endpoint('DELETE', ':email_id', {
-    about: 'Removes an address.',
+    about: 'Removes an e-mail address.',
     source: SOURCE,
     may: signedIn(),
     params: OneEmail,

@@ -14,7 +14,7 @@ export class ListUserEmails {
 
 export class CreateUserEmail extends CreateEmail {
   @Int({ in: 'path' }) id: number;
-  @Flag({ default: false, about: 'The address counts as confirmed, and no e-mail is sent.' })
+  @Flag({ default: false, about: 'Confirms the address immediately, without an e-mail.' })
   skip_confirmation: boolean;
 }
 
@@ -23,5 +23,5 @@ export class OneUserEmail extends ListUserEmails {
 }
 
 export class ConfirmEmail {
-  @Text({ about: 'The secret of the link.' }) confirmation_token: string;
+  @Text({ about: 'Secret of the link.' }) confirmation_token: string;
 }

@@ -14,7 +14,7 @@ import { EmailsService } from './emails.service';
 import { PrimaryEmails } from './primary-emails';
 import { UserEmailsController } from './user-emails.controller';
 
-/** E-mail addresses of people: adding and confirming them, and what e-mails about accounts say. */
+/** E-mail addresses of users: adding and confirming them, and the contents of account e-mails. */
 @Owns(EmailConfirmationCount)
 @Module({
   imports: [DirectoryModule, UsersModule],

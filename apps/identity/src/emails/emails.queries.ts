@@ -4,12 +4,12 @@ import type { Reads, RowOf } from '@rookery/persistence';
 import { Database, ListQuery } from '@rookery/persistence';
 import type { Email } from '../users/addresses/email.entity';
 
-/** An address beside the primary one, as the API shows it. */
+/** A secondary address, as the API shows it. */
 export interface EmailRow extends RowOf<Email, 'id' | 'email' | 'confirmedAt'> {
   readonly changed_at: Date;
 }
 
-/** Reads of the addresses that people have beside their primary one. Source: reference identity-and-import 10.5. */
+/** Reads of secondary addresses. Source: reference identity-and-import 10.5. */
 @Injectable()
 export class EmailsQueries {
   constructor(private readonly db: Database) {}
@@ -31,7 +31,7 @@ export class EmailsQueries {
   }
 }
 
-/** What stands for the account itself is no address beside it. */
+/** Excludes the primary address and its unconfirmed successor. */
 function emailsOf(userId: number): ListQuery<EmailRow> {
   return new ListQuery<EmailRow>({
     name: 'emails',

@@ -10,10 +10,10 @@ import { EmailConfirmationsService } from './confirming/email-confirmations.serv
 import { EmailsQueries } from './emails.queries';
 import type { EmailRow } from './emails.queries';
 
-/** Bounds: addresses of one person, the primary one too. */
+/** Maximum number of addresses of a user, including the primary one. */
 const MOST = 100;
 
-/** Adding and removing addresses beside the primary one. Source: reference identity-and-import 10.5. */
+/** Adding and removing secondary addresses. Source: reference identity-and-import 10.5. */
 @Injectable()
 export class EmailsService {
   constructor(
@@ -24,7 +24,7 @@ export class EmailsService {
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
-  /** Errors: NotFound for the user; Invalid for an address that is none, taken, or one too many; TooManyRequests. */
+  /** Errors: NotFound for the user; Invalid for an invalid or taken address, or one too many; TooManyRequests. */
   async create(
     userId: number,
     address: string,
@@ -35,20 +35,20 @@ export class EmailsService {
     const isConfirmed = how.isConfirmed || !this.settings.confirmEmails;
     try {
       return await this.work.run(async (tx) => {
-        await this.makeRoom(tx, userId);
-        if (how.isConfirmed) await this.addresses.free(tx, address, userId);
+        await this.checkLimit(tx, userId);
+        if (how.isConfirmed) await this.addresses.releaseUnconfirmed(tx, address, userId);
         const id = await this.addresses.add(tx, userId, address, isConfirmed);
         if (!isConfirmed) await this.confirmations.request(tx, { id, userId }, how.actorId);
         return (await this.queries.one(userId, id, tx))!;
       });
     } catch (error) {
       if (!violates(error, 'uq_emails_email')) throw error;
-      if (!how.isConfirmed) await this.confirmations.countRefusals(how.actorId, 1);
+      if (!how.isConfirmed) await this.confirmations.countDisclosures(how.actorId, 1);
       throw new Invalid({ email: ['has already been taken'] });
     }
   }
 
-  /** Where the address was shown or used, the primary one takes its place. Errors: NotFound. */
+  /** Removes an address. The primary one replaces it as public and commit e-mail. Errors: NotFound. */
   async remove(userId: number, id: number, unchanged: (at: Date) => void): Promise<void> {
     await this.work.run(async (tx) => {
       await tx.query(`select id from users where id = $1 for update`, [userId]);
@@ -59,7 +59,7 @@ export class EmailsService {
     });
   }
 
-  private async makeRoom(tx: Tx, userId: number): Promise<void> {
+  private async checkLimit(tx: Tx, userId: number): Promise<void> {
     const [user] = await tx.query(`select id from users where id = $1 for update`, [userId]);
     if (!user) throw new NotFound('User');
     const [row] = await tx.query<{ count: number }>(

@@ -9,8 +9,8 @@ import { EmailConfirmationsService } from './confirming/email-confirmations.serv
 type Present = RowOf<Email, 'id' | 'email' | 'confirmedAt'>;
 
 /**
- * The address that stands for an account. A new one takes its place when it is confirmed, and not before.
- * Source: reference identity-and-import 5, 10.5.
+ * The primary address of an account. A new one replaces it only when it is confirmed. Source: reference
+ * identity-and-import 5, 10.5.
  */
 @Injectable()
 export class PrimaryEmails {
@@ -20,20 +20,20 @@ export class PrimaryEmails {
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
-  /** Whether chosen addresses have to be confirmed at all. */
-  get areConfirmed(): boolean {
+  /** Whether chosen addresses require confirmation. */
+  get needConfirmation(): boolean {
     return this.settings.confirmEmails;
   }
 
-  /** Has a link sent to the primary address. */
+  /** Requests that a link is sent to the primary address. */
   async requestConfirmation(tx: Tx, userId: number, actorId: number): Promise<void> {
     const present = await this.present(tx, userId);
     await this.confirmations.request(tx, { id: present.id, userId }, actorId);
   }
 
   /**
-   * The present address again ends the waiting for another one; an unconfirmed one is sent its link anew.
-   * Shape: an address that has been judged. Errors: the violation of `uq_emails_email` for one that is taken.
+   * Requests a new primary address. The present address cancels a pending change; if it is unconfirmed, its link is
+   * sent again. Shape: a validated address. Errors: the violation of `uq_emails_email` for a taken one.
    */
   async change(tx: Tx, userId: number, address: string, actorId: number): Promise<void> {
     await tx.query(`select id from users where id = $1 for update`, [userId]);

@@ -12,7 +12,7 @@ import { EmailsService } from './emails.service';
 const SOURCE = 'reference identity-and-import 10.5';
 type AdministratorCall<P> = Call<P, undefined, SignedInViewer>;
 
-/** The addresses of anybody, for administrators. */
+/** E-mail addresses of any user, for administrators. */
 @Controller('users/:id/emails')
 export class UserEmailsController {
   constructor(
@@ -21,7 +21,7 @@ export class UserEmailsController {
   ) {}
 
   @Endpoint('GET', '', {
-    about: 'The addresses of a user beside the primary one.',
+    about: 'Lists the secondary e-mail addresses of a user.',
     source: SOURCE,
     may: administrator(),
     tokenScopes: ['read_user'],
@@ -34,7 +34,7 @@ export class UserEmailsController {
   }
 
   @Endpoint('GET', ':email_id', {
-    about: 'One of these addresses.',
+    about: 'Returns a secondary e-mail address of a user.',
     source: SOURCE,
     may: administrator(),
     tokenScopes: ['read_user'],
@@ -49,7 +49,7 @@ export class UserEmailsController {
   }
 
   @Endpoint('POST', '', {
-    about: 'Adds an address to a user.',
+    about: 'Adds an e-mail address to a user.',
     source: SOURCE,
     may: administrator(),
     params: CreateUserEmail,
@@ -62,7 +62,7 @@ export class UserEmailsController {
   }
 
   @Endpoint('DELETE', ':email_id', {
-    about: 'Removes an address of a user.',
+    about: 'Removes an e-mail address of a user.',
     source: SOURCE,
     may: administrator(),
     params: OneUserEmail,

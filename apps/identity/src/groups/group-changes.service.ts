@@ -15,10 +15,10 @@ import type { NamespaceRecord } from '../namespaces/namespace.entity';
 
 const VISIBILITY_RANK = visibilityRankSql('visibility');
 
-/** How often a group may move away under a change before the change gives up. */
+/** Maximum number of attempts when the group is moved concurrently. */
 const MAX_TRIES = 5;
 
-/** Changing groups. Source: reference identity-and-import 2.6. */
+/** Changes of groups. Source: reference identity-and-import 2.6. */
 @Injectable()
 export class GroupChangesService {
   constructor(
@@ -29,7 +29,7 @@ export class GroupChangesService {
     private readonly avatars: AvatarsService,
   ) {}
 
-  /** Errors: Invalid by field. A rename reaches everything below in the same version of the directory. */
+  /** Changes a group. A rename changes all namespaces below in the same directory version. Errors: Invalid by field. */
   async update(viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
     try {
       await this.work.run((tx) => this.change(tx, viewer, id, params));
@@ -49,7 +49,7 @@ export class GroupChangesService {
       description = old.description,
     } = parts.shape;
     const shape = problemsOfGroup({ name, path, visibility, description }, parent);
-    // What was fine when it was made stays, also where rules became stricter since.
+    // Unchanged values are not validated, because rules may have become stricter since they were stored.
     if (name === old.name) delete shape['name'];
     if (path === old.path) delete shape['path'];
     if (visibility === old.visibility) delete shape['visibility_level'];
@@ -88,13 +88,16 @@ export class GroupChangesService {
     if (!(await this.trees.move(tx, old, place))) throw new Invalid({ path: [TAKEN] });
   }
 
-  /** The parent is locked first, as whoever locks the tree above does. Errors: Conflict when it is moved again and again. */
+  /**
+   * Locks the parent before the group, like transactions that lock the tree above. Errors: Conflict when the group is
+   * moved repeatedly.
+   */
   private async withParent(tx: Tx, id: number): Promise<{ group: NamespaceRecord; parent: NamespaceRecord | null }> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const [at] = await tx.query<NamespaceRecord>(`select parent_id from namespaces where id = $1`, [id]);
       const parent = !at || at.parent_id === null ? null : await this.locked(tx, at.parent_id, 'share');
       const group = await this.locked(tx, id);
-      // It may have moved between the look and the lock.
+      // The group may have been moved between reading and locking.
       if (group.parent_id === (parent?.id ?? null)) return { group, parent };
     }
     throw new Conflict('409 Conflict: Resource lock');

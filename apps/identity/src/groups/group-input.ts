@@ -2,7 +2,7 @@ import type { Visibility } from '@rookery/kernel';
 import type { AvatarChange } from '../avatars/avatars.service';
 import type { NewPlainGroup, PlainGroupChange } from '../namespaces/settings/group-settings';
 
-/** What is judged together with the place of a group. */
+/** Fields that are validated together with the location of the group. */
 export interface SentGroupShape {
   readonly name?: string | undefined;
   readonly path?: string | undefined;
@@ -13,19 +13,19 @@ interface SentGroup extends SentGroupShape {
   readonly avatar?: AvatarChange | undefined;
 }
 
-/** What is asked of a group. Source: reference identity-and-import 2.6. */
+/** Fields for updating a group. Source: reference identity-and-import 2.6. */
 export interface GroupChange extends SentGroup, PlainGroupChange {
   readonly ip_restriction_ranges?: string | null | undefined;
 }
 
-/** What is asked of a new group. Source: reference identity-and-import 2.5. */
+/** Fields for creating a group. Source: reference identity-and-import 2.5. */
 export interface NewGroup extends SentGroup, NewPlainGroup {
   readonly name: string;
   readonly path: string;
   readonly organization_id?: number;
 }
 
-/** A group as far as it was resolved for the caller, with their level there. */
+/** A resolved group with the caller's access level. */
 export interface KnownGroup {
   readonly id: number;
   readonly level: number;

@@ -4,15 +4,15 @@ import type { GroupChange, NewGroup } from './group-input';
 import { partsOf, problemsOfGroup } from './group-rules';
 import { CreateGroup, UpdateGroup } from './groups.dto';
 
-const somebody = { isAdmin: false };
+const plainUser = { isAdmin: false };
 
-/** A parameter that nothing takes up does not compile: neither in the class nor where a change is taken apart. */
+/** A parameter that no rule handles does not compile, neither in the class nor in `partsOf`. */
 class CreateColoured extends CreateGroup implements NothingBut<NewGroup, CreateColoured, 'parent_id'> {
-  // @ts-expect-error nothing takes up the colour
+  // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
 }
 class UpdateColoured extends UpdateGroup implements NothingBut<GroupChange, UpdateColoured, 'id'> {
-  // @ts-expect-error nothing takes up the colour
+  // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
 }
 interface ColouredChange extends GroupChange {
@@ -23,7 +23,7 @@ describe('the description of a group', () => {
   it.each([
     [500, {}],
     [501, { description: ['is too long (maximum is 500 characters)'] }],
-  ])('of %d characters', (length, problems) => {
+  ])('with %d characters', (length, problems) => {
     const group = {
       name: 'Colony',
       path: 'colony',
@@ -34,15 +34,15 @@ describe('the description of a group', () => {
   });
 });
 
-describe('what is sent of a group', () => {
-  it('does not compile with something that nothing takes up', () => {
+describe('fields of a group', () => {
+  it('do not compile if no rule handles them', () => {
     const coloured: ColouredChange = { colour: 'red' };
-    // @ts-expect-error nothing takes up the colour
-    expect(partsOf(somebody, coloured).stored).toEqual({ settings: {} });
+    // @ts-expect-error no rule handles the colour
+    expect(partsOf(plainUser, coloured).stored).toEqual({ settings: {} });
     expect([CreateColoured, UpdateColoured]).toHaveLength(2);
   });
 
-  it('goes to the part that takes it up', () => {
+  it('are split into the parts that handle them', () => {
     const change: GroupChange = {
       path: 'colony',
       description: null,
@@ -51,13 +51,13 @@ describe('what is sent of a group', () => {
       lfs_enabled: false,
       shared_runners_minutes_limit: 5,
     };
-    expect(partsOf(somebody, change)).toMatchObject({
+    expect(partsOf(plainUser, change)).toMatchObject({
       shape: { name: undefined, path: 'colony', description: null },
       avatar: undefined,
       problems: {},
     });
     const stored = { description: '', projectCreationLevel: 'owner', emailsEnabled: false };
-    expect(partsOf(somebody, change).stored).toEqual({ ...stored, settings: { lfs_enabled: false } });
+    expect(partsOf(plainUser, change).stored).toEqual({ ...stored, settings: { lfs_enabled: false } });
     const settings = { lfs_enabled: false, shared_runners_minutes_limit: 5 };
     expect(partsOf({ isAdmin: true }, change).stored).toEqual({ ...stored, settings });
   });
@@ -87,15 +87,15 @@ describe('what is sent of a group', () => {
         },
       },
     ],
-  ])('settles %j', (change, settings) => expect(partsOf(somebody, change).stored.settings).toEqual(settings));
+  ])('expands %j', (change, settings) => expect(partsOf(plainUser, change).stored.settings).toEqual(settings));
 
-  it('is refused where settings are too long', () => {
+  it('are refused if they are too long', () => {
     const change: GroupChange = {
       default_branch: 'x'.repeat(256),
       allowed_email_domains_list: 'x'.repeat(4097),
       unique_project_download_limit_allowlist: ['x'.repeat(256)],
     };
-    expect(partsOf(somebody, change).problems).toEqual({
+    expect(partsOf(plainUser, change).problems).toEqual({
       default_branch: ['is too long (maximum is 255 characters)'],
       allowed_email_domains_list: ['is too long (maximum is 4096 characters)'],
       unique_project_download_limit_allowlist: ['is invalid'],

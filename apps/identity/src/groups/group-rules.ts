@@ -10,7 +10,7 @@ import {
   TOO_DEEP,
   topLevelPathProblems,
 } from '../namespaces/paths/path-rules';
-import { GROUP_FIELDS, settled } from '../namespaces/settings/group-settings';
+import { GROUP_FIELDS, expandSettings } from '../namespaces/settings/group-settings';
 import type { GroupSettings } from '../namespaces/settings/group-settings';
 import type { GroupChange, SentGroupShape } from './group-input';
 
@@ -29,7 +29,7 @@ interface ParentShape {
   readonly visibility: Visibility;
 }
 
-/** What is wrong with a group as it would be, by field. Source: reference identity-and-import 2.6, 2.10. */
+/** Returns the problems of a group after a change, by field. Source: reference identity-and-import 2.6, 2.10. */
 export function problemsOfGroup(group: GroupShape, parent: ParentShape | null): Record<string, string[]> {
   const isTooDeep = parent !== null && parent.traversal_ids.length >= MAX_NESTING;
   const isAbove = parent !== null && VISIBILITY_LEVELS[group.visibility] > VISIBILITY_LEVELS[parent.visibility];
@@ -44,17 +44,19 @@ export function problemsOfGroup(group: GroupShape, parent: ParentShape | null): 
   });
 }
 
-/** What was sent, by what takes it up. */
+/** Sent fields of a group, grouped by the code that handles them. */
 export interface GroupParts {
   readonly shape: SentGroupShape;
   readonly avatar: AvatarChange | undefined;
   /** Columns and settings as they are stored. */
   readonly stored: Partial<Namespace> & { readonly settings: Partial<GroupSettings> };
-  /** What is wrong with settings, by field. Source: reference identity-and-import 2.6. */
+  /** Problems of settings, by field. Source: reference identity-and-import 2.6. */
   readonly problems: Record<string, string[]>;
 }
 
-/** Takes a change apart. What no part takes up is left for the plain fields; where they do not have it, it does not compile. */
+/**
+ * Splits the sent fields into parts. Fields of no other part must be plain fields; otherwise the code does not compile.
+ */
 export function partsOf<Sent extends GroupChange>(
   viewer: { readonly isAdmin: boolean },
   sent: Sent & NothingBut<GroupChange, Sent>,
@@ -69,20 +71,20 @@ export function partsOf<Sent extends GroupChange>(
     stored: {
       ...(description === undefined ? {} : { description: description ?? '' }),
       ...asProperties(columns),
-      settings: settled(settings),
+      settings: expandSettings(settings),
     },
     problems: {
       ...plainProblems(GROUP_FIELDS, plain),
       ...(names.some((username) => username.length > MAX_USERNAME)
         ? { unique_project_download_limit_allowlist: ['is invalid'] }
         : {}),
-      // Nothing here keeps strangers out by their address, and nobody shall think so.
+      // IP restrictions are not enforced, so setting them must not seem to succeed.
       ...(ranges?.trim() ? { ip_restriction_ranges: ['is not supported'] } : {}),
     },
   };
 }
 
-/** Why a group may not become less visible than what it holds. */
+/** Returns the problems of lowering a group's visibility below that of its contents. */
 export function problemsOfLowering(
   visibility: Visibility,
   holds: { readonly project: number; readonly subgroup: number },

@@ -35,7 +35,7 @@ export class GroupsController {
   ) {}
 
   @Endpoint('GET', '/groups/:id', {
-    about: 'One group, with its projects unless they are not wanted.',
+    about: 'Returns a group, with its projects unless `with_projects` is false.',
     source: 'requirements 2 §4 Groups',
     within: inGroup('id'),
     may: anyone(),
@@ -49,7 +49,7 @@ export class GroupsController {
   }
 
   @Endpoint('POST', '/groups', {
-    about: 'Makes a group, at the top level or below another.',
+    about: 'Creates a group at the top level or below another one.',
     source: 'reference identity-and-import 2.5',
     may: signedIn(),
     params: CreateGroup,
@@ -60,13 +60,13 @@ export class GroupsController {
     const parent = params.parent_id === undefined ? null : await this.scopes.group(params.parent_id, viewer);
     if (parent === null && params.parent_id !== undefined) throw new NotFound('Group');
     const id = await this.groups.create(viewer, params, parent);
-    // Whoever makes a group owns it, if not by themselves then from above.
+    // The creator owns the new group, directly or through a group above.
     const made = { id, level: ACCESS_LEVELS.owner };
     return this.queries.details(made, viewer, { secrets: false, projects: false });
   }
 
-  // With a picture one library posts to the group, or puts it at an address of its own.
-  // Source: reference identity-and-import 2.6.
+  // One client library posts to the group when an avatar is sent, or uses a separate route for it. Source: reference
+  // identity-and-import 2.6.
   @Endpoint('POST', '/groups/:id', { ...change, deprecated: 'PUT /groups/:id' })
   @Endpoint('PUT', '/groups/:id', { ...change, aliases: ['/groups/:id/avatar'] })
   async update(call: Call<UpdateGroup, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {

@@ -9,7 +9,7 @@ import type { GroupChange, NewGroup } from './group-input';
 export class ShowGroup {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Flag({ default: true, deprecated: 'GET /groups/:id/projects' }) with_projects: boolean;
-  @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
+  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
 }
 
 class AccessLevelEntry {
@@ -31,7 +31,7 @@ class GroupBasics {
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
 }
 
-/** What create and update have in common. Source: reference identity-and-import 2.4-2.6. */
+/** Fields that creation and update share. Source: reference identity-and-import 2.4-2.6. */
 class GroupFields extends withPlainFields(GroupBasics, GROUP_FIELDS, { when: 'always', hashes }) {}
 
 export class CreateGroup extends GroupFields implements NothingBut<NewGroup, CreateGroup, 'parent_id'> {
@@ -51,6 +51,6 @@ export class UpdateGroup
   extends withPlainFields(NamedGroupFields, GROUP_FIELDS, { when: 'later' })
   implements NothingBut<GroupChange, UpdateGroup, 'id'>
 {
-  @Text({ optional: true, nullable: true, about: 'Not supported: anything but a blank text is refused.' })
+  @Text({ optional: true, nullable: true, about: 'Not supported: only a blank text is accepted.' })
   ip_restriction_ranges?: string | null;
 }

@@ -19,7 +19,7 @@ import { GroupSharesController } from './sharing/group-shares.controller';
 import { LinkedGroupsController } from './sharing/linked-groups.controller';
 import { LinkedGroupsQueries } from './sharing/linked-groups.queries';
 
-/** Places that people share: making, changing, listing, moving and sharing groups, and what lies in them. */
+/** Groups: creating, changing, listing, moving and sharing them, and listing their projects. */
 @Module({
   imports: [AvatarsModule, DirectoryModule, MembersModule, NamespacesModule, ProjectsModule],
   controllers: [

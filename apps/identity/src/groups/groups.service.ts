@@ -6,7 +6,7 @@ import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, problemsByField, Refused }
 import type { Tx } from '@rookery/persistence';
 import { violates, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
-import { inspected, TAKEN } from '../namespaces/paths/path-rules';
+import { formatAsInspect, TAKEN } from '../namespaces/paths/path-rules';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { MembershipsService } from '../members/memberships.service';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../namespaces/group.policy';
@@ -22,7 +22,7 @@ type Parent = Pick<
 
 type NamedParts = GroupParts & { readonly name: string; readonly path: string };
 
-/** Making groups. Source: reference identity-and-import 2.5. */
+/** Creation of groups. Source: reference identity-and-import 2.5. */
 @Injectable()
 export class GroupsService {
   constructor(
@@ -33,7 +33,10 @@ export class GroupsService {
     private readonly instance: Instance,
   ) {}
 
-  /** Shape: `parent` is the scope of `parent_id`, null at the top level. Errors: Forbidden; Refused with the whole text of the API. */
+  /**
+   * Shape: `parent` is the scope of `parent_id`, null at the top level. Errors: Forbidden; Refused with the whole text
+   * of the API.
+   */
   async create(viewer: SignedInViewer, params: NewGroup, parent: KnownGroup | null): Promise<number> {
     const { organization_id: organization = 1, ...sent } = params;
     if (organization !== 1) throw new NotFound('Organization');
@@ -42,7 +45,7 @@ export class GroupsService {
       return await this.work.run((tx) => this.insert(tx, viewer, { name, path, ...partsOf(viewer, sent) }, parent));
     } catch (error) {
       const fields = error instanceof Invalid ? error.fields : takenFields(error);
-      throw fields ? new Refused(`Failed to save group ${inspected(fields)}`, { verbatim: true }) : error;
+      throw fields ? new Refused(`Failed to save group ${formatAsInspect(fields)}`, { verbatim: true }) : error;
     }
   }
 
@@ -76,7 +79,7 @@ export class GroupsService {
     return id;
   }
 
-  /** Locked against changes of its place and visibility, not against other children. */
+  /** Locks the parent against changes of location and visibility, but not against other new children. */
   private async lockedParent(tx: Tx, id: number): Promise<Parent> {
     const [parent] = await tx.query<Parent>(
       `select id, traversal_ids, full_path, full_name, visibility, plan, subgroup_creation_level
@@ -110,7 +113,7 @@ export class GroupsService {
   }
 }
 
-/** Two at once: the index refuses the later one in its own words. */
+/** Converts a unique violation of a concurrent creation to problems by field. */
 export function takenFields(error: unknown): Record<string, string[]> | null {
   if (violates(error, 'uq_namespaces_parent_id_name')) return { name: [TAKEN] };
   return violates(error, 'uq_namespaces_full_path') ? { path: [TAKEN] } : null;

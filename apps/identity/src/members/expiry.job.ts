@@ -7,12 +7,12 @@ import { housekeepingCron } from '../identity.config';
 import { MembershipsService } from './memberships.service';
 import { SharesService } from './sharing/shares.service';
 
-/** Rows in one transaction. */
+/** Rows per transaction. */
 const BATCH = 500;
 
 /**
- * Clears away memberships and shares that ran out; they count no more since that day anyway.
- * Source: reference identity-and-import 2.6, 2.8.
+ * Deletes expired memberships and shares. They have had no effect since the day of expiry. Source: reference
+ * identity-and-import 2.6, 2.8.
  */
 @Injectable()
 export class ExpiryJob {

@@ -6,17 +6,20 @@ import type { Tx } from '@rookery/persistence';
 import { OWN_TABLES } from '../directory/reach/reach-sql';
 import { EmailConfirmationsService } from '../emails/confirming/email-confirmations.service';
 import type { GroupSettings } from '../namespaces/settings/group-settings';
-import { keepBotAtHome } from '../users/bot-home';
+import { checkBotMembership } from '../users/bot-home';
 import type { MemberSource } from './listing/member-source';
-import { belowInherited, mayDealWithLevel } from './member.policy';
+import { belowInherited, mayGrantLevel } from './member.policy';
 
-/** What a membership gives, and until when. */
+/** Access level and end of a membership. */
 export interface Grant {
   readonly access_level: number;
   readonly expires_at?: string | null;
 }
 
-/** What must hold before somebody becomes a member, or gets another level. Source: reference identity-and-import 2.6, 2.8. */
+/**
+ * Rules that are checked before a user becomes a member or gets another level. Source: reference identity-and-import
+ * 2.6, 2.8.
+ */
 @Injectable()
 export class MemberRules {
   constructor(
@@ -24,15 +27,15 @@ export class MemberRules {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Errors: Forbidden above the own level; Invalid for an end that is past. */
+  /** Errors: Forbidden for a level above the viewer's own; Invalid for an end in the past. */
   refuseGrant(viewer: SignedInViewer, source: MemberSource, grant: Grant): void {
-    if (!mayDealWithLevel(viewer, source, grant.access_level)) throw new Forbidden();
+    if (!mayGrantLevel(viewer, source, grant.access_level)) throw new Forbidden();
     const isPast =
       typeof grant.expires_at === 'string' && grant.expires_at < this.clock.now().toISOString().slice(0, 10);
     if (isPast) throw new Invalid({ expires_at: ['cannot be a date in the past'] });
   }
 
-  /** A direct level may not lie below the inherited one. Errors: Invalid. */
+  /** Checks that a direct level is not below the inherited one. Errors: Invalid. */
   async refuseBelowInherited(tx: Tx, source: MemberSource, userId: number, level: number): Promise<void> {
     const [highest] = await tx.query<{ access_level: number; name: string }>(
       `select m.access_level, n.name from members m join namespaces n on n.id = m.source_id
@@ -46,8 +49,8 @@ export class MemberRules {
   }
 
   /**
-   * A group with `membership_lock`, and every group below it, lets nobody add members to its projects, administrators
-   * neither. Errors: MethodNotAllowed.
+   * Checks that adding members is allowed: a group with `membership_lock` forbids it for its projects and those of all
+   * groups below, also for administrators. Errors: MethodNotAllowed.
    */
   async refuseLocked(tx: Tx, source: MemberSource): Promise<void> {
     if (await this.isLocked(tx, source)) throw new MethodNotAllowed();
@@ -60,11 +63,11 @@ export class MemberRules {
   }
 
   /**
-   * Errors: Invalid for the bot of a token elsewhere; AddressRefused for one that the top-level group does not let in;
-   * TooManyRequests for whoever was told too often of addresses.
+   * Errors: Invalid for a token's bot of another group or project; AddressRefused for an address that the top-level
+   * group does not allow; TooManyRequests when the viewer has learned too much about addresses.
    */
-  async refuseStranger(tx: Tx, viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
-    await keepBotAtHome(tx, userId, source);
+  async checkEligibility(tx: Tx, viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
+    await checkBotMembership(tx, userId, source);
     const [root] = await settingsOf(tx, source.traversalIds.slice(0, 1));
     const domains = domainsIn(root?.allowed_email_domains_list ?? null);
     if (domains.length === 0) return;
@@ -75,27 +78,29 @@ export class MemberRules {
       [userId, source.traversalIds],
     );
     if (!person) return;
-    await this.refuseCurious(tx, viewer, 1);
+    await this.checkDisclosures(tx, viewer, 1);
     if (!domains.some((domain) => person.email.toLowerCase().endsWith(`@${domain}`))) {
-      const told = (await isOwner(tx, viewer, source.traversalIds[0]!)) ? oneOrMore(domains) : 'domains';
-      throw new AddressRefused({ user: [`email does not match the allowed ${told}`] });
+      const domainsText = (await isOwner(tx, viewer, source.traversalIds[0]!)) ? oneOrMore(domains) : 'domains';
+      throw new AddressRefused({ user: [`email does not match the allowed ${domainsText}`] });
     }
     if (!person.is_confirmed) throw new AddressRefused({ user: ['email is not a verified email'] });
   }
 
-  /** Errors: TooManyRequests when so many refusals would tell too much. */
-  async refuseCurious(tx: Tx, viewer: SignedInViewer, times: number): Promise<void> {
-    if (!viewer.isAdmin && times > 0) await this.confirmations.refuseCurious(tx, viewer.userId, times);
+  /** Errors: TooManyRequests when so many refusals would disclose more than the limit allows. */
+  async checkDisclosures(tx: Tx, viewer: SignedInViewer, times: number): Promise<void> {
+    if (!viewer.isAdmin && times > 0) await this.confirmations.checkDisclosures(tx, viewer.userId, times);
   }
 
-  /** That tells of an address which may be shown to nobody, so it is told no oftener than links are sent. */
-  countRefusals(viewer: SignedInViewer, times: number): Promise<void> {
+  /**
+   * Counts refusals that disclose something about a hidden address. They share the limit of sent confirmation links.
+   */
+  countDisclosures(viewer: SignedInViewer, times: number): Promise<void> {
     if (viewer.isAdmin || times === 0) return Promise.resolve();
-    return this.confirmations.countRefusals(viewer.userId, times);
+    return this.confirmations.countDisclosures(viewer.userId, times);
   }
 }
 
-/** Somebody is not let in for their address. */
+/** The address of a user does not meet the rules of the group. */
 export class AddressRefused extends Invalid {}
 
 async function isOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise<boolean> {
@@ -108,7 +113,7 @@ async function isOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise
   return rows.length > 0;
 }
 
-/** Shape: in no order; personal spaces have none. */
+/** Reads settings of groups. Shape: in no order; personal namespaces have none. */
 async function settingsOf(tx: Tx, namespaceIds: readonly number[]): Promise<Partial<GroupSettings>[]> {
   const rows = await tx.query<{ settings: Partial<GroupSettings> }>(
     `select settings from namespaces where id = any($1)`,
@@ -117,7 +122,7 @@ async function settingsOf(tx: Tx, namespaceIds: readonly number[]): Promise<Part
   return rows.map((row) => row.settings);
 }
 
-/** Shape: lower case, without the `@` that some write in front. */
+/** Splits a list of domains. Shape: lower case, without a leading `@`. */
 function domainsIn(list: string | null): string[] {
   const items = (list ?? '').split(',').map((item) => item.trim().replace(/^@/, '').toLowerCase());
   return items.filter((item) => item !== '');

@@ -1,9 +1,9 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
-/** The two kinds of things that people belong to, as tables name them. */
+/** Kinds of resources that have members, as tables name them. */
 export type SourceType = 'namespace' | 'project';
 
-/** A direct membership. It counts while today (UTC) is before `expiresOn`. */
+/** A direct membership. It has effect while today (UTC) is before `expiresOn`. */
 @Entity('members')
 @Check('ck_members_access_level', 'access_level in (5, 10, 15, 20, 30, 40, 50)')
 @Check('ck_members_source_type', `source_type in ('namespace', 'project')`)
@@ -35,17 +35,17 @@ export class Member {
   createdById: number | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
-  /** Name of the group, kept by the database. Source: ADR 0063. */
+  /** Name of the group. Maintained by a trigger. Source: ADR 0063. */
   @Column({ type: 'text', default: '' }) sourceName: string;
-  /** Its path, kept by the database. Source: ADR 0063. */
+  /** Path of the group. Maintained by a trigger. Source: ADR 0063. */
   @Column({ type: 'text', default: '' }) sourcePath: string;
-  /** Whether it lies below no other group, kept by the database. Source: ADR 0063. */
+  /** Whether the group is at the top level. Maintained by a trigger. Source: ADR 0063. */
   @Column({ type: 'boolean', default: false }) sourceAtTop: boolean;
-  /** Whether the group ever had a subgroup or was invited, kept by the database. Source: ADR 0063. */
+  /** Whether the group has ever had a subgroup or been invited elsewhere. Maintained by a trigger. Source: ADR 0063. */
   @Column({ type: 'boolean', default: false }) leadsFurther: boolean;
 }
 
-/** Somebody asks to be let into a group or a project. */
+/** A user's request for access to a group or project. */
 @Entity('access_requests')
 @Check('ck_access_requests_one', 'num_nonnulls(namespace_id, project_id) = 1')
 @Index('ix_access_requests_namespace_id', ['namespaceId', 'id'])
@@ -72,7 +72,10 @@ export class AccessRequest {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) requestedAt: Date;
 }
 
-/** A group whose members belong to another group or a project, at most with this level, while today is before `expiresOn`. */
+/**
+ * An invited group: its members have access to another group or a project, with at most this level, while today is
+ * before `expiresOn`.
+ */
 @Entity('shares')
 @Check('ck_shares_access_level', 'access_level in (10, 15, 20, 30, 40, 50)')
 @Check('ck_shares_source_type', `source_type in ('namespace', 'project')`)

@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { belowInherited, mayDealWithLevel, mayManageMembers } from './member.policy';
+import { belowInherited, mayGrantLevel, mayManageMembers } from './member.policy';
 import { peopleNamed } from './listing/people-named';
 
 const viewer = { isAdmin: false } as Viewer;
@@ -10,20 +10,20 @@ describe('members', () => {
   it.each([
     ['group', 50],
     ['project', 40],
-  ] as const)('of a %s are managed from level %i on', (kind, needed) => {
+  ] as const)('of a %s can be managed from level %i', (kind, needed) => {
     expect(LEVELS.map((level) => mayManageMembers(viewer, { kind, level }))).toEqual(
       LEVELS.map((level) => level >= needed),
     );
     expect(mayManageMembers(admin, { kind, level: 0 })).toBe(true);
   });
 
-  it('are never given more than the giver has', () => {
-    expect(mayDealWithLevel(viewer, { level: 40 }, 40)).toBe(true);
-    expect(mayDealWithLevel(viewer, { level: 40 }, 50)).toBe(false);
-    expect(mayDealWithLevel(admin, { level: 0 }, 50)).toBe(true);
+  it('cannot get a higher level than the caller has', () => {
+    expect(mayGrantLevel(viewer, { level: 40 }, 40)).toBe(true);
+    expect(mayGrantLevel(viewer, { level: 40 }, 50)).toBe(false);
+    expect(mayGrantLevel(admin, { level: 0 }, 50)).toBe(true);
   });
 
-  it('hold at least what they inherit', () => {
+  it('have at least the inherited level', () => {
     expect(belowInherited(30, { access_level: 30, name: 'Foo' })).toBeNull();
     expect(belowInherited(20, { access_level: 30, name: 'Foo' })).toBe(
       'should be greater than or equal to Developer inherited membership from group Foo',
@@ -31,7 +31,7 @@ describe('members', () => {
   });
 });
 
-describe('people named in a request', () => {
+describe('users named in a request', () => {
   it.each([
     [{ user_id: 7 }, [{ id: 7 }]],
     [{ user_id: '7, 8,7' }, [{ id: 7 }, { id: 8 }]],

@@ -2,14 +2,17 @@ import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { MemberSource } from './listing/member-source';
 
-/** Groups: owners. Projects: maintainers. Source: reference identity-and-import 2.8, 12. */
+/**
+ * Permission to manage members. In groups owners, in projects maintainers. Source: reference identity-and-import 2.8,
+ * 12.
+ */
 export function mayManageMembers(viewer: Viewer, source: Pick<MemberSource, 'kind' | 'level'>): boolean {
   const needed = source.kind === 'group' ? ACCESS_LEVELS.owner : ACCESS_LEVELS.maintainer;
   return viewer.isAdmin || source.level >= needed;
 }
 
-/** Nobody gives, changes or takes a level above their own. */
-export function mayDealWithLevel(viewer: Viewer, source: Pick<MemberSource, 'level'>, level: number): boolean {
+/** Whether the viewer may grant, change or revoke this level. It must not be above the viewer's own. */
+export function mayGrantLevel(viewer: Viewer, source: Pick<MemberSource, 'level'>, level: number): boolean {
   return viewer.isAdmin || level <= source.level;
 }
 
@@ -23,7 +26,10 @@ const LEVEL_NAMES: Readonly<Record<number, string>> = {
   50: 'Owner',
 };
 
-/** Why a direct level may not lie below the inherited one; null when it does not. Source: reference identity-and-import 2.8. */
+/**
+ * Returns why a direct level must not be below the inherited one. Shape: null when it is not below. Source: reference
+ * identity-and-import 2.8.
+ */
 export function belowInherited(
   level: number,
   inherited: { readonly access_level: number; readonly name: string },

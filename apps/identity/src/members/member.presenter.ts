@@ -14,7 +14,7 @@ export const member = userSummary.extend<MemberRow>('Member').fields({
   membership_state: [choice<string>('active'), () => 'active'],
 });
 
-/** What adding answers: the member, or that several people are members now. Source: reference identity-and-import 2.8. */
+/** Answer to adding members: the member, or the confirmation for several. Source: reference identity-and-import 2.8. */
 export interface Added {
   readonly member?: MemberRow;
 }

@@ -29,7 +29,7 @@ const managesOrLeaves = ability<RemoveMember, Scope>(
   { signedIn: true },
 );
 
-/** The same routes below groups and below projects. */
+/** Creates the controller with the member routes of groups or of projects. */
 function membersBelow(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/members`;
   const within = source(kind);
@@ -44,7 +44,7 @@ function membersBelow(kind: 'group' | 'project') {
     ) {}
 
     @Endpoint('GET', base, {
-      about: `Direct members of a ${kind}.`,
+      about: `Lists the direct members of a ${kind}.`,
       source: SOURCE,
       within,
       may: signedIn(),
@@ -56,7 +56,7 @@ function membersBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('GET', `${base}/all`, {
-      about: `Everybody with a level in a ${kind}, with the highest.`,
+      about: `Lists all users with a level in a ${kind}, with the highest level of each.`,
       source: SOURCE,
       within,
       may: signedIn(),
@@ -68,7 +68,7 @@ function membersBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('GET', `${base}/all/:user_id`, {
-      about: `One person's highest level in a ${kind}.`,
+      about: `Returns a user with the highest level in a ${kind}.`,
       source: SOURCE,
       within,
       may: signedIn(),
@@ -80,7 +80,7 @@ function membersBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('GET', `${base}/:user_id`, {
-      about: `One direct member of a ${kind}.`,
+      about: `Returns a direct member of a ${kind}.`,
       source: SOURCE,
       within,
       may: signedIn(),
@@ -92,7 +92,7 @@ function membersBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('POST', base, {
-      about: `Adds one person or several to a ${kind}.`,
+      about: `Adds one or several members to a ${kind}.`,
       source: SOURCE,
       within,
       may: manages<CreateMember>(),
@@ -123,7 +123,7 @@ function membersBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('DELETE', `${base}/:user_id`, {
-      about: `Removes a direct member of a ${kind}; everybody may leave.`,
+      about: `Removes a direct member of a ${kind}. All members may remove themselves.`,
       source: SOURCE,
       within,
       may: managesOrLeaves,

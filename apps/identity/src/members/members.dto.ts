@@ -8,7 +8,7 @@ export class ListMembers {
   @Search({ about: 'Part of the name or username, or a whole public e-mail address.' }) query?: string;
   @ListOf('int', { optional: true }) user_ids?: number[];
   @ListOf('int', { optional: true }) skip_users?: number[];
-  @Flag({ optional: true, about: 'Accepted; every member takes a seat.' }) show_seat_info?: boolean;
+  @Flag({ optional: true, about: 'Accepted without effect: every member takes a seat.' }) show_seat_info?: boolean;
 }
 
 export class ListAllMembers extends ListMembers {
@@ -23,8 +23,8 @@ export class OneMember {
 @ExactlyOneOf('user_id', 'username')
 export class CreateMember {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @AnyValue({ optional: true, about: 'One id, or several as a comma-separated list.' }) user_id?: unknown;
-  @Text({ optional: true, about: 'One username, or several as a comma-separated list.' }) username?: string;
+  @AnyValue({ optional: true, about: 'A user id, or several as a comma-separated list.' }) user_id?: unknown;
+  @Text({ optional: true, about: 'A username, or several as a comma-separated list.' }) username?: string;
   @OneOf(GRANTABLE_LEVELS) access_level: number;
   @Day({ optional: true, nullable: true }) expires_at?: string | null;
   @Text({ optional: true }) invite_source?: string;
@@ -37,7 +37,7 @@ export class UpdateMember extends OneMember {
 
 export class RemoveMember extends OneMember {
   @Flag({ default: false, about: 'Keep direct memberships below this group.' }) skip_subresources: boolean;
-  @Flag({ default: false, about: 'Take the person off the issues there.' }) unassign_issuables: boolean;
+  @Flag({ default: false, about: 'Unassign the user from the issues there.' }) unassign_issuables: boolean;
 }
 
 /** Source: reference identity-and-import 2.8. */
@@ -57,8 +57,8 @@ export class ApproveAccessRequest extends OneAccessRequest {
 export class CreateShare implements ShareGrant {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Int() group_id: number;
-  @OneOf(GRANTABLE_LEVELS, { about: 'Most that members of the invited group get.' }) group_access: number;
-  @Day({ optional: true, nullable: true, about: 'First day without the share.' }) expires_at?: string | null;
+  @OneOf(GRANTABLE_LEVELS, { about: 'Maximum level that members of the invited group get.' }) group_access: number;
+  @Day({ optional: true, nullable: true, about: 'The first day without the share.' }) expires_at?: string | null;
 }
 
 export class RemoveShare {

@@ -18,7 +18,7 @@ import { NewMembersService } from './new-members.service';
 import { MembershipsService } from './memberships.service';
 import { SharesService } from './sharing/shares.service';
 
-/** Who belongs to a group or project and with what level: members, access requests, invited groups. */
+/** Membership in groups and projects with access levels: members, access requests, invited groups. */
 @Owns(AccessRequest, Member, Share)
 @Module({
   imports: [DirectoryModule, EmailsModule, UsersModule],

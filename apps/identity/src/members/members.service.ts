@@ -9,10 +9,10 @@ import type { MemberSource } from './listing/member-source';
 import { MembersQueries } from './listing/members.queries';
 import { MemberRules } from './member-rules';
 import type { Grant } from './member-rules';
-import { mayDealWithLevel } from './member.policy';
+import { mayGrantLevel } from './member.policy';
 import { MembershipsService } from './memberships.service';
 
-/** Changing and removing direct members. Source: reference identity-and-import 2.8. */
+/** Changes and removal of direct members. Source: reference identity-and-import 2.8. */
 @Injectable()
 export class MembersService {
   constructor(
@@ -25,19 +25,19 @@ export class MembersService {
   async update(viewer: SignedInViewer, source: MemberSource, userId: number, grant: Grant): Promise<MemberRow> {
     return this.work.run(async (tx) => {
       const old = await this.locked(tx, source, userId);
-      if (!mayDealWithLevel(viewer, source, old.access_level)) throw new Forbidden();
+      if (!mayGrantLevel(viewer, source, old.access_level)) throw new Forbidden();
       this.rules.refuseGrant(viewer, source, grant);
       await this.rules.refuseBelowInherited(tx, source, userId, grant.access_level);
       const endsSooner = grant.expires_at !== undefined && grant.expires_at !== null;
-      if (grant.access_level < ACCESS_LEVELS.owner || endsSooner) await this.keepAnOwner(tx, source, userId);
+      if (grant.access_level < ACCESS_LEVELS.owner || endsSooner) await this.checkOwnerRemains(tx, source, userId);
       await this.memberships.change(tx, old.membership_id, grant.access_level, grant.expires_at);
       return (await this.queries.one(source, userId, tx, 'even over'))!;
     });
   }
 
   /**
-   * Removes a member, and unless `keepBelow`, what they hold directly below the group. Shape: `unassigns` also takes them
-   * off the issues there; `unchanged` as elsewhere.
+   * Removes a member and, unless `keepBelow`, the user's direct memberships below the group. Shape: `unassigns` also
+   * unassigns the user from issues there; `unchanged` is called with the time of the last change first.
    */
   async remove(
     viewer: SignedInViewer,
@@ -49,8 +49,8 @@ export class MembersService {
       const old = await this.locked(tx, source, userId);
       how.unchanged(old.changed_at);
       const isLeaving = viewer.userId === userId;
-      if (!isLeaving && !mayDealWithLevel(viewer, source, old.access_level)) throw new Forbidden();
-      await this.keepAnOwner(tx, source, userId);
+      if (!isLeaving && !mayGrantLevel(viewer, source, old.access_level)) throw new Forbidden();
+      await this.checkOwnerRemains(tx, source, userId);
       const below = source.type === 'namespace' && !how.keepBelow ? await this.idsBelow(tx, source.id, userId) : [];
       await this.memberships.end(tx, [old.membership_id, ...below], isLeaving ? 'left' : 'removed', viewer.userId);
       if (how.unassigns) {
@@ -66,7 +66,8 @@ export class MembersService {
   }
 
   private async locked(tx: Tx, source: MemberSource, userId: number): Promise<MemberRow> {
-    // The group before its members, as everywhere; and one change of owners at a time, else two could leave together.
+    // Locks the group before its members, like all statements. Changes of owners are serialized, because otherwise two
+    // could leave at the same time.
     if (source.type === 'namespace')
       await tx.query(`select id from namespaces where id = $1 for no key update`, [source.id]);
     await tx.query(`select id from members where source_type = $1 and source_id = $2 and user_id = $3 for update`, [
@@ -79,8 +80,11 @@ export class MembersService {
     return row;
   }
 
-  /** A group, which is locked, keeps an owner of its own or of a group above; the person of a personal project stays. */
-  private async keepAnOwner(tx: Tx, source: MemberSource, userId: number): Promise<void> {
+  /**
+   * Checks that the locked group keeps an owner, of its own or of a group above, and that the user of a personal
+   * project stays a member.
+   */
+  private async checkOwnerRemains(tx: Tx, source: MemberSource, userId: number): Promise<void> {
     if (source.type === 'project') {
       if (source.personOfSpace === userId) throw new Forbidden();
       return;

@@ -5,7 +5,7 @@ import { CLOCK } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
 
-/** Who becomes a member of what. */
+/** A membership to be created. */
 export interface NewMembership {
   readonly userId: number;
   readonly source: { readonly kind: 'group' | 'project'; readonly id: number };
@@ -13,7 +13,7 @@ export interface NewMembership {
   readonly actorId: number;
   readonly expiresOn?: string | null;
 }
-/** Groups and projects that go, with those who belong to them. */
+/** Groups and projects that are being deleted. */
 export interface GoneSources {
   readonly namespaceIds: readonly number[];
   readonly projectIds: readonly number[];
@@ -23,8 +23,8 @@ const VALUES = `(user_id, source_type, source_id, access_level, expires_on, crea
 const typeOf = (kind: 'group' | 'project') => (kind === 'project' ? 'project' : 'namespace');
 
 /**
- * The rows of members, with what the directory and other services learn of them. Other wings use it for memberships that
- * come and go with a thing of theirs: nobody is asked for permission here. Source: reference identity-and-import 2.8.
+ * Rows of members with their directory changes and events. Other wings use it for memberships that are created and
+ * deleted together with their own rows. Permissions are not checked here. Source: reference identity-and-import 2.8.
  */
 @Injectable()
 export class MembershipsService {
@@ -33,7 +33,7 @@ export class MembershipsService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Null, and nothing changed, for somebody who is a member already. */
+  /** Adds a membership. Shape: null, without a change, for a user who is a member already. */
   async add(tx: Tx, member: NewMembership): Promise<number | null> {
     const [made] = await tx.query<{ id: number; created_at: Date }>(
       `insert into members ${VALUES} on conflict do nothing returning id, created_at`,
@@ -46,10 +46,10 @@ export class MembershipsService {
   }
 
   /**
-   * Makes somebody a member with exactly this level and end, whatever they were before. Shape: without `isAnnounced` no
-   * event tells of a new membership.
+   * Makes a user a member with exactly this level and end, replacing an existing membership. Shape: without
+   * `isAnnounced` no event is emitted for a new one.
    */
-  async admit(tx: Tx, member: NewMembership, how: { readonly isAnnounced: boolean }): Promise<void> {
+  async grant(tx: Tx, member: NewMembership, how: { readonly isAnnounced: boolean }): Promise<void> {
     const [row] = (await tx.query(
       `insert into members ${VALUES}
        on conflict (source_type, source_id, user_id)
@@ -61,7 +61,7 @@ export class MembershipsService {
     if (row.is_new && how.isAnnounced) this.announce(tx, row.id, member, row.created_at);
   }
 
-  /** Shape: an end that is left out stays. */
+  /** Shape: an omitted end is kept. */
   async change(tx: Tx, id: number, level: number, expiresOn: string | null | undefined): Promise<void> {
     await tx.query(
       `update members set access_level = $2, expires_on = case when $3 then $4::date else expires_on end, updated_at = now()
@@ -71,7 +71,7 @@ export class MembershipsService {
     this.log.record(tx, 'membership', id);
   }
 
-  /** Ends single memberships, and tells of each. */
+  /** Deletes single memberships and emits an event for each. */
   async end(
     tx: Tx,
     ids: readonly number[],
@@ -90,7 +90,10 @@ export class MembershipsService {
     }
   }
 
-  /** Ends memberships of a person who goes; the event of the person tells of it. Shape: how many of at most `limit`. */
+  /**
+   * Deletes memberships of a user who is being removed; the event of the removal covers them. Shape: the number of
+   * deleted ones, at most `limit`.
+   */
   async endOfUser(tx: Tx, userId: number, limit: number): Promise<number> {
     const rows = await tx.query<{ id: number }>(
       `delete from members where id in (
@@ -101,7 +104,10 @@ export class MembershipsService {
     return rows.length;
   }
 
-  /** Ends the memberships of groups and projects that go; the caller has recorded and announced it. */
+  /**
+   * Deletes the memberships of groups and projects that are being deleted. The caller has recorded the change and
+   * emitted the event.
+   */
   async endWith(tx: Tx, gone: GoneSources): Promise<void> {
     await tx.query(
       `delete from members where (source_type = 'namespace' and source_id = any($1))

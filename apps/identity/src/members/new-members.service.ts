@@ -11,7 +11,7 @@ import { AddressRefused, MemberRules } from './member-rules';
 import type { Grant } from './member-rules';
 import { MembershipsService } from './memberships.service';
 
-/** Why not, by the name of each. */
+/** Reasons of refusals, by username. */
 type Reasons = Record<string, string>;
 const EXISTS = 'Member already exists';
 
@@ -25,22 +25,30 @@ export class NewMembersService {
     private readonly rules: MemberRules,
   ) {}
 
-  /** Errors: NotFound for the user; Forbidden above the own level; Conflict for a member; Invalid; MethodNotAllowed while locked. */
+  /**
+   * Errors: NotFound for the user; Forbidden for a level above the viewer's own; Conflict for an existing member;
+   * Invalid; MethodNotAllowed while memberships are locked.
+   */
   add(viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
-    return this.counted(viewer, () => this.work.run((tx) => this.addIn(tx, viewer, source, who, grant)));
+    return this.countingDisclosures(viewer, () =>
+      this.work.run((tx) => this.addWithin(tx, viewer, source, who, grant)),
+    );
   }
 
-  /** What a refusal tells of an address is counted, though all else that was done is undone. */
-  async counted<T>(viewer: SignedInViewer, add: () => Promise<T>): Promise<T> {
+  /** Counts a refusal that discloses an address, although the transaction is rolled back. */
+  async countingDisclosures<T>(viewer: SignedInViewer, add: () => Promise<T>): Promise<T> {
     try {
       return await add();
     } catch (error) {
-      if (error instanceof AddressRefused) await this.rules.countRefusals(viewer, 1);
+      if (error instanceof AddressRefused) await this.rules.countDisclosures(viewer, 1);
       throw error;
     }
   }
 
-  /** Adds those who can be added. Errors: PartlyRefused with the others, by username, or as the caller named strangers. */
+  /**
+   * Adds all users that can be added. Errors: PartlyRefused with the reasons for the others, by username, or by the
+   * sent name for unknown users.
+   */
   async addSeveral(
     viewer: SignedInViewer,
     source: MemberSource,
@@ -53,17 +61,17 @@ export class NewMembersService {
       addressesRefused = 0;
       await this.rules.refuseLocked(tx, source);
       const { known, refused } = await this.knownOf(tx, viewer, source, people);
-      // Two requests with the same people wait for each other in one order.
+      // Users are added in one order, so that concurrent requests with the same users cannot deadlock.
       for (const user of [...known].sort((a, b) => a.id - b.id)) {
         const error = await this.refusalOf(() => this.addUser(tx, viewer, source, user.id, grant));
         if (error instanceof AddressRefused) addressesRefused += 1;
         if (error) refused[user.username] = error.message;
       }
-      await this.rules.refuseCurious(tx, viewer, addressesRefused);
+      await this.rules.checkDisclosures(tx, viewer, addressesRefused);
       return refused;
     });
-    // Also when nobody was added for that.
-    const failures = await adding.finally(() => this.rules.countRefusals(viewer, addressesRefused));
+    // Counted also when the transaction failed.
+    const failures = await adding.finally(() => this.rules.countDisclosures(viewer, addressesRefused));
     if (Object.keys(failures).length > 0) throw new PartlyRefused(failures);
   }
 
@@ -74,7 +82,7 @@ export class NewMembersService {
     people: readonly Named[],
   ): Promise<{ known: KnownUser[]; refused: Reasons }> {
     const known: KnownUser[] = [];
-    // Without a prototype: strangers are named by whatever the caller wrote, `__proto__` too.
+    // Without a prototype, because keys are names from the request, for example `__proto__`.
     const refused = Object.create(null) as Reasons;
     for (const who of people) {
       const user = await this.queries.person(tx, viewer, source, who);
@@ -94,8 +102,8 @@ export class NewMembersService {
     }
   }
 
-  /** As `add`, within a transaction of the caller. */
-  async addIn(tx: Tx, viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
+  /** Same as `add`, within a transaction of the caller. */
+  async addWithin(tx: Tx, viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
     this.rules.refuseGrant(viewer, source, grant);
     await this.rules.refuseLocked(tx, source);
     const user = await this.queries.person(tx, viewer, source, who);
@@ -110,9 +118,9 @@ export class NewMembersService {
     userId: number,
     grant: Grant,
   ): Promise<MemberRow> {
-    await this.rules.refuseStranger(tx, viewer, source, userId);
+    await this.rules.checkEligibility(tx, viewer, source, userId);
     await this.rules.refuseBelowInherited(tx, source, userId, grant.access_level);
-    // What ran out and was not cleared away yet is no membership.
+    // An expired membership that is not deleted yet does not count.
     const over = await tx.query<{ id: number }>(
       `select id from members where source_type = $1 and source_id = $2 and user_id = $3
          and expires_on <= (statement_timestamp() at time zone 'UTC')::date for update`,
@@ -127,10 +135,10 @@ export class NewMembersService {
       actorId: viewer.userId,
     };
     if ((await this.memberships.add(tx, added)) === null) throw new Conflict(EXISTS);
-    // A request to be let in is settled by it.
+    // Becoming a member settles an access request.
     const column = source.type === 'project' ? 'project_id' : 'namespace_id';
     await tx.query(`delete from access_requests where ${column} = $1 and user_id = $2`, [source.id, userId]);
-    // One that ends today is over at once, and is shown this once.
+    // A membership that ends today is already expired, but is returned this once.
     return (await this.queries.one(source, userId, tx, 'even over'))!;
   }
 }

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * People and what they are reached by. Id 1 is kept for the administrator `root`, whom the command `bootstrap` makes.
- * `emails` holds every address, the primary one too, so that one unique index covers them all.
+ * Users and their e-mail addresses. Id 1 is reserved for the administrator `root`, whom the command `bootstrap`
+ * creates.
+ * `emails` holds every address, including the primary one, so that one unique index covers them all.
  */
 export class CreateUsers1767225600000 implements MigrationInterface {
   readonly name = 'CreateUsers1767225600000';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Access tokens of every kind: the holder (a person or a bot) says which. Only the SHA-256 of the secret is kept.
- * A rotation links the new token to the former one; `family_id` is the id of the first of the chain.
+ * Access tokens of all kinds; the kind follows from the holder (a user or a bot). Only the SHA-256 of the secret is
+ * stored. A rotation links the new token to the former one; `family_id` is the id of the first token in the chain.
  */
 export class CreateAccessTokens1767225600001 implements MigrationInterface {
   readonly name = 'CreateAccessTokens1767225600001';

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Groups and user namespaces in one table, projects, and the two facts about paths: `sibling_paths` is the one space
- * in which subgroups and projects of a parent (parent 0: top level) must differ, ignoring case; `redirect_routes`
- * holds full paths that were left. `settings` are the plain fields of the API that no query asks for (ADR 0061).
+ * Groups and user namespaces in one table, projects, and two tables of paths: in `sibling_paths` subgroups and projects
+ * of a parent (parent 0: top level) must differ, ignoring case; `redirect_routes` holds former full paths. `settings`
+ * are the plain fields of the API that no query uses (ADR 0061).
  */
 export class CreateNamespacesAndProjects1767225600002 implements MigrationInterface {
   readonly name = 'CreateNamespacesAndProjects1767225600002';

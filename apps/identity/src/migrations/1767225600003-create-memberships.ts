@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who belongs where: direct memberships, and groups invited to groups and projects. A membership counts while today (UTC) is before `expires_on`. */
+/**
+ * Direct memberships, and groups invited to groups and projects. A membership has effect while today (UTC) is before
+ * `expires_on`.
+ */
 export class CreateMemberships1767225600003 implements MigrationInterface {
   readonly name = 'CreateMemberships1767225600003';
 

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Which namespaces lie at or below which: `traversal_ids` turned around, kept by the database itself like an index.
- * "Everything below these thousand groups" is an ordinary join here, with statistics that the planner can use; over
- * the arrays it is misjudged by orders of magnitude (measured, ADR 0063).
+ * Pairs of namespaces and their ancestors: `traversal_ids` inverted, maintained by triggers like an index. "Everything
+ * below these thousand groups" is an ordinary join here, with statistics that the planner can use; over the arrays it
+ * misestimates by orders of magnitude (measured, ADR 0063).
  */
 export class CreateNamespaceAncestors1767225600005 implements MigrationInterface {
   readonly name = 'CreateNamespaceAncestors1767225600005';

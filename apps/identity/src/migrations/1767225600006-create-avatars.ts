@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The pictures of users, groups, projects and topics, at most one each, in the database itself (ADR 0100). They go
- * with their owner. Foreign keys are deferred, so that a picture may be stored before the row that it belongs to.
+ * Avatars of users, groups, projects and topics, at most one each, in the database itself (ADR 0100). They are deleted
+ * with their owner. Foreign keys are deferred, so that an avatar may be stored before the row of its owner.
  */
 export class CreateAvatars1767225600006 implements MigrationInterface {
   readonly name = 'CreateAvatars1767225600006';
@@ -33,7 +33,7 @@ export class CreateAvatars1767225600006 implements MigrationInterface {
           on delete cascade deferrable initially deferred,
         constraint ck_avatars_one check (num_nonnulls(user_id, namespace_id, project_id, topic_id) = 1)
       )`);
-    // Pictures are compressed already; PostgreSQL need not try.
+    // Images are compressed already, so PostgreSQL does not try.
     await queryRunner.query(`alter table avatars alter column bytes set storage external`);
   }
 

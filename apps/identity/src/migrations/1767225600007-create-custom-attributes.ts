@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Texts that administrators attach to users, groups and projects; they go with their owner. */
+/** Texts that administrators attach to users, groups and projects. They are deleted with their owner. */
 export class CreateCustomAttributes1767225600007 implements MigrationInterface {
   readonly name = 'CreateCustomAttributes1767225600007';
 
@@ -23,7 +23,7 @@ export class CreateCustomAttributes1767225600007 implements MigrationInterface {
         constraint fk_custom_attributes_project_id foreign key (project_id) references projects (id) on delete cascade,
         constraint ck_custom_attributes_one check (num_nonnulls(user_id, namespace_id, project_id) = 1)
       )`);
-    // Lists are filtered by exact values, which may be longer than an entry of an index.
+    // Lists are filtered by exact values, which may be longer than an index entry.
     await queryRunner.query(`create index ix_custom_attributes_key_value on custom_attributes (key, md5(value))`);
   }
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Badges of projects and groups; they go with their owner. */
+/** Badges of projects and groups. They are deleted with their owner. */
 export class CreateBadges1767225600008 implements MigrationInterface {
   readonly name = 'CreateBadges1767225600008';
 

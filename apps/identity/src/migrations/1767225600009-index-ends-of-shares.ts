@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Shares that ran out are cleared away like memberships, so they are found the same way. */
+/** Expired shares are deleted like expired memberships, so they have the same index. */
 export class IndexEndsOfShares1767225600009 implements MigrationInterface {
   readonly name = 'IndexEndsOfShares1767225600009';
 

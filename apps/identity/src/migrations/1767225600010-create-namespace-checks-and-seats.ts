@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * How often a person asked lately whether a path is free (unlogged: losing it in a crash costs nothing), and how many
- * seats a top-level group had at most.
+ * Recent path checks of each user (unlogged: losing them in a crash is harmless), and the highest number of seats used
+ * by each top-level group.
  */
 export class CreateNamespaceChecksAndSeats1767225600010 implements MigrationInterface {
   readonly name = 'CreateNamespaceChecksAndSeats1767225600010';

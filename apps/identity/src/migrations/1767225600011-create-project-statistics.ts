@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What other services measured and counted of a project (ADR 0110). Sizes are bytes. A row appears with the first fact;
- * no row means nothing but zeros. `storage_size` is what the API adds up: all sizes but the container registry's.
+ * Figures of a project that other services have measured and counted (ADR 0110). Sizes are bytes. A row appears with
+ * the first figure; no row means that all are zero. `storage_size` is the sum of all sizes except that of the container
+ * registry.
  */
 export class CreateProjectStatistics1767225600011 implements MigrationInterface {
   readonly name = 'CreateProjectStatistics1767225600011';

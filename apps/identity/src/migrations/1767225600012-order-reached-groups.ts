@@ -1,9 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What lists of somebody's groups need so that a page costs what it shows (ADR 0063), kept by the database itself, like
- * an index: the name of a group beside each of its members and of its ancestors, in indexes; and which groups ever had a
- * subgroup or were invited. Membership in any other group opens nothing but that group, which is nearly always so.
+ * Columns for lists of a user's groups, so that a page costs as much as it shows (ADR 0063), maintained by triggers
+ * like an index: the name of a group next to each of its members and of its ancestors, in indexes; and the groups that
+ * have ever had a subgroup or been invited. A membership in any other group gives access to that group only, which is
+ * nearly always the case.
  */
 export class OrderReachedGroups1767225600012 implements MigrationInterface {
   readonly name = 'OrderReachedGroups1767225600012';
@@ -37,7 +38,7 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
          where source_type = 'namespace' and leads_further`,
     );
     await queryRunner.query(`create index ix_namespaces_group_path on namespaces (path, id) where kind = 'group'`);
-    // What a removed group asks of each other one: is it your parent?
+    // Deleting a group checks the parent of all other groups.
     await queryRunner.query(
       `create index ix_namespaces_parent_id on namespaces (parent_id) where parent_id is not null`,
     );
@@ -56,8 +57,9 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
   }
 
   private async addTriggers(queryRunner: QueryRunner): Promise<void> {
-    // Once and for ever. The lock keeps out members who are being added and cannot be seen yet. It is none of the row:
-    // whoever makes a subgroup or a share holds that one together with others, and two of them could not both go on.
+    // Set once and never cleared. The lock blocks concurrent additions of members, which cannot be seen yet. It is not
+    // the lock of the row: transactions that create subgroups or shares hold that one together with others, and two of
+    // them would deadlock.
     await queryRunner.query(`
       create function lead_further(group_id bigint) returns void language plpgsql as $$
       begin
@@ -103,7 +105,8 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
   }
 
   private async addMemberTrigger(queryRunner: QueryRunner): Promise<void> {
-    // Members share the lock with each other, but not with a change that is under way: that one could not see the new row.
+    // Additions of members share the lock with each other, but not with a change in progress, which could not see the
+    // new row.
     await queryRunner.query(`
       create function take_source_facts() returns trigger language plpgsql as $$
       begin

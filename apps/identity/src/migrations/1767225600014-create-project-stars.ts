@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Who marked which project with a star, and since when. `projects.star_count` is counted by the database itself, so it
- * is exact however a star goes: by its person, with its person, or with its project. Source: ADR 0110.
+ * Stars of users on projects, with their time. A trigger maintains `projects.star_count`, so it is exact whether a star
+ * is removed by its user, with its user, or with its project. Source: ADR 0110.
  */
 export class CreateProjectStars1767225600014 implements MigrationInterface {
   readonly name = 'CreateProjectStars1767225600014';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Which project a project was forked from. `forks_count` of the other one is counted by the database itself, so it is
- * exact however a fork goes. A fork outlives what it was forked from. Source: ADR 0110.
+ * The source of a fork. A trigger maintains its `forks_count`, so it is exact however a fork is removed. A fork
+ * survives its source. Source: ADR 0110.
  */
 export class AddForksToProjects1767225600015 implements MigrationInterface {
   readonly name = 'AddForksToProjects1767225600015';

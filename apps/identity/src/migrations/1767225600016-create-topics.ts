@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Topics and which projects have them. The two counters of a topic are kept by the database itself, like an index:
- * projects are made private, moved and removed in several rooms and by cascades, and none of them can forget a topic
- * that way. `is_open` of an assignment repeats whether the project is not private, since a cascade finds the project
- * gone. Source: reference identity-and-import 9; ADR 0110.
+ * Topics and their assignments to projects. Triggers maintain the two counters of a topic, like an index: projects are
+ * made private, moved and removed in several wings and by cascades, and none of them can miss a topic that way.
+ * `is_open` of an assignment repeats whether the project is not private, because a cascade finds the project deleted.
+ * Source: reference identity-and-import 9; ADR 0110.
  */
 export class CreateTopics1767225600016 implements MigrationInterface {
   readonly name = 'CreateTopics1767225600016';
@@ -55,7 +55,7 @@ export class CreateTopics1767225600016 implements MigrationInterface {
     );
   }
 
-  /** Topics are locked by id before they are counted, so that two statements wait for each other in one direction. */
+  /** Topics are locked by id before they are counted, so that two statements cannot deadlock. */
   private async counters(queryRunner: QueryRunner): Promise<void> {
     const add = (rows: string, sign: '+' | '-'): string => `
       perform 1 from topics t where t.id in (select topic_id from ${rows}) order by t.id for no key update;
@@ -72,7 +72,7 @@ export class CreateTopics1767225600016 implements MigrationInterface {
         end $$`);
     await count('count_topics_added', add('added', '+'));
     await count('count_topics_gone', add('gone', '-'));
-    // The sum in one step: between two, a counter would be beyond its bounds.
+    // The sum in one step: between two steps a counter could violate its bounds.
     const change = `(select topic_id, is_open, 1 as sign from added union all select topic_id, is_open, -1 from gone)`;
     await count(
       'count_topics_changed',

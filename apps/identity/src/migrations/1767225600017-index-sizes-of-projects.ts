@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Every project has its row of statistics from the beginning, so that lists by size can be read by an index and leave
- * nobody out. Source: reference identity-and-import 10.2; ADR 0110.
+ * Every project has a row of statistics from the beginning, so that lists by size can use an index without missing
+ * projects. Source: reference identity-and-import 10.2; ADR 0110.
  */
 export class IndexSizesOfProjects1767225600017 implements MigrationInterface {
   readonly name = 'IndexSizesOfProjects1767225600017';

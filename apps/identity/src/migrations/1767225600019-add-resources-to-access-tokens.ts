@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Tokens of groups and projects: which one a token belongs to and with what level it was made. `notices_sent` counts
- * the days before the end (60, 30, 7, 0) of which the people who look after the token were told.
+ * Tokens of groups and projects: the group or project of a token and the level with which it was created.
+ * `notices_sent` counts the days before expiry (60, 30, 7, 0) for which notices were sent.
  */
 export class AddResourcesToAccessTokens1767225600019 implements MigrationInterface {
   readonly name = 'AddResourcesToAccessTokens1767225600019';

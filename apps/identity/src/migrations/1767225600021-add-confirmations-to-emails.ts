@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * When the link that confirms an address was last asked for, and whether the address takes the place of the primary
- * one once it is confirmed. `email_confirmations` counts the links that one person has sent in an hour; it may be lost.
- * Source: reference identity-and-import 5, 10.5.
+ * Time of the last confirmation link of an address, and whether the address replaces the primary one once it is
+ * confirmed. `email_confirmations` counts the links that a user has requested in an hour; it may be lost. Source:
+ * reference identity-and-import 5, 10.5.
  */
 export class AddConfirmationsToEmails1767225600021 implements MigrationInterface {
   readonly name = 'AddConfirmationsToEmails1767225600021';

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Which top-level group a service account belongs to; null = the instance. What else there is to an account is a user.
+ * The top-level group of a service account; null = the instance. All other data of an account are those of its user.
  * Source: reference identity-and-import 5.
  */
 export class CreateServiceAccounts1767225600022 implements MigrationInterface {

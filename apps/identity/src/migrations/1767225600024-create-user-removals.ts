@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * People whose removal is under way (ADR 0136), and two small indexes: the one ghost user, and the administrators,
+ * Users whose removal is in progress (ADR 0136), and two small indexes: the single ghost user, and the administrators,
  * of whom one must remain.
  */
 export class CreateUserRemovals1767225600024 implements MigrationInterface {

@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** An index for each order that administrators list users in. Built beside the running service. */
+/** An index for each order in which administrators list users. Built concurrently. */
 export class AddOrdersToUsers1767225600025 implements MigrationInterface {
   readonly name = 'AddOrdersToUsers1767225600025';
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const column of ['created_at', 'updated_at']) {
-      // One that an interrupted migration left behind is not usable.
+      // An index of an interrupted migration is invalid.
       await queryRunner.query(`drop index if exists ix_users_${column}`);
       await queryRunner.query(`create index concurrently ix_users_${column} on users (${column}, id)`);
     }

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who asks to be let into a group or project. A request goes with its person, its source, or its answer. */
+/**
+ * Requests of users for access to a group or project. A request is deleted with its user, with its source, or by its
+ * answer.
+ */
 export class CreateAccessRequests1767225600026 implements MigrationInterface {
   readonly name = 'CreateAccessRequests1767225600026';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The last few addresses from which a token was used, newest first. `ips_changed_at` keeps a token that is passed
- * around from being written with each request.
+ * The last few IP addresses that used a token, newest first. `ips_changed_at` prevents a write per request for a token
+ * that is used from many addresses.
  */
 export class AddLastUsedIpsToAccessTokens1767225600029 implements MigrationInterface {
   readonly name = 'AddLastUsedIpsToAccessTokens1767225600029';

@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Addresses that wait for their confirmation, of which few do. Built beside the running service. */
+/** Index of unconfirmed addresses, of which there are few. Built concurrently. */
 export class IndexUnconfirmedEmails1767225600030 implements MigrationInterface {
   readonly name = 'IndexUnconfirmedEmails1767225600030';
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    // One that an interrupted migration left behind is not usable.
+    // An index of an interrupted migration is invalid.
     await queryRunner.query(`drop index if exists ix_emails_unconfirmed`);
     await queryRunner.query(
       `create index concurrently ix_emails_unconfirmed on emails (id) where confirmed_at is null`,

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Open issues come as whole values, with the number of those that are not confidential (ADR 0110). What was summed up
- * until now stays as it is until a project is counted anew; nothing that is not counted yet is shown to everybody.
+ * Open issues are reported as absolute values, with the number of those that are not confidential (ADR 0110). Previous
+ * sums stay until a project is counted again. Issues that are not counted yet are not shown to callers who may not read
+ * confidential ones.
  */
 export class CountPublicIssues1767225600040 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Ranges of addresses were kept and never enforced, and are refused now (reference identity-and-import 2.6): nobody shall
- * read that a group is closed which is open.
+ * Ranges of IP addresses were stored and never enforced, and are refused now (reference identity-and-import 2.6): a
+ * group must not seem to be restricted when it is not.
  */
 export class DropIpRestrictionRanges1767225600041 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Copies of the directory hold who may use the repository and the feature flags of a project from now on. Of projects that
- * say something of it the log tells once more; of all others null is right. Source: ADR 0041.
+ * Copies of the directory contain the access levels of the repository and the feature flags of a project from now on.
+ * Projects that have set one are written to the log again; for all others null is right. Source: ADR 0041.
  */
 export class TellFeatureLevels1767225600042 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -29,6 +29,6 @@ export class TellFeatureLevels1767225600042 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // What was told is true.
+    // The log entries stay valid.
   }
 }

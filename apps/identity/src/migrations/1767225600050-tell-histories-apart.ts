@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Beside the head of the change log: which database it is kept in, which life of identity it is in, and which copies have
- * yet to say what they have seen. Source: docs/reference/reliability.md 4.5.
+ * Additional columns of the head of the change log: the database in which it is kept, the present life of the log, and
+ * the copies that have not yet reported the ids they have seen. Source: docs/reference/reliability.md 4.5.
  */
 export class TellHistoriesApart1767225600050 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

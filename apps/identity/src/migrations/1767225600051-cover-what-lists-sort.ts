@@ -1,16 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What lists of somebody's groups and projects sort by and tell apart stands in an index beside the key by which they
- * are found, so that those of thousands are found without a look at their rows (ADR 0063). Built beside writes.
+ * Columns that order lists of a user's groups and projects are added to the index by whose key they are found, so that
+ * thousands are found without reading their rows (ADR 0063). Built concurrently with writes.
  */
 export class CoverWhatListsSort1767225600051 implements MigrationInterface {
   readonly name = 'CoverWhatListsSort1767225600051';
-  /** PostgreSQL builds no index beside writes within a transaction. */
+  /** PostgreSQL builds no index concurrently within a transaction. */
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    // What a run that was interrupted left behind is not valid.
+    // An index of an interrupted run is invalid.
     await this.down(queryRunner);
     await queryRunner.query(
       `create index concurrently ix_projects_namespace_id_last_activity_at on projects (namespace_id, last_activity_at, id)`,

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Copies of the directory hold where the bots of tokens belong from now on: the log tells of each bot once more. Source: ADR 0041. */
+/**
+ * Copies of the directory contain the group or project of a token's bot from now on: each bot is written to the log
+ * again. Source: ADR 0041.
+ */
 export class TellHomesOfBots1767225600052 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -20,6 +23,6 @@ export class TellHomesOfBots1767225600052 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // What was told is true.
+    // The log entries stay valid.
   }
 }

@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What was kept of a group's name since OrderReachedGroups is kept of its path and of whether it lies at the top too: beside
- * its members, and the path beside its ancestors, in indexes (ADR 0063). Rows and indexes are made beside writes, after
- * the triggers, so that no change is missed; a run that was interrupted is begun again.
+ * In addition to the name of a group (since OrderReachedGroups) its path, and whether it is at the top level, are
+ * stored next to its members, and the path next to its ancestors, in indexes (ADR 0063). Rows and indexes are built
+ * concurrently with writes, after the triggers, so that no change is missed; an interrupted run starts again.
  */
 export class KeepPathsBesideMembers1767225600053 implements MigrationInterface {
   readonly name = 'KeepPathsBesideMembers1767225600053';
-  /** PostgreSQL builds no index beside writes within a transaction, and the rows are written group by group. */
+  /** PostgreSQL builds no index concurrently within a transaction, and the rows are written group by group. */
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -16,7 +16,7 @@ export class KeepPathsBesideMembers1767225600053 implements MigrationInterface {
     await queryRunner.query(`alter table namespace_ancestors add column if not exists path text not null default ''`);
     await this.keepFacts(queryRunner);
     await this.fill(queryRunner);
-    // What a run that was interrupted left behind is not valid.
+    // An index of an interrupted run is invalid.
     await this.dropIndexes(queryRunner);
     await queryRunner.query(
       `create index concurrently ix_namespace_ancestors_path on namespace_ancestors (ancestor_id, path, namespace_id)`,
@@ -75,8 +75,8 @@ export class KeepPathsBesideMembers1767225600053 implements MigrationInterface {
   }
 
   /**
-   * Each group is held for a moment as by somebody who becomes its member, so its facts are those of now; two groups are
-   * never held at once, so nobody who moves a tree can wait in a circle.
+   * Each group is locked briefly like for a new member, so the written values are current. Two groups are never locked
+   * at once, so moves of trees cannot deadlock.
    */
   private async fill(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`

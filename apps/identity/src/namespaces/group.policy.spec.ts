@@ -6,8 +6,8 @@ const admin = viewer({ isAdmin: true });
 const LEVELS = [0, 10, 15, 20, 30, 40, 50];
 const from = (needed: number) => LEVELS.map((level) => level >= needed);
 
-describe('who may', () => {
-  it('administer a group: owners', () => {
+describe('permissions', () => {
+  it('administering a group requires owners', () => {
     expect(LEVELS.map((level) => mayAdministerGroup(viewer(), { level }))).toEqual(from(50));
     expect(mayAdministerGroup(admin, { level: 0 })).toBe(true);
   });
@@ -15,7 +15,7 @@ describe('who may', () => {
   it.each([
     ['maintainer', 40],
     ['owner', 50],
-  ])('make a subgroup where %s is needed: from %i', (setting, needed) => {
+  ])('creating a subgroup with the setting %s requires level %i', (setting, needed) => {
     expect(LEVELS.map((level) => mayCreateSubgroup(viewer(), level, setting))).toEqual(from(needed));
     expect(mayCreateSubgroup(admin, 0, setting)).toBe(true);
   });
@@ -27,12 +27,12 @@ describe('who may', () => {
     ['administrator', 99],
     ['noone', 99],
     ['something new', 99],
-  ])('make a project where %s is needed: from %i', (setting, needed) => {
+  ])('creating a project with the setting %s requires level %i', (setting, needed) => {
     expect(LEVELS.map((level) => mayCreateProjectIn(viewer(), level, setting))).toEqual(from(needed));
     expect(mayCreateProjectIn(admin, 0, setting)).toBe(true);
   });
 
-  it('make a top-level group: people who were not refused it, no outsiders, no bots', () => {
+  it('creating a top-level group requires a user with the permission, who is neither external nor a bot', () => {
     const yes = { can_create_group: true };
     expect(mayCreateTopLevelGroup(viewer(), yes)).toBe(true);
     expect(mayCreateTopLevelGroup(viewer(), { can_create_group: false })).toBe(false);

@@ -1,12 +1,15 @@
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 
-/** Changing, deleting, sharing a group and managing its members. Source: reference identity-and-import 12. */
+/**
+ * Permission for changing, deleting and sharing a group and managing its members. Source: reference identity-and-import
+ * 12.
+ */
 export function mayAdministerGroup(viewer: Viewer, group: { readonly level: number }): boolean {
   return viewer.isAdmin || group.level >= ACCESS_LEVELS.owner;
 }
 
-/** A group at the top level: people whom the administrator did not take the right from; never outsiders. */
+/** Permission for creating a top-level group: users whom administrators have not denied it, but no external users. */
 export function mayCreateTopLevelGroup(viewer: Viewer, user: { readonly can_create_group: boolean }): boolean {
   return viewer.isAdmin || (user.can_create_group && !viewer.isExternal && !viewer.isBot);
 }
@@ -25,7 +28,10 @@ const PROJECT_CREATION: Readonly<Record<string, number>> = {
   noone: Infinity,
 };
 
-/** Maintainers and above may where the group's level says so. Source: reference identity-and-import 12. */
+/**
+ * Permission for creating a project: maintainers and above, or as the group's setting allows. Source: reference
+ * identity-and-import 12.
+ */
 export function mayCreateProjectIn(viewer: Viewer, level: number, projectCreationLevel: string): boolean {
   if (viewer.isAdmin) return true;
   return level >= (PROJECT_CREATION[projectCreationLevel] ?? Infinity);

@@ -1,6 +1,6 @@
 import type { GroupSettings } from './settings/group-settings';
 
-/** A namespace as the statements of this room read it for one viewer. */
+/** A namespace as the statements of this wing read it for one viewer. */
 export interface NamespaceRow {
   readonly id: number;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface NamespaceRow {
   readonly avatar_url: string | null;
   readonly plan: string;
   readonly settings: Partial<GroupSettings>;
-  /** Does the viewer own it, or everything? The rest is there only then. */
+  /** Whether the viewer is an owner or administrator. The following fields are null otherwise. */
   readonly is_administered: boolean;
   readonly members_count_with_descendants: number | null;
   readonly root_repository_size: number | null;

@@ -2,11 +2,16 @@ import { isLongerThan } from '@rookery/kernel';
 import { wordsIn } from '@rookery/persistence';
 import type { Bind } from '@rookery/persistence';
 
-/** Units: characters. Source: reference identity-and-import 2.2. */
+/**
+ * Shorter search texts must match the whole name or path. Units: characters. Source: reference identity-and-import 2.2.
+ */
 const SHORTEST_PART = 3;
 const COLUMNS = ['n.name', 'n.path'];
 
-/** Part of the name or path of a namespace `n`, or of its full path; a shorter text is the whole name or path. */
+/**
+ * SQL condition: the namespace `n` contains the text in its name or path, or in its full path. A short text must be the
+ * whole name or path.
+ */
 export function searchedNamespaces(text: string, bind: Bind, inFullPath: boolean): string | false {
   if (text === '') return false;
   if (isLongerThan(text, SHORTEST_PART - 1))

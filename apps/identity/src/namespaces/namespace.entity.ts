@@ -33,7 +33,7 @@ export class Namespace {
   @ForeignKey('namespaces', { name: 'fk_namespaces_parent_id' })
   @Column({ type: 'bigint', nullable: true })
   parentId: number | null;
-  /** Ids from the root down to this one, itself included. */
+  /** Ids from the root down to this namespace, which is included. */
   @Column({ type: 'bigint', array: true }) traversalIds: number[];
   @Column({ type: 'text' }) name: string;
   @Column({ type: 'text' }) path: string;
@@ -47,7 +47,7 @@ export class Namespace {
   @Column({ type: 'text', default: 'developer' }) projectCreationLevel: PlainGroupColumns['project_creation_level'];
   @Column({ type: 'text', default: 'maintainer' }) subgroupCreationLevel: PlainGroupColumns['subgroup_creation_level'];
   @Column({ type: 'boolean', default: true }) requestAccessEnabled: boolean;
-  /** What differs from the defaults. */
+  /** Only values that differ from the defaults. */
   @Column({ type: 'jsonb', default: {} }) settings: Partial<GroupSettings>;
   @Column({ type: 'text', nullable: true }) runnersToken: string | null;
   @Column({ type: 'date', nullable: true }) markedForDeletionOn: string | null;
@@ -56,7 +56,7 @@ export class Namespace {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }
 
-/** The most seats that a top-level group was seen to use. */
+/** The highest number of seats that a top-level group has used. */
 @Entity('namespace_seats')
 export class NamespaceSeats {
   @ForeignKey('namespaces', { name: 'fk_namespace_seats_namespace_id', onDelete: 'CASCADE' })
@@ -67,5 +67,5 @@ export class NamespaceSeats {
   @Column({ type: 'timestamptz', precision: 3 }) countedAt: Date;
 }
 
-/** The row, as a statement reads it. */
+/** The row, as statements read it. */
 export type NamespaceRecord = RowOf<Namespace, keyof Namespace>;

@@ -9,7 +9,7 @@ const ofGroup: Condition = { when: (one) => one.is_administered && one.kind === 
 const ofRoot: Condition = { when: (one) => one.is_administered && one.parent_id === null };
 const ofRootGroup: Condition = { when: (one) => ofGroup.when(one) && ofRoot.when(one) };
 
-/** A group that is only named. */
+/** A reference to a group inside another resource. */
 export interface GroupReference {
   readonly id: number;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface GroupReference {
   readonly full_path: string;
 }
 
-/** Where a group is only named, as a place. Source: reference identity-and-import 2.6, 10.2. */
+/** Fields of a group that is referenced as a location. Source: reference identity-and-import 2.6, 10.2. */
 export const groupReference = shownFields<GroupReference>()({
   id: [int, (group) => group.id],
   web_url: [text, (group, _, { links }) => links.web(`groups/${group.full_path}`)],
@@ -51,7 +51,7 @@ export const namespace = presenter<NamespaceRow>('Namespace').fields({
     (one) => one.settings.extra_shared_runners_minutes_limit ?? null,
     administered,
   ],
-  // Nothing is sold here: no storage, no trial, no end.
+  // Storage, trials and subscriptions are not sold here, so these are constant.
   additional_purchased_storage_size: [int, () => 0, administered],
   additional_purchased_storage_ends_on: [nullable(day), () => null, administered],
   billable_members_count: [nullable(int), (one) => one.seats, administered],

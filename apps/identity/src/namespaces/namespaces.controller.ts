@@ -29,7 +29,7 @@ export class NamespacesController {
   ) {}
 
   @Endpoint('GET', '/namespaces', {
-    about: "The caller's own namespace and groups; everything for administrators.",
+    about: "Lists the caller's own namespace and groups. Administrators get all namespaces.",
     source: SOURCE,
     may: signedIn(),
     params: ListNamespaces,
@@ -40,7 +40,7 @@ export class NamespacesController {
   }
 
   @Endpoint('GET', '/namespaces/:id', {
-    about: 'A group or personal namespace.',
+    about: 'Returns a group or personal namespace.',
     source: SOURCE,
     may: signedIn(),
     params: OneNamespace,
@@ -52,7 +52,7 @@ export class NamespacesController {
   }
 
   @Endpoint('GET', '/namespaces/:namespace/exists', {
-    about: 'Whether a path is taken, and one that is free instead.',
+    about: 'Checks whether a path is taken, and suggests a free one.',
     source: SOURCE,
     may: signedIn(),
     params: CheckNamespace,
@@ -65,7 +65,7 @@ export class NamespacesController {
     const parent = await this.scopes.group(parent_id, viewer);
     if (parent && (viewer.isAdmin || parent.level >= ACCESS_LEVELS.guest))
       return this.checks.check(viewer, namespace, parent.id);
-    // Members of a group see all that lies in it; others learn nothing of what they do not see.
+    // Members of a group see all its namespaces; other callers learn nothing about those they cannot see.
     const seen = parent && (await this.scopes.group(`${parent.fullPath}/${namespace}`, viewer));
     return this.checks.seen(viewer, seen !== null);
   }

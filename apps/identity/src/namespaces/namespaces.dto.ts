@@ -5,9 +5,10 @@ import type { NamespaceFilters } from './namespace-row';
 /** Source: reference identity-and-import 3. */
 export class ListNamespaces implements NamespaceFilters {
   @Search({ about: 'Part of the name or path.' }) search?: string;
-  @Flag({ default: false, about: 'People: their own, and groups that they own.' }) owned_only: boolean;
+  @Flag({ default: false, about: 'Non-administrators: only their own namespace and groups that they own.' })
+  owned_only: boolean;
   @Flag({ default: false }) top_level_only: boolean;
-  @Flag({ default: false, about: 'Search the full path too.' }) full_path_search: boolean;
+  @Flag({ default: false, about: 'Also searches the full path.' }) full_path_search: boolean;
 }
 
 export class OneNamespace {
@@ -15,10 +16,11 @@ export class OneNamespace {
 }
 
 export class UpdateNamespace extends OneNamespace {
-  @OneOf(PLANS, { about: 'Of a top-level namespace, for all below it.' }) plan: (typeof PLANS)[number];
+  @OneOf(PLANS, { about: 'Plan of a top-level namespace. It applies to all namespaces below.' })
+  plan: (typeof PLANS)[number];
 }
 
 export class CheckNamespace {
-  @Text({ in: 'path', about: 'The path.' }) namespace: string;
-  @Int({ optional: true, about: 'The parent; the top level without.' }) parent_id?: number;
+  @Text({ in: 'path', about: 'The path to check.' }) namespace: string;
+  @Int({ optional: true, about: 'Id of the parent. Default: the top level.' }) parent_id?: number;
 }

@@ -13,7 +13,7 @@ import { SiblingPathsService } from './paths/sibling-paths.service';
 import { NamespacePlansService } from './plans/namespace-plans.service';
 import { SeatCountsJob } from './plans/seat-counts.job';
 
-/** Places that hold projects: groups and the personal spaces of users, with their paths, plans and seats. */
+/** Groups and personal namespaces of users, which contain projects, with their paths, plans and seats. */
 @Owns(LeadingNamespace, Namespace, NamespaceAncestor, NamespaceCheck, NamespaceSeats, RedirectRoute, SiblingPath)
 @Module({
   imports: [DirectoryModule],

@@ -14,12 +14,15 @@ import { searchedNamespaces } from './namespace-search';
 const VIEWER = '$1::bigint';
 const OWNED = 'held.level >= 50';
 
-/** What only owners and administrators see is counted for nobody else. Shape: `$1` is the viewer. */
-function namespacesFor(viewer: SignedInViewer): ListQuery<JudgedRow> {
+/**
+ * Selects namespaces for a viewer. Counts for owners and administrators are not computed for other viewers. Shape: `$1`
+ * is the viewer.
+ */
+function namespacesFor(viewer: SignedInViewer): ListQuery<ViewerNamespaceRow> {
   const level = groupLevelSql({ user: VIEWER, namespace: 'n', tables: OWN_TABLES });
   const isAdministered = `(${viewer.isAdmin} or ${OWNED})`;
   const counted = (sql: string) => `case when ${isAdministered} then ${sql} end`;
-  return new ListQuery<JudgedRow>({
+  return new ListQuery<ViewerNamespaceRow>({
     name: 'namespaces',
     from: 'namespaces n',
     columns: `n.id, n.name, n.path, n.kind, n.full_path, n.parent_id, n.avatar_url, n.plan, n.settings,
@@ -33,7 +36,7 @@ function namespacesFor(viewer: SignedInViewer): ListQuery<JudgedRow> {
   });
 }
 
-interface JudgedRow extends NamespaceRow {
+interface ViewerNamespaceRow extends NamespaceRow {
   readonly visibility: Visibility;
   readonly owner_id: number | null;
   readonly level: number;
@@ -44,7 +47,7 @@ interface JudgedRow extends NamespaceRow {
 export class NamespacesQueries {
   constructor(private readonly db: Database) {}
 
-  /** By id: everything for administrators, the own one and groups of theirs for others. */
+  /** Lists namespaces by id: all for administrators, else the viewer's own one and groups. */
   page(viewer: SignedInViewer, params: NamespaceFilters, request: PageRequest): Promise<Page<NamespaceRow>> {
     const list = namespacesFor(viewer);
     const level = params.owned_only ? '50' : '10';
@@ -52,7 +55,10 @@ export class NamespacesQueries {
     return list.narrow(FILTERS, params).page(this.db, request);
   }
 
-  /** Null unless the viewer may know of it: of a group like of the group itself, of a person's only they. */
+  /**
+   * Returns a namespace, or null unless the viewer can see it: a group by its visibility, a personal namespace only
+   * for its user.
+   */
   async one(viewer: SignedInViewer, ref: number | string): Promise<NamespaceRow | null> {
     const row = await namespacesFor(viewer)
       .where((bind) => (typeof ref === 'number' ? `n.id = ${bind(ref)}` : `lower(n.full_path) = lower(${bind(ref)})`))

@@ -6,7 +6,7 @@ import { ChangeLog } from '../directory/change-log';
 import { Namespace } from './namespace.entity';
 import { SiblingPathsService } from './paths/sibling-paths.service';
 
-/** A group or personal space as it is made; where it lies follows from its parent. */
+/** A group or personal namespace to be created. Its location follows from the parent. */
 export interface NewNamespace extends Partial<Namespace> {
   readonly id: number;
   readonly kind: Namespace['kind'];
@@ -14,7 +14,10 @@ export interface NewNamespace extends Partial<Namespace> {
   readonly path: string;
   readonly visibility: Visibility;
 }
-/** Where a statement that makes a person has what their namespace is called, and the plan. Shape: SQL of type text. */
+/**
+ * Expressions for the name, path and plan of a personal namespace in the statement that creates its user. Shape: SQL of
+ * type text.
+ */
 interface PersonalNames {
   readonly name: string;
   readonly path: string;
@@ -22,9 +25,9 @@ interface PersonalNames {
 }
 
 /**
- * The namespace of a person with its place, at the top and called as they are, as parts of the statement that makes them.
- * Shape: reads `id` of the part `person`; the part `place` has `namespace_id`, and no row when somebody else sits there:
- * then the transaction must not be committed.
+ * Parts of the statement that creates a user: the user's namespace with its path, at the top level. Shape: reads `id`
+ * of the part `person`; the part `place` has `namespace_id`, and no row when the path is taken: then the transaction
+ * must not be committed.
  */
 export const personalNamespaceSql = ({ name, path, plan }: PersonalNames): string => `
    namespace as (
@@ -38,7 +41,7 @@ export const personalNamespaceSql = ({ name, path, plan }: PersonalNames): strin
      on conflict do nothing returning namespace_id)`;
 export type ParentNamespace = RowOf<Namespace, 'id' | 'traversalIds' | 'fullPath' | 'fullName' | 'plan'>;
 
-/** The rows of namespaces, with the paths and the entries of the change log that belong to them. Nobody is asked for permission here. */
+/** Rows of namespaces, with their paths and change log entries. Permissions are not checked here. */
 @Injectable()
 export class NamespacesService {
   constructor(
@@ -47,7 +50,7 @@ export class NamespacesService {
     private readonly instance: Instance,
   ) {}
 
-  /** An id for what is about to be made. */
+  /** Reserves an id for a row that will be inserted. */
   async nextId(tx: Tx): Promise<number> {
     const [row] = (await tx.query(`select nextval(pg_get_serial_sequence('namespaces', 'id')) as id`)) as [
       { id: number },
@@ -55,7 +58,7 @@ export class NamespacesService {
     return row.id;
   }
 
-  /** False when somebody else sits at the path: then the transaction must not be committed. */
+  /** Inserts a namespace. Shape: false when the path is taken: then the transaction must not be committed. */
   async insert(tx: Tx, draft: NewNamespace, parent: ParentNamespace | null): Promise<boolean> {
     const { id, name, path } = draft;
     const fullPath = parent ? `${parent.full_path}/${path}` : path;
@@ -73,12 +76,12 @@ export class NamespacesService {
     return true;
   }
 
-  /** The plan of what is made at the top. */
+  /** Plan of new top-level namespaces. */
   get topLevelPlan(): Namespace['plan'] {
     return this.instance.setting('default_plan');
   }
 
-  /** Writes columns that nothing below depends on. The caller records it. */
+  /** Updates columns that no namespace below depends on. The caller records the change. */
   async change(tx: Tx, id: number, columns: Partial<Namespace>): Promise<void> {
     await tx.manager.update(Namespace, id, { ...columns, updatedAt: new Date() });
   }
@@ -102,7 +105,7 @@ export class NamespacesService {
     this.log.record(tx, 'namespace', id);
   }
 
-  /** Deletes the rows alone; the caller has recorded them, and has removed what lies in them. */
+  /** Deletes only these rows. The caller has recorded the change and removed their contents. */
   async remove(tx: Tx, ids: readonly number[]): Promise<void> {
     await tx.query(`delete from namespaces where id = any($1)`, [ids]);
   }

@@ -5,13 +5,16 @@ import type { NamespaceRecord } from './namespace.entity';
 import { NamespacesService } from './namespaces.service';
 import { NamespaceTreesService } from './paths/namespace-trees.service';
 
-/** How a person, and so their namespace, is called. */
+/** Name of a user, and so of the personal namespace. */
 export interface PersonalName {
   readonly name: string;
   readonly path: string;
 }
 
-/** The namespace of a person: called as they are, shown with their picture, gone with them. Source: reference identity-and-import 2.10, 10.1. */
+/**
+ * Personal namespaces. They follow the user's name and avatar, and are deleted with the user. Source: reference
+ * identity-and-import 2.10, 10.1.
+ */
 @Injectable()
 export class PersonalNamespacesService {
   constructor(
@@ -20,12 +23,15 @@ export class PersonalNamespacesService {
     private readonly namespaces: NamespacesService,
   ) {}
 
-  /** The plan of a new one. */
+  /** Plan of new personal namespaces. */
   get plan(): string {
     return this.namespaces.topLevelPlan;
   }
 
-  /** Projects move with it and are still found by their former paths. False when the path is taken: the transaction must not be committed then. */
+  /**
+   * Renames the namespace. Its projects move with it, and their former paths redirect. Shape: false when the path is
+   * taken: the transaction must not be committed then.
+   */
   async rename(tx: Tx, ownerId: number, to: PersonalName): Promise<boolean> {
     const [old] = await tx.query<NamespaceRecord>(`select * from namespaces where owner_id = $1 for no key update`, [
       ownerId,
@@ -46,7 +52,7 @@ export class PersonalNamespacesService {
     this.log.record(tx, 'namespace', ...rows.map((row) => row.id));
   }
 
-  /** The caller has recorded it. */
+  /** Deletes the namespace. The caller has recorded the change. */
   async remove(tx: Tx, ownerId: number): Promise<void> {
     await tx.query(`delete from namespaces where owner_id = $1`, [ownerId]);
   }

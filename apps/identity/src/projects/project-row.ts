@@ -13,7 +13,7 @@ export interface ProjectNamespace extends Record<string, unknown> {
   readonly avatar_url: string | null;
 }
 
-/** What the basic shape shows of a project. Instants that come out of JSON are texts. */
+/** Fields of the basic shape. Times that come from JSON are texts. */
 export interface BasicProjectRow extends Pick<
   ProjectRecord,
   'id' | 'description' | 'name' | 'path' | 'default_branch' | 'avatar_url' | 'star_count' | 'forks_count' | 'visibility'
@@ -23,29 +23,35 @@ export interface BasicProjectRow extends Pick<
   readonly namespace: ProjectNamespace;
   /** Names in the order in which they were given. */
   readonly topics: readonly string[];
-  /** Only where they were asked for by an administrator. */
+  /** Only if an administrator requested them. */
   readonly custom_attributes?: readonly { readonly key: string; readonly value: string }[] | null;
 }
 
-/** A project as the statements of this room read it for one viewer. What only the full shape shows is null in the other. */
+/**
+ * A project, as the statements of this wing read it for one viewer. Fields that only the full shape shows are null in
+ * the basic one.
+ */
 export interface ProjectRow extends BasicProjectRow, Omit<ProjectRecord, 'created_at' | 'last_activity_at'> {
-  /** The person of a personal project. */
+  /** The user of a personal project. */
   readonly owner: UserFace | null;
-  /** What it was forked from, as far as the viewer may know. */
+  /** The source of a fork, if the viewer can see it. */
   readonly forked_from_project: BasicProjectRow | null;
-  /** Open issues, and those of them that are not confidential; null where nobody counted yet. */
+  /** Number of open issues, and of those that are not confidential; null where they were never counted. */
   readonly open_issues: { readonly all: number; readonly public: number } | null;
   readonly shared_with_groups: readonly SharedWithGroup[];
-  /** The viewer's levels: everything counted; of the project itself; of its groups and of groups invited to it. */
+  /**
+   * Access levels of the viewer: the effective one; that of the project itself; that of its groups and of groups
+   * invited to it.
+   */
   readonly level: number;
   readonly project_level: number | null;
   readonly group_level: number | null;
-  /** Which of the two shapes this answer has. */
+  /** The shape of this answer. */
   readonly shape: 'basic' | 'full';
-  /** Is this the answer to a question about this one project? */
+  /** Whether the answer is about this single project. */
   readonly is_single: boolean;
-  /** null unless they were asked for. */
+  /** null unless they were requested. */
   readonly statistics: Readonly<Record<string, number>> | null;
-  /** Was the licence asked for? */
+  /** Whether the licence was requested. */
   readonly with_license: boolean;
 }

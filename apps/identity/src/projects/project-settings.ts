@@ -3,13 +3,13 @@ import type { PlainInput, PlainSettings } from '@rookery/kernel';
 
 const ACCESS = ['disabled', 'private', 'enabled'] as const;
 const ENABLED = { default: 'enabled' } as const;
-/** Shown to those who administer the project. */
+/** Shown to callers who administer the project. */
 const shown = 'maintainers';
 const TEXT = { default: null, nullable: true } as const;
 
 /**
- * The plain fields of a project: stored as they are sent, shown as they are stored, asked for by no query. In the order
- * of the parameters. Source: reference identity-and-import 10.2; ADR 0061, 0162.
+ * Plain fields of a project: stored as sent and shown as stored; no query depends on them. In the order of the
+ * parameters. Source: reference identity-and-import 10.2; ADR 0061, 0162.
  */
 export const PROJECT_FIELDS = plain.table({
   issues_access_level: plain.oneOf(ACCESS, { column: true }),
@@ -84,7 +84,7 @@ export type PlainProjectInput = PlainInput<typeof PROJECT_FIELDS>;
 export type FeatureLevel = ProjectSettings['pages_access_level'];
 
 type FeatureField = Extract<keyof typeof PROJECT_FIELDS, `${string}_access_level`>;
-/** Who may use what of a project. */
+/** Fields with the access level of a feature. */
 export const FEATURE_FIELDS = Object.keys(PROJECT_FIELDS).filter((name): name is FeatureField =>
   name.endsWith('_access_level'),
 );

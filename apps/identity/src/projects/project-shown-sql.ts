@@ -8,7 +8,7 @@ import { sharedWithGroupsSql } from '../members/sharing/shared-with-groups-sql';
 import { openIssuesSql, projectStatisticsSql } from '../statistics/statistics-sql';
 import { userFaceSql } from '../users/users.queries';
 
-/** How projects are shown. Shape: `user` is an SQL expression of the viewer's id. */
+/** Parameters for selecting the columns of projects. Shape: `user` is an SQL expression of the viewer's id. */
 export interface Showing {
   readonly viewer: Viewer;
   readonly user: string;
@@ -19,7 +19,10 @@ export interface Showing {
   readonly license?: boolean;
 }
 
-/** Anonymous callers get the basic shape wherever a project is shown. Source: reference identity-and-import 10.2. */
+/**
+ * Returns the shape for a viewer. Anonymous callers always get the basic one. Source: reference identity-and-import
+ * 10.2.
+ */
 export function shapeFor(viewer: Viewer, { simple = false } = {}): Showing['shape'] {
   return simple || viewer.userId === null ? 'basic' : 'full';
 }
@@ -33,7 +36,7 @@ const namespaceSql = (n: string): string => `json_build_object('id', ${n}.id, 'n
 const topicsSql = (id: string): string => `coalesce((select json_agg(t.name order by a.position, a.topic_id)
   from project_topics a join topics t on t.id = a.topic_id where a.project_id = ${id}), '[]')`;
 
-/** What a list of projects `p` shows as `ProjectRow`s. */
+/** SQL: the columns of a list of projects `p` with type `ProjectRow`. */
 export function projectColumns(showing: Showing): { readonly columns: string; readonly joins: string } {
   const attributes = showing.with_custom_attributes === true && showing.viewer.isAdmin;
   return {
@@ -61,7 +64,7 @@ function fullSql({ viewer, user, statistics }: Showing): string {
     ${statistics === true ? projectStatisticsSql('p.id') : 'null'} as statistics`;
 }
 
-/** The level that the viewer has by groups that were invited to the project itself. Source: ADR 0040. */
+/** SQL: the viewer's level by groups that are invited to the project itself. Source: ADR 0040. */
 function invitedLevelSql(user: string): string {
   return `(select max(least(s.access_level, m.access_level)) from shares s
       join namespaces invited on invited.id = s.group_id

@@ -5,7 +5,7 @@ import type { ProjectSettings } from './project-settings';
 
 export type FeatureAccess = 'disabled' | 'private' | 'enabled';
 
-/** A place to work on one thing. Stars and forks are counted by the database (reference identity-and-import 10.2). */
+/** A project. Triggers maintain the numbers of stars and forks (reference identity-and-import 10.2). */
 @Entity('projects')
 @Check('ck_projects_issues_access_level', `issues_access_level in ('disabled', 'private', 'enabled')`)
 @Check('ck_projects_merge_requests_access_level', `merge_requests_access_level in ('disabled', 'private', 'enabled')`)
@@ -54,7 +54,7 @@ export class Project {
   @Column({ type: 'text', nullable: true }) avatarUrl: string | null;
   @Column({ type: 'integer', default: 0 }) starCount: number;
   @Column({ type: 'integer', default: 0 }) forksCount: number;
-  /** What differs from the defaults. */
+  /** Only values that differ from the defaults. */
   @Column({ type: 'jsonb', default: {} }) settings: Partial<ProjectSettings>;
   @Column({ type: 'text', nullable: true }) runnersToken: string | null;
   @Column({ type: 'text', nullable: true }) importUrl: string | null;
@@ -84,5 +84,5 @@ export class ProjectStar {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
 }
 
-/** The row, as a statement reads it. */
+/** The row, as statements read it. */
 export type ProjectRecord = RowOf<Project, keyof Project>;

@@ -28,10 +28,10 @@ import { FEATURE_FIELDS, PROJECT_FIELDS } from './project-settings';
 import type { FeatureAccess } from './project.entity';
 import type { BasicProjectRow, ProjectRow } from './project-row';
 
-// Raw HTML stays text: descriptions are written by people.
+// HTML in descriptions is shown as text, because users write them.
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: false });
 
-/** The description as the web shows it; empty when there is none. */
+/** Renders the description as HTML; empty when there is none. */
 function descriptionHtml(description: string | null): string {
   return description ? markdown.render(description).trimEnd() : '';
 }
@@ -93,10 +93,13 @@ const basic = shownFields<BasicProjectRow>()({
   ],
 });
 
-/** Another project, shown within one. */
+/** Another project within a project's answer. */
 const basicProject = presenter<BasicProjectRow>('BasicProject').fields(basic);
 
-/** Private features are there for members. Source: reference identity-and-import 10.2. */
+/**
+ * Whether the viewer may use a feature. With the level `private` only members may. Source: reference
+ * identity-and-import 10.2.
+ */
 function isOpenTo(viewer: Viewer, project: ProjectRow, access: FeatureAccess): boolean {
   return access === 'enabled' || (access === 'private' && (viewer.isAdmin || project.level >= ACCESS_LEVELS.guest));
 }
@@ -120,7 +123,7 @@ const links = presenter<ProjectRow>('ProjectLinks').fields({
 const ofLevel = nullable(object({ access_level: int, notification_level: int }));
 const sizes = Object.fromEntries(PROJECT_STATISTICS.map((name) => [name, int]));
 
-/** Level and the notification level that holds unless the person chose another. */
+/** Access level with the notification level that applies unless the user has chosen another. */
 function access(level: number | null) {
   return level === null || level === 0 ? null : { access_level: level, notification_level: 3 };
 }
@@ -131,7 +134,7 @@ const full = shownFields<ProjectRow>()({
   container_registry_image_prefix: [text, (project, _, ctx) => `${host(ctx)}/${fullPath(project).toLowerCase()}`],
   _links: [nested(links), (project) => project],
   ...picked(plain, 'packages_enabled'),
-  // Repositories come with their own room of the collaboration service.
+  // Repositories are served by the collaboration service, in a later release.
   empty_repo: [bool, () => true],
   archived: [bool, (project) => project.archived],
   owner: [nullable(userSummary.asField()), (project) => project.owner, { when: (project) => project.owner !== null }],
@@ -174,12 +177,12 @@ const full = shownFields<ProjectRow>()({
   ...picked(plain, 'squash_commit_template', 'issue_branch_template', 'warn_about_potentially_unwanted_characters'),
   ...picked(plain, 'autoclose_referenced_issues', 'max_artifacts_size', 'ci_config_path', 'ci_default_git_depth'),
   ...picked(plain, 'ci_forward_deployment_enabled', 'ci_job_token_scope_enabled', 'ci_separated_caches'),
-  // Plain fields without a place of their own stand here.
+  // Plain fields without a fixed position.
   ...plain,
   runners_token: [nullable(text), (project) => project.runners_token, { when: administers }],
   marked_for_deletion_at: [nullable(day), (project) => project.marked_for_deletion_on],
   marked_for_deletion_on: [nullable(day), (project) => project.marked_for_deletion_on],
-  // No repository, no licence.
+  // Without a repository there is no licence.
   license_url: [nullable(text), () => null, { when: (project) => project.with_license }],
   license: [nothing, () => null, { when: (project) => project.with_license }],
   statistics: [object(sizes), (project) => project.statistics!, { when: showsStatistics }],
@@ -190,13 +193,13 @@ const full = shownFields<ProjectRow>()({
   ],
 });
 
-/** Confidential issues count for those who read all of them. Source: reference identity-and-import 10.2. */
+/** Confidential issues count only for viewers who may read all of them. Source: reference identity-and-import 10.2. */
 function openIssuesCount({ open_issues, level }: ProjectRow, _: undefined, { viewer }: PresentContext): number {
   const readsConfidential = viewer.isAdmin || level >= ACCESS_LEVELS.planner;
   return open_issues?.[readsConfidential ? 'all' : 'public'] ?? 0;
 }
 
-/** Sizes are for people who work there. Source: reference identity-and-import 10.2. */
+/** Statistics are visible to members from reporter. Source: reference identity-and-import 10.2. */
 function showsStatistics(project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean {
   return project.statistics !== null && (viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter);
 }
@@ -208,5 +211,5 @@ function mayOpenMergeRequests(project: ProjectRow, isAdmin: boolean): boolean {
 
 const inFullShape = (project: ProjectRow): boolean => project.shape === 'full';
 
-/** A project, in the shape that its row says. */
+/** A project, in the shape of its row. */
 export const project = presenter<ProjectRow>('Project').fields({ ...basic, ...onlyWhen(inFullShape, full) });

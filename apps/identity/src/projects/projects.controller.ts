@@ -11,9 +11,9 @@ import { ProjectsQueries } from './projects.queries';
 /** Source: reference identity-and-import 10.2. */
 export class ShowProject implements ProjectDetail {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @Flag({ default: false, about: 'Reporters of the project and administrators.' }) statistics: boolean;
+  @Flag({ default: false, about: 'For reporters of the project and administrators.' }) statistics: boolean;
   @Flag({ default: false }) license: boolean;
-  @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
+  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
 }
 
 @Controller()
@@ -25,7 +25,7 @@ export class ProjectsController {
   ) {}
 
   @Endpoint('GET', '/projects/:id', {
-    about: 'One project; its former paths lead here.',
+    about: 'Returns a project. Its former paths redirect here.',
     source: 'reference identity-and-import 10.2',
     may: anyone(),
     params: ShowProject,
@@ -37,14 +37,14 @@ export class ProjectsController {
     const row = scope && (await this.queries.one(viewer, scope.id, params));
     if (row) return row;
     const formerId = typeof params.id === 'string' ? await this.queries.formerId(params.id) : null;
-    // Asked in any case: what has moved where nobody may look takes as long as what never was.
+    // Resolved in any case, so that a hidden project at a new path takes as long as a path that never existed.
     const moved = await this.scopes.project(formerId ?? 0, viewer);
     if (moved) throw new Moved(this.links.api(`projects/${moved.id}${queryOf(params)}`));
     throw new NotFound('Project');
   }
 }
 
-/** What was asked for is asked for there too. */
+/** Keeps the request's parameters in the redirect. */
 function queryOf({ statistics, license, with_custom_attributes }: ShowProject): string {
   const asked = Object.entries({ statistics, license, with_custom_attributes }).filter(([, isOn]) => isOn);
   return asked.length === 0 ? '' : `?${asked.map(([name]) => `${name}=true`).join('&')}`;

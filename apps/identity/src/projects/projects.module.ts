@@ -31,7 +31,7 @@ import { ProjectStarsController } from './stars/project-stars.controller';
 import { ProjectStarsService } from './stars/project-stars.service';
 import { StarrersQueries } from './stars/starrers.queries';
 
-/** Where people work on one thing: making, changing, listing, moving, forking, sharing and starring projects. */
+/** Projects: creating, changing, listing, moving, forking, sharing and starring them. */
 @Owns(Project, ProjectStar)
 @Module({
   imports: [

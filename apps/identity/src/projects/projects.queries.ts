@@ -9,19 +9,19 @@ import type { ProjectRow } from './project-row';
 import { projectColumns, shapeFor } from './project-shown-sql';
 import type { Showing } from './project-shown-sql';
 
-/** What a single answer may add. */
+/** Optional parts of a single answer. */
 export interface ProjectDetail {
   readonly statistics?: boolean;
   readonly license?: boolean;
   readonly with_custom_attributes?: boolean;
 }
 
-/** Reads of single projects, and of those that a group shows of itself. Source: reference identity-and-import 10.2. */
+/** Reads of single projects, and of those in the answer about a group. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class ProjectsQueries {
   constructor(private readonly db: Database) {}
 
-  /** Whoever asks has found that the viewer may see it. */
+  /** Reads a project. The caller has checked that the viewer can see it. */
   async one(viewer: Viewer, id: number, detail: ProjectDetail = {}): Promise<ProjectRow | null> {
     const found = await projectsFor(viewer, { ...detail, isSingle: true })
       .where((bind) => `p.id = ${bind(id)}`)
@@ -29,14 +29,14 @@ export class ProjectsQueries {
     return found ?? null;
   }
 
-  /** A project as it is after a change. Errors: NotFound when somebody removed it meanwhile. */
+  /** Reads a project after a change. Errors: NotFound when it was removed meanwhile. */
   async changed(viewer: Viewer, id: number): Promise<ProjectRow> {
     const row = await this.one(viewer, id);
     if (!row) throw new NotFound('Project');
     return row;
   }
 
-  /** Id of the project that once had this full path. */
+  /** Returns the id of the project that formerly had this full path. */
   async formerId(fullPath: string): Promise<number | null> {
     const rows = await this.db.query<{ project_id: number }>(
       `select project_id from redirect_routes where path = lower($1) and project_id is not null`,
@@ -45,12 +45,12 @@ export class ProjectsQueries {
     return rows[0]?.project_id ?? null;
   }
 
-  /** At most 100 of a group's own, newest first. */
+  /** Lists at most 100 of a group's own projects, newest first. */
   ofGroup(viewer: Viewer, groupId: number): Promise<ProjectRow[]> {
     return this.listed(viewer, (bind) => `p.namespace_id = ${bind(groupId)}`);
   }
 
-  /** At most 100 of those that others share with the group, newest first. */
+  /** Lists at most 100 of the projects that are shared with a group, newest first. */
   sharedInto(viewer: Viewer, groupId: number): Promise<ProjectRow[]> {
     return this.listed(
       viewer,

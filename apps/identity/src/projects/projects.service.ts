@@ -11,12 +11,12 @@ import { MembershipsService } from '../members/memberships.service';
 import { visibilityRankSql } from '../namespaces/paths/namespace-trees.service';
 import { SiblingPathsService } from '../namespaces/paths/sibling-paths.service';
 import { ProjectTopicsService } from '../topics/project-topics.service';
-import type { SentBeside } from './changing/project-input';
+import type { RelatedFields } from './changing/project-input';
 import { Project } from './project.entity';
-import type { Home, Placed } from './changing/project-places.service';
+import type { Home, LocatedProject } from './changing/project-places.service';
 import { takenProblems } from './changing/project-rules';
 
-/** Units: minutes. A project's last activity is written no oftener. */
+/** Minimum interval between writes of a project's last activity. Units: minutes. */
 const ACTIVITY_STEP = 10;
 
 const TOUCH = prepared(
@@ -27,20 +27,26 @@ const TOUCH = prepared(
    update projects p set last_activity_at = stale.at from stale where p.id = stale.id`,
 );
 
-/** A project that is ready to be written. */
+/** A validated project that can be inserted. */
 export interface ProjectDraft extends Partial<Project> {
   readonly name: string;
   readonly path: string;
   readonly visibility: Project['visibility'];
 }
-export interface Making {
+export interface ProjectOptions {
   readonly creatorId: number;
   readonly actorId: number;
-  /** The first commit that is wished for, once there are repositories. Source: reference identity-and-import 10.2. */
+  /**
+   * Whether a first commit is requested, for the time when there are repositories. Source: reference
+   * identity-and-import 10.2.
+   */
   readonly initialize_with_readme: boolean | undefined;
 }
 
-/** The rows of projects with what hangs on them: path, picture, topics, the membership of their person, the log, the event. */
+/**
+ * Rows of projects with dependent data: path, avatar, topics, the membership of the namespace's user, change log,
+ * event.
+ */
 @Injectable()
 export class ProjectsService {
   constructor(
@@ -51,7 +57,7 @@ export class ProjectsService {
     private readonly avatars: AvatarsService,
   ) {}
 
-  /** What of this is taken in the namespace. Shape: problems by field, empty when it is free. */
+  /** Returns the fields whose values are taken in the namespace. Shape: problems by field, empty when all are free. */
   async taken(
     tx: Tx,
     namespaceId: number,
@@ -66,10 +72,10 @@ export class ProjectsService {
   }
 
   /**
-   * Why the namespace of a person has no room for one more: external people have projects in groups only, and nothing of
-   * their own. Shape: problems by field, empty when it has.
+   * Returns why a personal namespace cannot have another project: it has reached its limit, or its user is external,
+   * who may have projects in groups only. Shape: problems by field, empty when it can.
    */
-  async crowding(tx: Tx, home: Home): Promise<Record<string, string[]>> {
+  async problemsOfRoom(tx: Tx, home: Home): Promise<Record<string, string[]>> {
     if (home.owner_id === null) return {};
     const [row] = (await tx.query(
       `select case when u.external and not u.admin then 0 else u.projects_limit end as most,
@@ -83,60 +89,65 @@ export class ProjectsService {
     return { limit_reached: [row.most === 0 ? none : full] };
   }
 
-  /** Errors: Invalid when the path was taken meanwhile; the unique index of the name in its own words. */
-  async insert(tx: Tx, home: Home, draft: ProjectDraft, making: Making): Promise<number> {
+  /**
+   * Inserts a project. Errors: Invalid when the path was taken meanwhile; the violation of the unique index on names.
+   */
+  async insert(tx: Tx, home: Home, draft: ProjectDraft, options: ProjectOptions): Promise<number> {
     const now = new Date();
     const { identifiers } = await tx.manager.insert(Project, {
       ...draft,
       namespaceId: home.id,
-      creatorId: making.creatorId,
+      creatorId: options.creatorId,
       runnersToken: `GR1348941${randomBytes(15).toString('base64url')}`,
       createdAt: now,
       updatedAt: now,
       lastActivityAt: now,
     });
     const id = Number(identifiers[0]!['id']);
-    await this.settle(tx, home, id, draft.path);
-    if (home.owner_id !== null) await this.addPerson(tx, home.owner_id, making.actorId, id);
-    const facts = { project_id: id, namespace_id: home.id, creator_id: making.creatorId };
-    const { initialize_with_readme } = making;
+    await this.takePath(tx, home, id, draft.path);
+    if (home.owner_id !== null) await this.addNamespaceUser(tx, home.owner_id, options.actorId, id);
+    const facts = { project_id: id, namespace_id: home.id, creator_id: options.creatorId };
+    const { initialize_with_readme } = options;
     const data = { ...facts, created_at: now.toISOString(), initialize_with_readme };
-    tx.emit(projectCreated.of({ aggregateId: id, actorId: making.actorId, data }));
+    tx.emit(projectCreated.of({ aggregateId: id, actorId: options.actorId, data }));
     return id;
   }
 
-  /** Takes the path below the namespace; what sits there now is meant by it. Errors: Invalid when it is taken. */
-  async settle(tx: Tx, home: Pick<Home, 'id' | 'full_path'>, projectId: number, path: string): Promise<void> {
+  /** Takes the path below the namespace and ends redirects from it. Errors: Invalid when it is taken. */
+  async takePath(tx: Tx, home: Pick<Home, 'id' | 'full_path'>, projectId: number, path: string): Promise<void> {
     if (!(await this.paths.take(tx, home.id, path, { projectId }))) throw new Invalid(takenProblems(false, true));
     await this.paths.endRedirect(tx, `${home.full_path}/${path}`);
     this.log.record(tx, 'project', projectId);
   }
 
-  /** Gives a project another place or path; the former full path leads to it. Errors: Invalid when it is taken. */
-  async resettle(tx: Tx, from: Placed, home: Pick<Home, 'id' | 'full_path'>, path: string): Promise<void> {
+  /** Moves a project to another namespace or path. The former full path redirects. Errors: Invalid when it is taken. */
+  async changePath(tx: Tx, from: LocatedProject, home: Pick<Home, 'id' | 'full_path'>, path: string): Promise<void> {
     await this.paths.redirectProject(tx, from.fullPath, from.project.id);
-    await this.settle(tx, home, from.project.id, path);
+    await this.takePath(tx, home, from.project.id, path);
   }
 
-  /** The person of a personal namespace is a member of what lies there. Source: reference identity-and-import 10.2. */
-  async addPerson(tx: Tx, userId: number, actorId: number, projectId: number): Promise<void> {
+  /** Makes the user of a personal namespace a member of a project in it. Source: reference identity-and-import 10.2. */
+  async addNamespaceUser(tx: Tx, userId: number, actorId: number, projectId: number): Promise<void> {
     const person = { userId, source: { kind: 'project', id: projectId }, level: ACCESS_LEVELS.owner, actorId } as const;
-    await this.memberships.admit(tx, person, { isAnnounced: false });
+    await this.memberships.grant(tx, person, { isAnnounced: false });
   }
 
-  problemsOfPicture({ avatar }: SentBeside): Record<string, string[]> {
+  problemsOfPicture({ avatar }: RelatedFields): Record<string, string[]> {
     return problemsByField({ avatar: this.avatars.problemsOf(avatar) });
   }
 
-  /** Writes those that were sent. The caller holds the project and records it. Errors: Invalid for names that no topic may have. */
-  async setPictureAndTopics(tx: Tx, id: number, { avatar, topics }: SentBeside): Promise<void> {
+  /**
+   * Updates avatar and topics if they were sent. The caller has locked the project and records the change. Errors:
+   * Invalid for invalid names of topics.
+   */
+  async setPictureAndTopics(tx: Tx, id: number, { avatar, topics }: RelatedFields): Promise<void> {
     const avatarUrl = await this.avatars.change(tx, 'project', id, avatar);
     if (avatarUrl !== undefined) await tx.manager.update(Project, id, { avatarUrl });
     if (topics !== undefined) await this.topics.assign(tx, id, topics);
   }
 
-  /** None of the projects in these namespaces is seen by more people than that. */
-  async lower(tx: Tx, namespaceIds: readonly number[], visibility: Visibility): Promise<void> {
+  /** Lowers the visibility of projects in these namespaces to at most the given one. */
+  async lowerVisibility(tx: Tx, namespaceIds: readonly number[], visibility: Visibility): Promise<void> {
     const rows = await tx.query<{ id: number }>(
       `with above as (
          select id from projects
@@ -148,7 +159,7 @@ export class ProjectsService {
     this.log.record(tx, 'project', ...rows.map((row) => row.id));
   }
 
-  /** Something happened in these projects at that instant. */
+  /** Updates the last activity of these projects. */
   async touch(tx: Tx, seen: readonly { readonly projectId: number; readonly at: string }[]): Promise<void> {
     if (seen.length === 0) return;
     await tx.prepared(TOUCH, [seen.map((one) => one.projectId), seen.map((one) => one.at)]);
@@ -177,12 +188,12 @@ export class ProjectsService {
     this.log.record(tx, 'project', id);
   }
 
-  /** Deletes the row alone; the caller has recorded it. */
+  /** Deletes the row. The caller has recorded the change. */
   async remove(tx: Tx, id: number): Promise<void> {
     await tx.query(`delete from projects where id = $1`, [id]);
   }
 
-  /** Deletes the rows of all projects in these namespaces. Shape: their ids; the caller has recorded them. */
+  /** Deletes the rows of all projects in these namespaces. Shape: their ids; the caller has recorded the change. */
   async removeIn(tx: Tx, namespaceIds: readonly number[]): Promise<number[]> {
     const rows = await tx.query<{ id: number }>(`delete from projects where namespace_id = any($1) returning id`, [
       namespaceIds,
@@ -190,7 +201,7 @@ export class ProjectsService {
     return rows.map((row) => row.id);
   }
 
-  /** Projects made by somebody were made by somebody else, or by nobody. Shape: how many of at most `limit`. */
+  /** Replaces the creator of projects, also by none. Shape: the number of changed projects, at most `limit`. */
   async changeCreator(tx: Tx, fromId: number, toId: number | null, limit: number): Promise<number> {
     const rows = await tx.query<{ id: number }>(
       `update projects set creator_id = $2 where id in (
@@ -202,8 +213,8 @@ export class ProjectsService {
   }
 }
 
-/** Two at once: the index refuses the later one in its own words, which become those of the API. */
-export async function namingTaken<T>(use: () => Promise<T>): Promise<T> {
+/** Converts a unique violation of a concurrent change to an API error. */
+export async function withUniqueNames<T>(use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (error) {

@@ -25,7 +25,7 @@ export class GroupServiceAccountsController {
   ) {}
 
   @Endpoint('GET', '', {
-    about: 'Service accounts of the group.',
+    about: 'Lists the service accounts of a group.',
     source: SOURCE,
     within: group('id'),
     may: managesServiceAccounts<ListServiceAccounts>(),
@@ -38,7 +38,7 @@ export class GroupServiceAccountsController {
   }
 
   @Endpoint('POST', '', {
-    about: 'Makes a service account; with an address of its own it can be used once that is confirmed.',
+    about: 'Creates a service account. If it has a chosen address, it can be used once that is confirmed.',
     source: SOURCE,
     within: group('id'),
     may: managesServiceAccounts<CreateServiceAccount>(),
@@ -52,7 +52,7 @@ export class GroupServiceAccountsController {
   }
 
   @Endpoint('PATCH', ':user_id', {
-    about: 'Changes a service account; a new address takes its place once it is confirmed.',
+    about: 'Changes a service account. A new address replaces the present one once it is confirmed.',
     source: SOURCE,
     within: group('id'),
     may: managesServiceAccounts<UpdateServiceAccount>(),

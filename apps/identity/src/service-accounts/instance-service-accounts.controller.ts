@@ -12,7 +12,7 @@ import { ServiceAccountsService } from './service-accounts.service';
 const SOURCE = 'reference identity-and-import 5';
 type AdministratorCall<P> = Call<P, undefined, SignedInViewer>;
 
-/** Service accounts of the whole instance, for administrators; those that are made here belong to no group. */
+/** Service accounts of the whole instance, for administrators. Those created here belong to no group. */
 @Controller('service_accounts')
 export class InstanceServiceAccountsController {
   constructor(
@@ -22,7 +22,7 @@ export class InstanceServiceAccountsController {
   ) {}
 
   @Endpoint('GET', '', {
-    about: 'All service accounts of the instance.',
+    about: 'Lists all service accounts of the instance.',
     source: SOURCE,
     may: administrator(),
     params: ListServiceAccounts,
@@ -33,7 +33,7 @@ export class InstanceServiceAccountsController {
   }
 
   @Endpoint('POST', '', {
-    about: 'Makes a service account that belongs to no group.',
+    about: 'Creates a service account that belongs to no group.',
     source: SOURCE,
     may: administrator(),
     params: CreateServiceAccount,

@@ -4,8 +4,8 @@ import { Instance } from '@rookery/instance';
 import { ACCESS_LEVELS, Refused } from '@rookery/kernel';
 
 /**
- * The permission of every route below a group: administrators, and owners where the instance leaves it to them.
- * Source: requirements 2 §5; reference identity-and-import 5.
+ * Permission of all routes below a group: administrators, and owners if the instance setting allows it. Source:
+ * requirements 2 §5; reference identity-and-import 5.
  */
 export const managesServiceAccounts = <P extends object>() =>
   ability<P, GroupScope>(
@@ -19,8 +19,8 @@ export const managesServiceAccounts = <P extends object>() =>
   );
 
 /**
- * The id of a group that can have service accounts. Errors: Refused for a subgroup.
- * Source: reference identity-and-import 5.
+ * Returns the id of a group that can have service accounts. Errors: Refused for a subgroup. Source: reference
+ * identity-and-import 5.
  */
 export function topLevel(group: GroupScope): number {
   if (group.parentId !== null) throw new Refused('Group must be a top-level group');

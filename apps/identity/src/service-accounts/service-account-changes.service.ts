@@ -5,12 +5,12 @@ import { Work } from '@rookery/persistence';
 import { EmailConfirmationsService } from '../emails/confirming/email-confirmations.service';
 import { PrimaryEmails } from '../emails/primary-emails';
 import { UserRows } from '../users/user-rows';
-import { refuseBadNames, runNaming } from './service-account-names';
+import { refuseBadNames, withUniqueNames } from './service-account-names';
 import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
 
-/** Changing service accounts. Source: reference identity-and-import 5. */
+/** Changes of service accounts. Source: reference identity-and-import 5. */
 @Injectable()
 export class ServiceAccountChangesService {
   constructor(
@@ -21,7 +21,10 @@ export class ServiceAccountChangesService {
     private readonly queries: ServiceAccountsQueries,
   ) {}
 
-  /** Errors: NotFound for what is no service account there; Refused for names bad or taken; TooManyRequests. */
+  /**
+   * Errors: NotFound for a user who is not a service account of the group; Refused for invalid or taken names;
+   * TooManyRequests.
+   */
   update(of: AccountsOf, userId: number, changes: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
     refuseBadNames(changes);
     const change = async (tx: Tx): Promise<ServiceAccountRow> => {
@@ -38,6 +41,6 @@ export class ServiceAccountChangesService {
       if (email !== undefined) await this.emails.change(tx, userId, email, actorId);
       return (await this.queries.one(of, userId, tx))!;
     };
-    return runNaming(this.work, change, () => this.confirmations.countRefusals(actorId, 1));
+    return withUniqueNames(this.work, change, () => this.confirmations.countDisclosures(actorId, 1));
   }
 }

@@ -5,7 +5,7 @@ import { violates } from '@rookery/persistence';
 import { EMAIL_TAKEN, problemsOfUser, USERNAME_TAKEN } from '../users/user-rules';
 import type { AccountsOf } from './service-accounts.queries';
 
-/** What a caller says of a service account. Shape: undefined = not said. */
+/** Names that a caller chose for a service account. Shape: undefined = not sent. */
 export interface ChosenNames {
   readonly name?: string;
   readonly username?: string;
@@ -15,8 +15,8 @@ export interface ChosenNames {
 const DEFAULT_NAME = 'Service account user';
 
 /**
- * Names of a new account. What is not chosen is generated; username and address share the random part, also when only
- * one of them is generated. Source: reference identity-and-import 5.
+ * Returns the names of a new account. Omitted ones are generated; generated username and address share the random part.
+ * Source: reference identity-and-import 5.
  */
 export function namesOf(of: AccountsOf, chosen: ChosenNames, host: string): Required<ChosenNames> {
   const prefix = of === 'instance' ? 'service_account' : `service_account_group_${of}`;
@@ -28,7 +28,7 @@ export function namesOf(of: AccountsOf, chosen: ChosenNames, host: string): Requ
   };
 }
 
-/** Errors: Refused with all that is wrong in one sentence. */
+/** Errors: Refused with all problems in one sentence. */
 export function refuseBadNames({ name, username, email }: ChosenNames): void {
   const said = {
     ...(name === undefined ? {} : { name }),
@@ -42,10 +42,10 @@ export function refuseBadNames({ name, username, email }: ChosenNames): void {
 }
 
 /**
- * A unit of work in which names are taken. Shape: `addressTaken` is done before it is told that somebody else has the
- * address. Errors: Refused when somebody else has them; those of `addressTaken`.
+ * Runs a unit of work that may violate the uniqueness of names. Shape: `addressTaken` runs before the answer discloses
+ * that the address is taken. Errors: Refused for taken names; those of `addressTaken`.
  */
-export async function runNaming<T>(
+export async function withUniqueNames<T>(
   work: Work,
   use: (tx: Tx) => Promise<T>,
   addressTaken: () => Promise<void>,

@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-/** That a user is a service account, and of which top-level group; null for those of the instance. */
+/** Marks a user as a service account, of a top-level group or (null) of the instance. */
 @Entity('service_accounts')
 @Index('ix_service_accounts_group_id', ['groupId', 'userId'])
 export class ServiceAccount {

@@ -1,7 +1,7 @@
 import { int, presenter, text } from '@rookery/api-v4';
 import type { ServiceAccountRow } from './service-accounts.queries';
 
-/** A new account. Source: requirements 2 §2 Service account user; reference identity-and-import 5. */
+/** A new service account. Source: requirements 2 §2 Service account user; reference identity-and-import 5. */
 export const newServiceAccount = presenter<ServiceAccountRow>('NewServiceAccount').fields({
   id: [int, (account) => account.id],
   username: [text, (account) => account.username],
@@ -9,11 +9,11 @@ export const newServiceAccount = presenter<ServiceAccountRow>('NewServiceAccount
   email: [text, (account) => account.email],
 });
 
-/** An account that was there before: also the address that it may have one day. */
+/** An existing service account, with its unconfirmed address. */
 export const serviceAccount = newServiceAccount.extend<ServiceAccountRow>('ServiceAccount').fields({
   unconfirmed_email: [
     text,
     (account) => account.unconfirmed_email ?? '',
-    { when: (account) => account.unconfirmed_email !== null, about: 'While a chosen address awaits its confirmation.' },
+    { when: (account) => account.unconfirmed_email !== null, about: 'Only while a chosen address is unconfirmed.' },
   ],
 });

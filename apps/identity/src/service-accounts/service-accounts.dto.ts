@@ -10,7 +10,7 @@ export class ListServiceAccounts implements AccountOrder {
 export class CreateServiceAccount implements ChosenNames {
   @Text({ optional: true }) name?: string;
   @Text({ optional: true }) username?: string;
-  @Text({ optional: true, about: 'Counts once the link in the e-mail sent there was followed.' }) email?: string;
+  @Text({ optional: true, about: 'Takes effect once the link in the confirmation e-mail is opened.' }) email?: string;
 }
 
 export class UpdateServiceAccount extends CreateServiceAccount {

@@ -11,7 +11,7 @@ import { ServiceAccountsQueries } from './service-accounts.queries';
 import { ServiceAccountsService } from './service-accounts.service';
 import { ServiceAccountTokensController } from './tokens/service-account-tokens.controller';
 
-/** Bots that groups, or the whole instance, keep for their tools, with tokens of their own. */
+/** Bots of groups or of the whole instance, with access tokens of their own. */
 @Owns(ServiceAccount)
 @Module({
   imports: [EmailsModule, TokensModule, UsersModule],

@@ -4,13 +4,13 @@ import { Database, ListQuery } from '@rookery/persistence';
 import type { Reads, RowOf } from '@rookery/persistence';
 import type { User } from '../users/user.entity';
 
-/** A service account as statements read it. */
+/** A service account, as statements read it. */
 export interface ServiceAccountRow extends RowOf<User, 'id' | 'username' | 'name' | 'email'> {
-  /** A chosen address that nobody has confirmed yet. */
+  /** A chosen address that is not confirmed yet. */
   readonly unconfirmed_email: string | null;
 }
 
-/** Whose accounts: those of one group, or all of the instance. */
+/** Group whose accounts are meant, or the whole instance. */
 export type AccountsOf = number | 'instance';
 
 export interface AccountOrder {
@@ -32,7 +32,7 @@ export class ServiceAccountsQueries {
       .page(this.db, request);
   }
 
-  /** Shape: `through` is the transaction that has just written it. */
+  /** Shape: `through` is the transaction that has just written the account. */
   async one(of: AccountsOf, userId: number, through: Reads = this.db): Promise<ServiceAccountRow | null> {
     const found = await accountsOf(of)
       .where((bind) => `u.id = ${bind(userId)}`)
@@ -41,7 +41,7 @@ export class ServiceAccountsQueries {
   }
 }
 
-/** Whoever is about to be removed is gone for everybody else. */
+/** Accounts whose removal is in progress are not listed. */
 function accountsOf(of: AccountsOf): ListQuery<ServiceAccountRow> {
   const list = new ListQuery<ServiceAccountRow>({ name: 'service-accounts', from: 'users u', columns: SHOWN })
     .among({ from: 'service_accounts s join users u on u.id = s.user_id' })

@@ -8,12 +8,12 @@ import { EmailConfirmationsService } from '../emails/confirming/email-confirmati
 import { PrimaryEmails } from '../emails/primary-emails';
 import { UsersService } from '../users/users.service';
 import { ServiceAccount } from './service-account.entity';
-import { namesOf, refuseBadNames, runNaming } from './service-account-names';
+import { namesOf, refuseBadNames, withUniqueNames } from './service-account-names';
 import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
 
-/** Making service accounts. Source: requirements 2 §4 Service accounts; reference identity-and-import 5. */
+/** Creation of service accounts. Source: requirements 2 §4 Service accounts; reference identity-and-import 5. */
 @Injectable()
 export class ServiceAccountsService {
   private readonly host: string;
@@ -29,13 +29,13 @@ export class ServiceAccountsService {
     this.host = new URL(platform.externalUrl).hostname;
   }
 
-  /** Errors: Refused for names that are bad or taken; TooManyRequests. */
+  /** Errors: Refused for invalid or taken names; TooManyRequests. */
   create(of: AccountsOf, chosen: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
     const names = namesOf(of, chosen, this.host);
     refuseBadNames(names);
-    const awaits = Boolean(chosen.email) && this.emails.areConfirmed;
+    const awaits = Boolean(chosen.email) && this.emails.needConfirmation;
     const make = async (tx: Tx): Promise<ServiceAccountRow> => {
-      if (of !== 'instance') await holdGroup(tx, of);
+      if (of !== 'instance') await lockGroup(tx, of);
       const id = await this.users.insert(
         tx,
         { ...names, can_create_group: false },
@@ -43,20 +43,20 @@ export class ServiceAccountsService {
       );
       await tx.manager.insert(ServiceAccount, { userId: id, groupId: of === 'instance' ? null : of });
       if (awaits) await this.emails.requestConfirmation(tx, id, actorId);
-      // Once it is committed, the group may go and take it along.
+      // Read before the commit: afterwards the group may be deleted together with the account.
       return (await this.queries.one(of, id, tx))!;
     };
-    return runNaming(this.work, make, () => this.confirmations.countRefusals(actorId, 1));
+    return withUniqueNames(this.work, make, () => this.confirmations.countDisclosures(actorId, 1));
   }
 
-  /** The account belongs to no group any more. */
+  /** Detaches the account from its group. */
   async leaveGroup(tx: Tx, userId: number): Promise<void> {
     await tx.manager.update(ServiceAccount, userId, { groupId: null });
   }
 }
 
-/** Neither is removed nor moved below another while it gets an account. */
-async function holdGroup(tx: Tx, id: number): Promise<void> {
+/** Locks the group, so that it is neither removed nor moved while an account is created. */
+async function lockGroup(tx: Tx, id: number): Promise<void> {
   const [group] = await tx.query<{ parent_id: number | null }>(
     `select parent_id from namespaces where id = $1 for share`,
     [id],

@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-/** What other services report of a project. Units: sizes are bytes. */
+/** Figures about a project that other services report. Units: sizes are bytes. */
 @Entity('project_statistics')
 @Index('ix_project_statistics_packages_size', ['packagesSize', 'projectId'])
 @Index('ix_project_statistics_repository_size', ['repositorySize', 'projectId'])
@@ -11,7 +11,7 @@ export class ProjectFigures {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_project_statistics' })
   projectId: number;
   @Column({ type: 'integer', default: 0 }) openIssuesCount: number;
-  /** Those that are not confidential. */
+  /** Number of open issues that are not confidential. */
   @Column({ type: 'integer', default: 0 }) openPublicIssuesCount: number;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) issuesCountedAt: Date | null;
   @Column({ type: 'bigint', default: 0 }) commitCount: number;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Prepared, Tx } from '@rookery/persistence';
 
-/** What was measured of a project, and when. Sizes are bytes. */
+/** Figures about a project with the time of measurement. Units: sizes are bytes. */
 export interface Measured {
   readonly project_id: number;
   readonly measured_at: string;
@@ -20,17 +20,17 @@ const ISSUES = ['open_issues_count', 'open_public_issues_count'] as const;
 const PACKAGES = ['packages_size', 'job_artifacts_size', 'pipeline_artifacts_size', 'container_registry_size'] as const;
 
 const STATEMENTS = {
-  storage: measuring('statistics_measure_storage', STORAGE, 'storage_measured_at'),
-  packages: measuring('statistics_measure_packages', PACKAGES, 'packages_measured_at'),
-  issues: measuring('statistics_measure_issues', ISSUES, 'issues_counted_at'),
+  storage: measurementStatement('statistics_measure_storage', STORAGE, 'storage_measured_at'),
+  packages: measurementStatement('statistics_measure_packages', PACKAGES, 'packages_measured_at'),
+  issues: measurementStatement('statistics_measure_issues', ISSUES, 'issues_counted_at'),
 } as const;
 
 /**
- * Whole values, so the newest measurement of a project is all that counts, in whatever order and however often they come.
- * The projects are locked against their removal: a fact about one that is gone has nothing to say any more, and without
- * the lock it could arrive in the middle of the removal.
+ * Builds the statement that stores a measurement. Values are absolute, so the newest measurement wins, in whatever
+ * order and however often they arrive. The project is locked against its removal: figures of a deleted project are
+ * ignored, and without the lock they could arrive in the middle of the removal.
  */
-function measuring(name: string, columns: readonly string[], at: string): Prepared {
+function measurementStatement(name: string, columns: readonly string[], at: string): Prepared {
   const measured = columns.map((column) => `${column} bigint`).join(', ');
   const set = [...columns, at].map((column) => `${column} = excluded.${column}`).join(', ');
   return prepared(
@@ -46,7 +46,7 @@ function measuring(name: string, columns: readonly string[], at: string): Prepar
   );
 }
 
-/** What is known of projects only through facts from other services. Source: ADR 0110. */
+/** Figures about projects that other services report in events. Source: ADR 0110. */
 @Injectable()
 export class ProjectStatistics {
   async measure(tx: Tx, of: keyof typeof STATEMENTS, facts: readonly Measured[]): Promise<void> {

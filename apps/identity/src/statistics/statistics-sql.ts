@@ -1,7 +1,7 @@
 /**
- * Statistics as SQL expressions over `project_statistics`: JSON objects in the order in which the API shows them, whole
- * also where nothing was measured yet. The arguments are SQL expressions that give an id.
- * Source: requirements 2 §2 Group; reference identity-and-import 2.2, 10.2; ADR 0110.
+ * Statistics as SQL expressions over `project_statistics`: JSON objects in the order of the API, complete also where
+ * nothing was measured yet. Arguments are SQL expressions of an id. Source: requirements 2 §2 Group; reference
+ * identity-and-import 2.2, 10.2; ADR 0110.
  */
 
 /** Sizes that make up `storage_size`, in bytes. */
@@ -16,10 +16,10 @@ const SIZES = [
   'uploads_size',
 ] as const;
 
-/** What a project's are called. */
+/** Names of the statistics of a project. */
 export const PROJECT_STATISTICS = ['commit_count', 'storage_size', ...SIZES, 'container_registry_size'] as const;
 
-/** Output names of the storage of a whole tree, with the column that is added up. */
+/** Output names of the storage of a whole tree, with the column that is summed up. */
 const ROOT_SIZES = {
   dependency_proxy_size: '0',
   lfs_objects_size: 'lfs_objects_size',
@@ -36,7 +36,7 @@ const pairs = (names: readonly string[], valueOf: (name: string) => string): str
   names.map((name) => `'${name}', ${valueOf(name)}`).join(', ');
 const total = (column: string): string => (column === '0' ? '0' : `coalesce(sum(measured.${column}), 0)`);
 
-/** `statistics` of a project. */
+/** SQL: `statistics` of a project. */
 export function projectStatisticsSql(projectIdSql: string): string {
   const shown = pairs(PROJECT_STATISTICS, (name) => `coalesce(measured.${name}, 0)`);
   return `(select json_build_object(${shown})
@@ -44,22 +44,22 @@ export function projectStatisticsSql(projectIdSql: string): string {
 }
 
 /**
- * What `open_issues_count` of a project is made of. Shape: a JSON object, `all` and `public` (without confidential ones);
- * null where nothing was counted yet. One look into the row serves both.
+ * SQL: counts for `open_issues_count` of a project. Shape: a JSON object with `all` and `public` (without confidential
+ * ones); null where nothing was counted yet. One read of the row serves both.
  */
 export function openIssuesSql(projectIdSql: string): string {
   return `(select json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count)
     from project_statistics measured where measured.project_id = ${projectIdSql})`;
 }
 
-/** `statistics` of a group: the projects that lie in it directly. */
+/** SQL: `statistics` of a group: its direct projects. */
 export function groupStatisticsSql(namespaceIdSql: string): string {
   return `(select json_build_object(${pairs(['storage_size', ...SIZES], total)})
     from projects counted join project_statistics measured on measured.project_id = counted.id
     where counted.namespace_id = ${namespaceIdSql})`;
 }
 
-/** `root_storage_statistics` of a top-level group: everything at or below it. */
+/** SQL: `root_storage_statistics` of a top-level group: all projects in its tree. */
 export function rootStorageStatisticsSql(namespaceIdSql: string): string {
   const sizes = pairs(Object.keys(ROOT_SIZES), (name) => total(ROOT_SIZES[name as keyof typeof ROOT_SIZES]));
   return `(select json_build_object('build_artifacts_size', ${total('job_artifacts_size')},

@@ -3,7 +3,7 @@ import { Owns } from '@rookery/persistence';
 import { ProjectStatistics } from './project-statistics';
 import { ProjectFigures } from './project-statistics.entity';
 
-/** Numbers that other services report of projects: open issues, sizes. */
+/** Figures about projects that other services report: open issues, sizes. */
 @Owns(ProjectFigures)
 @Module({ providers: [ProjectStatistics], exports: [ProjectStatistics] })
 export class StatisticsModule {}

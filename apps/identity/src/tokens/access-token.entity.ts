@@ -3,7 +3,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Uniqu
 
 export type ResourceType = 'group' | 'project';
 
-/** A token of a person or a bot. The secret itself is never kept. */
+/** A token of a user or bot. The secret itself is never stored. */
 @Entity('access_tokens')
 @Check('ck_access_tokens_digest', 'octet_length(digest) = 32')
 @Check('ck_access_tokens_last_used_ips', 'cardinality(last_used_ips) <= 5')
@@ -39,36 +39,36 @@ export class AccessToken {
   @Column({ type: 'boolean', default: false }) revoked: boolean;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) lastUsedAt: Date | null;
   @Column({ type: 'bigint', nullable: true }) previousTokenId: number | null;
-  /** Id of the first token of the chain of rotations. */
+  /** Id of the first token in the chain of rotations. */
   @Column({ type: 'bigint' }) familyId: number;
   @ForeignKey('users', { name: 'fk_access_tokens_created_by_id', onDelete: 'SET NULL' })
   @Column({ type: 'bigint', nullable: true })
   createdById: number | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
-  /** The group or project whose bot holds it; null for tokens of people and service accounts. */
+  /** The group or project of the bot that holds the token. Null for tokens of users and service accounts. */
   @Column({ type: 'text', nullable: true }) resourceType: ResourceType | null;
   @Column({ type: 'bigint', nullable: true }) resourceId: number | null;
-  /** The level with which the bot was made a member. */
+  /** Access level with which the bot was made a member. */
   @Column({ type: 'integer', nullable: true }) accessLevel: number | null;
-  /** How many of the notices of its end were told, or are behind it. */
+  /** Number of expiry notices that were sent or are not due any more. */
   @Column({ type: 'smallint', default: 0 }) noticesSent: number;
   /** Newest first. */
   @Column({ type: 'text', array: true, default: [] }) lastUsedIps: string[];
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) ipsChangedAt: Date | null;
 }
 
-/** What the statements read of a token: never the digest. */
+/** Columns of a token that statements read: never the digest. */
 export type AccessTokenRecord = RowOf<
   AccessToken,
   Exclude<keyof AccessToken, 'digest' | 'noticesSent' | 'ipsChangedAt'>
 >;
 
-/** A token as statements read it. */
+/** A token, as statements read it. */
 export interface TokenRow extends AccessTokenRecord {
   readonly active: boolean;
 }
-/** A token just made; the only time that its secret is shown. */
+/** A new token. Its secret is shown only this once. */
 export interface NewTokenRow extends TokenRow {
   readonly token: string;
 }

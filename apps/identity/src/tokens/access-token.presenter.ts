@@ -14,7 +14,7 @@ export const accessToken = presenter<TokenRow>('PersonalAccessToken').fields({
   last_used_at: [nullable(instant), (token) => token.last_used_at],
   active: [bool, (token) => token.active],
   expires_at: [nullable(day), (token) => token.expires_on],
-  last_used_ips: [list(text), (token) => token.last_used_ips, { about: 'Up to five addresses, newest first.' }],
+  last_used_ips: [list(text), (token) => token.last_used_ips, { about: 'Up to five IP addresses, newest first.' }],
 });
 
 export const newAccessToken = accessToken

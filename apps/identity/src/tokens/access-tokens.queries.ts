@@ -5,7 +5,7 @@ import { Database, filter, ListQuery } from '@rookery/persistence';
 import type { UserKind } from '../users/user.entity';
 import type { TokenRow } from './access-token.entity';
 
-/** What every list of tokens can be narrowed by. Source: requirements 2 §4 Group access tokens. */
+/** Filters of all lists of tokens. Source: requirements 2 §4 Group access tokens. */
 export interface TokenFilters {
   readonly created_after?: Date;
   readonly created_before?: Date;
@@ -15,29 +15,30 @@ export interface TokenFilters {
   readonly expires_before?: string;
   readonly revoked?: boolean;
   readonly search?: string;
-  /** `created`, `expires`, `last_used` or `name`, then `_asc` or `_desc`; anything else is by id. */
+  /** `created`, `expires`, `last_used` or `name`, followed by `_asc` or `_desc`. Any other value sorts by id. */
   readonly sort?: string;
   readonly state?: 'active' | 'inactive';
 }
 
-/** A token that nobody else changes now. */
+/** A token whose row this transaction has locked. */
 export interface LockedToken extends TokenRow {
   readonly holder_kind: UserKind;
 }
 
 const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
-/** A condition on `t`: neither revoked nor over. */
+/** Condition on `t`: neither revoked nor expired. */
 export const ACTIVE = `(not t.revoked and (t.expires_on is null or t.expires_on > ${TODAY}))`;
 /**
- * A condition on `t` and its holder `u`: an administrator made it for a person, who has not replaced it since. Bots are
- * not people: what may be done with their tokens hangs on their group. Source: reference identity-and-import 4.7.
+ * Condition on `t` and its holder `u`: an administrator issued the token to another human user, who has not rotated it
+ * since. Bots do not count, because their group is responsible for their tokens. Source: reference identity-and-import
+ * 4.7.
  */
 export const GIVEN_OUT = `(u.kind = 'human' and t.created_by_id <> t.user_id)`;
-/** What is read of a token `t`. */
+/** Columns of a token `t`. */
 export const TOKEN_COLUMNS = `t.id, t.user_id, t.name, t.description, t.scopes, t.impersonation, t.expires_on, t.revoked, t.last_used_at,
   t.last_used_ips, t.previous_token_id, t.family_id, t.created_by_id, t.resource_type, t.resource_id, t.access_level,
   t.created_at, t.updated_at, ${ACTIVE} as active`;
-/** Any number that only rotations use, before the id of a family. */
+/** First key of the advisory locks of rotations; the second is the id of a family. */
 const ROTATION_LOCK = 731_642_012;
 const COLUMNS = {
   created: 't.created_at',
@@ -51,7 +52,7 @@ const COLUMNS = {
 export class AccessTokensQueries {
   constructor(private readonly db: Database) {}
 
-  /** Shape: `userId` null = the tokens of everybody. */
+  /** Shape: `userId` null = the tokens of all users. */
   page(
     of: { readonly userId: number | null; readonly impersonation: boolean },
     filters: TokenFilters,
@@ -71,11 +72,11 @@ export class AccessTokensQueries {
   }
 
   /**
-   * Whether nobody else is replacing a token of its family; until the end of the transaction nobody else is. It never
-   * waits. Locks of rows would not tell that: the record of a token's use takes them, too. Shape: true when there is
-   * no such token.
+   * Tries to lock the family of a token for a rotation, until the end of the transaction. It never waits. Row locks
+   * would not do, because recording the use of a token takes them too. Shape: false if another transaction holds the
+   * lock; true for an unknown token.
    */
-  async isFirstAtFamily(tx: Tx, id: number): Promise<boolean> {
+  async tryLockFamily(tx: Tx, id: number): Promise<boolean> {
     const rows = await tx.query<{ is_first: boolean }>(
       `select pg_try_advisory_xact_lock($2, (family_id % 2147483647)::int) as is_first from access_tokens where id = $1`,
       [id, ROTATION_LOCK],
@@ -83,14 +84,14 @@ export class AccessTokensQueries {
     return rows[0]?.is_first ?? true;
   }
 
-  /** Waits until nobody is replacing a token of the family; until the end of the transaction nobody begins to. */
-  async untilAloneAtFamily(tx: Tx, familyId: number): Promise<void> {
+  /** Locks a family of tokens against rotations until the end of the transaction. Waits for a rotation in progress. */
+  async lockFamily(tx: Tx, familyId: number): Promise<void> {
     await tx.query(`select pg_advisory_xact_lock($2, ($1::bigint % 2147483647)::int)`, [familyId, ROTATION_LOCK]);
   }
 
   /**
-   * Whether the token is gone by a write with this key, which it was itself presented for, whose answer is kept still and
-   * whose successor nobody has replaced or revoked since.
+   * Whether the token was rotated by a request with this idempotency key that it authenticated itself, whose answer is
+   * still stored and whose successor was neither rotated nor revoked since.
    */
   async isRotatedBy(tokenId: number, key: string, now: Date): Promise<boolean> {
     const rows = await this.db.query(
@@ -102,8 +103,11 @@ export class AccessTokensQueries {
     return rows.length > 0;
   }
 
-  /** Id of the family of the token, when any of it still works; null otherwise, and then none ever will. */
-  async livingFamily(tokenId: number): Promise<number | null> {
+  /**
+   * Returns the id of the token's family if any of its tokens is still active. Shape: null otherwise; it never becomes
+   * active again.
+   */
+  async activeFamilyId(tokenId: number): Promise<number | null> {
     const rows = await this.db.query<{ family_id: number }>(
       `select t.family_id from access_tokens t where t.id = $1
          and exists (select 1 from access_tokens f where f.family_id = t.family_id and not f.revoked)`,
@@ -112,7 +116,7 @@ export class AccessTokensQueries {
     return rows[0]?.family_id ?? null;
   }
 
-  /** Whoever changes it waits for the end of the transaction. */
+  /** Locks the row of the token until the end of the transaction. */
   async locked(tx: Tx, id: number): Promise<LockedToken | null> {
     const rows = await tx.query<LockedToken>(
       `select ${TOKEN_COLUMNS}, (select u.kind from users u where u.id = t.user_id) as holder_kind
@@ -123,7 +127,7 @@ export class AccessTokensQueries {
   }
 }
 
-/** What lists of tokens `t` can be narrowed by. */
+/** Filters of lists of tokens `t`. */
 export const TOKEN_FILTERS: Filters<TokenFilters> = {
   created_after: filter.compares('t.created_at', '>'),
   created_before: filter.compares('t.created_at', '<'),
@@ -136,7 +140,7 @@ export const TOKEN_FILTERS: Filters<TokenFilters> = {
   state: (state) => (state === 'active' ? ACTIVE : `not ${ACTIVE}`),
 };
 
-/** By `sort`; an unknown word is by id. */
+/** Order by `sort`. An unknown value sorts by id. */
 export function tokenOrder(sort: string | undefined): readonly OrderTerm[] {
   const match = /^(created|expires|last_used|name)_(asc|desc)$/.exec(sort ?? '');
   if (!match) return [['t.id', 'asc']];

@@ -13,20 +13,20 @@ import type { NewToken, TokenResource } from './token-rows';
 import { TokenRows } from './token-rows';
 import { scopesFor, TokenTerms } from './token-terms';
 
-/** Who replaces a token, and with which. */
+/** The caller of a rotation: the user, the present token, and the impersonator. */
 export type Rotator = Pick<SignedInViewer, 'userId' | 'tokenId' | 'impersonatorId'>;
 
-/** Somebody else replaced it, or does so right now. What was locked to see that is let go with it. */
+/** The token was replaced, or a concurrent rotation is replacing it. Throwing it rolls back and releases the locks. */
 class Replaced extends Refused {
   constructor() {
     super('Token already revoked');
   }
 }
 
-/** Making, rotating and revoking access tokens. Source: reference identity-and-import 4.3-4.8. */
+/** Creation, rotation and revocation of access tokens. Source: reference identity-and-import 4.3-4.8. */
 @Injectable()
 export class AccessTokensService {
-  /** Families whose end is under way in this process. */
+  /** Families that this process is revoking. */
   private readonly ending = new Map<number, Promise<void>>();
 
   constructor(
@@ -37,16 +37,19 @@ export class AccessTokensService {
     private readonly rows: TokenRows,
   ) {}
 
-  /** Errors: NotFound for the user; Refused for one who can have none, for scopes they may not have and for a bad day. */
+  /**
+   * Errors: NotFound for the user; Refused for a user who cannot have tokens, for scopes that the user may not have,
+   * and for an invalid day.
+   */
   create(token: NewToken): Promise<NewTokenRow> {
     return this.work.run(async (tx) => {
-      // Nobody acts as the ghost user.
+      // The ghost user cannot have tokens.
       const [holder] = await tx.query<{ admin: boolean; kind: UserKind }>(
         `select admin, kind from users where id = $1 and kind <> 'ghost'`,
         [token.userId],
       );
       if (!holder) throw new NotFound('User');
-      // The bot of a group or project has the token that it was made for; a placeholder does nothing.
+      // A bot of a group or project keeps the token that it was created for; placeholders cannot act.
       if (holder.kind !== 'human' && holder.kind !== 'service_account') {
         throw new Refused('User cannot have tokens of its own');
       }
@@ -60,14 +63,14 @@ export class AccessTokensService {
   }
 
   /**
-   * Replaces a token by a new one of the same kind. Whoever comes second is refused, and takes what is left of the
-   * family with them: that must stay although the call fails, so it has a transaction of its own, after this one. Errors: NotFound;
-   * Refused for a bad day, for a token that is revoked, and for one that is being replaced this very moment.
+   * Replaces a token by a new one of the same kind. A second rotation of the same token is refused, and the rest of the
+   * family is revoked. That must be kept although the request fails, so it has its own transaction after this one.
+   * Errors: NotFound; Refused for an invalid day, a revoked token, and one that a concurrent request is replacing.
    */
   async rotate(id: number, expiresAt: string | undefined, by: Rotator): Promise<NewTokenRow> {
     const expiresOn = this.terms.expiryOfSuccessor(expiresAt);
     const rotation = this.work.run(async (tx) => {
-      if (!(await this.queries.isFirstAtFamily(tx, id))) throw new Replaced();
+      if (!(await this.queries.tryLockFamily(tx, id))) throw new Replaced();
       const old = await this.queries.locked(tx, id);
       if (!old) throw new NotFound();
       if (old.revoked) throw new Replaced();
@@ -85,25 +88,25 @@ export class AccessTokensService {
     });
   }
 
-  /** Revoking twice is no error. */
+  /** Revoking a revoked token is not an error. */
   revoke(id: number): Promise<void> {
     return this.work.run((tx) => this.rows.markRevoked(tx, [id]));
   }
 
   /**
-   * A token was presented to a rotation that had been replaced, or was about to be: its successor may be in the wrong
-   * hands. Whoever is replacing one of the family ends that first, however late they come to its rows: else nobody would
-   * have a successor where one was the first. However many ask at once, one of them waits for the family and the others for that one, so that nobody
-   * takes all connections away from everybody else.
+   * Revokes the family of a token, because a replaced token was presented for rotation and its successor may be in the
+   * wrong hands. A concurrent rotation in the family finishes first: otherwise it would create a successor that stays
+   * valid. Of concurrent calls one waits for the lock on the family and the others wait for that one in memory, so that
+   * they do not use up all connections.
    */
   async revokeFamilyOf(tokenId: number): Promise<void> {
-    const familyId = await this.queries.livingFamily(tokenId);
+    const familyId = await this.queries.activeFamilyId(tokenId);
     if (familyId === null) return;
     const known = this.ending.get(familyId);
     if (known) return known;
     const end = this.work
       .apart(async (tx) => {
-        await this.queries.untilAloneAtFamily(tx, familyId);
+        await this.queries.lockFamily(tx, familyId);
         await this.revokeWhere(tx, 'family_id = $1', [familyId]);
       })
       .finally(() => this.ending.delete(familyId));
@@ -111,14 +114,14 @@ export class AccessTokensService {
     return end;
   }
 
-  /** All that the user holds. */
+  /** Revokes all tokens of a user. */
   revokeAllOf(tx: Tx, userId: number): Promise<void> {
     return this.revokeWhere(tx, 'user_id = $1', [userId]);
   }
 
   /**
-   * What they gave out to other people, who have not replaced it since. Bounds: at most `limit` tokens. Answers how many
-   * these were.
+   * Revokes tokens that the user issued to other users and that were not rotated since. Bounds: at most `limit` tokens.
+   * Shape: the number of revoked ones.
    */
   async revokeGivenOutBy(tx: Tx, userId: number, limit: number): Promise<number> {
     const rows = await tx.query<{ id: number }>(
@@ -133,7 +136,7 @@ export class AccessTokensService {
     return rows.length;
   }
 
-  /** Those of the user with this name that no user made. */
+  /** Revokes tokens of the user with this name that no user created. */
   revokeNamed(tx: Tx, userId: number, name: string): Promise<void> {
     return this.revokeWhere(tx, 'user_id = $1 and name = $2 and created_by_id is null', [userId, name]);
   }
@@ -168,8 +171,9 @@ function resourceOf({ resource_type, resource_id, access_level }: TokenRow): Tok
 }
 
 /**
- * Who answers for the successor: whoever really asked for it, and so saw its secret. Of an impersonation token that
- * replaces itself it is nobody new; of a bot that does so neither, since its group answers for it by those who made it.
+ * Returns the issuer of the successor: the user who really made the request, and so saw its secret. An impersonation
+ * token that rotates itself keeps its issuer; so does a bot's token, because the users who created it remain
+ * responsible.
  */
 function issuerOfSuccessor(old: LockedToken, by: Rotator): number | null {
   const actor = by.impersonatorId ?? by.userId;

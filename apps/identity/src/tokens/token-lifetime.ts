@@ -3,7 +3,7 @@ import { Refused } from '@rookery/kernel';
 const DAY_MS = 86_400_000;
 export const ROTATED_LIFETIME_DAYS = 7;
 
-/** The calendar day (UTC) that lies `days` after the instant. Shape: YYYY-MM-DD. */
+/** Returns the calendar day (UTC) that is `days` after the instant. Shape: YYYY-MM-DD. */
 export function dayAfter(instant: Date, days: number): string {
   return new Date(instant.getTime() + days * DAY_MS).toISOString().slice(0, 10);
 }
@@ -14,8 +14,8 @@ export function daysBetween(from: string, to: string): number {
 }
 
 /**
- * The day on which a new token dies, at 00:00 UTC. Today is accepted: such a token is dead at once.
- * Errors: Refused when the day is past or beyond the longest life. Source: reference identity-and-import 4.5.
+ * Returns the day on which a new token expires, at 00:00 UTC. Today is accepted: such a token is expired at once.
+ * Errors: Refused for a day in the past or beyond the maximum lifetime. Source: reference identity-and-import 4.5.
  */
 export function expiryDay(
   requested: string | null | undefined,
@@ -34,10 +34,16 @@ export function isActive(token: { revoked: boolean; expiresOn: string | null }, 
   return !token.revoked && (token.expiresOn === null || token.expiresOn > dayAfter(now, 0));
 }
 
-/** Units: days before a token ends on which its people are told; 0 = it ended. Source: reference identity-and-import 4.5. */
+/**
+ * Units: days before expiry on which notices are sent; 0 = the token has expired. Source: reference identity-and-import
+ * 4.5.
+ */
 export const NOTICE_DAYS: readonly number[] = [60, 30, 7, 0];
 
-/** How many of the notices are behind a token that has so many days left: of a short life only the later ones are told. */
+/**
+ * Returns the number of notices that are not due any more with so many days left. A short lifetime has only the later
+ * ones.
+ */
 export function noticesPassed(daysLeft: number): number {
   return NOTICE_DAYS.filter((day) => daysLeft <= day).length;
 }

@@ -14,7 +14,7 @@ export interface NewToken {
   readonly expiresAt?: string | undefined;
   readonly impersonation: boolean;
   readonly createdBy: number | null;
-  /** Whose bot holds it, and with what level; left out for people and service accounts. */
+  /** Group or project of the bot with its level. Omitted for users and service accounts. */
   readonly resource?: TokenResource | null;
 }
 
@@ -25,7 +25,7 @@ export interface TokenResource {
   readonly accessLevel: number;
 }
 
-/** The rows of tokens with what hangs on them: leases of gateways, and what the bot that holds one may at most. */
+/** Rows of tokens with dependent data: leases of gateways, and the limits of the bot that holds the token. */
 @Injectable()
 export class TokenRows {
   constructor(
@@ -35,7 +35,7 @@ export class TokenRows {
     private readonly limits: BotLimits,
   ) {}
 
-  /** Shape: `previous` is the token that it takes the place of. */
+  /** Shape: `previous` is the token that the new one replaces. */
   async insert(
     tx: Tx,
     token: NewToken,
@@ -67,11 +67,11 @@ export class TokenRows {
       ],
     )) as [{ id: number }];
     this.log.recordToken(tx, id);
-    await this.limits.issued(tx, token.userId, token.createdBy);
+    await this.limits.updateBot(tx, token.userId, token.createdBy);
     return { ...(await this.queries.one(id, tx))!, token: secret };
   }
 
-  /** Revoking twice changes nothing. */
+  /** Revoking a revoked token changes nothing. */
   async markRevoked(tx: Tx, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await tx.query(`update access_tokens set revoked = true, updated_at = now() where id = any($1) and not revoked`, [

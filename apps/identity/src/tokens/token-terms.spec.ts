@@ -16,13 +16,13 @@ const terms = (over: Partial<ApplicationSettings> = {}) => {
 };
 
 describe('the terms of a new token', () => {
-  it('give it the longest life, a successor a week, one of the own the day', () => {
+  it('give it the maximum lifetime, a rotated one a week, and one created by its own user the rest of the day', () => {
     expect(terms().expiryOfNew(undefined)).toBe('2027-11-21');
     expect(terms().expiryOfSuccessor(undefined)).toBe('2026-11-28');
     expect(terms().expiryOfOwn(undefined)).toBe('2026-11-22');
   });
 
-  it('give it no end where the instance insists on none, and the end that is asked for', () => {
+  it('give it no expiry where the instance does not require one, or the requested one', () => {
     const lenient = terms({ require_personal_access_token_expiry: false });
     expect(lenient.expiryOfNew(undefined)).toBeNull();
     expect(lenient.expiryOfNew('2026-12-24')).toBe('2026-12-24');
@@ -30,7 +30,7 @@ describe('the terms of a new token', () => {
     expect(() => lenient.expiryOfNew('2028-01-01')).toThrow(Refused);
   });
 
-  it('may let those of service accounts alone have no end', () => {
+  it('may allow only those of service accounts to have no expiry', () => {
     const lenient = terms({ service_access_tokens_expiration_enforced: false });
     expect([lenient.expiryOfNew(undefined, 'service_account'), lenient.expiryOfNew(undefined, 'human')]).toEqual([
       null,
@@ -41,7 +41,7 @@ describe('the terms of a new token', () => {
     expect(lenient.expiryOfSuccessor(undefined)).toBe('2026-11-28');
   });
 
-  it('hold whatever is asked for to the limits', () => {
+  it('apply limits to requested days', () => {
     for (const name of ['expiryOfNew', 'expiryOfSuccessor', 'expiryOfOwn'] as const) {
       expect(() => terms()[name]('2026-11-20')).toThrow(new Refused('Expiration date cannot be in the past'));
       expect(() => terms()[name]('2027-11-22')).toThrow(new Refused('Expiration date must be before 2027-11-22'));
@@ -49,12 +49,12 @@ describe('the terms of a new token', () => {
     expect(terms({ max_personal_access_token_lifetime: 400 }).expiryOfNew('2027-12-26')).toBe('2027-12-26');
   });
 
-  it('count the notices that are behind it', () => {
+  it('count the notices that are not due any more', () => {
     expect(terms().noticesBehind(null)).toBe(0);
     expect(terms().noticesBehind('2026-11-28')).toBe(3);
   });
 
-  it('begin its secret as the instance says', () => {
+  it('use the configured prefix for its secret', () => {
     expect(terms({ personal_access_token_prefix: 'rook-' }).secret()).toMatch(/^rook-[\w-]{20}$/);
   });
 });

@@ -6,28 +6,37 @@ import type { UserKind } from '../users/user.entity';
 import { noticesPassed, dayAfter, daysBetween, expiryDay, ROTATED_LIFETIME_DAYS } from './token-lifetime';
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Scopes that the token of a group or project may carry. Source: reference identity-and-import 4.3. */
+/** Scopes that the token of a group or project may have. Source: reference identity-and-import 4.3. */
 export const RESOURCE_SCOPES: readonly string[] = scopesOf('bot');
 
-/** Scopes that anybody may give a token of their own: they open next to nothing. Source: reference identity-and-import 4.7. */
+/**
+ * Scopes that users may give their own tokens: they give access to almost nothing. Source: reference
+ * identity-and-import 4.7.
+ */
 export const OWN_SCOPES: readonly string[] = ['k8s_proxy', 'self_rotate'];
 
-/** Scopes that a token of a person or a service account may carry. */
+/** Scopes that a token of a user or service account may have. */
 export function scopesFor(holder: { readonly admin: boolean }): readonly string[] {
   return scopesOf(holder.admin ? 'administrator' : 'person');
 }
 
-/** What a client presents. Shape: prefix and 20 URL-safe characters (120 random bits). Source: reference identity-and-import 4.2. */
+/**
+ * Generates the secret that clients send. Shape: prefix and 20 URL-safe characters (120 random bits). Source: reference
+ * identity-and-import 4.2.
+ */
 export function newSecret(prefix = 'glpat-'): string {
   return prefix + randomBytes(15).toString('base64url');
 }
 
-/** What is kept: 32 bytes. The secrets are random, so a salt would add nothing and cost the index look-up. */
+/**
+ * Returns the stored digest of 32 bytes. Secrets are random, so a salt would add nothing and prevent the look-up by
+ * index.
+ */
 export function digestOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** The terms of this instance for a new token. Source: reference identity-and-import 4.2, 4.5. */
+/** Terms of this instance for new tokens. Source: reference identity-and-import 4.2, 4.5. */
 @Injectable()
 export class TokenTerms {
   constructor(
@@ -36,7 +45,7 @@ export class TokenTerms {
   ) {}
 
   /**
-   * The day on which a new token ends; null when none is asked for and the instance does not insist on one.
+   * Returns the expiry of a new token. Shape: null when none is requested and the instance does not require one.
    * Errors: Refused.
    */
   expiryOfNew(requested: string | undefined, holder?: UserKind): string | null {
@@ -44,17 +53,19 @@ export class TokenTerms {
     return this.expiry(requested, this.instance.setting('max_personal_access_token_lifetime'));
   }
 
-  /** The day on which a token ends that takes the place of another. Errors: Refused. */
+  /** Returns the expiry of a token that replaces another one. Errors: Refused. */
   expiryOfSuccessor(requested: string | undefined): string {
     return this.expiry(requested, ROTATED_LIFETIME_DAYS);
   }
 
-  /** The end of this day; people who need a token for longer ask for more. Errors: Refused. */
+  /**
+   * Returns the expiry of a token that a user creates for themselves: by default the end of this day. Errors: Refused.
+   */
   expiryOfOwn(requested: string | undefined): string {
     return this.expiry(requested, 1);
   }
 
-  /** Notices of its end that a token with this life never needs. */
+  /** Returns the number of expiry notices that a token with this expiry never needs. */
   noticesBehind(expiresOn: string | null): number {
     return expiresOn === null ? 0 : noticesPassed(daysBetween(dayAfter(this.clock.now(), 0), expiresOn));
   }

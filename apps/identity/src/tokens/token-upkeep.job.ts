@@ -3,13 +3,13 @@ import { Job } from '@rookery/jobs';
 import { housekeepingCron } from '../identity.config';
 import { ExpiryNotices } from './notices/expiry-notices';
 
-/** What time brings about for access tokens: notices of their end. Source: reference identity-and-import 4.5. */
+/** Periodic work on access tokens: expiry notices. Source: reference identity-and-import 4.5. */
 @Injectable()
 export class TokenUpkeepJob {
   constructor(private readonly notices: ExpiryNotices) {}
 
   @Job('tell-of-ending-tokens', { cron: housekeepingCron })
   async run(): Promise<void> {
-    await this.notices.tell();
+    await this.notices.send();
   }
 }

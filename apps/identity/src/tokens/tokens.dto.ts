@@ -12,7 +12,10 @@ export class ListAnyTokens implements TokenFilters {
   @Day({ optional: true }) expires_before?: string;
   @Flag({ optional: true }) revoked?: boolean;
   @Search({ about: 'Part of the name.' }) search?: string;
-  @Text({ optional: true, about: 'created, expires, last_used or name, then _asc or _desc; anything else is by id.' })
+  @Text({
+    optional: true,
+    about: 'created, expires, last_used or name, followed by _asc or _desc. Any other value sorts by id.',
+  })
   sort?: string;
   @OneOf(['active', 'inactive'], { optional: true }) state?: 'active' | 'inactive';
 }

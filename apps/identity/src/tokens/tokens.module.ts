@@ -29,7 +29,7 @@ import { TokenRows } from './token-rows';
 import { TokenTerms } from './token-terms';
 import { TokenUpkeepJob } from './token-upkeep.job';
 
-/** Access tokens of people, groups and projects: making, renewing, revoking and resolving them, notices of their end. */
+/** Access tokens of users, groups and projects: creation, rotation, revocation, resolution, and expiry notices. */
 @Owns(AccessToken)
 @Module({
   imports: [DirectoryModule, EmailsModule, MembersModule, UsersModule],

@@ -3,20 +3,20 @@ import { Invalid } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { topicNameProblems } from './topic-rules';
 
-/** Puts topics on projects. Source: reference identity-and-import 9; ADR 0110. */
+/** Assigns topics to projects. Source: reference identity-and-import 9; ADR 0110. */
 @Injectable()
 export class ProjectTopicsService {
   /**
-   * Replaces the topics of a project, in this order. Names are the same ignoring case, blank ones count for nothing, and
-   * missing topics are made with their name as title. Locks the project, then topics by id.
-   * Errors: Invalid `topics` for a name that no topic may have.
+   * Replaces the topics of a project, in this order. Names are compared case-insensitively, blank ones are ignored, and
+   * missing topics are created with their name as title. Locks the project, then topics by id. Errors: Invalid `topics`
+   * for an invalid name.
    */
   async assign(tx: Tx, projectId: number, names: readonly string[]): Promise<void> {
     const given = names.map((name) => name.trim()).filter((name) => name !== '');
     const problems = [...new Set(given.flatMap(topicNameProblems))];
     if (problems.length > 0) throw new Invalid({ topics: problems });
     await tx.query(`select 1 from projects where id = $1 for no key update`, [projectId]);
-    // Until the end of the transaction no topic is renamed, merged or removed (holdAssignments).
+    // Until the end of the transaction no topic is renamed, merged or removed (lockAssignments).
     await tx.query(`lock table project_topics in row exclusive mode`);
     const ids = await this.locked(tx, projectId, await this.distinct(tx, given));
     await tx.query(`delete from project_topics where project_id = $1 and topic_id <> all($2::bigint[])`, [
@@ -33,7 +33,7 @@ export class ProjectTopicsService {
     );
   }
 
-  /** The database folds case here too, since it is the one that compares names. */
+  /** Removes duplicates. The database folds case, because it is also the one that compares names. */
   private async distinct(tx: Tx, names: readonly string[]): Promise<string[]> {
     if (names.length < 2) return [...names];
     const rows = await tx.query<{ name: string }>(
@@ -45,7 +45,10 @@ export class ProjectTopicsService {
     return rows.map((row) => row.name);
   }
 
-  /** Ids in the order of the names. Topics that the project loses are locked too: both are counted anew. */
+  /**
+   * Locks topics and returns their ids in the order of the names. Topics that the project loses are locked too, because
+   * their counters change as well.
+   */
   private async locked(tx: Tx, projectId: number, names: readonly string[]): Promise<number[]> {
     await this.make(tx, names);
     const rows = await tx.query<{ id: number; position: number | null }>(
@@ -61,7 +64,7 @@ export class ProjectTopicsService {
     return found.sort((a, b) => a.position - b.position).map(({ id }) => id);
   }
 
-  /** In one order everywhere, so that two that make the same topics wait for each other instead of for good. */
+  /** Inserts in one order everywhere, so that concurrent transactions that create the same topics cannot deadlock. */
   private async make(tx: Tx, names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     await tx.query(
@@ -75,7 +78,7 @@ export class ProjectTopicsService {
   }
 }
 
-/** Waits for running assignments and keeps new ones out: whoever renames, merges or removes topics does this first. */
-export async function holdAssignments(tx: Tx): Promise<void> {
+/** Waits for running assignments and blocks new ones. Must be called before topics are renamed, merged or removed. */
+export async function lockAssignments(tx: Tx): Promise<void> {
   await tx.query(`lock table project_topics in share row exclusive mode`);
 }

@@ -1,24 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { NotFound, Refused } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { holdAssignments } from './project-topics.service';
+import { lockAssignments } from './project-topics.service';
 import type { Topic } from './topic.entity';
 import { topics } from './topics.service';
 
 const refused = (text: string): Refused => new Refused(text, { verbatim: true });
 
-/** Makes one topic of two. Source: reference identity-and-import 9. */
+/** Merges two topics. Source: reference identity-and-import 9. */
 @Injectable()
 export class TopicMergeService {
   constructor(private readonly work: Work) {}
 
   /**
-   * The projects of the source get the target, in its place; the source goes.
-   * Errors: NotFound for either; Refused for one and the same, or for topics of different organizations.
+   * Moves the projects of the source to the target, at the same position, and deletes the source. Errors: NotFound for
+   * either; Refused for identical topics, or topics of different organizations.
    */
   merge(sourceId: number, targetId: number): Promise<Topic> {
     return this.work.run(async (tx) => {
-      await holdAssignments(tx);
+      await lockAssignments(tx);
       const rows = await tx.query<{ id: number; organization_id: number }>(
         `select id, organization_id from topics where id = any($1) order by id for update`,
         [[sourceId, targetId]],

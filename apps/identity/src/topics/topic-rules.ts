@@ -7,7 +7,7 @@ const MAX_DESCRIPTION = 1024;
 const BLANK = "can't be blank";
 const NOT_IN_NAMES = /[\u0000-\u001f\u007f\u2028\u2029]/;
 
-/** What is wrong with a name, in the words of the API. Source: reference identity-and-import 9. */
+/** Returns the problems of a name, as API error messages. Source: reference identity-and-import 9. */
 export function topicNameProblems(name: string): string[] {
   if (name.trim() === '') return [BLANK];
   return [
@@ -16,7 +16,10 @@ export function topicNameProblems(name: string): string[] {
   ];
 }
 
-/** What is wrong with the sent fields, by field. A title is only needed when a topic is made; later the name stands in. */
+/**
+ * Returns the problems of the sent fields, by field. A title is required on creation; on update a blank one is replaced
+ * by the name.
+ */
 export function problemsOfTopic(
   sent: { readonly name?: string; readonly title?: string; readonly description?: string | null },
   isNew: boolean,

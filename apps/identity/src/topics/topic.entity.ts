@@ -1,17 +1,17 @@
 import { nothingLeft } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
-/** What is said of a topic; what is left out keeps its value. */
+/** Fields of a topic. Omitted fields keep their values on update. */
 export interface TopicInput {
   readonly name?: string;
-  /** Blank: the name is shown in its place. */
+  /** Blank: the name is shown instead. */
   readonly title?: string;
   readonly description?: string | null;
 }
 
 /**
- * What projects are about; names are unique within an organization, ignoring case. The counters are kept by the
- * database (ADR 0110).
+ * A subject of projects. Names are unique within an organization, ignoring case. Triggers maintain the counters (ADR
+ * 0110).
  */
 @Entity('topics')
 @Check('ck_topics_counts', '(total_projects_count >= open_projects_count) and (open_projects_count >= 0)')
@@ -27,12 +27,12 @@ export class Topic {
   id: number;
   @Column({ type: 'bigint', default: 1 }) organizationId: number;
   @Column({ type: 'text' }) name: string;
-  /** null: the name is shown in its place. */
+  /** null: the name is shown instead. */
   @Column({ type: 'text', nullable: true }) title: string | null;
   @Column({ type: 'text', nullable: true }) description: string | null;
   @Column({ type: 'text', nullable: true }) avatarUrl: string | null;
   @Column({ type: 'integer', default: 0 }) totalProjectsCount: number;
-  /** Of projects that are not private; the order of the list. */
+  /** Number of projects that are not private. Topics are listed in this order. */
   @Column({ type: 'integer', default: 0 }) openProjectsCount: number;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
@@ -56,7 +56,7 @@ export class Topic {
   }
 }
 
-/** A topic that a project has. */
+/** The assignment of a topic to a project. */
 @Entity('project_topics')
 @Index('ix_project_topics_topic_id', ['topicId', 'projectId'])
 export class ProjectTopic {
@@ -67,6 +67,6 @@ export class ProjectTopic {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_project_topics' })
   topicId: number;
   @Column({ type: 'integer' }) position: number;
-  /** Whether the project is not private. Kept by the database. */
+  /** Whether the project is not private. Maintained by a trigger. */
   @Column({ type: 'boolean' }) isOpen: boolean;
 }

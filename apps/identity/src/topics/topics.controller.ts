@@ -9,7 +9,7 @@ import { CreateTopic, ListTopics, MergeTopics, OneTopic, UpdateTopic } from './t
 import { TopicsService } from './topics.service';
 
 const SOURCE = 'requirements 2 §4 Topics; reference identity-and-import 9';
-/** Parameters are judged before callers are. Source: reference identity-and-import 1.1. */
+/** Parameters are validated before permissions. Source: reference identity-and-import 1.1. */
 const refusals = { validateFirst: true } as const;
 
 @Controller()
@@ -20,7 +20,7 @@ export class TopicsController {
   ) {}
 
   @Endpoint('GET', '/topics', {
-    about: 'Topics, those of most public and internal projects first.',
+    about: 'Lists topics, by number of public and internal projects, highest first.',
     source: SOURCE,
     may: anyone(),
     params: ListTopics,
@@ -31,7 +31,7 @@ export class TopicsController {
   }
 
   @Endpoint('GET', '/topics/:id', {
-    about: 'One topic.',
+    about: 'Returns a topic.',
     source: SOURCE,
     may: anyone(),
     params: OneTopic,
@@ -43,7 +43,7 @@ export class TopicsController {
   }
 
   @Endpoint('POST', '/topics', {
-    about: 'Makes a topic.',
+    about: 'Creates a topic.',
     source: SOURCE,
     may: administrator(),
     params: CreateTopic,
@@ -56,7 +56,7 @@ export class TopicsController {
   }
 
   @Endpoint('POST', '/topics/merge', {
-    about: 'Gives the projects of one topic to another and removes the first.',
+    about: 'Moves the projects of one topic to another and deletes the first.',
     source: SOURCE,
     may: administrator(),
     params: MergeTopics,
@@ -82,7 +82,7 @@ export class TopicsController {
   }
 
   @Endpoint('DELETE', '/topics/:id', {
-    about: 'Removes a topic, also from its projects.',
+    about: 'Deletes a topic and removes it from its projects.',
     source: SOURCE,
     may: administrator(),
     params: OneTopic,

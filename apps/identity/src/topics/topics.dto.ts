@@ -6,7 +6,7 @@ import type { NewTopic, TopicChange, TopicFilters } from './topics.service';
 
 export class ListTopics implements NothingBut<TopicFilters, ListTopics> {
   @Search({ about: 'Part of the name or title.' }) search?: string;
-  @Flag({ default: false, about: 'Only topics that no project has.' }) without_projects: boolean;
+  @Flag({ default: false, about: 'Only topics without projects.' }) without_projects: boolean;
   @Int({ optional: true }) organization_id?: number;
 }
 
@@ -19,18 +19,18 @@ export class CreateTopic implements NothingBut<NewTopic, CreateTopic> {
   @Text() title: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @AvatarUpload() avatar?: UploadedFile | null;
-  @Int({ optional: true, about: 'There is one organization, 1.' }) organization_id?: number;
+  @Int({ optional: true, about: 'The only organization is 1.' }) organization_id?: number;
 }
 
 export class UpdateTopic implements NothingBut<TopicChange, UpdateTopic, 'id'> {
   @Int({ in: 'path' }) id: number;
   @Text({ optional: true }) name?: string;
-  @Text({ optional: true, about: 'Blank: the name is shown in its place.' }) title?: string;
+  @Text({ optional: true, about: 'If blank, the name is shown instead.' }) title?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @AvatarUpload() avatar?: UploadedFile | null;
 }
 
 export class MergeTopics {
-  @Int({ about: 'The topic that goes.' }) source_topic_id: number;
-  @Int({ about: 'The topic that gets its projects.' }) target_topic_id: number;
+  @Int({ about: 'The topic that is deleted.' }) source_topic_id: number;
+  @Int({ about: 'The topic that receives its projects.' }) target_topic_id: number;
 }

@@ -7,7 +7,7 @@ import { ProjectTopic, Topic } from './topic.entity';
 import { TopicsController } from './topics.controller';
 import { TopicsService } from './topics.service';
 
-/** What projects are about, in words that administrators keep. */
+/** Topics of projects, which administrators maintain. */
 @Owns(ProjectTopic, Topic)
 @Module({
   imports: [AvatarsModule],

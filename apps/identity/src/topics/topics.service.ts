@@ -5,19 +5,19 @@ import type { AllFilters, By, Collection, OrderTerm, Tx } from '@rookery/persist
 import { collection, filter, nearness, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
 import type { AvatarChange } from '../avatars/avatars.service';
-import { holdAssignments } from './project-topics.service';
+import { lockAssignments } from './project-topics.service';
 import { problemsOfTopic } from './topic-rules';
 import { Topic } from './topic.entity';
 import type { TopicInput } from './topic.entity';
 
-/** What a list of topics can be narrowed by. Source: reference identity-and-import 9. */
+/** Filters of the list of topics. Source: reference identity-and-import 9. */
 export interface TopicFilters {
   readonly search?: string;
   readonly without_projects: boolean;
   readonly organization_id?: number;
 }
 
-/** What is asked of a topic, with its picture. */
+/** Fields of a topic, with its avatar. */
 export interface TopicChange extends TopicInput {
   readonly avatar?: AvatarChange;
 }
@@ -42,7 +42,7 @@ export const topics = collection(Topic, {
   taken: { uq_topics_name: () => new Invalid({ name: ['has already been taken'] }) },
 });
 
-/** Topics with their pictures; everybody may see them. Source: reference identity-and-import 9. */
+/** Topics with their avatars. All callers can see them. Source: reference identity-and-import 9. */
 @Injectable()
 export class TopicsService {
   private readonly topics: Collection<Topic, TopicFilters>;
@@ -64,7 +64,7 @@ export class TopicsService {
     return this.topics.find(id);
   }
 
-  /** Errors: Invalid by field; NotFound for an organization that there is not. */
+  /** Errors: Invalid by field; NotFound for an unknown organization. */
   async create(params: NewTopic, by: By): Promise<Topic> {
     const { name, title, description = null, avatar, organization_id: organization = 1, ...rest } = params;
     nothingLeft(rest);
@@ -80,7 +80,7 @@ export class TopicsService {
   /** Errors: NotFound; Invalid by field. */
   update(id: number, params: TopicChange, by: By): Promise<Topic> {
     const { avatar, ...said } = params;
-    const before = said.name === undefined ? undefined : holdAssignments;
+    const before = said.name === undefined ? undefined : lockAssignments;
     const change = async (topic: Topic, tx: Tx): Promise<void> => {
       this.refuseProblems(params, false);
       topic.change(said, this.clock.now());
@@ -89,9 +89,9 @@ export class TopicsService {
     return this.topics.change(id, change, { ...by, before });
   }
 
-  /** Takes it from its projects too. Errors: NotFound; those of `by.unchanged`. */
+  /** Deletes the topic and removes it from its projects. Errors: NotFound; those of `by.unchanged`. */
   async remove(id: number, by: By): Promise<void> {
-    await this.topics.remove(id, { ...by, before: holdAssignments });
+    await this.topics.remove(id, { ...by, before: lockAssignments });
   }
 
   private async changePicture(tx: Tx, topic: Topic, avatar: AvatarChange): Promise<void> {
@@ -106,7 +106,9 @@ export class TopicsService {
   }
 }
 
-/** By number of projects that are not private; what is searched for comes by nearness of its name first. */
+/**
+ * Orders topics by number of projects that are not private. Search results are ordered by similarity of the name first.
+ */
 export function listedTopics(
   all: Collection<Topic, TopicFilters>,
   filters: TopicFilters,

@@ -3,7 +3,7 @@ import { Invalid } from '@rookery/kernel';
 import type { Bind, Tx } from '@rookery/persistence';
 import { seenGroupSql, seenProjectSql } from '../directory/reach/seen-sql';
 
-/** Where somebody is to become a member. */
+/** The group or project that a user is about to join. */
 export interface BotPlace {
   readonly kind: 'group' | 'project';
   readonly id: number;
@@ -12,10 +12,10 @@ export interface BotPlace {
 }
 
 /**
- * The bot of a token belongs to the group or project of the token and to what lies below it, and nowhere else; people
- * and service accounts may belong anywhere. Errors: Invalid. Source: reference identity-and-import 4.9.
+ * Checks that a token's bot only joins the group or project of its token and those below it. Users and service accounts
+ * may join any. Errors: Invalid. Source: reference identity-and-import 4.9.
  */
-export async function keepBotAtHome(tx: Tx, userId: number, place: BotPlace): Promise<void> {
+export async function checkBotMembership(tx: Tx, userId: number, place: BotPlace): Promise<void> {
   const [bot] = await tx.query<{ resource_type: 'group' | 'project' | null; resource_id: number | null }>(
     `select t.resource_type, t.resource_id from users u
      left join lateral (select * from access_tokens a where a.user_id = u.id order by a.id desc limit 1) t on true
@@ -32,8 +32,8 @@ export async function keepBotAtHome(tx: Tx, userId: number, place: BotPlace): Pr
 }
 
 /**
- * Boolean SQL: may the viewer know of the user `u`? The bot of a token is named after it, and after the project or group
- * that it belongs to: it is known to whoever sees that.
+ * Boolean SQL: the viewer can see the user `u`. A token's bot is named after the token and its project or group, so
+ * only viewers who can see that project or group can see the bot.
  */
 export function knownUserSql(viewer: Viewer, bind: Bind): string {
   if (viewer.isAdmin) return 'true';
@@ -47,7 +47,7 @@ export function knownUserSql(viewer: Viewer, bind: Bind): string {
       and case t.resource_type when 'project' then ${seenProject} else ${seenGroup} end))`;
 }
 
-/** Boolean SQL: is the user `u` the bot of a token of one of these groups? Shape: `groups` is a bigint[] expression. */
+/** Boolean SQL: the user `u` is the bot of a token of one of these groups. Shape: `groups` is a bigint[] expression. */
 export function botOfGroupsSql(groups: string): string {
   return `exists (select 1 from access_tokens t
     where t.user_id = u.id and t.resource_type = 'group' and t.resource_id = any(${groups}::bigint[]))`;

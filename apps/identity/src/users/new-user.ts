@@ -23,17 +23,17 @@ type Columns = Pick<
     >
   >;
 
-/** Shape: no namespace when somebody else sits at the path. */
-export interface MadeUser {
+/** Shape: no namespace when the path is taken. */
+export interface InsertedUser {
   readonly id: number;
   readonly namespace_id: number | null;
 }
 
 /**
- * A user with their address and personal namespace, in one statement: what takes turns in the database is not how many
- * rows there are but how often it is asked. Shape: values by `valuesOfUser`.
+ * Statement that creates a user with address and personal namespace. It is one statement, because the number of round
+ * trips limits throughput, not the number of rows. Shape: values by `valuesOfUser`.
  */
-export const MAKE_USER = prepared(
+export const INSERT_USER = prepared(
   'user_make',
   `with person as (
      insert into users (id, username, name, email, confirmed_at, kind, admin, external, private_profile, public_email,
@@ -46,7 +46,7 @@ export const MAKE_USER = prepared(
    select person.id, place.namespace_id from person left join place on true`,
 );
 
-/** In the order of the statement; what is left out is as the columns have it by default. */
+/** Returns the values in the order of the statement, with column defaults for omitted fields. */
 export function valuesOfUser(user: Columns, plan: string): readonly unknown[] {
   const { admin = false, external = false, privateProfile = false, canCreateGroup = true } = user;
   return [

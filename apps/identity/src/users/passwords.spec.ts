@@ -1,7 +1,7 @@
 import { hashPassword } from './passwords';
 
-describe('a password', () => {
-  it('is hashed with a salt of its own, beside the event loop', async () => {
+describe('a password hash', () => {
+  it('has its own salt, and is computed outside of the event loop', async () => {
     let turns = 0;
     let isOver = false;
     const turn = (): void => {
@@ -13,7 +13,7 @@ describe('a password', () => {
     isOver = true;
     expect(new Set(hashes).size).toBe(3);
     expect(hashes[0]).toMatch(/^scrypt\$[\w-]{22}\$[\w-]{43}$/);
-    // Hashing on the loop lets it turn once between two of them at most.
+    // If hashes were computed on the event loop, it could turn at most once between two of them.
     expect(turns).toBeGreaterThan(10);
   });
 });

@@ -4,10 +4,10 @@ import { containing, partOf } from '@rookery/persistence';
 import type { Filter } from '@rookery/persistence';
 
 /**
- * What every list of people is searched by: a part of the name or username, or an address. Whether somebody is found
- * must not confirm an address that they do not show: anonymous callers find nobody by an address, others find people by
- * the whole of the confirmed address that these show to everybody, administrators by any, whole or in part.
- * Shape: `person` is an alias of users. An empty text asks for nothing. Source: reference identity-and-import 10.1.
+ * Filter of all lists of users by a search text: part of the name or username, or an address. A result must not confirm
+ * an address that its user does not show. So anonymous callers cannot search by address; other users find users by the
+ * whole confirmed public address; administrators by any address, whole or in part. Shape: `person` is an alias of
+ * users. An empty text matches no user. Source: reference identity-and-import 10.1.
  */
 export function personSearch(
   viewer: Viewer,
@@ -24,7 +24,9 @@ export function personSearch(
   };
 }
 
-/** Addresses are looked up by their index first, and once, whatever else is searched. */
+/**
+ * SQL: the user has this address. The index on addresses is used first and once, independent of the other conditions.
+ */
 function byWholeAddress(viewer: Viewer, person: string, address: string): string {
   if (!isSignedIn(viewer)) return 'false';
   const owns = `${person}.id in (select e.user_id from emails e where lower(e.email) = lower(${address})`;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
 
-/** Tells the copies of the directory that people changed, and gateways to forget what they hold of their tokens. */
+/** Records changes of users in the directory change log, and makes gateways drop leases of their tokens. */
 @Injectable()
 export class UserChangeLog {
   constructor(private readonly log: ChangeLog) {}

@@ -11,7 +11,7 @@ import { User } from './user.entity';
 
 const BOUND = 'must stay: whoever made the bot, or gave out a token of it, is external';
 
-/** The rows of users with what hangs on them: the personal namespace, the picture, the directory, leases of tokens. */
+/** Rows of users with dependent data: personal namespace, avatar, directory change log, leases of tokens. */
 @Injectable()
 export class UserRows {
   constructor(
@@ -21,15 +21,17 @@ export class UserRows {
     private readonly limits: BotLimits,
   ) {}
 
-  /** Their personal namespace is called as they are. Errors: Conflict for a username that is taken. */
+  /** Renames a user and the personal namespace. Errors: Conflict for a taken username. */
   async rename(tx: Tx, id: number, { name, username }: { name: string; username: string }): Promise<void> {
     if (!(await this.namespaces.rename(tx, id, { name, path: username }))) throw new Conflict(USERNAME_TAKEN);
     await tx.manager.update(User, id, { name, username, updatedAt: new Date() });
-    // The gateway tells services the username, so what it remembers of their tokens goes, too.
+    // Also drops leases of the user's tokens, because the gateway passes the username to services.
     await this.changes.record(tx, id);
   }
 
-  /** The personal namespace shows the picture, too. Shape: the new path; undefined when nothing was sent. */
+  /**
+   * Changes the avatar of the user and of the personal namespace. Shape: the new path; undefined when nothing was sent.
+   */
   async changeAvatar(tx: Tx, id: number, avatar: AvatarChange): Promise<string | null | undefined> {
     const url = await this.avatars.change(tx, 'user', id, avatar);
     if (url === undefined) return undefined;
@@ -40,15 +42,15 @@ export class UserRows {
   }
 
   /**
-   * Their bots follow them; the caller writes the row itself before. Errors: Invalid for a bot that is external because
-   * of others.
+   * Propagates `external` to the user's bots. The caller updates the user's row before. Errors: Invalid for a bot that
+   * is external because of a responsible user.
    */
   async changeExternal(tx: Tx, id: number, external: boolean): Promise<void> {
-    if (!external && (await this.limits.isBound(tx, id))) throw new Invalid({ external: [BOUND] });
-    await this.limits.follow(tx, id, external);
+    if (!external && (await this.limits.isExternalByOthers(tx, id))) throw new Invalid({ external: [BOUND] });
+    await this.limits.propagateExternal(tx, id, external);
   }
 
-  /** They count no more anywhere, and their tokens are refused from now on. */
+  /** Blocks users and makes their tokens invalid. */
   async block(tx: Tx, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await tx.query(
@@ -60,8 +62,8 @@ export class UserRows {
   }
 
   /**
-   * The day of the last use of a token is the last activity of its holder; `updated_at` does not move. It never waits:
-   * the next use tells it, too.
+   * Sets the user's last activity to the day of the last use of a token; `updated_at` is unchanged. Skips a locked row
+   * instead of waiting, because the next use records it too.
    */
   async recordActivity(runner: Pick<Tx, 'query'>, id: number): Promise<void> {
     await runner.query(
@@ -73,7 +75,10 @@ export class UserRows {
     );
   }
 
-  /** Addresses, identities, tokens, stars, picture and attributes go with the row. The caller has recorded it. */
+  /**
+   * Deletes the row; addresses, identities, tokens, stars, avatar and attributes are deleted with it. The caller has
+   * recorded the removal.
+   */
   async remove(tx: Tx, id: number): Promise<void> {
     await this.namespaces.remove(tx, id);
     await tx.manager.delete(User, id);

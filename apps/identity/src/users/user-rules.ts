@@ -8,7 +8,7 @@ import { MIN_PASSWORD_LENGTH } from './passwords';
 import type { Profile, User } from './user.entity';
 import { PROFILE_TEXTS } from './user.entity';
 
-/** What may be said of a user; what is left out stays, or is the default. */
+/** Optional fields of a user. Omitted fields keep their values, or have defaults on creation. */
 export type UserFields = {
   readonly admin?: boolean;
   readonly external?: boolean;
@@ -24,7 +24,7 @@ export type UserFields = {
   readonly avatar?: AvatarChange;
 } & { readonly [field in keyof Profile]?: Exclude<Profile[field], null> };
 
-/** What an administrator says of a new user. */
+/** Fields of a new user. */
 export type NewUser = UserFields & {
   readonly id?: number;
   readonly email: string;
@@ -36,7 +36,8 @@ export const EMAIL_TAKEN = 'Email has already been taken';
 export const USERNAME_TAKEN = 'Username has already been taken';
 export const NOT_OWN_ADDRESS = 'is not an email you own';
 
-// Deliberately loose: no list of top-level domains, numbers may end the host. Source: reference identity-and-import 10.1.
+// Deliberately permissive: no list of top-level domains, and a host may end with digits. Source: reference
+// identity-and-import 10.1.
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const MAX_LENGTH = 255;
 
@@ -48,7 +49,7 @@ function addressProblems(address: string): string[] {
   return EMAIL.test(address) ? tooLong(address) : ['is invalid'];
 }
 
-/** What is wrong with the fields that are there, by field. */
+/** Returns the problems of the given fields, by field. */
 export function problemsOfUser(person: Partial<NewUser>): Record<string, string[]> {
   const { email, name, username, password } = person;
   const isShort = password !== undefined && !isLongerThan(password, MIN_PASSWORD_LENGTH - 1);
@@ -62,14 +63,14 @@ export function problemsOfUser(person: Partial<NewUser>): Record<string, string[
   });
 }
 
-/** What takes a field up: its column, its place in the profile, or a rule. */
+/** Possible uses of a field: a column, an entry of the profile, or a rule. */
 type UseOf<Field> = Field extends keyof RowOf<User, keyof User>
   ? 'column' | 'address' | 'rule'
   : Field extends keyof Profile
     ? 'profile'
     : 'rule';
 
-/** What takes up what is said of a user. A field that nothing takes up does not compile. */
+/** Use of each field of a user. A field without a use does not compile. */
 const USES: { readonly [Field in keyof NewUser]-?: UseOf<Field> } = {
   id: 'rule',
   email: 'rule',
@@ -102,7 +103,7 @@ const USES: { readonly [Field in keyof NewUser]-?: UseOf<Field> } = {
   view_diffs_file_by_file: 'profile',
 };
 
-/** The columns of the fields that are there; a blank address is none. */
+/** Returns the columns of the given fields. A blank address becomes null. */
 export function columnsOfUser(person: Partial<NewUser>): Partial<User> & { readonly profile: Profile } {
   const sent = (use: UseOf<keyof NewUser>): [string, unknown][] =>
     Object.entries(person).filter(([field, value]) => value !== undefined && USES[field as keyof NewUser] === use);

@@ -5,7 +5,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Uniqu
 export type UserState = (typeof USER_STATES)[number];
 export type UserKind = 'human' | 'project_bot' | 'service_account' | 'placeholder' | 'ghost';
 
-/** What people say of themselves; every field may be missing. Source: reference identity-and-import 10.1. */
+/** Profile of a user. All fields are optional. Source: reference identity-and-import 10.1. */
 export interface Profile {
   bio?: string | null;
   location?: string | null;
@@ -34,10 +34,10 @@ export const PROFILE_TEXTS = [
   'pronouns',
 ] as const;
 
-/** How many projects somebody may have in their own namespace, unless it is said. */
+/** Default of the maximum number of projects in a personal namespace. */
 export const PROJECTS_LIMIT = 100_000;
 
-/** A person or a bot. */
+/** A human user or a bot. */
 @Entity('users')
 @Check('ck_users_kind', `kind in ('human', 'project_bot', 'service_account', 'placeholder', 'ghost')`)
 @Check('ck_users_state', `state in ('active', 'blocked', 'deactivated', 'banned', 'blocked_pending_approval')`)
@@ -59,9 +59,9 @@ export class User {
   id: number;
   @Column({ type: 'text' }) username: string;
   @Column({ type: 'text' }) name: string;
-  /** The primary address, as `emails` has it. */
+  /** The primary address, as in `emails`. */
   @Column({ type: 'text' }) email: string;
-  /** When the first primary address was confirmed; nobody acts before. */
+  /** Time when the first primary address was confirmed. Null: the user cannot act yet. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) confirmedAt: Date | null;
   @Column({ type: 'text', default: 'active' }) state: UserState;
   @Column({ type: 'text', default: 'human' }) kind: UserKind;
@@ -71,7 +71,7 @@ export class User {
   @Column({ type: 'text', nullable: true }) avatarUrl: string | null;
   @Column({ type: 'text', nullable: true }) publicEmail: string | null;
   @Column({ type: 'text', nullable: true }) commitEmail: string | null;
-  /** Null for those who cannot sign in with a password. */
+  /** Null for users without a password. */
   @Column({ type: 'text', nullable: true, select: false }) passwordDigest: string | null;
   @Column({ type: 'boolean', default: true }) canCreateGroup: boolean;
   @Column({ type: 'integer', default: PROJECTS_LIMIT }) projectsLimit: number;
@@ -88,7 +88,7 @@ export class User {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }
 
-/** By what name a provider of sign-ins knows a user. */
+/** The name of a user at a sign-in provider. */
 @Entity('identities')
 @Unique('uq_identities_provider_extern_uid', ['provider', 'externUid'])
 @Unique('uq_identities_user_id_provider', ['userId', 'provider'])
@@ -106,17 +106,17 @@ export class Identity {
   @Column({ type: 'text' }) externUid: string;
 }
 
-/** The row, as a statement reads it. */
+/** The row, as statements read it. */
 export type UserRecord = RowOf<User, keyof User>;
 
-/** What a summary shows of a person. */
+/** Fields that a summary of a user shows. */
 export type UserFace = RowOf<User, 'id' | 'username' | 'name' | 'state' | 'avatarUrl' | 'publicEmail'>;
-/** A user as statements read it. */
+/** A user, as statements read it. */
 export interface UserRow extends RowOf<User, Exclude<keyof User, 'passwordDigest'>> {
   readonly namespace_id: number | null;
   readonly plan: string | null;
   readonly created_by: UserFace | null;
   readonly identities: readonly RowOf<Identity, 'provider' | 'externUid'>[];
-  /** Only where they were asked for by an administrator. */
+  /** Only if an administrator requested them. */
   readonly custom_attributes?: readonly { key: string; value: string }[] | null;
 }

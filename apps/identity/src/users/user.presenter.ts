@@ -22,7 +22,7 @@ function absolute(url: string | null, ctx: PresentContext): string | null {
   return url?.startsWith('/') ? ctx.links.web(url.slice(1)) : url;
 }
 
-/** Everywhere a person appears inside another thing. Source: reference identity-and-import 10.1. */
+/** Summary of a user inside another resource. Source: reference identity-and-import 10.1. */
 export const userSummary = presenter<UserFace>('UserSummary').fields({
   id: [int, (user) => user.id],
   username: [text, (user) => user.username],
@@ -47,7 +47,10 @@ const profileText = (
     | 'job_title',
 ) => [nullable(text), (user: UserRow) => user.profile[field] ?? (field === 'location' ? null : '')] as const;
 
-/** A private profile shows when somebody joined, and whom they follow, to themselves and administrators only. */
+/**
+ * Whether the viewer can see the profile. A private one shows creation time and followers only to the user and to
+ * administrators.
+ */
 const showsProfile = (user: UserRow, _: undefined, { viewer }: PresentContext): boolean =>
   !user.private_profile || viewer.isAdmin || viewer.userId === user.id;
 
@@ -65,7 +68,7 @@ const publicFields = shownFields<UserRow>()({
   job_title: profileText('job_title'),
   pronouns: [nullable(text), (user) => user.profile.pronouns ?? null],
   work_information: [nullable(text), (user) => workInformation(user)],
-  // Nobody can be followed here; the counts are those of an instance without the feature.
+  // Following users is not supported; the counts are those of an instance without the feature.
   followers: [int, () => 0, { when: showsProfile }],
   following: [int, () => 0, { when: showsProfile }],
   is_followed: [
@@ -131,18 +134,18 @@ function workInformation(user: UserRow): string | null {
 
 const toAdministrators = (_: UserRow, { viewer }: PresentContext): boolean => viewer.isAdmin;
 
-/** A list item: the summary; everything for administrators. */
+/** A user in a list: the summary, and all fields for administrators. */
 export const userInList = userSummary
   .extend<UserRow>('UserInList')
   .fields(onlyWhen(toAdministrators, { ...publicFields, ...privateFields, ...administratorFields, ...askedFields }));
 
-/** One user: the public view; everything for administrators. */
+/** A user: the public fields, and all fields for administrators. */
 export const userDetail = userSummary.extend<UserRow>('User').fields({
   ...publicFields,
   ...onlyWhen(toAdministrators, { ...privateFields, ...administratorFields, ...askedFields }),
 });
 
-/** The caller: the private view; what administrators see of everybody, for administrators. */
+/** The caller: the private fields, and for administrators also those that they see of all users. */
 export const currentUser = userSummary
   .extend<UserRow>('CurrentUser')
   .fields({ ...publicFields, ...privateFields, ...onlyWhen(toAdministrators, administratorFields) });

@@ -19,7 +19,7 @@ export class UsersController {
   ) {}
 
   @Endpoint('GET', '/user', {
-    about: 'The user that the token belongs to.',
+    about: 'Returns the user of the token.',
     source: SOURCE,
     may: signedIn(),
     tokenScopes: ['read_user'],
@@ -30,7 +30,7 @@ export class UsersController {
   }
 
   @Endpoint('GET', '/users', {
-    about: 'Users, newest first; an anonymous caller may only ask for one by username.',
+    about: 'Lists users, newest first. Anonymous callers must filter by username.',
     source: SOURCE,
     may: anyone(),
     tokenScopes: ['read_user'],
@@ -47,7 +47,7 @@ export class UsersController {
   }
 
   @Endpoint('GET', '/users/:id', {
-    about: 'One user.',
+    about: 'Returns a user.',
     source: SOURCE,
     may: signedIn(),
     tokenScopes: ['read_user'],
@@ -62,7 +62,7 @@ export class UsersController {
   }
 
   @Endpoint('POST', '/users', {
-    about: 'Makes a user with a personal namespace.',
+    about: 'Creates a user with a personal namespace.',
     source: SOURCE,
     may: administrator(),
     params: CreateUser,

@@ -9,28 +9,28 @@ import type { UserFilters } from './users.queries';
 export class ListUsers implements UserFilters {
   @Text({ optional: true, about: 'Exact username, ignoring case.' }) username?: string;
   @Search({ about: 'Part of the name or username, or a whole public e-mail address.' }) search?: string;
-  @Flag({ optional: true, about: 'Only active users; false leaves out nobody.' }) active?: boolean;
-  @Flag({ optional: true, about: 'Only blocked users; false leaves out nobody.' }) blocked?: boolean;
-  @Flag({ optional: true, about: 'Administrators.' }) external?: boolean;
+  @Flag({ optional: true, about: 'Only active users. `false` has no effect.' }) active?: boolean;
+  @Flag({ optional: true, about: 'Only blocked users. `false` has no effect.' }) blocked?: boolean;
+  @Flag({ optional: true, about: 'For administrators.' }) external?: boolean;
   @Flag({ optional: true }) humans?: boolean;
   @Flag({ optional: true }) exclude_active?: boolean;
-  @Flag({ optional: true, about: 'Administrators.' }) exclude_external?: boolean;
+  @Flag({ optional: true, about: 'For administrators.' }) exclude_external?: boolean;
   @Flag({ optional: true }) exclude_humans?: boolean;
   @Flag({ optional: true }) exclude_internal?: boolean;
   @Flag({ optional: true }) without_project_bots?: boolean;
-  @Instant({ optional: true, about: 'Administrators.' }) created_after?: Date;
-  @Instant({ optional: true, about: 'Administrators.' }) created_before?: Date;
-  @Text({ optional: true, about: 'Administrators, with provider.' }) extern_uid?: string;
+  @Instant({ optional: true, about: 'For administrators.' }) created_after?: Date;
+  @Instant({ optional: true, about: 'For administrators.' }) created_before?: Date;
+  @Text({ optional: true, about: 'For administrators. Requires provider.' }) extern_uid?: string;
   @Text({ optional: true }) provider?: string;
-  @OneOf(['enabled', 'disabled'], { optional: true, about: 'Administrators.' }) two_factor?: 'enabled' | 'disabled';
-  @Flag({ optional: true, about: 'Administrators.' }) without_projects?: boolean;
-  @Flag({ optional: true, about: 'Administrators.' }) admins?: boolean;
-  @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
-  @Hash({ optional: true, about: 'Administrators: users that have all of these attributes.' })
+  @OneOf(['enabled', 'disabled'], { optional: true, about: 'For administrators.' }) two_factor?: 'enabled' | 'disabled';
+  @Flag({ optional: true, about: 'For administrators.' }) without_projects?: boolean;
+  @Flag({ optional: true, about: 'For administrators.' }) admins?: boolean;
+  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
+  @Hash({ optional: true, about: 'For administrators: users that have all of these attributes.' })
   custom_attributes?: Record<string, string | null>;
   @OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], {
     default: 'id',
-    about: 'Administrators; others by id.',
+    about: 'For administrators. Other callers get the order by id.',
   })
   order_by: 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
@@ -41,13 +41,13 @@ export class OneUser {
 }
 
 export class ShowUser extends OneUser {
-  @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
+  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
 }
 
-/** What the column holds. */
+/** Maximum of the column's type. */
 const MAX_PROJECTS_LIMIT = 2 ** 31 - 1;
 
-/** What can be said of a user when they are made and later on. */
+/** Parameters that creation and update share. */
 class UserWrite {
   @Text({ optional: true, about: 'At least 8 characters.' }) password?: string;
   @Flag({ optional: true }) admin?: boolean;
@@ -66,9 +66,9 @@ class UserWrite {
   @Text({ optional: true }) job_title?: string;
   @Text({ optional: true }) pronouns?: string;
   @Text({ optional: true }) note?: string;
-  @Text({ optional: true, about: 'One of their own addresses.' }) public_email?: string;
-  @Text({ optional: true, about: 'One of their own addresses.' }) commit_email?: string;
-  @Text({ optional: true, about: 'With provider.' }) extern_uid?: string;
+  @Text({ optional: true, about: "One of the user's own addresses." }) public_email?: string;
+  @Text({ optional: true, about: "One of the user's own addresses." }) commit_email?: string;
+  @Text({ optional: true, about: 'Requires provider.' }) extern_uid?: string;
   @Text({ optional: true }) provider?: string;
   @Int({ optional: true }) theme_id?: number;
   @Int({ optional: true }) color_scheme_id?: number;
@@ -76,17 +76,21 @@ class UserWrite {
   @AvatarUpload() avatar?: UploadedFile | null;
 }
 
-/** One of them, or a password: that is all they say here. */
-type WaysIn = 'reset_password' | 'force_random_password';
+/** Alternatives to a password. They are required in place of one and have no other effect. */
+type PasswordAlternatives = 'reset_password' | 'force_random_password';
 
 @AtLeastOneOf('password', 'reset_password', 'force_random_password')
-export class CreateUser extends UserWrite implements NothingBut<NewUser, CreateUser, WaysIn | 'skip_confirmation'> {
+export class CreateUser
+  extends UserWrite
+  implements NothingBut<NewUser, CreateUser, PasswordAlternatives | 'skip_confirmation'>
+{
   @Text() email: string;
   @Text() username: string;
   @Text() name: string;
-  @Flag({ optional: true, about: 'Without a password nobody can sign in with one.' }) reset_password?: boolean;
+  @Flag({ optional: true, about: 'Creates a user who cannot sign in with a password.' }) reset_password?: boolean;
   @Flag({ optional: true }) force_random_password?: boolean;
-  @Flag({ optional: true, about: 'Administrators vouch for addresses in any case.' }) skip_confirmation?: boolean;
+  @Flag({ optional: true, about: 'Has no effect: addresses set by administrators count as confirmed.' })
+  skip_confirmation?: boolean;
 }
 
 export class ListMemberships {
@@ -100,7 +104,8 @@ export class UpdateUser extends UserWrite implements NothingBut<UserChange, Upda
   @Text({ optional: true }) email?: string;
   @Text({ optional: true }) username?: string;
   @Text({ optional: true }) name?: string;
-  @Flag({ optional: true, about: 'Administrators vouch for addresses in any case.' }) skip_reconfirmation?: boolean;
+  @Flag({ optional: true, about: 'Has no effect: addresses set by administrators count as confirmed.' })
+  skip_reconfirmation?: boolean;
 }
 
 export class UpdateOwnAvatar {

@@ -5,7 +5,7 @@ import { DirectoryModule } from '../directory/directory.module';
 import { NamespacesModule } from '../namespaces/namespaces.module';
 import { AddressesService } from './addresses/addresses.service';
 import { Email } from './addresses/email.entity';
-import { LapseJob } from './addresses/lapse.job';
+import { UnconfirmedAddressesJob } from './addresses/unconfirmed-addresses.job';
 import { BotLimits } from './bot-limits';
 import { UserChangesController } from './changing/user-changes.controller';
 import { UserChangesService } from './changing/user-changes.service';
@@ -21,7 +21,7 @@ import { UsersController } from './users.controller';
 import { UsersQueries } from './users.queries';
 import { UsersService } from './users.service';
 
-/** People and bots: making them, changing them, letting them in and keeping them out. */
+/** Users and bots: creating, changing, blocking and unblocking them. */
 @Owns(Email, Identity, User)
 @Module({
   imports: [AvatarsModule, DirectoryModule, NamespacesModule],
@@ -33,7 +33,7 @@ import { UsersService } from './users.service';
     UserChangeLog,
     UserRows,
     BotLimits,
-    LapseJob,
+    UnconfirmedAddressesJob,
     AddressesService,
     UserStatesService,
     Administrators,

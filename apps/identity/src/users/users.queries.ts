@@ -8,7 +8,7 @@ import { BOTS } from './bot-limits';
 import { personSearch } from './person-search';
 import type { UserFace, UserRow } from './user.entity';
 
-/** What a list of users can be narrowed by. Source: reference identity-and-import 10.1. */
+/** Filters of the list of users. Source: reference identity-and-import 10.1. */
 export interface UserFilters {
   readonly username?: string;
   readonly search?: string;
@@ -51,7 +51,7 @@ const ONE_WITH_ATTRIBUTES = prepared(
   `select ${SHOWN}${ATTRIBUTES} from users u where u.id = $1`,
 );
 
-/** What a summary shows, as one JSON value of the row. Shape: `alias` names a row of users. */
+/** SQL: the fields of a summary as one JSON value. Shape: `alias` names a row of users. */
 export function userFaceSql(alias: string): string {
   return `json_build_object('id', ${alias}.id, 'username', ${alias}.username, 'name', ${alias}.name, 'state', ${alias}.state,
     'avatar_url', ${alias}.avatar_url, 'public_email', ${alias}.public_email)`;
@@ -66,7 +66,7 @@ export class UsersQueries {
     return (await this.db.prepared<UserRow>(withAttributes ? ONE_WITH_ATTRIBUTES : ONE, [id]))[0] ?? null;
   }
 
-  /** By id, or by what `byIdOrUsername` takes, for somebody who may not know of every bot. */
+  /** Finds a user by id, or as in `byIdOrUsername`, if the viewer can see that user. */
   async known(viewer: Viewer, ref: number | string): Promise<UserRow | null> {
     const user = await (typeof ref === 'number' ? this.one(ref) : this.byIdOrUsername(ref));
     if (user?.kind !== 'project_bot' || user.id === viewer.userId) return user;
@@ -78,10 +78,13 @@ export class UsersQueries {
     return isKnown ? user : null;
   }
 
-  /** Digits are an id and nothing else: who takes those of somebody who is gone for a username is not taken for them. */
+  /**
+   * Finds a user by id or username. Digits always are an id: otherwise a user could take the id of a deleted user as
+   * username and receive its requests.
+   */
   async byIdOrUsername(ref: string): Promise<UserRow | null> {
     if (/^\d+$/.test(ref)) return /^[1-9]\d{0,14}$/.test(ref) ? this.one(Number(ref)) : null;
-    // No name holds a NUL, and PostgreSQL takes none.
+    // PostgreSQL does not accept NUL in texts, and no username contains it.
     if (ref.includes('\0')) return null;
     const rows = await this.db.query<UserRow>(`select ${SHOWN} from users u where lower(u.username) = lower($1)`, [
       ref,
@@ -89,7 +92,7 @@ export class UsersQueries {
     return rows[0] ?? null;
   }
 
-  /** Whether whoever made the bot is external, which binds the bot. */
+  /** Whether the user who created the bot is external, which makes the bot external. */
   async isOfExternal(botId: number): Promise<boolean> {
     const rows = await this.db.query(
       `select 1 from users b join users m on m.id = b.created_by_id where b.id = $1 and b.kind in ${BOTS} and m.external`,
@@ -113,7 +116,10 @@ export class UsersQueries {
       .page(this.db, request);
   }
 
-  /** The rows after a place in the list, one more than asked for. Shape: `cursor` as `placeOf` made it, null to begin. */
+  /**
+   * Returns the rows after a position in the list, one more than requested. Shape: `cursor` as returned by `placeOf`,
+   * null for the start.
+   */
   after(
     viewer: Viewer,
     params: UserFilters,
@@ -151,7 +157,7 @@ const FILTERS: Filters<UserFilters> = {
   without_project_bots: filter.when(`u.kind <> 'project_bot'`),
 };
 
-/** By what the list does not show to others, or not of everybody. */
+/** Filters by values that the list does not show to other callers, or not for all users. */
 const FILTERS_OF_ADMINISTRATORS: Filters<UserFilters> = {
   created_after: filter.compares('u.created_at', '>'),
   created_before: filter.compares('u.created_at', '<'),
@@ -171,7 +177,7 @@ const FILTERS_OF_ADMINISTRATORS: Filters<UserFilters> = {
       where i.user_id = u.id and i.extern_uid = ${bind(uid)} and i.provider = ${bind(provider)})`,
 };
 
-/** Keyset lists exist in these orders only. */
+/** Keyset pagination exists only in these orders. */
 function keyOf(column: UserFilters['order_by']): 'id' | 'name' | 'username' {
   return column === 'name' || column === 'username' ? column : 'id';
 }

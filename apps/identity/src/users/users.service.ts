@@ -9,8 +9,8 @@ import { TAKEN } from '../namespaces/paths/path-rules';
 import { PersonalNamespacesService } from '../namespaces/personal-namespaces.service';
 import { AddressesService } from './addresses/addresses.service';
 import { isExternal } from './bot-limits';
-import { MAKE_USER, valuesOfUser } from './new-user';
-import type { MadeUser } from './new-user';
+import { INSERT_USER, valuesOfUser } from './new-user';
+import type { InsertedUser } from './new-user';
 import { hashPassword } from './passwords';
 import { UserRows } from './user-rows';
 import type { UserKind } from './user.entity';
@@ -18,17 +18,17 @@ import { Identity } from './user.entity';
 import { columnsOfUser, EMAIL_TAKEN, NOT_OWN_ADDRESS, problemsOfUser, USERNAME_TAKEN } from './user-rules';
 import type { NewUser } from './user-rules';
 
-/** How a new user comes to be. Without a password nobody signs in with one. */
-export interface Making {
+/** Parameters for creating a user. Without a digest the user cannot sign in with a password. */
+export interface UserOptions {
   readonly digest: string | null;
   readonly createdBy: number | null;
-  /** Left out: a person. */
+  /** Default: human. */
   readonly kind?: UserKind;
-  /** Whether the address is known to be theirs; left out: yes. */
+  /** Whether the address counts as confirmed. Default: true. */
   readonly isConfirmed?: boolean;
 }
 
-/** Making users. */
+/** Creation of users. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -46,30 +46,30 @@ export class UsersService {
     const digest = person.password === undefined ? null : await hashPassword(person.password);
     try {
       return await this.work.run(async (tx) => {
-        await this.addresses.free(tx, person.email, null);
+        await this.addresses.releaseUnconfirmed(tx, person.email, null);
         return this.insert(tx, person, { digest, createdBy: viewer.userId });
       });
     } catch (error) {
-      throw nameClash(error);
+      throw asNameConflict(error);
     }
   }
 
-  /** Writes the user with an address and a personal namespace; for bots and the bootstrap command, too. */
-  async insert(tx: Tx, person: NewUser, how: Making): Promise<number> {
+  /** Inserts the user with an address and a personal namespace. Also used for bots and by the bootstrap command. */
+  async insert(tx: Tx, person: NewUser, options: UserOptions): Promise<number> {
     const now = new Date();
-    const confirmedAt = how.isConfirmed === false ? null : now;
-    const kind = how.kind ?? 'human';
+    const confirmedAt = options.isConfirmed === false ? null : now;
+    const kind = options.kind ?? 'human';
     const isBot = kind === 'project_bot' || kind === 'service_account';
-    const isLimited = isBot && (await isExternal(tx, how.createdBy));
+    const isLimited = isBot && (await isExternal(tx, options.createdBy));
     const user = {
       canCreateGroup: !(person.external ?? false),
       ...columnsOfUser(person),
       ...(isLimited ? { external: true } : {}),
       ...(person.id === undefined ? {} : { id: person.id }),
       ...{ username: person.username, name: person.name, email: person.email, kind, confirmedAt, createdAt: now },
-      ...{ passwordDigest: how.digest, createdById: how.createdBy },
+      ...{ passwordDigest: options.digest, createdById: options.createdBy },
     };
-    const [made] = await tx.prepared<MadeUser>(MAKE_USER, valuesOfUser(user, this.namespaces.plan));
+    const [made] = await tx.prepared<InsertedUser>(INSERT_USER, valuesOfUser(user, this.namespaces.plan));
     const { id, namespace_id: namespaceId } = made!;
     if (person.extern_uid && person.provider) {
       await tx.manager.insert(Identity, { userId: id, provider: person.provider, externUid: person.extern_uid });
@@ -77,7 +77,7 @@ export class UsersService {
     if (namespaceId === null) throw new Conflict(USERNAME_TAKEN);
     this.log.record(tx, 'namespace', namespaceId);
     if (person.avatar) await this.rows.changeAvatar(tx, id, person.avatar);
-    this.announce(tx, id, person.username, now, how.createdBy);
+    this.announce(tx, id, person.username, now, options.createdBy);
     return id;
   }
 
@@ -88,7 +88,7 @@ export class UsersService {
   }
 }
 
-/** A new user has the one address. */
+/** A new user has only one address, so no other can be public or commit e-mail. */
 function foreignAddresses(person: NewUser): Record<string, string[]> {
   const isForeign = (address?: string): boolean => address !== undefined && address !== '' && address !== person.email;
   return {
@@ -97,8 +97,11 @@ function foreignAddresses(person: NewUser): Record<string, string[]> {
   };
 }
 
-/** What an index refused, in the words of the API; any other error as it is. Source: reference identity-and-import 10.1. */
-export function nameClash(error: unknown): unknown {
+/**
+ * Converts a unique violation to the API error. Other errors are returned unchanged. Source: reference
+ * identity-and-import 10.1.
+ */
+export function asNameConflict(error: unknown): unknown {
   if (violates(error, 'uq_emails_email')) return new Conflict(EMAIL_TAKEN);
   if (violates(error, 'uq_users_username') || violates(error, 'uq_namespaces_full_path'))
     return new Conflict(USERNAME_TAKEN);

@@ -35,7 +35,7 @@ async function make(kind: 'group' | 'project', over: Readonly<Record<string, unk
 describe.each(['group', 'project'] as const)('access requests of a %s', (kind) => {
   const missing = { message: `404 ${kind === 'group' ? 'Group' : 'Project'} Not Found` };
 
-  it('are made, listed, and make a developer when approved without a level', async () => {
+  it('can be created and listed; approval without a level makes a developer', async () => {
     const source = await make(kind);
     const bob = await person();
     const asked = await bob.client.post(source.encoded).send({}).expect(201);
@@ -59,7 +59,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     expect((await ada.client.put(`${source.base}/${bob.id}/approve`)).body).toEqual({ message: '404 Not found' });
   });
 
-  it('are answered 400 for somebody who asked already or belongs there', async () => {
+  it('answer 400 for a user who has requested already or is a member', async () => {
     const source = await make(kind);
     const bob = await person();
     await bob.client.post(source.base).expect(201);
@@ -68,7 +68,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     expect(await ada.client.post(source.base)).toMatchObject(taken);
   });
 
-  it('are refused where nobody may ask, and to bots', async () => {
+  it('are refused where requests are disabled, and for bots', async () => {
     const source = await make(kind, { request_access_enabled: false });
     expect(await (await person()).client.post(source.base)).toMatchObject({
       status: 403,
@@ -81,7 +81,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
       .expect(403);
   });
 
-  it('are denied by who manages, and withdrawn by who asked; others may not', async () => {
+  it('can be denied by managers and withdrawn by their user; others are refused', async () => {
     const source = await make(kind);
     const [bob, eve] = [await person(), await person()];
     await bob.client.post(source.base).expect(201);
@@ -99,7 +99,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     });
   });
 
-  it('are seen and approved by who manages members only', async () => {
+  it('can be seen and approved only by managers of members', async () => {
     const source = await make(kind);
     const [bob, helper] = [await person(), await person()];
     await bob.client.post(source.base).expect(201);
@@ -114,7 +114,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     expect((await identity.root.get(source.base)).body).toHaveLength(1);
   });
 
-  it('are hidden with their source, and nothing for anonymous callers', async () => {
+  it('are hidden with their source, and unavailable for anonymous callers', async () => {
     const source = await make(kind, { visibility: 'private' });
     const bob = await person();
     for (const [method, path] of [
@@ -124,7 +124,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
       ['DELETE', `${source.base}/${bob.id}`],
     ] as const) {
       expect(await requestOf(bob.client, method, path)).toMatchObject({ status: 404, body: missing });
-      expect(await requestOf(identity.nobody, method, path)).toMatchObject({
+      expect(await requestOf(identity.anonymous, method, path)).toMatchObject({
         status: 401,
         body: { message: '401 Unauthorized' },
       });
@@ -149,7 +149,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
       expected: 20,
     });
 
-    it('refuses levels that are none, above the own, or below what is inherited', async () => {
+    it("refuses invalid levels, and levels above the caller's own or below the inherited one", async () => {
       const source = await make(kind);
       const bob = await person();
       await bob.client.post(source.base).expect(201);
@@ -194,7 +194,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     }));
   });
 
-  it('end when their person is added directly, and go with their source', async () => {
+  it('end when their user is added directly, and are deleted with their source', async () => {
     const source = await make(kind);
     const bob = await person();
     await bob.client.post(source.base).expect(201);
@@ -203,7 +203,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     await bob.client.post(source.base).expect(400);
   });
 
-  it('asked many times at once are one', async () => {
+  it('stay one when requested concurrently', async () => {
     const [source, bob] = [await make(kind), await person()];
     const answers = await Promise.all(Array.from({ length: 8 }, () => bob.client.post(source.base)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(400)]);

@@ -22,13 +22,13 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 let serial = 0;
-interface Thing {
+interface Target {
   readonly id: number;
   readonly path: string;
 }
-/** A thing of this kind, and where it is changed. */
-async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<Thing> {
-  const path = `thing-${++serial}`;
+/** A resource of this kind, and the route that changes it. */
+async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<Target> {
+  const path = `target-${++serial}`;
   if (kind === 'user') return { id: (await identity.person(path)).id, path: `/api/v4/users/${await idOf(path)}` };
   const client = kind === 'topic' ? identity.root : ada.client;
   const named = kind === 'topic' ? { name: path, title: path } : { name: path, path };
@@ -44,9 +44,9 @@ async function idOf(username: string): Promise<number> {
   const [row] = await identity.db.query<{ id: number }>('select id from users where username = $1', [username]);
   return row!.id;
 }
-const upload = (thing: Thing, bytes: Buffer = PNG, filename = 'avatar.png', more: Record<string, string> = {}) =>
-  identity.root.put(thing.path).field(more).attach('avatar', bytes, filename);
-/** Path of a file from its absolute address, for a client. */
+const upload = (target: Target, bytes: Buffer = PNG, filename = 'avatar.png', more: Record<string, string> = {}) =>
+  identity.root.put(target.path).field(more).attach('avatar', bytes, filename);
+/** Returns the path of a file, for a client, from its absolute URL. */
 const fileAt = (url: unknown): string => {
   expect(url).toEqual(expect.stringContaining(`${SITE}/uploads/-/system/`));
   return String(url).slice(SITE.length);
@@ -55,7 +55,7 @@ const bytesOf = async (client: Agent, path: string): Promise<Buffer> => (await c
 const stored = async (kind: Kind, id: number): Promise<number> =>
   (await identity.db.query(`select 1 from avatars where ${COLUMNS[kind]} = $1`, [id])).length;
 
-it('the picture of a group comes by post and at an address of its own too, with its other fields', async () => {
+it("a group's avatar can also be sent by POST and to its own route, together with other fields", async () => {
   const { path } = await make('group', { visibility: 'public' });
   const posted = await ada.client
     .post(path)
@@ -74,21 +74,21 @@ it('the picture of a group comes by post and at an address of its own too, with 
   ]);
   for (const refused of ['post', 'put'] as const) {
     const at = refused === 'post' ? path : `${path}/avatar`;
-    await identity.nobody[refused](at).attach('file', PNG, 'three.png').expect(401);
+    await identity.anonymous[refused](at).attach('file', PNG, 'three.png').expect(401);
     await bob.client[refused](at).attach('file', PNG, 'three.png').expect(403);
   }
 });
 
-describe.each(KINDS)('the picture of a %s', (kind) => {
-  it('is stored, shown, served unchanged to everybody, and taken away', async () => {
-    const thing = await make(kind, kind === 'topic' ? {} : { visibility: 'public' });
-    const { status, body } = await upload(thing, PNG, 'My face.png', { file: '' });
+describe.each(KINDS)('the avatar of a %s', (kind) => {
+  it('is stored, shown, served unchanged to all callers, and removed', async () => {
+    const target = await make(kind, kind === 'topic' ? {} : { visibility: 'public' });
+    const { status, body } = await upload(target, PNG, 'My face.png', { file: '' });
     expect([status, body.avatar_url]).toEqual([
       200,
-      `${SITE}/uploads/-/system/${ROOMS[kind]}/avatar/${thing.id}/My_face.png`,
+      `${SITE}/uploads/-/system/${ROOMS[kind]}/avatar/${target.id}/My_face.png`,
     ]);
     const path = fileAt(body.avatar_url);
-    const response = await identity.nobody.get(path).expect(200);
+    const response = await identity.anonymous.get(path).expect(200);
     expect(response.headers).toMatchObject({
       'content-type': 'image/png',
       'content-length': String(PNG.length),
@@ -98,38 +98,38 @@ describe.each(KINDS)('the picture of a %s', (kind) => {
       'cache-control': 'max-age=0, public, must-revalidate',
       etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
     });
-    expect(await bytesOf(identity.nobody, path)).toEqual(PNG);
-    const head = await identity.nobody.head(path);
+    expect(await bytesOf(identity.anonymous, path)).toEqual(PNG);
+    const head = await identity.anonymous.head(path);
     expect([head.status, head.text, head.get('content-length')]).toEqual([200, undefined, String(PNG.length)]);
 
-    const removed = await identity.root.put(thing.path).send({ avatar: '' });
+    const removed = await identity.root.put(target.path).send({ avatar: '' });
     expect([removed.status, removed.body.avatar_url]).toEqual([200, null]);
-    const gone = await identity.nobody.get(path);
+    const gone = await identity.anonymous.get(path);
     expect([gone.status, gone.body]).toEqual([404, { message: '404 Avatar Not Found' }]);
-    expect(await stored(kind, thing.id)).toBe(0);
+    expect(await stored(kind, target.id)).toBe(0);
   });
 
-  it('is replaced, and its old name leads nowhere', async () => {
-    const thing = await make(kind, kind === 'topic' ? {} : { visibility: 'public' });
-    const old = fileAt((await upload(thing)).body.avatar_url);
-    const known = (await identity.nobody.get(old)).get('etag')!;
-    await identity.nobody.get(old).set('if-none-match', known).expect(304);
-    await identity.nobody.get(old).set('if-none-match', '*').expect(304);
-    expect((await identity.nobody.get(old).set('if-none-match', '"x", W/"y", z')).body).toEqual(PNG);
-    // Under the same name: whoever has the old one is told that there is another.
-    await upload(thing, pictureOf(100));
-    const again = await identity.nobody.get(old).set('if-none-match', known);
+  it('is replaced, and the former file name answers 404', async () => {
+    const target = await make(kind, kind === 'topic' ? {} : { visibility: 'public' });
+    const old = fileAt((await upload(target)).body.avatar_url);
+    const known = (await identity.anonymous.get(old)).get('etag')!;
+    await identity.anonymous.get(old).set('if-none-match', known).expect(304);
+    await identity.anonymous.get(old).set('if-none-match', '*').expect(304);
+    expect((await identity.anonymous.get(old).set('if-none-match', '"x", W/"y", z')).body).toEqual(PNG);
+    // With the same name: a client that has the former one gets the new content.
+    await upload(target, pictureOf(100));
+    const again = await identity.anonymous.get(old).set('if-none-match', known);
     expect([again.status, again.get('content-length')]).toEqual([200, '100']);
-    const next = fileAt((await upload(thing, GIF, 'other.gif')).body.avatar_url);
-    expect((await identity.nobody.get(next)).get('content-type')).toBe('image/gif');
-    await identity.nobody.get(old).expect(404);
-    expect(await stored(kind, thing.id)).toBe(1);
+    const next = fileAt((await upload(target, GIF, 'other.gif')).body.avatar_url);
+    expect((await identity.anonymous.get(next)).get('content-type')).toBe('image/gif');
+    await identity.anonymous.get(old).expect(404);
+    expect(await stored(kind, target.id)).toBe(1);
   });
 
-  it('must be a picture of at most 200 KiB', async () => {
-    const thing = await make(kind);
-    const before = await identity.db.query(`select avatar_url from ${TABLES[kind]} where id = $1`, [thing.id]);
-    const svg = await upload(thing, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'avatar.png');
+  it('must be an image of at most 200 KiB', async () => {
+    const target = await make(kind);
+    const before = await identity.db.query(`select avatar_url from ${TABLES[kind]} where id = $1`, [target.id]);
+    const svg = await upload(target, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'avatar.png');
     expect([svg.status, svg.body]).toEqual([
       400,
       {
@@ -140,51 +140,53 @@ describe.each(KINDS)('the picture of a %s', (kind) => {
         },
       },
     ]);
-    const large = await upload(thing, pictureOf(201 * 1024));
+    const large = await upload(target, pictureOf(201 * 1024));
     expect([large.status, large.body]).toEqual([
       400,
       { message: { avatar: ['is too big (should be at most 200 KiB)'] } },
     ]);
-    const huge = await upload(thing, pictureOf(10 * 1024 * 1024));
+    const huge = await upload(target, pictureOf(10 * 1024 * 1024));
     expect([huge.status, huge.body]).toEqual([413, { message: '413 Request Entity Too Large' }]);
-    await upload(thing, pictureOf(200 * 1024)).expect(200);
-    await identity.root.put(thing.path).send({ avatar: null }).expect(200);
-    expect(await identity.db.query(`select avatar_url from ${TABLES[kind]} where id = $1`, [thing.id])).toEqual(before);
+    await upload(target, pictureOf(200 * 1024)).expect(200);
+    await identity.root.put(target.path).send({ avatar: null }).expect(200);
+    expect(await identity.db.query(`select avatar_url from ${TABLES[kind]} where id = $1`, [target.id])).toEqual(
+      before,
+    );
   });
 
-  it('may be sent as a part called `file`', async () => {
-    const thing = await make(kind);
-    const { status, body } = await identity.root.put(thing.path).attach('file', GIF, 'part.gif');
+  it('may be sent as a part named `file`', async () => {
+    const target = await make(kind);
+    const { status, body } = await identity.root.put(target.path).attach('file', GIF, 'part.gif');
     expect([status, body.avatar_url]).toEqual([200, expect.stringMatching(/\/part\.gif$/)]);
-    expect((await identity.root.put(thing.path).field({ file: '' })).body.avatar_url).toBe(body.avatar_url);
-    expect(await stored(kind, thing.id)).toBe(1);
+    expect((await identity.root.put(target.path).field({ file: '' })).body.avatar_url).toBe(body.avatar_url);
+    expect(await stored(kind, target.id)).toBe(1);
   });
 
-  it('stays when other things change, and when a text is sent in its place', async () => {
-    const thing = await make(kind);
-    const url = (await upload(thing)).body.avatar_url as string;
+  it('is kept when other fields change, and when a text is sent instead', async () => {
+    const target = await make(kind);
+    const url = (await upload(target)).body.avatar_url as string;
     for (const body of [{ avatar: 'avatar.png' }, kind === 'user' ? { bio: 'b' } : { description: 'd' }]) {
-      expect((await identity.root.put(thing.path).send(body)).body.avatar_url).toBe(url);
+      expect((await identity.root.put(target.path).send(body)).body.avatar_url).toBe(url);
     }
-    expect(await stored(kind, thing.id)).toBe(1);
+    expect(await stored(kind, target.id)).toBe(1);
   });
 
-  it('goes with it', async () => {
-    const thing = await make(kind);
-    await upload(thing);
-    expect(await stored(kind, thing.id)).toBe(1);
-    await identity.db.query(`delete from ${TABLES[kind]} where id = $1`, [thing.id]);
-    expect(await stored(kind, thing.id)).toBe(0);
+  it('is deleted with it', async () => {
+    const target = await make(kind);
+    await upload(target);
+    expect(await stored(kind, target.id)).toBe(1);
+    await identity.db.query(`delete from ${TABLES[kind]} where id = $1`, [target.id]);
+    expect(await stored(kind, target.id)).toBe(0);
   });
 });
 
-describe.each(['group', 'project'] as const)('the picture of a private %s', (kind) => {
-  it('is for those who may see it', async () => {
-    const thing = await make(kind, { visibility: 'private' });
-    const path = fileAt((await upload(thing)).body.avatar_url);
+describe.each(['group', 'project'] as const)('the avatar of a private %s', (kind) => {
+  it('is available to callers who can see it', async () => {
+    const target = await make(kind, { visibility: 'private' });
+    const path = fileAt((await upload(target)).body.avatar_url);
     const missing = { message: `404 ${kind === 'group' ? 'Group' : 'Project'} Not Found` };
-    for (const address of [path, `${thing.path}/avatar`]) {
-      for (const client of [identity.nobody, bob.client]) {
+    for (const address of [path, `${target.path}/avatar`]) {
+      for (const client of [identity.anonymous, bob.client]) {
         const refused = await client.get(address);
         expect([refused.status, refused.body]).toEqual([404, missing]);
       }
@@ -199,41 +201,41 @@ describe.each(['group', 'project'] as const)('the picture of a private %s', (kin
 });
 
 describe.each(['group', 'project'] as const)('GET /%ss/:id/avatar', (kind) => {
-  it('answers the bytes by id and by encoded path', async () => {
-    const thing = await make(kind, { visibility: 'public' });
-    const none = await identity.nobody.get(`${thing.path}/avatar`);
+  it('returns the file by id and by encoded path', async () => {
+    const target = await make(kind, { visibility: 'public' });
+    const none = await identity.anonymous.get(`${target.path}/avatar`);
     expect([none.status, none.body]).toEqual([404, { message: '404 Avatar Not Found' }]);
-    const { body } = await upload(thing);
+    const { body } = await upload(target);
     const ref = encodeURIComponent((body.full_path ?? body.path_with_namespace) as string);
-    for (const path of [`${thing.path}/avatar`, `/api/v4/${kind}s/${ref}/avatar`]) {
-      expect(await bytesOf(identity.nobody, path)).toEqual(PNG);
-      await identity.nobody.head(path).expect(200);
+    for (const path of [`${target.path}/avatar`, `/api/v4/${kind}s/${ref}/avatar`]) {
+      expect(await bytesOf(identity.anonymous, path)).toEqual(PNG);
+      await identity.anonymous.head(path).expect(200);
     }
-    await identity.nobody.get(`/api/v4/${kind}s/987654321/avatar`).expect(404);
+    await identity.anonymous.get(`/api/v4/${kind}s/987654321/avatar`).expect(404);
   });
 });
 
-it('is not found below another thing, another kind, or another name', async () => {
-  const thing = await make('project', { visibility: 'public' });
+it('answers 404 below another resource, another kind, and with another name', async () => {
+  const target = await make('project', { visibility: 'public' });
   const other = await make('project', { visibility: 'public' });
-  const path = fileAt((await upload(thing)).body.avatar_url);
+  const path = fileAt((await upload(target)).body.avatar_url);
   for (const wrong of [
-    path.replace(`/${thing.id}/`, `/${other.id}/`),
+    path.replace(`/${target.id}/`, `/${other.id}/`),
     path.replace('/project/', '/user/'),
     path.replace('avatar.png', 'avatar.gif'),
     path.replace('avatar.png', 'avatar.png%2F..'),
-    path.replace(`/${thing.id}/`, `/987654321/`),
+    path.replace(`/${target.id}/`, `/987654321/`),
   ]) {
-    expect([wrong, (await identity.nobody.get(wrong)).status]).toEqual([wrong, 404]);
+    expect([wrong, (await identity.anonymous.get(wrong)).status]).toEqual([wrong, 404]);
   }
   for (const id of ['x', '99999999999999999999', '%00']) {
-    const odd = await identity.nobody.get(`/uploads/-/system/user/avatar/${id}/avatar.png`);
+    const odd = await identity.anonymous.get(`/uploads/-/system/user/avatar/${id}/avatar.png`);
     expect([id, odd.status]).toEqual([id, 400]);
   }
 });
 
 describe('PUT /user/avatar', () => {
-  it('changes and removes one’s own, which the own namespace shows too', async () => {
+  it("changes and removes the caller's own avatar, which the personal namespace shows too", async () => {
     const eve = await identity.person(`eve-${++serial}`);
     const url = `${SITE}/uploads/-/system/user/avatar/${eve.id}/avatar.png`;
     const { status, body } = await eve.client.put('/api/v4/user/avatar').attach('avatar', PNG, 'avatar.png');
@@ -263,8 +265,10 @@ describe('PUT /user/avatar', () => {
     expect(await own()).toEqual({ namespace: null, user: null });
   });
 
-  it('refuses in order', async () => {
-    expect((await identity.nobody.put('/api/v4/user/avatar').send({})).body).toEqual({ message: '401 Unauthorized' });
+  it('checks in order', async () => {
+    expect((await identity.anonymous.put('/api/v4/user/avatar').send({})).body).toEqual({
+      message: '401 Unauthorized',
+    });
     const narrow = identity.app.as(aViewer({ userId: bob.id, username: 'bob', scopes: ['read_user'] }));
     await narrow.put('/api/v4/user/avatar').send({}).expect(403);
     for (const body of [{}, { avatar: 'text' }]) {
@@ -275,7 +279,7 @@ describe('PUT /user/avatar', () => {
     expect([bad.status, bad.body]).toEqual([400, { message: { avatar: [expect.stringContaining('not supported')] } }]);
   });
 
-  it('of many at once keeps one', async () => {
+  it('keeps one of many concurrent uploads', async () => {
     const eve = await identity.person(`eve-${++serial}`);
     const names = ['a', 'b', 'c', 'd'];
     const answers = await Promise.all(
@@ -283,7 +287,7 @@ describe('PUT /user/avatar', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const url = (await eve.client.get('/api/v4/user')).body.avatar_url as string;
-    await identity.nobody.get(fileAt(url)).expect(200);
+    await identity.anonymous.get(fileAt(url)).expect(200);
     expect(await stored('user', eve.id)).toBe(1);
   });
 });

@@ -17,7 +17,7 @@ const LINK = 'https://example.com/%{project_path}';
 const IMAGE = 'https://shields.io/badge.svg';
 const collaboration = new FakeCollaboration();
 let identity: IdentityApp;
-/** Owns everything. */
+/** Owner of all groups and projects here. */
 let ada: Person;
 let stranger: Person;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 type Kind = 'project' | 'group';
-interface Thing {
+interface Source {
   readonly id: number;
   readonly full: string;
   readonly path: string;
@@ -43,23 +43,23 @@ interface Badge {
   readonly kind: Kind;
 }
 let serial = 0;
-async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<Thing> {
-  const path = `thing-${++serial}`;
+async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<Source> {
+  const path = `source-${++serial}`;
   const { body: made }: { body: { id: number; full_path?: string; path_with_namespace?: string } } = await ada.client
     .post(`/api/v4/${kind}s`)
     .send({ name: `Name of ${path}`, path, ...over })
     .expect(201);
   return { id: made.id, full: (made.full_path ?? made.path_with_namespace)!, path: `/api/v4/${kind}s/${made.id}` };
 }
-const add = async (thing: Thing, over: Readonly<Record<string, unknown>> = {}): Promise<Badge> =>
+const add = async (source: Source, over: Readonly<Record<string, unknown>> = {}): Promise<Badge> =>
   (
     await ada.client
-      .post(`${thing.path}/badges`)
+      .post(`${source.path}/badges`)
       .send({ link_url: LINK, image_url: IMAGE, ...over })
       .expect(201)
   ).body as Badge;
-const join = (thing: Thing, person: Person, access_level: number) =>
-  identity.root.post(`${thing.path}/members`).send({ user_id: person.id, access_level }).expect(201);
+const join = (source: Source, person: Person, access_level: number) =>
+  identity.root.post(`${source.path}/members`).send({ user_id: person.id, access_level }).expect(201);
 const answerOf = ({ status, body }: Response): [number, unknown] => [status, body];
 const viewerOf = (person: Person) => aViewer({ userId: person.id, username: person.username });
 const LEVELS: Readonly<Record<string, number>> = {
@@ -75,10 +75,10 @@ describe.each<[Kind, string]>([
   ['project', 'maintainer'],
   ['group', 'owner'],
 ])('badges of a %s', (kind, manager) => {
-  it('are made, shown, listed, changed and removed', async () => {
-    const thing = await make(kind);
+  it('can be created, read, listed, changed and deleted', async () => {
+    const source = await make(kind);
     const made = await ada.client
-      .post(`${thing.path}/badges`)
+      .post(`${source.path}/badges`)
       .send({ link_url: 'https://example.com', image_url: 'http://one-label/%{unknown}.svg', name: 'Build' });
     const whole = {
       name: 'Build',
@@ -90,9 +90,9 @@ describe.each<[Kind, string]>([
       kind,
     };
     expect(answerOf(made)).toEqual([201, whole]);
-    const path = `${thing.path}/badges/${made.body.id}`;
+    const path = `${source.path}/badges/${made.body.id}`;
     expect(answerOf(await ada.client.get(path))).toEqual([200, whole]);
-    const encoded = `/api/v4/${kind}s/${encodeURIComponent(thing.full)}/badges`;
+    const encoded = `/api/v4/${kind}s/${encodeURIComponent(source.full)}/badges`;
     expect(answerOf(await ada.client.get(encoded))).toEqual([200, [whole]]);
     await ada.client.head(path).expect(200);
 
@@ -109,7 +109,7 @@ describe.each<[Kind, string]>([
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
       expect(answerOf(await requestOf(ada.client, method, path))).toEqual([404, { message: '404 Not found' }]);
     }
-    expect((await ada.client.get(`${thing.path}/badges`)).body).toEqual([]);
+    expect((await ada.client.get(`${source.path}/badges`)).body).toEqual([]);
   });
 
   it.each<[string, Record<string, unknown>, unknown]>([
@@ -134,43 +134,43 @@ describe.each<[Kind, string]>([
       { message: { name: ['is too long (maximum is 255 characters)'] } },
     ],
   ])('refuse %s', async (_, body, expected) => {
-    const thing = await make(kind);
-    expect(answerOf(await ada.client.post(`${thing.path}/badges`).send(body))).toEqual([400, expected]);
+    const source = await make(kind);
+    expect(answerOf(await ada.client.post(`${source.path}/badges`).send(body))).toEqual([400, expected]);
     const { name: __, ...urls } = body;
     if ('message' in (expected as object) && !('name' in body)) {
-      const preview = await ada.client.get(`${thing.path}/badges/render`).query(urls);
+      const preview = await ada.client.get(`${source.path}/badges/render`).query(urls);
       expect(answerOf(preview)).toEqual([400, expected]);
-      const { id } = await add(thing);
-      expect(answerOf(await ada.client.put(`${thing.path}/badges/${id}`).send(body))).toEqual([400, expected]);
+      const { id } = await add(source);
+      expect(answerOf(await ada.client.put(`${source.path}/badges/${id}`).send(body))).toEqual([400, expected]);
     }
   });
 
-  describe('to list', () => {
-    let thing: Thing;
+  describe('in lists', () => {
+    let source: Source;
     beforeAll(async () => {
-      thing = await make(kind);
-      for (const name of ['one', 'two', 'One', 'one', 'three']) await add(thing, { name });
+      source = await make(kind);
+      for (const name of ['one', 'two', 'One', 'one', 'three']) await add(source, { name });
     });
     paging(() => ({
       app: identity.app,
       viewer: viewerOf(ada),
-      path: `${thing.path}/badges`,
+      path: `${source.path}/badges`,
       rows: 5,
     }));
 
-    it('come oldest first, by their whole name', async () => {
+    it('are ordered oldest first, and filtered by their exact name', async () => {
       const names = async (query: Record<string, unknown>) =>
-        (await ada.client.get(`${thing.path}/badges`).query(query)).body.map((badge: Badge) => badge.name);
+        (await ada.client.get(`${source.path}/badges`).query(query)).body.map((badge: Badge) => badge.name);
       expect(await names({})).toEqual(['one', 'two', 'One', 'one', 'three']);
       expect(await names({ name: 'one' })).toEqual(['one', 'one']);
       expect(await names({ name: 'ONE' })).toEqual([]);
       expect(await names({ name: 'on' })).toEqual([]);
-      const odd = await ada.client.get(`${thing.path}/badges`).query({ 'name[]': ['one'] });
+      const odd = await ada.client.get(`${source.path}/badges`).query({ 'name[]': ['one'] });
       expect(answerOf(odd)).toEqual([400, { error: 'name is invalid' }]);
     });
   });
 
-  describe('and who may', () => {
+  describe('permissions', () => {
     const below = manager === 'owner' ? 'maintainer' : 'developer';
     let people: Record<string, Person>;
     beforeAll(async () => {
@@ -182,10 +182,10 @@ describe.each<[Kind, string]>([
       app: () => identity.app,
       from: async (level, standing) => {
         const home = kind === 'project' ? await make('group', { visibility: level }) : null;
-        const thing = await make(kind, { visibility: level, ...(home ? { namespace_id: home.id } : {}) });
-        const { id } = await add(thing);
+        const source = await make(kind, { visibility: level, ...(home ? { namespace_id: home.id } : {}) });
+        const { id } = await add(source);
         const person = people[standing];
-        if (person && LEVELS[standing]) await join(thing, person, LEVELS[standing]);
+        if (person && LEVELS[standing]) await join(source, person, LEVELS[standing]);
         const viewer =
           standing === 'anonymous'
             ? anonymousViewer()
@@ -196,26 +196,26 @@ describe.each<[Kind, string]>([
                   username: (person ?? stranger).username,
                   isExternal: standing === 'external',
                 });
-        const list = await identity.app.as(viewer).get(`${thing.path}/badges`);
-        const show = `${thing.path}/badges/${id}`;
+        const list = await identity.app.as(viewer).get(`${source.path}/badges`);
+        const show = `${source.path}/badges/${id}`;
         await identity.app.as(viewer).get(show).expect(list.status);
         return { viewer, path: show };
       },
     });
 
-    let managed: Promise<{ thing: Thing; id: number }> | undefined;
+    let managed: Promise<{ source: Source; id: number }> | undefined;
     const prepare = async () => {
-      const thing = await make(kind);
-      await join(thing, people[below]!, LEVELS[below]!);
-      await join(thing, people[manager]!, LEVELS[manager]!);
-      return { thing, id: (await add(thing)).id };
+      const source = await make(kind);
+      await join(source, people[below]!, LEVELS[below]!);
+      await join(source, people[manager]!, LEVELS[manager]!);
+      return { source, id: (await add(source)).id };
     };
     const endpoint = (method: 'POST' | 'PUT' | 'GET', path: (id: number) => string, bad: string) => async () => {
-      const { thing, id } = await (managed ??= prepare());
+      const { source, id } = await (managed ??= prepare());
       const good = { link_url: LINK, image_url: IMAGE };
       return {
         method,
-        path: `${thing.path}/badges${path(id)}`,
+        path: `${source.path}/badges${path(id)}`,
         good,
         bad: bad === '' ? {} : { ...good, [bad]: ['x'] },
         anonymous: anonymousViewer(),
@@ -240,16 +240,16 @@ describe.each<[Kind, string]>([
         endpoint('GET', () => '/render', ''),
       ));
 
-    it('remove', async () => {
-      const thing = await make(kind);
-      const { id } = await add(thing);
-      const path = `${thing.path}/badges/${id}`;
-      await join(thing, people[below]!, LEVELS[below]!);
+    it('delete', async () => {
+      const source = await make(kind);
+      const { id } = await add(source);
+      const path = `${source.path}/badges/${id}`;
+      await join(source, people[below]!, LEVELS[below]!);
       const missing = `404 ${kind === 'group' ? 'Group' : 'Project'} Not Found`;
-      expect(answerOf(await identity.nobody.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
+      expect(answerOf(await identity.anonymous.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
       expect(answerOf(await stranger.client.delete(path))).toEqual([404, { message: missing }]);
       expect(answerOf(await people[below]!.client.delete(path))).toEqual([403, { message: '403 Forbidden' }]);
-      expect(answerOf(await ada.client.delete(`${thing.path}/badges/x`))).toEqual([
+      expect(answerOf(await ada.client.delete(`${source.path}/badges/x`))).toEqual([
         400,
         { error: 'badge_id is invalid' },
       ]);
@@ -261,38 +261,38 @@ describe.each<[Kind, string]>([
     });
   });
 
-  describe('of another one', () => {
+  describe('of another source', () => {
     let other: Badge;
-    let owner: Thing;
-    let thing: Thing;
+    let owner: Source;
+    let source: Source;
     beforeAll(async () => {
-      [thing, owner] = [await make(kind), await make(kind)];
+      [source, owner] = [await make(kind), await make(kind)];
       other = await add(owner);
     });
     foreignId({
       app: () => identity.app,
       viewer: () => viewerOf(ada),
       requests: () => [
-        { method: 'GET', path: `${thing.path}/badges/${other.id}` },
-        { method: 'PUT', path: `${thing.path}/badges/${other.id}`, body: { name: 'x' } },
-        { method: 'DELETE', path: `${thing.path}/badges/${other.id}` },
-        { method: 'GET', path: `${thing.path}/badges/9007199254740991` },
+        { method: 'GET', path: `${source.path}/badges/${other.id}` },
+        { method: 'PUT', path: `${source.path}/badges/${other.id}`, body: { name: 'x' } },
+        { method: 'DELETE', path: `${source.path}/badges/${other.id}` },
+        { method: 'GET', path: `${source.path}/badges/9007199254740991` },
       ],
       untouched: async () => (await ada.client.get(`${owner.path}/badges/${other.id}`)).body,
     });
   });
 
-  describe('in every encoding', () => {
-    let thing: Thing;
+  describe('with all parameter encodings', () => {
+    let source: Source;
     beforeAll(async () => {
-      thing = await make(kind);
+      source = await make(kind);
     });
     parameterEncodings({
       app: () => identity.app,
       to: () => ({
         viewer: viewerOf(ada),
         method: 'POST',
-        path: `${thing.path}/badges`,
+        path: `${source.path}/badges`,
         params: { link_url: LINK, image_url: IMAGE, name: '5' },
       }),
       seen: (body) => [body['link_url'], body['image_url'], body['name']],
@@ -300,24 +300,24 @@ describe.each<[Kind, string]>([
     });
   });
 
-  it('go with it', async () => {
-    const thing = await make(kind);
-    const { id } = await add(thing);
-    await identity.db.query(`delete from ${kind === 'group' ? 'namespaces' : 'projects'} where id = $1`, [thing.id]);
+  it('are deleted with it', async () => {
+    const source = await make(kind);
+    const { id } = await add(source);
+    await identity.db.query(`delete from ${kind === 'group' ? 'namespaces' : 'projects'} where id = $1`, [source.id]);
     expect(await identity.db.query('select 1 from badges where id = $1', [id])).toEqual([]);
   });
 });
 
-describe('badges of groups, in their projects', () => {
-  it('are listed between the project’s own by age, and are the group’s to change', async () => {
+describe('badges of groups in their projects', () => {
+  it("are listed together with the project's own by age, and can be changed only in the group", async () => {
     const top = await make('group');
     const sub = await make('group', { parent_id: top.id });
-    const beside = await make('group', { parent_id: top.id });
+    const sibling = await make('group', { parent_id: top.id });
     const project = await make('project', { namespace_id: sub.id });
     const own = await add(project, { name: 'own' });
     const above = await add(top, { name: 'top' });
     const near = await add(sub, { name: 'sub' });
-    await add(beside, { name: 'beside' });
+    await add(sibling, { name: 'sibling' });
     const list = (await ada.client.get(`${project.path}/badges`)).body as Badge[];
     expect(list.map(({ id, kind }) => [id, kind])).toEqual([
       [own.id, 'project'],
@@ -330,7 +330,7 @@ describe('badges of groups, in their projects', () => {
       rendered_link_url: `https://example.com/${project.full}`,
     });
     expect((await ada.client.get(`${project.path}/badges`).query({ name: 'sub' })).body).toHaveLength(1);
-    // A group shows what is its own.
+    // A group lists only its own badges.
     expect((await ada.client.get(`${sub.path}/badges`)).body.map((one: Badge) => one.id)).toEqual([near.id]);
     await ada.client.get(`${sub.path}/badges/${above.id}`).expect(404);
     for (const [method, verb] of [
@@ -345,8 +345,8 @@ describe('badges of groups, in their projects', () => {
 });
 
 describe('placeholders', () => {
-  const preview = async (thing: Thing, link_url: string, client = ada.client) => {
-    const { status, body } = await client.get(`${thing.path}/badges/render`).query({ link_url, image_url: IMAGE });
+  const preview = async (source: Source, link_url: string, client = ada.client) => {
+    const { status, body } = await client.get(`${source.path}/badges/render`).query({ link_url, image_url: IMAGE });
     expect([status, body]).toEqual([
       200,
       {
@@ -360,7 +360,7 @@ describe('placeholders', () => {
     return body.rendered_link_url as string;
   };
 
-  it('are what the project is', async () => {
+  it('are replaced by values of the project', async () => {
     const top = await make('group', { name: 'Top (one)' });
     const sub = await make('group', { parent_id: top.id });
     const project = await make('project', { namespace_id: sub.id, name: 'The site' });
@@ -375,12 +375,12 @@ describe('placeholders', () => {
     );
   });
 
-  it('of a group stay in a personal project', async () => {
+  it('about groups stay in a personal project', async () => {
     const own = await make('project');
     expect(await preview(own, 'https://x/%{group_name}/%{project_namespace}')).toBe('https://x/%{group_name}/ada');
   });
 
-  it('of the repository are asked from collaboration, once for a page, and only when they occur', async () => {
+  it('about the repository are fetched from collaboration, once per page, and only when they occur', async () => {
     const project = await make('project');
     const plain = await make('project');
     await add(plain);
@@ -394,7 +394,7 @@ describe('placeholders', () => {
     collaboration.asked.length = 0;
     expect((await ada.client.get(`${plain.path}/badges`)).body).toHaveLength(1);
     expect(collaboration.asked).toEqual([]);
-    // It knows nothing yet.
+    // Collaboration has no facts yet.
     expect(await links()).toEqual([
       'https://x/%{commit_sha}',
       'https://x/%{latest_tag}',
@@ -403,7 +403,7 @@ describe('placeholders', () => {
     expect(collaboration.asked).toEqual([[project.id]]);
     collaboration.facts.set(project.id, { default_branch: 'trunk', commit_sha: 'abc', latest_tag: 'v1' });
     expect(await links()).toEqual(['https://x/abc', 'https://x/v1', 'https://x/trunk']);
-    // What the project says of itself counts.
+    // The project's own setting has precedence.
     await identity.db.query(`update projects set default_branch = 'main' where id = $1`, [project.id]);
     expect((await links())[2]).toBe('https://x/main');
     const before = collaboration.asked.length;
@@ -411,11 +411,11 @@ describe('placeholders', () => {
     expect(collaboration.asked).toHaveLength(before);
   });
 
-  it('of a group’s badge are those of its first project that the caller may see', async () => {
+  it("in a group's badge use the group's first project that the caller can see", async () => {
     const group = await make('group', { visibility: 'public' });
     const badge = await add(group);
     const shown = async (person: Person | null) =>
-      (await (person?.client ?? identity.nobody).get(`${group.path}/badges/${badge.id}`)).body.rendered_link_url;
+      (await (person?.client ?? identity.anonymous).get(`${group.path}/badges/${badge.id}`)).body.rendered_link_url;
     expect(await shown(ada)).toBe(LINK);
     const hidden = await make('project', { namespace_id: group.id, visibility: 'private' });
     const open = await make('project', { namespace_id: group.id, visibility: 'public' });
@@ -427,8 +427,8 @@ describe('placeholders', () => {
     expect(await shown(guest)).toBe(`https://example.com/${hidden.full}`);
   });
 
-  // The last one: identity does not ask again for a while.
-  it('of the repository stay when collaboration does not answer, and nobody waits twice', async () => {
+  // Last, because identity pauses requests after a failure.
+  it('about the repository stay when collaboration does not answer, and only one request waits', async () => {
     const project = await make('project');
     collaboration.facts.set(project.id, { commit_sha: 'abc' });
     collaboration.isSilent = true;

@@ -3,7 +3,7 @@ import type { ApplicationSettings } from '@rookery/instance';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
-/** Settings that an administrator changes while the service runs. Source: reference packages-and-admin 10.3; ADR 0180. */
+/** Settings that an administrator changes at run time. Source: reference packages-and-admin 10.3; ADR 0180. */
 let identity: IdentityApp;
 let olga: Person;
 let serial = 0;
@@ -38,13 +38,13 @@ async function aToken(params: object = {}): Promise<{ readonly token: string; re
 }
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
-test('the visibility of new groups and projects', async () => {
+test('default visibility of new groups and projects', async () => {
   expect([(await aGroup()).visibility, (await aProject()).visibility]).toEqual(['private', 'private']);
   say({ default_group_visibility: 'public', default_project_visibility: 'internal' });
   expect([(await aGroup()).visibility, (await aProject()).visibility]).toEqual(['public', 'internal']);
 });
 
-test('the plan of new top-level groups', async () => {
+test('plan of new top-level groups', async () => {
   const planOf = async ({ id }: Group): Promise<unknown> => {
     const { body } = await identity.root.get(`/api/v4/namespaces/${id}`).expect(200);
     return (body as { plan: unknown }).plan;
@@ -54,7 +54,7 @@ test('the plan of new top-level groups', async () => {
   expect([await planOf(await aGroup()), await planOf(before)]).toEqual(['premium', 'ultimate']);
 });
 
-test('the time between deletion and removal', async () => {
+test('delay between deletion and removal', async () => {
   const remove = async (): Promise<number> => {
     const { id } = await aGroup();
     await olga.client.delete(`/api/v4/groups/${id}`).expect(202);
@@ -65,14 +65,14 @@ test('the time between deletion and removal', async () => {
   expect(await remove()).toBe(404);
 });
 
-test('beginning and end of new tokens', async () => {
+test('prefix and expiry of new tokens', async () => {
   say({ personal_access_token_prefix: 'nest-' });
   expect((await aToken()).token).toMatch(/^nest-[\w-]{20}$/);
   say({ require_personal_access_token_expiry: false });
   expect((await aToken()).expires_at).toBeNull();
   say({ max_personal_access_token_lifetime: 10 });
   const { expires_at: end } = await aToken();
-  // Midnight may pass between the request and the look at the clock.
+  // Midnight may pass between the request and the read of the clock.
   expect([inDays(9), inDays(10)]).toContain(end);
   const path = `/api/v4/users/${olga.id}/personal_access_tokens`;
   await identity.root
@@ -84,7 +84,7 @@ test('beginning and end of new tokens', async () => {
   expect((await aToken({ expires_at: later })).expires_at).toBe(later);
 });
 
-test('the end of new tokens of service accounts', async () => {
+test('expiry of new tokens of service accounts', async () => {
   const { id } = await aGroup();
   const accounts = `/api/v4/groups/${id}/service_accounts`;
   const { body: bot } = await olga.client.post(accounts).send({ name: 'Robin' }).expect(201);
@@ -102,7 +102,7 @@ test('the end of new tokens of service accounts', async () => {
   expect((await aToken()).expires_at).not.toBeNull();
 });
 
-test('who manages service accounts', async () => {
+test('permission to manage service accounts', async () => {
   const { id } = await aGroup();
   const list = () => olga.client.get(`/api/v4/groups/${id}/service_accounts`);
   await list().expect(200);

@@ -6,7 +6,7 @@ import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
-/** Where the attributes of each kind lie, and those of another thing of that kind. */
+/** Paths of the attributes of each kind, and those of another owner of that kind. */
 const bases: Record<string, { base: string; other: string; encoded?: string }> = {};
 const ids: Record<string, [number, number]> = {};
 const admin = aViewer({ userId: 1, username: 'root', isAdmin: true });
@@ -41,7 +41,7 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
   const base = () => bases[kind]!.base;
   const missing = `404 ${{ user: 'User', group: 'Group', project: 'Project' }[kind]} Not Found`;
 
-  it('are added, replaced, read and removed', async () => {
+  it('can be added, replaced, read and deleted', async () => {
     expect((await identity.root.get(base())).body).toEqual([]);
     const put = (key: string, value: string) => identity.root.put(`${base()}/${key}`).send({ value });
     const added = await put('location', 'Antarctica');
@@ -68,7 +68,7 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
     expect((await identity.root.get(base())).body).toEqual([both[1]]);
   });
 
-  it('are for administrators only, who are told before anything is judged', async () => {
+  it('are for administrators; the permission is checked before parameters', async () => {
     const calls = [
       ['GET', base()],
       ['GET', `${base()}/x`],
@@ -90,7 +90,7 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
     }
   });
 
-  it('are not those of something that is not there', async () => {
+  it('answer 404 for a missing owner', async () => {
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '/x'],
@@ -143,7 +143,7 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
     expected: '5',
   });
 
-  it('of two at once leave one', async () => {
+  it('stay one when set concurrently', async () => {
     const answers = await Promise.all(
       ['a', 'b', 'c', 'd'].map((value) => identity.root.put(`${base()}/raced`).send({ value })),
     );
@@ -152,7 +152,7 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
     expect(all.filter(({ key }) => key === 'raced')).toHaveLength(1);
   });
 
-  it('narrow a list to exact values, all of them, and are shown in its rows', async () => {
+  it('filter lists by exact values, all of which must match, and are shown in rows on request', async () => {
     const [first, second] = ids[kind]!;
     await identity.root.put(`${base()}/team`).send({ value: 'red' }).expect(200);
     await identity.root.put(`${base()}/floor`).send({ value: '2' }).expect(200);
@@ -187,13 +187,13 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
   });
 });
 
-it.each(['group', 'project'] as const)('finds those of a %s by its encoded path', async (kind) => {
+it.each(['group', 'project'] as const)('are found for a %s by its encoded path', async (kind) => {
   const { base, encoded } = bases[kind]!;
   await identity.root.put(`${encoded!}/by-path`).send({ value: 'yes' }).expect(200);
   expect((await identity.root.get(`${base}/by-path`)).body).toEqual({ key: 'by-path', value: 'yes' });
 });
 
-it('go with their owner', async () => {
+it('are deleted with their owner', async () => {
   const { body: group }: { body: { id: number } } = await ada.client
     .post('/api/v4/groups')
     .send({ name: 'gone', path: 'gone' })

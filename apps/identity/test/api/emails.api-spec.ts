@@ -5,7 +5,7 @@ import { ContextKeys } from '@rookery/platform';
 import { confirmationKeys, confirmationToken } from '../../src/emails/confirming/confirmation-token';
 import type { Confirmable } from '../../src/emails/confirming/confirmation-token';
 import { confirmationsOf, mailFacts, newestLink } from '../support/account-mails';
-import { LapseJob } from '../../src/users/addresses/lapse.job';
+import { UnconfirmedAddressesJob } from '../../src/users/addresses/unconfirmed-addresses.job';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -31,7 +31,7 @@ const add = async (person: Person, email = address()) =>
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('POST /user/emails', () => {
-  it('adds an address that waits for its confirmation, and has a link sent', async () => {
+  it('adds an unconfirmed address and requests a confirmation e-mail', async () => {
     const { status, body } = await ada.client.post('/api/v4/user/emails').send({ email: 'Ada.Two@mail.example' });
     expect([status, body]).toEqual([
       201,
@@ -61,7 +61,7 @@ describe('POST /user/emails', () => {
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
-  it('takes an address of nobody else, whatever its case, also when both ask at once', async () => {
+  it('refuses an address of another user, ignoring case, also in concurrent requests', async () => {
     const email = address();
     const answers = await Promise.all(
       [ada, bob, ada, bob].map((one, index) =>
@@ -71,13 +71,15 @@ describe('POST /user/emails', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400]);
   });
 
-  it('needs a token with the scope api', async () => {
-    expect((await identity.nobody.post('/api/v4/user/emails').send({})).body).toEqual({ message: '401 Unauthorized' });
+  it('requires a token with the scope api', async () => {
+    expect((await identity.anonymous.post('/api/v4/user/emails').send({})).body).toEqual({
+      message: '401 Unauthorized',
+    });
     const reader = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_user'] });
     expect((await reader.post('/api/v4/user/emails').send({})).body).toMatchObject({ error: 'insufficient_scope' });
   });
 
-  it('ends at 100 addresses', async () => {
+  it('is limited to 100 addresses', async () => {
     const rich = await identity.person('rich');
     await identity.db.query(
       `insert into emails (user_id, email) select $1, 'rich-' || n || '@mail.example' from generate_series(1, 98) n`,
@@ -92,7 +94,7 @@ describe('POST /user/emails', () => {
     });
   });
 
-  it('has only so many e-mails sent in an hour', async () => {
+  it('limits e-mails per hour', async () => {
     const eager = await identity.person('eager');
     await identity.db.query(`insert into email_confirmations (actor_id, since, count) values ($1, now(), 39)`, [
       eager.id,
@@ -117,7 +119,7 @@ describe('POST /user/emails', () => {
     await add(eager);
   });
 
-  it('says no oftener that an address is taken', async () => {
+  it('limits answers that an address is taken by the same number', async () => {
     const curious = await identity.person('curious');
     const ask = (email: string) => curious.client.post('/api/v4/user/emails').send({ email });
     await identity.db.query(`insert into email_confirmations (actor_id, since, count) values ($1, now(), 38)`, [
@@ -136,7 +138,7 @@ describe('POST /user/emails', () => {
     await identity.db.query(`update email_confirmations set count = 39 where actor_id = $1`, [curious.id]);
     const { status, body } = await curious.client.patch(`${accounts}/${id}`).send({ email: 'bob@example.com' });
     expect([status, body]).toEqual([400, { message: '400 Bad request - Email has already been taken' }]);
-    // What a named write does is undone when it is refused; that it told something is not.
+    // The write is rolled back when it is refused, but the disclosure still counts.
     await identity.db.query(`update email_confirmations set count = 38 where actor_id = $1`, [curious.id]);
     const named = async (sent: ReturnType<typeof ask>) => (await sent.set('Idempotency-Key', randomUUID())).status;
     const taken = { email: 'bob@example.com' };
@@ -145,7 +147,7 @@ describe('POST /user/emails', () => {
     expect(await named(curious.client.post(accounts).send(taken))).toBe(429);
   });
 
-  it('counts what bots have sent for whoever made them', async () => {
+  it('counts e-mails requested by bots for the user who created them', async () => {
     const owner = await identity.person('owner-of-bots');
     const { id: groupId } = (
       await owner.client.post('/api/v4/groups').send({ name: 'bots', path: 'bots-group' }).expect(201)
@@ -188,8 +190,8 @@ describe('POST /user/emails', () => {
   });
 });
 
-describe('reading and removing them', () => {
-  it('lists what there is beside the primary address', async () => {
+describe('reading and deleting', () => {
+  it('lists the secondary addresses', async () => {
     const cora = await identity.person('cora');
     expect((await cora.client.get('/api/v4/user/emails')).body).toEqual([]);
     const [first, second] = [await add(cora), await add(cora)];
@@ -198,7 +200,7 @@ describe('reading and removing them', () => {
     expect((await reader.get(`/api/v4/user/emails/${second.id}`)).body).toEqual(second);
   });
 
-  it('knows neither the primary address nor those of others', async () => {
+  it('excludes the primary address and those of others', async () => {
     const own = await add(bob);
     const [primary] = await identity.db.query<Email>(`select id from emails where user_id = $1 and is_primary`, [
       ada.id,
@@ -210,12 +212,12 @@ describe('reading and removing them', () => {
       }
     }
     expect((await ada.client.get('/api/v4/user/emails/x')).body).toEqual({ error: 'email_id is invalid' });
-    await identity.nobody.get(`/api/v4/user/emails/${own.id}`).expect(401);
-    await identity.nobody.delete(`/api/v4/user/emails/${own.id}`).expect(401);
-    await identity.nobody.get('/api/v4/user/emails').expect(401);
+    await identity.anonymous.get(`/api/v4/user/emails/${own.id}`).expect(401);
+    await identity.anonymous.delete(`/api/v4/user/emails/${own.id}`).expect(401);
+    await identity.anonymous.get('/api/v4/user/emails').expect(401);
   });
 
-  it('removes one, and with it where it was shown', async () => {
+  it('deletes an address and its uses as public or commit e-mail', async () => {
     const email = await add(ada);
     await identity.db.query(`update users set public_email = $2, commit_email = upper($2) where id = $1`, [
       ada.id,
@@ -254,7 +256,7 @@ describe('reading and removing them', () => {
 });
 
 describe('/users/:id/emails', () => {
-  it('lets administrators add, with or without confirmation', async () => {
+  it('lets administrators add addresses, with or without confirmation', async () => {
     const path = `/api/v4/users/${bob.id}/emails`;
     const sure = await identity.root.post(path).send({ email: address(), skip_confirmation: true });
     expect([sure.status, sure.body]).toEqual([
@@ -272,7 +274,7 @@ describe('/users/:id/emails', () => {
     expect((await identity.root.get(`${path}/${sure.body.id}`)).body).toEqual({ message: '404 Email Not Found' });
   });
 
-  it('refuses what is wrong or taken', async () => {
+  it('refuses invalid and taken addresses', async () => {
     const path = `/api/v4/users/${bob.id}/emails`;
     expect((await identity.root.post(path).send({})).body).toEqual({ error: 'email is missing' });
     expect((await identity.root.post(path).send({ email: 'x@y', skip_confirmation: 'maybe' })).body).toEqual({
@@ -295,10 +297,10 @@ describe('/users/:id/emails', () => {
     ['post', ''],
     ['get', '/1'],
     ['delete', '/1'],
-  ] as const)('%s %s is for administrators, and for users that exist', async (method, rest) => {
+  ] as const)('%s %s is for administrators, and for existing users', async (method, rest) => {
     const ask = (client: Person['client'], id: number) =>
       client[method](`/api/v4/users/${id}/emails${rest}`).query({ email: 'x@y.z' });
-    expect((await ask(identity.nobody, bob.id)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await ask(identity.anonymous, bob.id)).body).toEqual({ message: '401 Unauthorized' });
     expect((await ask(bob.client, bob.id)).body).toEqual({ message: '403 Forbidden' });
     expect((await ask(identity.root, 99999999)).body).toEqual({ message: '404 User Not Found' });
   });
@@ -343,7 +345,7 @@ describe('GET //users/confirmation', () => {
   const REFUSED = { message: '400 Bad request - Confirmation token is invalid' };
   const follow = (link: string) => identity.app.as(anonymousViewer()).get(link);
 
-  it('confirms once, and leads to a page without the secret', async () => {
+  it('confirms once, and redirects to a page without the secret', async () => {
     const email = await add(ada);
     const link = await newestLink(identity, ada.id);
     const { status, headers, text } = await follow(link);
@@ -360,14 +362,14 @@ describe('GET //users/confirmation', () => {
     ]);
   });
 
-  it('confirms one of many followers', async () => {
+  it('confirms once for concurrent requests', async () => {
     await add(ada);
     const link = await newestLink(identity, ada.id);
     const answers = await Promise.all(Array.from({ length: 8 }, () => follow(link)));
     expect(answers.map(({ status }) => status).sort()).toEqual([302, ...Array<number>(7).fill(400)]);
   });
 
-  it('does not take what is forged, of another address, or gone', async () => {
+  it('refuses links that are forged, of another address, or of a deleted one', async () => {
     const [one, other] = [await add(ada), await add(ada)];
     const token = new URL(`http://x${await newestLink(identity, ada.id)}`).searchParams.get('confirmation_token')!;
     const mac = token.split('.')[1]!;
@@ -382,13 +384,13 @@ describe('GET //users/confirmation', () => {
     expect((await follow('/users/confirmation').query({ confirmation_token: token })).body).toEqual(REFUSED);
   });
 
-  it('does not take what is older than three days', async () => {
+  it('refuses links older than three days', async () => {
     const email = await add(ada);
     const before = `update emails set confirmation_requested_at = confirmation_requested_at - interval '3 days' where id = $1`;
     await identity.db.query(before, [email.id]);
     const question = { template: 'email_confirmation', recipient_id: ada.id, subject_id: email.id } as const;
     expect(await mailFacts(identity, question)).toEqual([null]);
-    // The token of an e-mail that was sent while it worked.
+    // The token of an e-mail that was sent while the link was valid.
     const [asked] = await identity.db.query<Confirmable>(
       `select id, email, confirmation_requested_at from emails where id = $1`,
       [email.id],
@@ -412,7 +414,7 @@ describe('GET //users/confirmation', () => {
     const isConfirmed = async (id: number) =>
       (await ada.client.get(`/api/v4/user/emails/${id}`)).body.confirmed_at !== null;
 
-    it('asks first, so that a look at the link confirms nothing; the button confirms, once', async () => {
+    it('shows a page first, so that opening the link confirms nothing; the button confirms, once', async () => {
       const email = await add(ada, `o'b<i>&"x"-${++serial}@mail.example`);
       const link = await newestLink(identity, ada.id);
       const token = new URL(`http://x${link}`).searchParams.get('confirmation_token')!;
@@ -437,7 +439,7 @@ describe('GET //users/confirmation', () => {
       expect([program.status, program.body]).toEqual([400, REFUSED]);
     });
 
-    it('is not to be kept, framed, or told elsewhere', async () => {
+    it('forbids caching, framing and referrers', async () => {
       await add(ada);
       const { headers } = await open(await newestLink(identity, ada.id));
       const named = (name: string) => headers[name];
@@ -449,22 +451,22 @@ describe('GET //users/confirmation', () => {
     });
   });
 
-  it('takes a signed-in caller of any scope as well', async () => {
+  it('accepts a signed-in caller with any scope', async () => {
     await add(ada);
     const reader = identity.as({ userId: bob.id, username: 'bob', scopes: ['read_registry'] });
     await reader.get(await newestLink(identity, ada.id)).expect(302);
   });
 });
 
-describe('what an e-mail says', () => {
-  it('is asked by collaboration alone, in its form', async () => {
+describe('the facts of an e-mail', () => {
+  it('are answered to collaboration alone, in the agreed format', async () => {
     await identity.app.bare().post(INTERNAL_PATHS.accountMails).send({}).expect(401);
     for (const mails of [null, 'x', [null], [{ template: 'x', recipient_id: 1, subject_id: 1 }], Array(501).fill({})]) {
       await expect(mailFacts(identity, ...((mails ?? [null]) as never[]))).rejects.toThrow(/^400 /);
     }
   });
 
-  it('is for the person whose address it is, while it waits and they are active', async () => {
+  it('are for the user of the address, while it is unconfirmed and the user is active', async () => {
     const eve = await identity.person('eve', { name: 'Eve' });
     const email = await add(eve);
     const ask = (recipient_id: number) =>
@@ -481,9 +483,9 @@ describe('what an e-mail says', () => {
     expect(await ask(eve.id)).toEqual([null]);
   });
 
-  const follow = (link: string) => identity.nobody.get(link);
+  const follow = (link: string) => identity.anonymous.get(link);
 
-  it('tells the holder of their token, and nobody else', async () => {
+  it('about a token are for its holder only', async () => {
     const { body: token }: { body: { id: number; expires_at: string } } = await identity.root
       .post(`/api/v4/users/${ada.id}/personal_access_tokens`)
       .send({ name: 'deploy', scopes: ['api'] })
@@ -507,7 +509,7 @@ describe('what an e-mail says', () => {
     expect(await mailFacts(identity, ...all)).toEqual([null, null, facts, null]);
   });
 
-  it('says whose a token of a group, a project or a service account is', async () => {
+  it('name the group, project or service account of a token', async () => {
     const path = 'mailed';
     const { body: group }: { body: { id: number } } = await ada.client
       .post('/api/v4/groups')
@@ -542,12 +544,12 @@ describe('what an e-mail says', () => {
   });
 });
 
-describe('an address that nobody confirmed', () => {
+describe('an unconfirmed address', () => {
   const listed = async (person: Person) =>
     ((await person.client.get('/api/v4/user/emails?per_page=100').expect(200)).body as Email[]).map(
       ({ email }) => email,
     );
-  const lapse = () => identity.app.get(LapseJob).run();
+  const lapse = () => identity.app.get(UnconfirmedAddressesJob).run();
   const age = (email: string, hours: number) =>
     identity.db.query(
       `update emails set created_at = created_at - make_interval(hours => $2),
@@ -555,7 +557,7 @@ describe('an address that nobody confirmed', () => {
       [email, hours],
     );
   /** The address that bob added last. */
-  const confirmNewest = async () => identity.nobody.get(await newestLink(identity, bob.id)).expect(302);
+  const confirmNewest = async () => identity.anonymous.get(await newestLink(identity, bob.id)).expect(302);
   const serviceAccount = async (email: string) => {
     const path = `robots-${++serial}`;
     const { body: group } = await bob.client.post('/api/v4/groups').send({ name: path, path }).expect(201);
@@ -569,7 +571,7 @@ describe('an address that nobody confirmed', () => {
   };
   const taken = { message: 'Email has already been taken' };
 
-  it('lapses after three days, and no other does', async () => {
+  it('is removed after three days, and no other is', async () => {
     const [old, fresh, known] = [await add(bob), await add(bob), await add(bob)];
     await confirmNewest();
     const account = await serviceAccount(address());
@@ -584,13 +586,13 @@ describe('an address that nobody confirmed', () => {
     expect(body.confirmed_at).toBeNull();
     for (const email of [old.email, waiting]) await ada.client.post('/api/v4/user/emails').send({ email }).expect(201);
     expect((await ada.client.post('/api/v4/user/emails').send({ email: known.email })).status).toBe(400);
-    // What was generated waits for nothing and stays.
+    // A generated address needs no confirmation and stays.
     await age(body.email, 73);
     await lapse();
     expect((await identity.root.get(`/api/v4/users/${account.id}`)).body.email).toBe(body.email);
   });
 
-  it('is taken away when an administrator gives it to somebody new, or to somebody else', async () => {
+  it('is removed when an administrator gives it to a new user, or to another one', async () => {
     const [first, second, third] = [await add(bob), await add(bob), await add(bob)];
     expect((await person(first.email.toUpperCase())).status).toBe(201);
     const changed = await identity.root.put(`/api/v4/users/${ada.id}`).send({ email: second.email });
@@ -604,7 +606,7 @@ describe('an address that nobody confirmed', () => {
     expect((await identity.root.get(`/api/v4/users/${account.id}`)).body.email).toMatch(/@noreply\.localhost$/);
   });
 
-  it('stays with them when the change fails, and for everybody but administrators', async () => {
+  it('stays when the change fails, and with any caller but administrators', async () => {
     const { email } = await add(bob);
     expect((await person(email).send({ username: 'bob' })).status).toBe(409);
     expect((await ada.client.post('/api/v4/user/emails').send({ email })).status).toBe(400);
@@ -612,7 +614,7 @@ describe('an address that nobody confirmed', () => {
     expect(await listed(bob)).toContain(email);
   });
 
-  it('is theirs as soon as it is confirmed', async () => {
+  it('belongs to the user as soon as it is confirmed', async () => {
     const mine = await add(bob);
     await confirmNewest();
     const { status, body } = await person(mine.email);

@@ -12,7 +12,7 @@ interface Token {
 }
 
 let identity: IdentityApp;
-/** Owners of one group. */
+/** Owners of a group each. */
 let inga: Person;
 let eve: Person;
 let nest: MadeGroup;
@@ -47,7 +47,7 @@ const bot = (token: Token): Agent =>
 const put = (id: number, body: Record<string, unknown>) => identity.root.put(`/api/v4/users/${id}`).send(body);
 const flag = (id: number, external: boolean) => put(id, { external }).expect(200);
 
-/** What gateways, sudo, the row, and the copies of other services say: all the same. */
+/** Whether the user is external according to token resolution, sudo, the row, and the change log, which all agree. */
 async function isExternal(token: Token): Promise<boolean> {
   const answer = (await resolve(identity, token.token)) as { holder?: { external: boolean } };
   const [row] = await identity.db.query<{ row: boolean; copy: boolean }>(
@@ -61,25 +61,25 @@ async function isExternal(token: Token): Promise<boolean> {
   return said[0]!;
 }
 
-describe('a bot of an external person', () => {
-  it('is external when they made the service account, whoever gives out its token', async () => {
+describe('a bot of an external user', () => {
+  it('is external if that user created the service account, whoever issues its token', async () => {
     const id = await account(eve);
     expect(await isExternal(await tokenOf(id, inga.client))).toBe(true);
     expect(await isExternal(await tokenOf(id, eve.client))).toBe(true);
     expect(await isExternal(await tokenOf(await account(inga), inga.client))).toBe(false);
   });
 
-  it('is external when they made the token, also of an account of somebody else', async () => {
+  it('is external if that user issued a token, also of an account of another user', async () => {
     expect(await isExternal(await botToken(eve.client))).toBe(true);
     const id = await account(inga);
     const first = await tokenOf(id, inga.client);
     expect(await isExternal(first)).toBe(false);
     expect(await isExternal(await tokenOf(id, eve.client))).toBe(true);
-    // The account is one: what they reach with one token they reach with each.
+    // The account is one user, so all its tokens have the same access.
     expect(await isExternal(first)).toBe(true);
   });
 
-  it('is external when they rotate its token, and stays it', async () => {
+  it('is external if that user rotates its token, and stays so', async () => {
     const first = await botToken(inga.client);
     expect(await isExternal(first)).toBe(false);
     const second = await rotated(eve.client, `${group()}/access_tokens/${first.id}`);
@@ -91,24 +91,24 @@ describe('a bot of an external person', () => {
     expect(await isExternal(await rotated(eve.client, `${tokens}/${third.id}`))).toBe(true);
   });
 
-  it('is external when they become it, at once, and no more when they are it no more', async () => {
+  it('becomes external with that user, immediately, and internal again with that user', async () => {
     const made = await botToken(inga.client);
     const issued = await tokenOf(await account(eve), inga.client);
     const before = (await resolve(identity, made.token)).version;
     await flag(inga.id, true);
     expect(await isExternal(made)).toBe(true);
-    const told = await identity.db.query(
+    const rows = await identity.db.query(
       `select 1 from directory_changes where version > $1 and kind = 'token' and entity_id = $2`,
       [before, made.id],
     );
-    expect(told).toHaveLength(1);
+    expect(rows).toHaveLength(1);
     await flag(inga.id, false);
     expect(await isExternal(made)).toBe(false);
-    // Eve made it, and is still external.
+    // Eve created it and is still external.
     expect(await isExternal(issued)).toBe(true);
   });
 
-  it('follows whoever gave out its token, through rotations by itself', async () => {
+  it('follows the issuer of its token also when it rotates the token itself', async () => {
     const ivan = await make.person();
     await make.join(group() as `/api/v4/groups/${number}`, ivan, 50);
     const first = await rotated(ivan.client, `${group()}/access_tokens/${(await botToken(inga.client)).id}`);
@@ -122,7 +122,7 @@ describe('a bot of an external person', () => {
     expect(await isExternal(third)).toBe(false);
   });
 
-  it('leaves it to them when their token was replaced since, and to nobody else', async () => {
+  it('no longer depends on that user when the token was replaced since, and then on no other', async () => {
     const ivan = await make.person();
     await make.join(group() as `/api/v4/groups/${number}`, ivan, 50);
     const replaced = async (token: Token, by: Person): Promise<Token> =>
@@ -134,7 +134,7 @@ describe('a bot of an external person', () => {
     expect(await isExternal(bound)).toBe(false);
   });
 
-  it('binds the bots that it makes', async () => {
+  it('makes the bots that it creates external', async () => {
     const first = await botToken(inga.client);
     const second = await botToken(bot(first));
     const third = await tokenOf(await account(inga), bot(second));
@@ -144,7 +144,7 @@ describe('a bot of an external person', () => {
     for (const token of [first, second, third]) expect(await isExternal(token)).toBe(false);
   });
 
-  it('stays external against an administrator, who may make others external', async () => {
+  it('cannot be made internal by an administrator, who may make others external', async () => {
     const bound = await botToken(eve.client);
     const refusal = 'must stay: whoever made the bot, or gave out a token of it, is external';
     expect((await put(bound.user_id, { external: false })).body).toEqual({ message: { external: [refusal] } });
@@ -156,7 +156,7 @@ describe('a bot of an external person', () => {
     expect(await isExternal(free)).toBe(false);
   });
 
-  it('is external also where a former release did not write it down', async () => {
+  it('is external also where a previous release did not store it', async () => {
     const [made, issued] = [await botToken(eve.client), await tokenOf(await account(inga), eve.client)];
     await identity.db.query(`update users set external = false where id = any($1)`, [[made.user_id, issued.user_id]]);
     for (const token of [made, issued]) {

@@ -16,12 +16,12 @@ const NO_ROOM = 'Personal project creation is not allowed. Please contact your a
 const REFUSED = { message: { limit_reached: [NO_ROOM] } };
 const flag = (id: number, external: boolean) => identity.root.put(`/api/v4/users/${id}`).send({ external }).expect(200);
 
-/** Who comes. Shape: whether they may have projects of their own. */
+/** Callers. Shape: with whether they may have projects of their own. */
 const PEOPLE: readonly (readonly [string, boolean, () => Promise<Person>])[] = [
-  ['somebody', true, () => make.person()],
+  ['a user', true, () => make.person()],
   ['an external person', false, () => make.person({ external: true })],
   [
-    'somebody who becomes external',
+    'a user who becomes external',
     false,
     async () => {
       const person = await make.person();
@@ -30,7 +30,7 @@ const PEOPLE: readonly (readonly [string, boolean, () => Promise<Person>])[] = [
     },
   ],
   [
-    'somebody who is external no more',
+    'a user who is not external any more',
     true,
     async () => {
       const person = await make.person({ external: true });
@@ -44,9 +44,9 @@ const as = ({ id, username }: Person, over: object) => identity.as({ userId: id,
 
 interface Scene {
   readonly person: Person;
-  /** They own it. */
+  /** A group that they own. */
   readonly group: MadeGroup;
-  /** A public project of somebody else, and one of theirs in the group. */
+  /** A public project of another user, and one of the caller's in the group. */
   readonly other: number;
   readonly inside: number;
 }
@@ -55,22 +55,25 @@ const project = async (by: Person, namespace_id: number): Promise<number> => {
   return (await by.client.post('/api/v4/projects').send(wanted).expect(201)).body.id as number;
 };
 
-/** Each puts a project into the person's own namespace. Shape: the statuses of success and refusal, and the latter's body. */
+/**
+ * Ways to put a project into the user's own namespace. Shape: the statuses of success and refusal, and the body of the
+ * latter.
+ */
 const WAYS: Readonly<Record<string, readonly [(scene: Scene) => Test, number, number, object]>> = {
-  'by making it': [
+  'by creation': [
     ({ person }) => person.client.post('/api/v4/projects').send({ name: unique('own') }),
     201,
     400,
     REFUSED,
   ],
-  'by making it, named': [
+  'by creation in the named namespace': [
     ({ person }) =>
       person.client.post('/api/v4/projects').send({ path: unique('own'), namespace_id: person.namespaceId }),
     201,
     400,
     REFUSED,
   ],
-  'by an administrator who makes it for them': [
+  'by creation by an administrator': [
     ({ person }) => identity.root.post(`/api/v4/projects/user/${person.id}`).send({ name: unique('own') }),
     201,
     400,
@@ -82,7 +85,7 @@ const WAYS: Readonly<Record<string, readonly [(scene: Scene) => Test, number, nu
     409,
     REFUSED,
   ],
-  'by a fork, named': [
+  'by a fork into the named namespace': [
     ({ person, other }) =>
       person.client.post(`/api/v4/projects/${other}/fork`).send({ namespace_path: person.username }),
     201,
@@ -96,7 +99,7 @@ const WAYS: Readonly<Record<string, readonly [(scene: Scene) => Test, number, nu
     400,
     { message: `Failed to transfer project: ${NO_ROOM}` },
   ],
-  'by an administrator who moves it there': [
+  'by a move by an administrator': [
     ({ person, inside }) =>
       identity.root.put(`/api/v4/projects/${inside}/transfer`).send({ namespace: person.username }),
     200,
@@ -132,7 +135,7 @@ describe.each(PEOPLE)('%s', (_, mayHaveOwn, comes) => {
     await identity.db.query(`delete from projects where namespace_id = $1`, [scene.person.namespaceId]);
   });
 
-  it('has projects in groups that let them', async () => {
+  it('may have projects in groups that allow it', async () => {
     const { person, group, other } = scene;
     const fork = await person.client.post(`/api/v4/projects/${other}/fork`).send({ namespace_id: group.id });
     expect(fork.status).toBe(201);
@@ -141,7 +144,7 @@ describe.each(PEOPLE)('%s', (_, mayHaveOwn, comes) => {
   });
 });
 
-it('keeps what somebody had before they became external', async () => {
+it('keeps projects from before becoming external', async () => {
   const person = await make.person();
   const id = await project(person, person.namespaceId);
   await flag(person.id, true);

@@ -28,7 +28,7 @@ const answered = async (response: ReturnType<typeof move>) => {
 };
 
 describe('POST /groups/:id/transfer', () => {
-  it('moves a group with everything below it, in one version', async () => {
+  it('moves a group with all its contents, in one version', async () => {
     const [target, top] = [await group(ada, { name: 'Target' }), await group(ada, { name: 'Top' })];
     const child = await group(ada, { parent_id: top.id, name: 'Child' });
     const inside = await project(ada, { namespace_id: child.id, path: 'web', name: 'Web' });
@@ -52,10 +52,10 @@ describe('POST /groups/:id/transfer', () => {
       ['namespace', top.id, [target.id, top.id]],
       ['namespace', child.id, [target.id, top.id, child.id]],
     ]);
-    const told = await identity.db.query(
+    const events = await identity.db.query(
       `select payload, directory_version from outbox where subject = 'identity.group.moved.v1' order by id desc limit 1`,
     );
-    expect(told).toEqual([{ payload: { group_id: top.id }, directory_version: before + 1 }]);
+    expect(events).toEqual([{ payload: { group_id: top.id }, directory_version: before + 1 }]);
     expect((await ada.client.get(`/api/v4/groups/${child.id}`)).body).toMatchObject({
       full_path: `${target.full_path}/${top.path}/${child.path}`,
       full_name: 'Target / Top / Child',
@@ -74,7 +74,7 @@ describe('POST /groups/:id/transfer', () => {
       (await identity.db.query(`select namespace_id from namespace_ancestors where ancestor_id = $1`, [target.id]))
         .length,
     ).toBe(3);
-    // The former path is free, and the new one taken.
+    // The former path is free, and the new one is taken.
     expect((await group(ada, { path: top.path, name: 'Again' })).full_path).toBe(top.path);
     const taken = await ada.client.post('/api/v4/groups').send({ name: 'x', path: top.path, parent_id: target.id });
     expect(taken.body.message).toContain('has already been taken');
@@ -87,13 +87,13 @@ describe('POST /groups/:id/transfer', () => {
     const { status, body } = await move(ada, child, nothing);
     expect([status, body.parent_id, body.full_path, body.full_name]).toEqual([201, null, child.path, 'Child']);
     expect((await ada.client.get(`/api/v4/groups/${below.id}`)).body.full_path).toBe(`${child.path}/${below.path}`);
-    // Nobody was a direct owner, so the caller is.
+    // There was no direct owner, so the caller becomes one.
     expect((await ada.client.get(`/api/v4/groups/${child.id}/members`)).body).toEqual([
       expect.objectContaining({ id: ada.id, access_level: 50 }),
     ]);
   });
 
-  it('moves by paths, and between parents', async () => {
+  it('accepts paths, and moves between parents', async () => {
     const [one, two] = [await group(ada), await group(ada)];
     const child = await group(ada, { parent_id: one.id });
     const path = `/api/v4/groups/${encodeURIComponent(child.full_path)}/transfer`;
@@ -101,7 +101,7 @@ describe('POST /groups/:id/transfer', () => {
     expect([status, body.full_path]).toEqual([201, `${two.full_path}/${child.path}`]);
   });
 
-  it('raises a lower membership when it makes the caller an owner, and leaves owners alone', async () => {
+  it('raises a lower membership when it makes the caller an owner, and keeps existing owners', async () => {
     const top = await group(ada);
     await join(`/api/v4/groups/${top.id}`, bob, 50);
     const [one, two] = [await group(ada, { parent_id: top.id }), await group(ada, { parent_id: top.id })];
@@ -124,11 +124,11 @@ describe('POST /groups/:id/transfer', () => {
       [one.id],
     );
     expect(membership!.expires_on).toBeNull();
-    // Rights that came from above ended with the move.
+    // Inherited levels ended with the move.
     await bob.client.get(`/api/v4/groups/${two.id}`).expect(404);
   });
 
-  it('lowers the visibility of all that moves', async () => {
+  it('lowers the visibility of the moved contents', async () => {
     const target = await group(ada, { visibility: 'internal' });
     const top = await group(ada, { visibility: 'public' });
     const open = await group(ada, { parent_id: top.id, visibility: 'public' });
@@ -152,7 +152,7 @@ describe('POST /groups/:id/transfer', () => {
     expect(changes).not.toContainEqual(expect.objectContaining({ kind: 'project', entity_id: hidden.id }));
   });
 
-  it('takes the plan of the new root, and drops what only roots decide', async () => {
+  it('applies the plan of the new root, and drops settings of top-level groups', async () => {
     const [free, top] = [await group(ada), await group(ada)];
     const child = await group(ada, { parent_id: top.id });
     await identity.db.query(`update namespaces set plan = 'free' where id = $1`, [free.id]);
@@ -167,7 +167,7 @@ describe('POST /groups/:id/transfer', () => {
     expect([(await row(top.id))['plan'], (await row(child.id))['plan']]).toEqual(['free', 'ultimate']);
   });
 
-  it('tells why it fails', async () => {
+  it('answers the reason of a failure', async () => {
     const top = await group(ada);
     const child = await group(ada, { parent_id: top.id });
     const below = await group(ada, { parent_id: child.id });
@@ -187,7 +187,7 @@ describe('POST /groups/:id/transfer', () => {
     await move(ada, child, foreign.id).expect(201);
   });
 
-  it('fails where the path or the name is taken or not allowed, or too deep', async () => {
+  it('fails for a taken or invalid path or name, and beyond the maximum depth', async () => {
     const [top, other] = [await group(ada), await group(ada)];
     const same = 'The parent group already has a subgroup or a project with the same path.';
     const one = await group(ada, { parent_id: top.id, path: 'twin', name: 'One' });
@@ -211,7 +211,7 @@ describe('POST /groups/:id/transfer', () => {
     expect((await ada.client.get(`/api/v4/groups/${named.id}`)).body.parent_id).toBe(top.id);
   });
 
-  it('needs the right to make top-level groups for a promotion', async () => {
+  it('requires the permission to create top-level groups for a move to the top level', async () => {
     const external = await person({ external: true });
     const top = await group(ada);
     const child = await group(ada, { parent_id: top.id });
@@ -219,7 +219,7 @@ describe('POST /groups/:id/transfer', () => {
     expect(await answered(move(external, child))).toEqual(failed("You don't have enough permissions."));
   });
 
-  it('hides targets that the caller does not see', async () => {
+  it('hides targets that the caller cannot see', async () => {
     const own = await group(ada);
     const hidden = await group(bob);
     for (const id of [hidden.id, 999_999, bob.namespaceId])
@@ -280,7 +280,7 @@ describe('GET /groups/:id/transfer_locations', () => {
   const names = async (path: string, query = {}, who = lena.client) =>
     (await who.get(path).query(query)).body.map((one: { name: string }) => one.name);
 
-  it('lists where the caller may make groups, by name, without itself, its descendants and its parent', async () => {
+  it('lists groups in which the caller may create subgroups, by name, without the group, its descendants and its parent', async () => {
     expect(await names(`/api/v4/groups/${child.id}/transfer_locations`)).toEqual(['A', 'B', 'C', 'D', 'E theirs']);
     expect(await names(`/api/v4/groups/${top.id}/transfer_locations`)).toEqual(['A', 'B', 'C', 'D', 'E theirs']);
     const all = await names(`/api/v4/groups/${child.id}/transfer_locations`, { per_page: 100 }, identity.root);
@@ -288,7 +288,7 @@ describe('GET /groups/:id/transfer_locations', () => {
     expect(all).not.toContain('M top');
   });
 
-  it('shows six fields, and searches names and paths', async () => {
+  it('returns six fields, and searches names and paths', async () => {
     const path = `/api/v4/groups/${encodeURIComponent(child.full_path)}/transfer_locations`;
     const { body } = await lena.client.get(path).query({ search: 'THEIRS' });
     expect(body).toEqual([
@@ -306,16 +306,16 @@ describe('GET /groups/:id/transfer_locations', () => {
     expect((await lena.client.get(path).query({ search: 'a\0b' })).status).toBeLessThan(500);
   });
 
-  it('refuses whoever does not own the group', async () => {
+  it('refuses callers who do not own the group', async () => {
     const open = await group(ada, { visibility: 'public' });
     await join(`/api/v4/groups/${open.id}`, bob, 40);
-    const ask = async (who: typeof identity.nobody, id: number) => {
+    const ask = async (who: typeof identity.anonymous, id: number) => {
       const { status, body } = await who.get(`/api/v4/groups/${id}/transfer_locations`);
       return [status, body];
     };
     expect(await ask(bob.client, open.id)).toEqual([403, { message: '403 Forbidden' }]);
-    expect(await ask(identity.nobody, open.id)).toEqual([401, { message: '401 Unauthorized' }]);
-    expect(await ask(identity.nobody, top.id)).toEqual([404, { message: '404 Group Not Found' }]);
+    expect(await ask(identity.anonymous, open.id)).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await ask(identity.anonymous, top.id)).toEqual([404, { message: '404 Group Not Found' }]);
     expect(await ask(ada.client, top.id)).toEqual([404, { message: '404 Group Not Found' }]);
     expect((await ask(ada.client, open.id))[0]).toBe(200);
   });

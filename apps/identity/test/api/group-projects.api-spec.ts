@@ -46,7 +46,7 @@ beforeAll(async () => {
   await share(ids['once shared']!, home.id, { expires_at: inDays(5) });
   await share(ids['shared below']!, below.id);
   await share(ids['above']!, home.id);
-  // A share is not made so; a move of the project may leave it so.
+  // Such a share cannot be created, but a move of the project may leave one.
   await identity.db.query(
     `insert into shares (source_type, source_id, group_id, access_level) values ('project', $1, $2, 30)`,
     [ids['below'], home.id],
@@ -96,10 +96,10 @@ describe('GET /groups/:id/projects', () => {
     [{ with_merge_requests_enabled: true, with_shared: false }, ['inner', 'open']],
     [{ with_security_reports: true }, []],
     [{ per_page: 2, page: 2 }, ['below', 'hidden']],
-  ])('gives its owner %j', async (query, expected) => expect(await list(query)).toEqual(expected));
+  ])('returns to its owner %j', async (query, expected) => expect(await list(query)).toEqual(expected));
 
-  it('tells everybody only what they may see', async () => {
-    expect(await list({}, identity.nobody)).toEqual(['shared', 'below', 'open', 'above']);
+  it('returns only projects that the caller can see', async () => {
+    expect(await list({}, identity.anonymous)).toEqual(['shared', 'below', 'open', 'above']);
     expect(await list({ with_shared: false }, bob.client)).toEqual(['inner', 'open']);
     expect(await list({ owned: true }, bob.client)).toEqual([]);
     expect(await list({ min_access_level: 10 }, bob.client)).toEqual([]);
@@ -124,7 +124,7 @@ describe('GET /groups/:id/projects', () => {
     expect(await list({}, identity.root)).toEqual(await list());
   });
 
-  it('shows whole projects, or the basic shape', async () => {
+  it('returns full projects, or the basic shape', async () => {
     const [whole] = (
       await ada.client.get(`/api/v4/groups/${encodeURIComponent(home.full_path)}/projects?search=needle`)
     ).body;
@@ -138,7 +138,7 @@ describe('GET /groups/:id/projects', () => {
       _links: { self: `http://localhost:8080/api/v4/projects/${ids['open']}` },
     });
     const [simple] = (await ada.client.get(`/api/v4/groups/${home.id}/projects?simple=true`)).body;
-    const [anonymous] = (await identity.nobody.get(`/api/v4/groups/${home.id}/projects`)).body;
+    const [anonymous] = (await identity.anonymous.get(`/api/v4/groups/${home.id}/projects`)).body;
     for (const one of [simple, anonymous]) expect(one).not.toHaveProperty('permissions');
     expect(simple).not.toHaveProperty('custom_attributes');
     const [shared] = (await ada.client.get(`/api/v4/groups/${home.id}/projects?search=shared&order_by=similarity`))
@@ -157,7 +157,7 @@ describe('GET /groups/:id/projects', () => {
     });
   });
 
-  it('knows custom attributes for administrators', async () => {
+  it('shows custom attributes to administrators', async () => {
     await identity.root.put(`/api/v4/projects/${ids['open']}/custom_attributes/site`).send({ value: 'n' }).expect(200);
     const query = { custom_attributes: { site: 'n' }, with_custom_attributes: true, with_shared: false };
     expect(await list(query, identity.root)).toEqual(['open']);
@@ -175,7 +175,7 @@ describe('GET /groups/:id/projects', () => {
     expect([status, body]).toEqual([400, { error }]);
   });
 
-  it('is not there for an unknown group', async () => {
+  it('answers 404 for an unknown group', async () => {
     for (const path of ['projects', 'projects/shared']) {
       const { status, body } = await ada.client.get(`/api/v4/groups/999999/${path}`);
       expect([status, body]).toEqual([404, { message: '404 Group Not Found' }]);
@@ -202,9 +202,9 @@ describe('GET /groups/:id/projects', () => {
 describe('GET /groups/:id/projects/shared', () => {
   const shared = (query: object = {}, client = ada.client) => list(query, client, 'projects/shared');
 
-  it('lists what others share with the group now, as far as the caller may see it', async () => {
+  it('lists projects of other namespaces that are currently shared with the group, if the caller can see them', async () => {
     expect(await shared()).toEqual(['shared hidden', 'shared', 'below', 'above']);
-    expect(await shared({}, identity.nobody)).toEqual(['shared', 'below', 'above']);
+    expect(await shared({}, identity.anonymous)).toEqual(['shared', 'below', 'above']);
     expect(await shared({}, bob.client)).toEqual(['shared', 'below', 'above']);
     const insider = await person();
     await join(`/api/v4/groups/${home.id}`, insider, 10);
@@ -220,7 +220,7 @@ describe('GET /groups/:id/projects/shared', () => {
     [{ starred: true }, []],
     [{ topic: 'sea' }, []],
     [{ archived: true }, []],
-  ])('narrows by %j', async (query, expected) => expect(await shared(query)).toEqual(expected));
+  ])('filters by %j', async (query, expected) => expect(await shared(query)).toEqual(expected));
 
   it('has no order by similarity', async () => {
     const { status, body } = await ada.client.get(`/api/v4/groups/${home.id}/projects/shared?order_by=similarity`);

@@ -19,7 +19,7 @@ afterAll(() => identity.close());
 const viewer = ({ id, username }: Person) => aViewer({ userId: id, username });
 
 describe('POST /groups/:id/restore', () => {
-  it('takes the mark away, by id and by path', async () => {
+  it('restores a group, by id and by path', async () => {
     const own = await group(ada);
     for (const ref of [own.id, encodeURIComponent(own.full_path)]) {
       await ada.client.delete(`/api/v4/groups/${own.id}`).expect(202);
@@ -35,16 +35,16 @@ describe('POST /groups/:id/restore', () => {
     expect(recorded).toEqual({ kind: 'namespace', entity_id: own.id });
   });
 
-  it('is for owners', async () => {
+  it('requires owners', async () => {
     const own = await group(ada);
     await join(`/api/v4/groups/${own.id}`, bob, 40);
     await ada.client.delete(`/api/v4/groups/${own.id}`).expect(202);
-    const restore = async (client: typeof identity.nobody) => {
+    const restore = async (client: typeof identity.anonymous) => {
       const { status, body } = await client.post(`/api/v4/groups/${own.id}/restore`);
       return [status, body];
     };
     const stranger = await person();
-    expect(await restore(identity.nobody)).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await restore(identity.anonymous)).toEqual([401, { message: '401 Unauthorized' }]);
     expect(await restore(stranger.client)).toEqual([404, { message: '404 Group Not Found' }]);
     expect(await restore(bob.client)).toEqual([403, { message: '403 Forbidden' }]);
     expect((await restore(identity.root))[0]).toBe(201);
@@ -69,7 +69,7 @@ describe('POST /groups/:id/tokens/revoke', () => {
   };
   const failure = { status: 422, body: { message: '422 Unprocessable Entity' } };
 
-  it('revokes tokens of members of the group, of what lies below it, and of invited groups', async () => {
+  it('revokes tokens of members of the group, of groups and projects below it, and of invited groups', async () => {
     const top = await group(ada);
     const below = await group(ada, { parent_id: top.id });
     const inside = await project(ada, { namespace_id: below.id });
@@ -102,7 +102,7 @@ describe('POST /groups/:id/tokens/revoke', () => {
           expires_at: inDays(10),
         },
       ]);
-      // Once is enough.
+      // Revoking twice is not an error.
       expect(await revoke(top, leaked.token)).toEqual(failure);
       const [recorded] = await identity.db.query<{ kind: string }>(
         `select kind from directory_changes where kind = 'token' and entity_id = $1 order by version desc limit 1`,
@@ -112,7 +112,7 @@ describe('POST /groups/:id/tokens/revoke', () => {
     }
   });
 
-  it('tells nothing of other tokens', async () => {
+  it('discloses nothing about other tokens', async () => {
     const top = await group(ada, { visibility: 'public' });
     const stranger = await person();
     const expired = await tokenOf(ada);
@@ -168,8 +168,8 @@ const PNG = Buffer.from(
 );
 const withPicture = (request: Test, bytes: Buffer = PNG) => request.attach('avatar', bytes, 'logo.png');
 
-describe('the picture of a group', () => {
-  it('comes with creation, changes, and goes', async () => {
+describe('the avatar of a group', () => {
+  it('can be sent on creation, changed and removed', async () => {
     const path = 'with-picture';
     const made = await withPicture(ada.client.post('/api/v4/groups').field({ name: path, path, file: '' })).expect(201);
     const url = `http://localhost:8080/uploads/-/system/group/avatar/${made.body.id}/logo.png`;
@@ -181,7 +181,7 @@ describe('the picture of a group', () => {
     expect((await ada.client.put(one).send({ avatar: '' })).body.avatar_url).toBeNull();
   });
 
-  it('is refused when it is none', async () => {
+  it('is refused if it is not an image', async () => {
     const own = await group(ada);
     const refused = await withPicture(ada.client.put(`/api/v4/groups/${own.id}`), Buffer.from('<svg/>'));
     expect([refused.status, refused.body]).toEqual([
@@ -205,11 +205,11 @@ describe('the picture of a group', () => {
 });
 
 describe('settings of a group', () => {
-  it('show custom attributes to administrators who ask', async () => {
+  it('show custom attributes to administrators on request', async () => {
     const own = await group(ada);
     await identity.root.put(`/api/v4/groups/${own.id}/custom_attributes/place`).send({ value: 'Oslo' }).expect(200);
     const one = `/api/v4/groups/${own.id}`;
-    const attributes = async (client: typeof identity.nobody, query = {}) =>
+    const attributes = async (client: typeof identity.anonymous, query = {}) =>
       (await client.get(one).query(query)).body.custom_attributes;
     expect(await attributes(identity.root, { with_custom_attributes: true })).toEqual([
       { key: 'place', value: 'Oslo' },
@@ -218,7 +218,7 @@ describe('settings of a group', () => {
     expect(await attributes(ada.client, { with_custom_attributes: true })).toBeUndefined();
   });
 
-  it('take every enumerated value', async () => {
+  it('accept every enumerated value', async () => {
     const own = await group(ada);
     const values = {
       enabled_git_access_protocol: ['ssh', 'http', 'all', 'ssh_certificates'],
@@ -239,7 +239,7 @@ describe('settings of a group', () => {
     }
   });
 
-  it('keep what administrators give, and what only owners see', async () => {
+  it('store values that only administrators may set, and those that only owners see', async () => {
     const own = await group(ada, { shared_runners_minutes_limit: 5, visibility: 'public' });
     const one = `/api/v4/groups/${own.id}`;
     const limits = { shared_runners_minutes_limit: 7, extra_shared_runners_minutes_limit: 8 };
@@ -260,7 +260,7 @@ describe('settings of a group', () => {
     for (const field of Object.keys(downloads)) expect((await bob.client.get(one)).body).not.toHaveProperty(field);
   });
 
-  it('keep nobody out by their address, and say so', async () => {
+  it('refuse restrictions by IP address, which are not enforced', async () => {
     const own = await group(ada);
     const below = await group(ada, { parent_id: own.id });
     const settingsOf = async ({ id }: { id: number }) =>
@@ -280,7 +280,7 @@ describe('settings of a group', () => {
       }
       expect(await settingsOf(one)).not.toHaveProperty('ip_restriction_ranges');
     }
-    // Nothing of a change happens when a part of it is refused.
+    // A change is refused as a whole.
     const both = await ada.client
       .put(`/api/v4/groups/${own.id}`)
       .type('form')
@@ -289,7 +289,7 @@ describe('settings of a group', () => {
     expect((await ada.client.get(`/api/v4/groups/${own.id}`)).body.description).toBe('');
   });
 
-  it('show nothing of ranges that a former release stored, which the migration drops', async () => {
+  it('do not show ranges that a previous release stored, which a migration drops', async () => {
     const own = await group(ada);
     const settings = () =>
       identity.db.query<{ settings: object }>(`select settings from namespaces where id = $1`, [own.id]);
@@ -305,7 +305,7 @@ describe('settings of a group', () => {
     expect(await settings()).toEqual([{ settings: { lfs_enabled: false } }]);
   });
 
-  describe('of who may be let in', () => {
+  describe('about allowed members', () => {
     let top: { id: number; full_path: string };
     let below: { id: number };
     let inviting: { id: number };
@@ -329,7 +329,7 @@ describe('settings of a group', () => {
     ];
 
     it.each<[string, () => Promise<Person | null>, boolean]>([
-      ['nobody', async () => null, false],
+      ['anonymous callers', async () => null, false],
       ['a stranger', () => person(), false],
       ['an administrator', async () => ({ ...ada, client: identity.root }), true],
       ['the owner', async () => ada, true],
@@ -351,8 +351,8 @@ describe('settings of a group', () => {
         },
         true,
       ],
-    ])('tell %s what is theirs to know', async (_, whoever, isOwner) => {
-      const client = (await whoever())?.client ?? identity.nobody;
+    ])('show %s only the visible ones', async (_, getPerson, isOwner) => {
+      const client = (await getPerson())?.client ?? identity.anonymous;
       const { body } = await client.get(`/api/v4/groups/${top.id}`).expect(200);
       expect(fieldsOf(body)).toEqual(isOwner ? FIELDS : []);
       if (isOwner) expect(body.allowed_email_domains_list).toBe('nest.example');
@@ -363,7 +363,7 @@ describe('settings of a group', () => {
       }
     });
 
-    it('tell it in the answers of changes, too', async () => {
+    it('show the same ones in answers of changes', async () => {
       const { body: made } = await ada.client
         .post('/api/v4/groups')
         .send({ name: 'told', path: 'told', parent_id: top.id })
@@ -377,7 +377,7 @@ describe('settings of a group', () => {
     });
   });
 
-  it('never give 5xx for odd values', async () => {
+  it('never cause 5xx with odd values', async () => {
     const own = await group(ada);
     for (const body of [
       { name: 'a\0b' },
@@ -394,7 +394,7 @@ describe('settings of a group', () => {
     }
   });
 
-  it('refuse an organization that is not there', async () => {
+  it('refuse an unknown organization', async () => {
     const refused = await ada.client.post('/api/v4/groups').send({ name: 'o', path: 'oo', organization_id: 7 });
     expect([refused.status, refused.body]).toEqual([404, { message: '404 Organization Not Found' }]);
   });

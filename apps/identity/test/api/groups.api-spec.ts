@@ -65,7 +65,7 @@ const LIST_KEYS = [
 ];
 
 describe('POST /groups', () => {
-  it('makes a top-level group whose owner is the creator', async () => {
+  it('creates a top-level group owned by the creator', async () => {
     const { body } = await ada.client
       .post('/api/v4/groups')
       .send({ name: 'Team (one)', path: 'team-one', description: 'd' })
@@ -89,7 +89,7 @@ describe('POST /groups', () => {
     ]);
   });
 
-  it('makes a subgroup below', async () => {
+  it('creates a subgroup', async () => {
     const parent = await make({ name: 'Parent' });
     const { body } = await ada.client
       .post('/api/v4/groups')
@@ -99,7 +99,7 @@ describe('POST /groups', () => {
       full_path: `${parent.full_path}/child`,
       full_name: 'Parent / Child',
     });
-    // They inherit what they would be given.
+    // The creator inherits the level that would be granted.
     expect((await ada.client.get(`/api/v4/groups/${body.id}/members`)).body).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe('POST /groups', () => {
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
-  it('does not let a subgroup be seen by more people than its parent', async () => {
+  it('refuses a subgroup that is more visible than its parent', async () => {
     const parent = await make();
     const { body } = await ada.client
       .post('/api/v4/groups')
@@ -132,7 +132,7 @@ describe('POST /groups', () => {
     });
   });
 
-  it('stops at 20 levels', async () => {
+  it('is limited to 20 levels', async () => {
     let parent = await make();
     for (let depth = 2; depth <= 20; depth++) parent = await make({ parent_id: parent.id });
     const { status, body } = await ada.client
@@ -144,7 +144,7 @@ describe('POST /groups', () => {
     ]);
   });
 
-  it('lets maintainers make subgroups when the group says so', async () => {
+  it("lets maintainers create subgroups if the group's setting allows it", async () => {
     const open = await make();
     const closed = await make({ subgroup_creation_level: 'owner' });
     for (const group of [open, closed]) await join(group, bob, 40);
@@ -159,7 +159,7 @@ describe('POST /groups', () => {
     expect([refused.status, refused.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
-  it('refuses those who may not create, and hides parents they do not see', async () => {
+  it('refuses callers without permission, and hides parents that they cannot see', async () => {
     const outsider = await identity.person('outsider', { external: true });
     await outsider.client.post('/api/v4/groups').send({ name: 'xx', path: 'xx' }).expect(403);
     const secret = await make();
@@ -167,10 +167,10 @@ describe('POST /groups', () => {
       .post('/api/v4/groups')
       .send({ name: 'xx', path: 'xx', parent_id: secret.id });
     expect([status, body]).toEqual([404, { message: '404 Group Not Found' }]);
-    await identity.nobody.post('/api/v4/groups').send({}).expect(401);
+    await identity.anonymous.post('/api/v4/groups').send({}).expect(401);
   });
 
-  it('lets one of many at once have the path', async () => {
+  it('gives a path to one of several concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => ada.client.post('/api/v4/groups').send({ name: 'Race', path: 'race' })),
     );
@@ -179,7 +179,7 @@ describe('POST /groups', () => {
 });
 
 describe('GET /groups/:id', () => {
-  it('shows by id and by encoded path, ignoring case', async () => {
+  it('returns a group by id and by encoded path, ignoring case', async () => {
     const parent = await make({ visibility: 'public' });
     const child = await make({ parent_id: parent.id, visibility: 'public' });
     for (const ref of [
@@ -187,12 +187,12 @@ describe('GET /groups/:id', () => {
       encodeURIComponent(child.full_path),
       encodeURIComponent(child.full_path).toUpperCase(),
     ]) {
-      expect((await identity.nobody.get(`/api/v4/groups/${ref}`)).body).toMatchObject({ id: child.id });
+      expect((await identity.anonymous.get(`/api/v4/groups/${ref}`)).body).toMatchObject({ id: child.id });
     }
-    expect((await identity.nobody.get('/api/v4/groups/no-such')).body).toEqual({ message: '404 Group Not Found' });
+    expect((await identity.anonymous.get('/api/v4/groups/no-such')).body).toEqual({ message: '404 Group Not Found' });
   });
 
-  it('reads more digits than an id has as a path', async () => {
+  it('reads a number longer than any id as a path', async () => {
     const digits = '98765432109876543210';
     expect((await ada.client.get(`/api/v4/groups/${digits}`)).body).toEqual({ message: '404 Group Not Found' });
     const { body: made }: { body: Group } = await ada.client
@@ -202,7 +202,7 @@ describe('GET /groups/:id', () => {
     expect((await ada.client.get(`/api/v4/groups/${digits}`)).body).toMatchObject({ id: made.id, path: digits });
   });
 
-  it('keeps settings of bounded length', async () => {
+  it('limits the length of settings', async () => {
     const group = await make();
     const long = (max: number) => `is too long (maximum is ${max} characters)`;
     const refused = await ada.client.put(`/api/v4/groups/${group.id}`).send({
@@ -226,7 +226,7 @@ describe('GET /groups/:id', () => {
     expect((await ada.client.put(`/api/v4/groups/${group.id}`).send(fits)).body).toMatchObject(fits);
   });
 
-  it('keeps no half of a character among its settings', async () => {
+  it('refuses lone surrogates in settings', async () => {
     const group = await make();
     const half = await ada.client
       .put(`/api/v4/groups/${group.id}`)
@@ -239,7 +239,7 @@ describe('GET /groups/:id', () => {
     expect(whole.body).toMatchObject({ default_branch: 'egg🐣' });
   });
 
-  it('shows secrets to owners, projects unless unwanted, and inheritance limits on roots', async () => {
+  it('shows secrets to owners, projects unless excluded, and limits for descendants on top-level groups', async () => {
     const group = await make({ visibility: 'public' });
     await ada.client
       .post('/api/v4/projects')
@@ -265,11 +265,11 @@ describe('GET /groups/:id', () => {
   });
 
   it.each<[string, () => Agent, 'basic' | 'full']>([
-    ['anonymous callers', () => identity.nobody, 'basic'],
+    ['anonymous callers', () => identity.anonymous, 'basic'],
     ['a stranger', () => bob.client, 'full'],
     ['its owner', () => ada.client, 'full'],
     ['an administrator', () => identity.root, 'full'],
-  ])('shows %s its projects as its lists do', async (_, whoever, shape) => {
+  ])('shows %s its projects like the lists of projects', async (_, getPerson, shape) => {
     const [group, other] = [await make({ visibility: 'public' }), await make({ visibility: 'public' })];
     const project = async (name: string, namespace_id: number): Promise<number> =>
       (await ada.client.post('/api/v4/projects').send({ name, namespace_id, visibility: 'public' }).expect(201)).body
@@ -278,7 +278,7 @@ describe('GET /groups/:id', () => {
     const shared = await project('lent', other.id);
     const share = { group_id: group.id, group_access: 10 };
     await ada.client.post(`/api/v4/projects/${shared}/share`).send(share).expect(201);
-    const client = whoever();
+    const client = getPerson();
     const get = async (path: string) => (await client.get(`/api/v4/groups/${group.id}${path}`).expect(200)).body;
     const { projects, shared_projects } = await get('');
     expect(projects).toEqual(await get('/projects?with_shared=false'));
@@ -291,7 +291,7 @@ describe('GET /groups/:id', () => {
     expect([projects.length, shared_projects.length]).toEqual([1, 1]);
   });
 
-  it('has all the fields that clients read', async () => {
+  it('has all fields that clients read', async () => {
     const group = await make();
     expect(Object.keys((await ada.client.get(`/api/v4/groups/${group.id}`)).body)).toEqual(
       expect.arrayContaining(LIST_KEYS),
@@ -302,7 +302,7 @@ describe('GET /groups/:id', () => {
   });
 });
 
-describe('who sees a group', () => {
+describe('visibility of a group', () => {
   const people = ['anonymous', 'external', 'stranger', 'guest', 'owner', 'administrator'] as const;
   const sees: Record<string, readonly (typeof people)[number][]> = {
     private: ['guest', 'owner', 'administrator'],
@@ -315,7 +315,7 @@ describe('who sees a group', () => {
     const external = await identity.person(unique('ext'), { external: true });
     await join(group, guest, 10);
     const clients = {
-      anonymous: identity.nobody,
+      anonymous: identity.anonymous,
       external: external.client,
       stranger: bob.client,
       guest: guest.client,
@@ -356,7 +356,7 @@ describe('GET /groups', () => {
   const list = async (query: Record<string, unknown> = {}) =>
     paths((await lena.client.get('/api/v4/groups').query(query)).body);
 
-  it('lists memberships by name, subgroups included', async () => {
+  it('lists groups of the caller by name, with subgroups', async () => {
     expect(await list()).toEqual(['lena-alpha', 'lena-beta', 'lena-other', 'lena-sub', 'lena-x1', 'lena-x2']);
   });
   it.each<[Record<string, unknown>, string[]]>([
@@ -370,14 +370,14 @@ describe('GET /groups', () => {
     [{ order_by: 'path', sort: 'desc', per_page: 2 }, ['lena-x2', 'lena-x1']],
     [{ order_by: 'similarity', search: 'sub' }, ['lena-sub']],
     [{ marked_for_deletion_on: '2020-01-01' }, []],
-  ])('narrows by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
+  ])('filters by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
 
-  it('skips groups, as a list and as a text', async () => {
+  it('excludes groups, given as a list and as a text', async () => {
     expect(await list({ 'skip_groups[]': [mine.id, below.id] })).not.toContain('lena-beta');
     expect(await list({ skip_groups: `${mine.id},${below.id}` })).not.toContain('lena-sub');
   });
 
-  it('widens to all that is visible on demand, and shows everything to administrators', async () => {
+  it('lists all visible groups on request, and all groups for administrators', async () => {
     const secret = await make();
     const open = await make({ visibility: 'internal', name: 'A open' });
     const all = (await lena.client.get('/api/v4/groups').query({ all_available: 1, per_page: 100 })).body.map(
@@ -389,14 +389,14 @@ describe('GET /groups', () => {
     expect(everything.map((group: Group) => group.id)).toEqual([secret.id]);
   });
 
-  it('shows public groups to anonymous callers, also by cursor', async () => {
-    const plain = (await identity.nobody.get('/api/v4/groups').query({ per_page: 100 })).body;
+  it('lists public groups for anonymous callers, also by cursor', async () => {
+    const plain = (await identity.anonymous.get('/api/v4/groups').query({ per_page: 100 })).body;
     expect(plain.every((group: { visibility: string }) => group.visibility === 'public')).toBe(true);
     const found: string[] = [];
     let url: string | undefined = '/api/v4/groups?pagination=keyset&per_page=2';
     while (url) {
       const { body, headers }: { body: { path: string }[]; headers: Record<string, string> } =
-        await identity.nobody.get(url);
+        await identity.anonymous.get(url);
       expect(headers['x-total']).toBeUndefined();
       found.push(...paths(body));
       url = /<http:\/\/localhost:8080([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1];
@@ -404,7 +404,7 @@ describe('GET /groups', () => {
     expect(found).toEqual(paths(plain));
     const signedIn = await lena.client.get('/api/v4/groups?pagination=keyset');
     expect(signedIn.get('x-page')).toBe('1');
-    await identity.nobody.get('/api/v4/groups?page=2501').expect(405);
+    await identity.anonymous.get('/api/v4/groups?page=2501').expect(405);
     expect((await lena.client.get('/api/v4/groups?page=2501')).body).toEqual([]);
     expect((await lena.client.get('/api/v4/groups?min_access_level=x')).body).toEqual({
       error: 'min_access_level is invalid',
@@ -421,13 +421,13 @@ describe('GET /groups', () => {
 });
 
 describe('GET /groups/:id/subgroups', () => {
-  it('lists those directly below: an anonymous caller may see more than a stranger', async () => {
+  it('lists direct subgroups: an anonymous caller may see more than a non-member', async () => {
     const parent = await make({ visibility: 'public' });
     const child = await make({ parent_id: parent.id, visibility: 'public' });
     await make({ parent_id: child.id, visibility: 'public' });
-    const ids = async (client: typeof identity.nobody, query = {}) =>
+    const ids = async (client: typeof identity.anonymous, query = {}) =>
       (await client.get(`/api/v4/groups/${parent.id}/subgroups`).query(query)).body.map((group: Group) => group.id);
-    expect(await ids(identity.nobody)).toEqual([child.id]);
+    expect(await ids(identity.anonymous)).toEqual([child.id]);
     expect(await ids(bob.client)).toEqual([]);
     expect(await ids(bob.client, { all_available: true })).toEqual([child.id]);
     expect(await ids(ada.client)).toEqual([child.id]);
@@ -435,7 +435,7 @@ describe('GET /groups/:id/subgroups', () => {
 });
 
 describe('PUT /groups/:id', () => {
-  it('answers the whole group', async () => {
+  it('returns the full group', async () => {
     const group = await make();
     const { body } = await ada.client
       .put(`/api/v4/groups/${group.id}`)
@@ -461,7 +461,7 @@ describe('PUT /groups/:id', () => {
     });
   });
 
-  it('tells other services whether it may be named', async () => {
+  it('publishes whether the group may be mentioned', async () => {
     const group = await make();
     const known = async (): Promise<unknown> => {
       const [row] = await identity.db.query<{ state: { mentions_disabled: unknown } }>(
@@ -477,7 +477,7 @@ describe('PUT /groups/:id', () => {
     }
   });
 
-  it('moves everything below when the path changes, in one version', async () => {
+  it('moves all contents when the path changes, in one version', async () => {
     const top = await make();
     const child = await make({ parent_id: top.id });
     const { body: project }: { body: { id: number; path_with_namespace: string } } = await ada.client
@@ -508,7 +508,7 @@ describe('PUT /groups/:id', () => {
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
-  it('keeps visibility between parent and contents', async () => {
+  it('keeps the visibility between that of the parent and that of the contents', async () => {
     const top = await make({ visibility: 'internal' });
     const child = await make({ parent_id: top.id, visibility: 'internal' });
     const refuse = async (group: Group, visibility: string) =>
@@ -530,7 +530,7 @@ describe('PUT /groups/:id', () => {
 });
 
 describe('DELETE /groups/:id', () => {
-  it('marks first, and removes with the flag and the whole path', async () => {
+  it('marks for deletion first, and removes with the flag and the full path', async () => {
     const top = await make();
     const child = await make({ parent_id: top.id });
     const { body: project }: { body: { id: number } } = await ada.client
@@ -562,7 +562,7 @@ describe('DELETE /groups/:id', () => {
     expect((await make({ path: top.full_path })).full_path).toBe(top.full_path);
   });
 
-  it('refuses maintainers, hides from strangers, and honours If-Unmodified-Since', async () => {
+  it('refuses maintainers, answers 404 to callers who cannot see it, and honours If-Unmodified-Since', async () => {
     const group = await make();
     await join(group, bob, 40);
     expect((await bob.client.delete(`/api/v4/groups/${group.id}`)).body).toEqual({ message: '403 Forbidden' });

@@ -29,13 +29,13 @@ describe.each([
     return request.set('authorization', authorization);
   };
 
-  it.each(OTHERS)('answers %s only if that may ask it', async (caller) => {
+  it.each(OTHERS)('answers %s only to its permitted callers', async (caller) => {
     const may: readonly ProcessName[] = INTERNAL_CALLERS[call];
     const { status } = await ask(internalAuthorization(caller, 'identity'));
     expect([caller, status]).toEqual([caller, may.includes(caller) ? 200 : 403]);
   });
 
-  it('takes no key that is meant for others', async () => {
+  it('refuses keys of other services', async () => {
     for (const caller of OTHERS) {
       expect((await ask(internalAuthorization('identity', caller))).status).toBe(401);
     }

@@ -40,7 +40,7 @@ async function invitation() {
 }
 
 describe('members of an invited private group', () => {
-  it.each(['members/all', 'users'])('are in %s for those who belong to the source', async (list) => {
+  it.each(['members/all', 'users'])('are in %s for members of the source', async (list) => {
     const { host, agent } = await invitation();
     const [member, stranger] = [await person(), await person()];
     await ada.client
@@ -56,11 +56,11 @@ describe('members of an invited private group', () => {
     const seen = await stranger.client.get(path);
     expect(idsOf(seen.body)).toEqual(open);
     expect(seen.get('x-total')).toBe('2');
-    if (list === 'users') expect(idsOf((await identity.nobody.get(path)).body)).toEqual(open);
+    if (list === 'users') expect(idsOf((await identity.anonymous.get(path)).body)).toEqual(open);
     else await stranger.client.get(`${path}/${agent.id}`).expect(404);
   });
 
-  it('are shown to strangers who belong to that group, and to all once it is public', async () => {
+  it('are shown to other callers if they are members of that group, and to all once it is public', async () => {
     const { host, secret, agent } = await invitation();
     const insider = await person();
     const below = await make('group', { parent_id: secret.id, visibility: 'private' });
@@ -69,18 +69,18 @@ describe('members of an invited private group', () => {
       .send({ user_id: insider.id, access_level: 30 })
       .expect(201);
     const path = `/api/v4/projects/${host.id}/users`;
-    // A member of a subgroup of the invited group neither gets a level by it nor sees it.
+    // A member of a subgroup of the invited group gets no level by the invitation and cannot see it.
     expect(idsOf((await insider.client.get(path)).body)).not.toContain(agent.id);
     await ada.client.put(`/api/v4/groups/${secret.id}`).send({ visibility: 'internal' }).expect(200);
     expect(idsOf((await insider.client.get(path)).body)).toContain(agent.id);
-    expect(idsOf((await identity.nobody.get(path)).body)).not.toContain(agent.id);
+    expect(idsOf((await identity.anonymous.get(path)).body)).not.toContain(agent.id);
     const outside = await person({ external: true });
     expect(idsOf((await outside.client.get(path)).body)).not.toContain(agent.id);
   });
 });
 
 describe('users of a project', () => {
-  it('are summaries, narrowed by search and without some', async () => {
+  it('are summaries, with search and exclusion', async () => {
     const host = await make('project', { visibility: 'public' });
     const bob = await person();
     await ada.client
@@ -88,7 +88,7 @@ describe('users of a project', () => {
       .send({ user_id: bob.id, access_level: 30 })
       .expect(201);
     const path = `/api/v4/projects/${encodeURIComponent(`ada/${host.path}`)}/users`;
-    const found = await identity.nobody.get(path).query({ search: bob.username.toUpperCase() });
+    const found = await identity.anonymous.get(path).query({ search: bob.username.toUpperCase() });
     expect(found.body).toEqual([
       {
         id: bob.id,
@@ -120,7 +120,7 @@ describe('users of a project', () => {
 
   it('are hidden with their project', async () => {
     const host = await make('project', { visibility: 'private' });
-    for (const client of [identity.nobody, (await person()).client])
+    for (const client of [identity.anonymous, (await person()).client])
       expect(await client.get(`/api/v4/projects/${host.id}/users`)).toMatchObject({
         status: 404,
         body: { message: '404 Project Not Found' },
@@ -129,7 +129,7 @@ describe('users of a project', () => {
 });
 
 describe('membership rules', () => {
-  it('who stands for nobody cannot be a member', async () => {
+  it("a token's bot of another resource, the ghost and placeholders cannot be members", async () => {
     const host = await make('group');
     const ghost = await person();
     await identity.db.query(`update users set kind = 'placeholder' where id = $1`, [ghost.id]);
@@ -142,7 +142,7 @@ describe('membership rules', () => {
       });
   });
 
-  it('a bot that owns a group does not let the last owner go', async () => {
+  it('a bot that owns a group does not count as another owner', async () => {
     const host = await make('group');
     const bot = await person();
     await ada.client.post(`/api/v4/groups/${host.id}/members`).send({ user_id: bot.id, access_level: 50 }).expect(201);
@@ -154,7 +154,7 @@ describe('membership rules', () => {
     ['group', true],
     ['project', true],
     ['group', false],
-  ] as const)('unassign_issuables at a %s is told to the others: %s', async (kind, unassigns) => {
+  ] as const)('unassign_issuables at a %s is published in the event: %s', async (kind, unassigns) => {
     const host = await make(kind);
     const bob = await person();
     await ada.client

@@ -38,7 +38,7 @@ describe('a group with membership_lock', () => {
     await set(top, { membership_lock: true });
   });
 
-  it('lets nobody add members to projects in it and below it, administrators neither', async () => {
+  it('forbids adding members to projects in it and below it, also for administrators', async () => {
     const direct = await make.project(owner, { namespace_id: top.id });
     const bob = await make.person();
     for (const where of [projectAt(project), projectAt(direct)]) {
@@ -50,14 +50,14 @@ describe('a group with membership_lock', () => {
     expect(await usernames(projectAt(project))).toEqual([early.username]);
   });
 
-  it('tells those who may not add members nothing of it', async () => {
+  it('is not disclosed to callers who may not add members', async () => {
     expect(await add(projectAt(project), { user_id: owner.id }, early)).toMatchObject({
       status: 403,
       body: { message: '403 Forbidden' },
     });
   });
 
-  it('keeps the members that are there, who can be changed and removed', async () => {
+  it('keeps existing members, who can be changed and removed', async () => {
     const members = `${projectAt(project)}/members/${early.id}`;
     const body = { access_level: 20, expires_at: inDays(9) };
     expect(await owner.client.put(members).send(body)).toMatchObject({ status: 200, body: { access_level: 20 } });
@@ -65,13 +65,13 @@ describe('a group with membership_lock', () => {
     expect(await add(projectAt(project), { user_id: early.id })).toMatchObject(LOCKED);
   });
 
-  it('lets people into the group itself and into groups below it', async () => {
+  it('allows adding members to the group itself and to groups below it', async () => {
     for (const group of [top, below]) {
       await add(groupAt(group), { user_id: (await make.person()).id }).expect(201);
     }
   });
 
-  it('takes no requests for its projects, and approves none', async () => {
+  it('refuses access requests for its projects, and their approval', async () => {
     const open = await make.group(owner, { visibility: 'public' });
     const other = await make.project(owner, { namespace_id: open.id, visibility: 'public' });
     const requests = `${projectAt(other)}/access_requests`;
@@ -84,14 +84,14 @@ describe('a group with membership_lock', () => {
     await owner.client.put(`${requests}/${ann.id}/approve`).expect(201);
   });
 
-  it('leaves tokens of its projects with their bots', async () => {
+  it('keeps project tokens with their bots working', async () => {
     const made = owner.client
       .post(`${projectAt(project)}/access_tokens`)
       .send({ name: 'ci', scopes: ['api'], access_level: 30, expires_at: inDays(9) });
     expect((await made).status).toBe(201);
   });
 
-  it('does not reach projects of people', async () => {
+  it('has no effect on personal projects', async () => {
     const own = await make.project(owner);
     await add(projectAt(own), { user_id: (await make.person()).id }).expect(201);
   });
@@ -115,7 +115,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
     body: { message: { user: ['email does not match the allowed domains: nest.example, colony.example'] } },
   };
 
-  it('lets in people whose primary address has one of the domains, whatever its case', async () => {
+  it('accepts users whose primary address has one of the domains, ignoring case', async () => {
     for (const where of everywhere()) {
       for (const domain of ['nest.example', 'colony.example', 'NEST.Example']) {
         await add(where, { user_id: (await personAt(domain)).id, access_level: 50 }).expect(201);
@@ -123,7 +123,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
     }
   });
 
-  it('refuses everybody else, also for administrators, also below the domains', async () => {
+  it('refuses all other users, also for administrators, and also in subdomains', async () => {
     for (const where of everywhere()) {
       for (const domain of ['example.com', 'sub.nest.example', 'xnest.example']) {
         const user_id = (await personAt(domain)).id;
@@ -134,14 +134,14 @@ describe('a top-level group with allowed_email_domains_list', () => {
     }
   });
 
-  it('names one domain as one', async () => {
+  it('uses the singular for one domain', async () => {
     const group = await make.group(owner, { visibility: 'public' });
     await set(group, { allowed_email_domains_list: 'nest.example,' });
     const { body } = await add(groupAt(group), { user_id: (await personAt('example.com')).id });
     expect(body).toEqual({ message: { user: ['email does not match the allowed domain of nest.example'] } });
   });
 
-  it('wants the address to be confirmed', async () => {
+  it('requires a confirmed address', async () => {
     const ida = await personAt('nest.example');
     await identity.db.query(`update users set confirmed_at = null where id = $1`, [ida.id]);
     expect(await add(groupAt(top), { user_id: ida.id })).toMatchObject({
@@ -150,7 +150,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
     });
   });
 
-  it('names the domains to its owners only', async () => {
+  it('names the domains only to its owners', async () => {
     const maintainer = await personAt('nest.example');
     await make.join(projectAt(project), maintainer, 40);
     const user_id = (await personAt('example.com')).id;
@@ -160,21 +160,21 @@ describe('a top-level group with allowed_email_domains_list', () => {
     });
   });
 
-  it('tells nobody of more addresses an hour than links may be sent', async () => {
+  it('limits disclosures of addresses per hour to the number of confirmation links', async () => {
     const curious = await make.person();
     const probe = await make.group(curious, {});
     await curious.client.put(groupAt(probe)).send({ allowed_email_domains_list: 'nest.example' }).expect(200);
     const strangers = await Promise.all(Array.from({ length: 32 }, () => personAt('example.com')));
-    const told = async (people: readonly Person[]) =>
+    const addStatus = async (people: readonly Person[]) =>
       (await add(groupAt(probe), { user_id: people.map(({ id }) => id).join(',') }, curious)).status;
     const fits = await personAt('nest.example');
-    expect(await told(strangers.slice(0, 28))).toBe(400);
-    expect(await told(strangers.slice(28, 29))).toBe(400);
+    expect(await addStatus(strangers.slice(0, 28))).toBe(400);
+    expect(await addStatus(strangers.slice(28, 29))).toBe(400);
     const asked = strangers[29]!;
     await curious.client.put(groupAt(probe)).send({ visibility: 'public' }).expect(200);
     await asked.client.post(`${groupAt(probe)}/access_requests`).expect(201);
     await curious.client.put(`${groupAt(probe)}/access_requests/${asked.id}/approve`).expect(400);
-    // However many at once: none of them is added, and all of it counts.
+    // Refused also in one large request: no user is added, and all refusals count.
     const bold = await make.person();
     const other = await make.group(bold, {});
     await bold.client.put(groupAt(other)).send({ allowed_email_domains_list: 'nest.example' }).expect(200);
@@ -193,7 +193,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
     expect((await asRoot).status).toBe(201);
   });
 
-  it('adds of several people those who fit', async () => {
+  it('adds those of several users who are allowed', async () => {
     const [fits, not] = [await personAt('nest.example'), await personAt('example.com')];
     const response = await add(projectAt(project), { username: `${fits.username},${not.username}` });
     const why = 'user email does not match the allowed domains: nest.example, colony.example';
@@ -201,7 +201,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
     expect(await usernames(projectAt(project))).toEqual(expect.arrayContaining([fits.username]));
   });
 
-  it('holds for the approval of requests', async () => {
+  it('applies to the approval of access requests', async () => {
     const requests = `${projectAt(project)}/access_requests`;
     const [fits, not] = [await personAt('nest.example'), await personAt('example.com')];
     for (const asking of [fits, not]) await asking.client.post(requests).expect(201);
@@ -209,7 +209,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
     await owner.client.put(`${requests}/${fits.id}/approve`).expect(201);
   });
 
-  it('lets in its own bots and service accounts, and no others', async () => {
+  it('accepts its own bots and service accounts, and no others', async () => {
     const token = { name: 'ci', scopes: ['api'], access_level: 30, expires_at: inDays(9) };
     const { body: bot }: { body: { user_id: number } } = await owner.client
       .post(`${groupAt(top)}/access_tokens`)
@@ -226,7 +226,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
     expect(await add(groupAt(below), { user_id: foreign.id })).toMatchObject(REFUSED);
   });
 
-  it('leaves alone those who are there, and people of invited groups', async () => {
+  it('has no effect on existing members and on members of invited groups', async () => {
     const group = await make.group(owner, { visibility: 'public' });
     const guest = await personAt('example.com');
     await make.join(groupAt(group), guest, 10);
@@ -238,7 +238,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
     expect((await share).status).toBe(201);
   });
 
-  it('is asked for of the top-level group alone', async () => {
+  it('is read from the top-level group only', async () => {
     const parent = await make.group(owner, { visibility: 'public' });
     const child = await make.group(owner, { parent_id: parent.id, visibility: 'public' });
     await set(child, { allowed_email_domains_list: 'nest.example' });

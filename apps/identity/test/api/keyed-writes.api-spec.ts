@@ -68,8 +68,8 @@ const holder = ({ id }: Token, isForReplay = false): Agent =>
   identity.as({ userId: owner.id, username: 'owner', tokenId: id, ...(isForReplay ? { isForReplay: true } : {}) });
 const isRevoked = async ({ token }: Token): Promise<boolean> => (await resolve(identity, token)).outcome === 'revoked';
 
-describe('a token that replaces itself, with a key', () => {
-  it('hears again of its successor, which goes on', async () => {
+describe('a token that rotates itself, with an idempotency key', () => {
+  it('gets its successor again, which stays valid', async () => {
     const [token, key] = [await aToken(), randomUUID()];
     const { body: first } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
     const question = { rotating: true, idempotency_key: key };
@@ -87,17 +87,17 @@ describe('a token that replaces itself, with a key', () => {
   it.each([
     ['another key', { idempotency_key: 'another' }],
     ['no key', {}],
-  ])('ends its family when it is presented with %s', async (_, other) => {
+  ])('has its family revoked when it is presented with %s', async (_, other) => {
     const [token, key] = [await aToken(), randomUUID()];
     const { body: fresh } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
     expect(await resolve(identity, token.token, { rotating: true, ...other })).toMatchObject({ outcome: 'revoked' });
     expect(await isRevoked(fresh)).toBe(true);
-    // And then the key opens nothing either.
+    // Afterwards the key gives no answer either.
     const question = { rotating: true, idempotency_key: key };
     expect(await resolve(identity, token.token, question)).toMatchObject({ outcome: 'revoked' });
   });
 
-  it('is nobody elsewhere, and no other answer is told with its key', async () => {
+  it('is unauthorized for other requests, and gets no other answer with its key', async () => {
     const [token, key] = [await aToken(), randomUUID()];
     const { body: fresh } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
     const question = { idempotency_key: key };
@@ -108,7 +108,7 @@ describe('a token that replaces itself, with a key', () => {
     const read = await holder(token, true).get('/api/v4/user');
     expect([read.status, read.body]).toEqual([401, refusal]);
     expect(await isRevoked(fresh)).toBe(false);
-    // A rotation with another body is another rotation, with a token that is gone.
+    // A rotation with another body is another rotation, with a token that is revoked.
     const other = await holder(token, true)
       .post(SELF)
       .set('Idempotency-Key', key)
@@ -117,7 +117,7 @@ describe('a token that replaces itself, with a key', () => {
     expect(await isRevoked(fresh)).toBe(true);
   });
 
-  it('tells no other token of the same person of its successor, whatever that may do', async () => {
+  it('discloses its successor to no other token of the same user', async () => {
     const [token, weak, key] = [await aToken(), await aToken(), 'nightly'];
     const { body: fresh } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
     const used = { message: 'Idempotency-Key was used for another request' };
@@ -131,7 +131,7 @@ describe('a token that replaces itself, with a key', () => {
     expect([kept.status, kept.body, await isRevoked(other)]).toEqual([422, used, false]);
   });
 
-  it('that was replaced by somebody else meanwhile ends its family, and keeps no answer', async () => {
+  it('has its family revoked if another request has replaced it meanwhile, and stores no answer', async () => {
     const token = await aToken();
     await identity.app
       .get(Work)
@@ -161,8 +161,8 @@ describe('a token that replaces itself, with a key', () => {
   });
 });
 
-describe('a key', () => {
-  it('of an administrator who acts as somebody is not that of the person', async () => {
+describe('an idempotency key', () => {
+  it('of an administrator who acts as a user differs from that of the user', async () => {
     const write = { name: 'own', scopes: ['k8s_proxy'] };
     const path = '/api/v4/user/personal_access_tokens';
     const asOwner = { userId: owner.id, username: 'owner' };
@@ -176,7 +176,7 @@ describe('a key', () => {
     expect((acted.body as Token).id).not.toBe((own.body as Token).id);
   });
 
-  it('answers who deleted a group as at first, although the group is gone', async () => {
+  it('repeats the answer to the deletion of a group, although the group is deleted', async () => {
     const { body: group }: { body: { id: number } } = await owner.client
       .post('/api/v4/groups')
       .send({ name: 'gone', path: 'gone' })

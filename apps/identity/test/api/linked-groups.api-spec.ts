@@ -21,7 +21,7 @@ describe.each([
   ['groups/shared', (guest: MadeGroup, host: MadeGroup) => [guest, host] as const],
   ['invited_groups', (guest: MadeGroup, host: MadeGroup) => [host, guest] as const],
 ] as const)('GET /groups/:id/%s', (list, asked) => {
-  it('holds what the caller may see, by id and by encoded path', async () => {
+  it('lists groups that the caller can see, by id and by encoded path', async () => {
     const [guest, host] = [await group(ada, { visibility: 'public' }), await group(ada, { visibility: 'public' })];
     await invite(guest, host);
     const [from, other] = asked(guest, host);
@@ -30,7 +30,7 @@ describe.each([
     const stranger = await person();
     expect(idsOf((await stranger.client.get(`/api/v4/groups/${from.id}/${list}`)).body)).toEqual([other.id]);
     expect(
-      idsOf((await identity.nobody.get(`/api/v4/groups/${encodeURIComponent(from.full_path)}/${list}`)).body),
+      idsOf((await identity.anonymous.get(`/api/v4/groups/${encodeURIComponent(from.full_path)}/${list}`)).body),
     ).toEqual([other.id]);
     const all = await identity.root.get(`/api/v4/groups/${from.id}/${list}`);
     expect(idsOf(all.body).sort((a, b) => a - b)).toEqual([other.id, hidden.id].sort((a, b) => a - b));
@@ -39,7 +39,7 @@ describe.each([
 
   it('is hidden with its group', async () => {
     const secret = await group(ada, { visibility: 'private' });
-    for (const client of [identity.nobody, (await person()).client])
+    for (const client of [identity.anonymous, (await person()).client])
       expect(await client.get(`/api/v4/groups/${secret.id}/${list}`)).toMatchObject({
         status: 404,
         body: { message: '404 Group Not Found' },

@@ -41,7 +41,7 @@ describe.each([
   ['group', group],
   ['project', project],
 ] as const)('members of a %s', (kind, make) => {
-  it('are added, shown, changed and removed', async () => {
+  it('can be added, read, changed and deleted', async () => {
     const source = await make();
     const added = await ada.client
       .post(source.base)
@@ -74,7 +74,7 @@ describe.each([
     expect((await ada.client.delete(`${source.base}/${bob.id}`)).body).toEqual({ message: '404 Not found' });
   });
 
-  it('come by username, and several at once', async () => {
+  it('can be added by username, and several in one request', async () => {
     const source = await make();
     const [one, two, three] = [await person(), await person(), await person()];
     expect(
@@ -100,7 +100,7 @@ describe.each([
     ]);
   });
 
-  it('come in the order of ids, whatever the order asked for: two requests cannot wait for each other', async () => {
+  it('are added in the order of ids, independent of the request, so that requests cannot deadlock', async () => {
     const source = await make();
     const ids: number[] = [];
     for (let i = 0; i < 4; i += 1) ids.push((await person()).id);
@@ -136,7 +136,7 @@ describe.each([
     }
   });
 
-  it('may leave, and are managed by those who may', async () => {
+  it('may leave, and can be managed by callers with permission', async () => {
     const source = await make({ visibility: 'public' });
     const [guest, manager, stranger] = [await person(), await person(), await person()];
     await ada.client.post(source.base).send({ user_id: guest.id, access_level: 10 }).expect(201);
@@ -145,7 +145,7 @@ describe.each([
     expect((await add(guest)).body).toEqual({ message: '403 Forbidden' });
     await add(stranger).expect(403);
     await add(manager).expect(kind === 'group' ? 403 : 201);
-    expect((await identity.nobody.get(source.base)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await identity.anonymous.get(source.base)).body).toEqual({ message: '401 Unauthorized' });
     await stranger.client.get(source.base).expect(200);
     await guest.client.delete(`${source.base}/${guest.id}`).expect(204);
     const [event] = await identity.db.query<{ payload: string }>(
@@ -154,7 +154,7 @@ describe.each([
     expect(event).toBeDefined();
   });
 
-  it('end with their day', async () => {
+  it('expire at their end', async () => {
     const source = await make();
     const member = await person();
     await ada.client
@@ -164,9 +164,9 @@ describe.each([
     await member.client.get(source.base).expect(404);
     await ada.client.get(`${source.base}/${member.id}`).expect(404);
     expect(levels((await ada.client.get(`${source.base}/all`)).body)).not.toHaveProperty(String(member.id));
-    // Cleared away or not, they can be added again.
+    // Expired members can be added again, whether or not they are deleted yet.
     await ada.client.post(source.base).send({ user_id: member.id, access_level: 20 }).expect(201);
-    // A change that ends it today answers what it is now.
+    // A change that ends the membership today returns its present state.
     const ended = await ada.client.put(`${source.base}/${member.id}`).send({ access_level: 30, expires_at: inDays(0) });
     expect(ended.body).toMatchObject({
       id: member.id,
@@ -195,7 +195,7 @@ describe('lists', () => {
       await ada.client.post(source.base).send({ user_id: member.id, access_level: 20 }).expect(201);
     }
   });
-  it.each(['', '/all'])('narrow by person: members%s', async (all) => {
+  it.each(['', '/all'])('filter by user: members%s', async (all) => {
     const find = async (query: Record<string, unknown>, client = ada.client) =>
       (await client.get(`${source.base}${all}`).query(query)).body.map((row: { username: string }) => row.username);
     expect(await find({ query: 'M-T' })).toEqual(['m-two', 'm-three']);
@@ -219,8 +219,8 @@ describe('lists', () => {
   });
 });
 
-describe('everybody with a level', () => {
-  it('is there once, with the highest', async () => {
+describe('members with inherited levels', () => {
+  it('are listed once, with the highest level', async () => {
     const top = await group();
     const below = await group({ parent_id: top.id });
     const inside = await project({ namespace_id: below.id });
@@ -239,7 +239,7 @@ describe('everybody with a level', () => {
     expect((await ada.client.get(`${inside.base}/all/${bob.id}`)).body).toEqual({ message: '404 Not found' });
   });
 
-  it('counts invited groups, at most at the level of the invitation', async () => {
+  it('include invited groups, with at most the level of the invitation', async () => {
     const [host, invited] = [await group(), await group()];
     const guest = await person();
     await ada.client.post(invited.base).send({ user_id: guest.id, access_level: 40 }).expect(201);
@@ -270,7 +270,7 @@ describe('rules', () => {
     await ada.client.post(below.base).send({ user_id: bob.id, access_level: 40 }).expect(201);
   });
 
-  it('nobody grants more than they have', async () => {
+  it('callers cannot grant more than their own level', async () => {
     const source = await project();
     const [manager, other, owner] = [await person(), await person(), await person()];
     await ada.client.post(source.base).send({ user_id: manager.id, access_level: 40 }).expect(201);
@@ -282,7 +282,7 @@ describe('rules', () => {
     await manager.client.delete(`${source.base}/${owner.id}`).expect(403);
   });
 
-  it('the last owner of a group stays', async () => {
+  it('the last owner of a group cannot leave', async () => {
     const source = await group();
     expect((await ada.client.delete(`${source.base}/${ada.id}`)).body).toEqual({ message: '403 Forbidden' });
     await ada.client.put(`${source.base}/${ada.id}`).send({ access_level: 40 }).expect(403);
@@ -294,13 +294,13 @@ describe('rules', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 403]);
   });
 
-  it('the person of a personal project stays', async () => {
+  it('the user of a personal project cannot leave', async () => {
     const source = await project();
     expect((await identity.root.delete(`${source.base}/${ada.id}`)).body).toEqual({ message: '403 Forbidden' });
     await ada.client.put(`${source.base}/${ada.id}`).send({ access_level: 30 }).expect(403);
   });
 
-  it('leaving a group leaves what is below, unless that is to be kept', async () => {
+  it('leaving a group also ends memberships below, unless they are to be kept', async () => {
     const top = await group();
     const inside = await project({ namespace_id: top.id });
     const [one, two] = [await person(), await person()];
@@ -313,7 +313,7 @@ describe('rules', () => {
     expect(levels((await ada.client.get(inside.base)).body)).toEqual({ [two.id]: 30 });
   });
 
-  it('what ran out is cleared away with an event', async () => {
+  it('expired memberships are deleted with an event', async () => {
     const source = await group();
     await ada.client
       .post(source.base)

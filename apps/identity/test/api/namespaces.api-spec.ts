@@ -17,14 +17,14 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const OPEN_FIELDS = ['id', 'name', 'path', 'kind', 'full_path', 'parent_id', 'avatar_url', 'web_url'];
-const ask = async (client: typeof identity.nobody, path: string, query = {}) => {
+const ask = async (client: typeof identity.anonymous, path: string, query = {}) => {
   const { status, body } = await client.get(path).query(query);
   return [status, body];
 };
 const NOT_FOUND = [404, { message: '404 Namespace Not Found' }];
 
 describe('GET /namespaces/:id', () => {
-  it("shows a person's own, and hides those of others", async () => {
+  it("returns the caller's own one, and hides those of others", async () => {
     const own = {
       id: ada.namespaceId,
       name: 'Name of ada',
@@ -53,7 +53,7 @@ describe('GET /namespaces/:id', () => {
     }
   });
 
-  it('shows a group to whoever sees it, and what it costs to owners and administrators', async () => {
+  it('returns a group to callers who can see it, and its seats and plan to owners and administrators', async () => {
     const top = await group(ada, { visibility: 'public' });
     const below = await group(ada, { parent_id: top.id, visibility: 'public' });
     const [guest, developer, blocked, gone] = await Promise.all([person(), person(), person(), person()]);
@@ -104,7 +104,7 @@ describe('GET /namespaces/:id', () => {
     const sub = (await ada.client.get(`/api/v4/namespaces/${below.id}`)).body;
     expect(sub).toMatchObject({ members_count_with_descendants: 1, billable_members_count: 4, projects_count: 1 });
     for (const field of ['plan', 'trial', 'seats_in_use', 'max_seats_used']) expect(sub).not.toHaveProperty(field);
-    // On other plans guests take a seat too.
+    // In other plans guests take a seat too.
     await identity.root.put(`/api/v4/namespaces/${top.id}`).send({ plan: 'premium' }).expect(200);
     expect((await ada.client.get(`/api/v4/namespaces/${top.id}`)).body).toMatchObject({
       seats_in_use: 6,
@@ -112,7 +112,7 @@ describe('GET /namespaces/:id', () => {
     });
   });
 
-  it('remembers the most seats that were seen', async () => {
+  it('keeps the highest number of used seats', async () => {
     const top = await group(ada);
     const counts = identity.app.get(SeatCountsJob);
     const seats = async () => {
@@ -133,7 +133,7 @@ describe('GET /namespaces/:id', () => {
     expect(await seats()).toEqual({ now: 1, most: 2, at: second.at });
   });
 
-  it('is found by whoever may know of it only', async () => {
+  it('answers 404 to callers who cannot see it', async () => {
     const secret = await group(ada);
     const internal = await group(ada, { visibility: 'internal' });
     const external = await person({ external: true });
@@ -144,7 +144,7 @@ describe('GET /namespaces/:id', () => {
     for (const ref of ['999999', 'no-such', 'no%2Fsuch', '99999999999999999999'])
       expect(await ask(ada.client, `/api/v4/namespaces/${ref}`)).toEqual(NOT_FOUND);
     await ada.client.get('/api/v4/namespaces/a%00b').expect(400);
-    expect(await ask(identity.nobody, `/api/v4/namespaces/${internal.id}`)).toEqual([
+    expect(await ask(identity.anonymous, `/api/v4/namespaces/${internal.id}`)).toEqual([
       401,
       { message: '401 Unauthorized' },
     ]);
@@ -184,9 +184,9 @@ describe('GET /namespaces', () => {
     [{ search: 'mine', full_path_search: true }, () => ['lena-mine', 'lena-mine/under']],
     [{ search: 'un' }, () => []],
     [{ search: '_' }, () => []],
-  ])('narrows by %j', async (query, expected) => expect(await paths(query)).toEqual(expected()));
+  ])('filters by %j', async (query, expected) => expect(await paths(query)).toEqual(expected()));
 
-  it('shows costs of what one owns only', async () => {
+  it('shows seats and plans only of owned ones', async () => {
     const { body } = await lena.client.get('/api/v4/namespaces');
     const plans = Object.fromEntries(body.map((one: { path: string; plan?: string }) => [one.path, one.plan]));
     expect(plans).toEqual({
@@ -208,10 +208,10 @@ describe('GET /namespaces', () => {
     });
   });
 
-  it('lists everything for administrators, and nothing without a token', async () => {
+  it('lists all for administrators, and none without a token', async () => {
     expect(await paths({ search: 'lena' }, identity.root)).toEqual(['lena', 'lena-mine', 'lena-fifth']);
     expect(await paths({ per_page: 100 }, identity.root)).toEqual(expect.arrayContaining(['ada', 'bob', 'root']));
-    expect(await ask(identity.nobody, '/api/v4/namespaces')).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await ask(identity.anonymous, '/api/v4/namespaces')).toEqual([401, { message: '401 Unauthorized' }]);
     expect(await ask(lena.client, '/api/v4/namespaces', { owned_only: 'x' })).toEqual([
       400,
       { error: 'owned_only is invalid' },
@@ -230,11 +230,11 @@ describe('GET /namespaces', () => {
 });
 
 describe('GET /namespaces/:namespace/exists', () => {
-  // Each asks as somebody else, since questions are counted.
+  // Each check is by another user, because checks are counted.
   const exists = async (path: string, query: object = {}, who?: Person) =>
     (await (who ?? (await person())).client.get(`/api/v4/namespaces/${path}/exists`).query({ ...query })).body;
 
-  it('tells of groups and people at the top level, and suggests the first free number', async () => {
+  it('checks groups and users at the top level, and suggests the first free number', async () => {
     const own = await group(ada, { path: 'wanted' });
     expect(await exists('free-path')).toEqual({ exists: false, suggests: [] });
     expect(await exists('WANTED')).toEqual({ exists: true, suggests: ['WANTED1'] });
@@ -245,13 +245,13 @@ describe('GET /namespaces/:namespace/exists', () => {
     expect(await exists('%2F%00')).toEqual({ error: 'namespace is invalid' });
   });
 
-  it('looks below a parent that the caller sees', async () => {
+  it('checks below a parent that the caller can see', async () => {
     const top = await group(ada);
     const child = await group(ada, { parent_id: top.id, path: 'child' });
     await project(ada, { namespace_id: top.id, path: 'child1', name: 'One' });
     expect(await exists('child')).toEqual({ exists: false, suggests: [] });
     expect(await exists('child', { parent_id: top.id }, ada)).toEqual({ exists: true, suggests: ['child2'] });
-    // A project is no namespace.
+    // A project is not a namespace.
     expect(await exists('child1', { parent_id: top.id }, ada)).toEqual({ exists: false, suggests: [] });
     expect(await exists('child', { parent_id: top.id })).toEqual({ exists: false, suggests: [] });
     expect(await exists('child', { parent_id: 999_999 })).toEqual({ exists: false, suggests: [] });
@@ -260,7 +260,7 @@ describe('GET /namespaces/:namespace/exists', () => {
     expect(child.parent_id).toBe(top.id);
   });
 
-  it('tells whoever is no member of the parent of what they see there, and of nothing else', async () => {
+  it('tells callers who are not members of the parent only about namespaces that they can see', async () => {
     const top = await group(ada, { visibility: 'public' });
     await group(ada, { parent_id: top.id, path: 'open', visibility: 'public' });
     await group(ada, { parent_id: top.id, path: 'hidden' });
@@ -277,8 +277,11 @@ describe('GET /namespaces/:namespace/exists', () => {
     expect(body).toEqual({ exists: true, suggests: ['hidden1'] });
   });
 
-  it('is for people with a token, 20 times a minute', async () => {
-    expect(await ask(identity.nobody, '/api/v4/namespaces/x/exists')).toEqual([401, { message: '401 Unauthorized' }]);
+  it('requires a token and is limited to 20 checks per minute', async () => {
+    expect(await ask(identity.anonymous, '/api/v4/namespaces/x/exists')).toEqual([
+      401,
+      { message: '401 Unauthorized' },
+    ]);
     const curious = await person();
     const asked = await Promise.all(
       Array.from({ length: 22 }, () => curious.client.get('/api/v4/namespaces/whatever/exists')),
@@ -304,7 +307,7 @@ describe('GET /namespaces/:namespace/exists', () => {
 });
 
 describe('PUT /namespaces/:id', () => {
-  it('sets the plan of all that lies below, in one version', async () => {
+  it('sets the plan of the whole tree, in one version', async () => {
     const top = await group(ada);
     const below = await group(ada, { parent_id: top.id });
     const [{ version }] = (await identity.db.query(`select version from directory_head`)) as [{ version: number }];
@@ -332,12 +335,12 @@ describe('PUT /namespaces/:id', () => {
   it('refuses with the documented bodies', async () => {
     const top = await group(ada);
     const below = await group(ada, { parent_id: top.id });
-    const put = async (client: typeof identity.nobody, id: number | string, body: object) => {
+    const put = async (client: typeof identity.anonymous, id: number | string, body: object) => {
       const response = await client.put(`/api/v4/namespaces/${id}`).send(body);
       return [response.status, response.body];
     };
     const good = { plan: 'free' };
-    expect(await put(identity.nobody, top.id, good)).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await put(identity.anonymous, top.id, good)).toEqual([401, { message: '401 Unauthorized' }]);
     expect(await put(ada.client, top.id, { plan: 'x' })).toEqual([403, { message: '403 Forbidden' }]);
     expect(await put(identity.root, top.id, {})).toEqual([400, { error: 'plan is missing' }]);
     expect(await put(identity.root, top.id, { plan: 'gold' })).toEqual([

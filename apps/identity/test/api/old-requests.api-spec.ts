@@ -5,7 +5,10 @@ import type { Agent } from 'supertest';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
-/** A request that had to wait goes on by what holds then, not by what its context says. Here no request is young. */
+/**
+ * A request that had to wait is authorized by the present state, not by its signed context. Here every request counts
+ * as late.
+ */
 let identity: IdentityApp;
 let old: TestApp;
 let epoch: string;
@@ -34,7 +37,7 @@ const give = async (by: Agent, kind: string, to: Person, scopes: readonly string
   return ((await token.expect(201)).body as { id: number }).id;
 };
 
-/** Who asks, by what token. */
+/** Caller and token of the request. */
 const HOLDERS: Record<string, (person: Person, admin: Person) => Promise<Partial<SignedInViewer>>> = {
   own: async (person) => ({ tokenId: await give(identity.root, 'personal_access', person, ['api']) }),
   administrator: async (person) => {
@@ -72,7 +75,7 @@ const CASES: readonly [string, keyof typeof HOLDERS, (held: Case) => Promise<unk
     },
   ],
   [
-    'the token is no more',
+    'the token is deleted',
     'own',
     ({ tokenId }) => identity.db.query('delete from access_tokens where id = $1', [tokenId]),
     401,
@@ -93,21 +96,21 @@ const CASES: readonly [string, keyof typeof HOLDERS, (held: Case) => Promise<unk
     { message: '503 Service Unavailable' },
   ],
   [
-    'its owner is no administrator any more',
+    'its owner loses the administrator role',
     'administrator',
     ({ person }) => set(person, { admin: false }),
     503,
     { message: '503 Service Unavailable' },
   ],
   [
-    'whom its impersonator acts as becomes external',
+    'the impersonated user becomes external',
     'impersonated',
     ({ person }) => set(person, { external: true }),
     503,
     { message: '503 Service Unavailable' },
   ],
   [
-    'whom its impersonator acts as becomes an administrator',
+    'the impersonated user becomes an administrator',
     'impersonated',
     ({ person }) => set(person, { admin: true }),
     503,
@@ -121,14 +124,14 @@ const CASES: readonly [string, keyof typeof HOLDERS, (held: Case) => Promise<unk
     { error: 'invalid_token', error_description: REVOKED },
   ],
   [
-    'who acts by sudo is no administrator any more',
+    'the administrator behind sudo loses the role',
     'sudo',
     ({ admin }) => set(admin, { admin: false }),
     403,
     { message: '403 Forbidden - Must be admin to use sudo' },
   ],
   [
-    'whom sudo means is deactivated',
+    'the target of sudo is deactivated',
     'sudo',
     ({ person }) => change(person, 'deactivate'),
     403,
@@ -154,7 +157,7 @@ it.each(CASES)('a request that waits while %s (%s) reads and writes nothing', as
   expect(await identity.db.query('select 1 from namespaces where path = $1', [`${name}-group`])).toEqual([]);
 });
 
-it('one that takes its own right away is told what it did', async () => {
+it('a request that ends its own permission returns its answer', async () => {
   const person = await identity.person('leaver');
   const tokenId = await give(identity.root, 'personal_access', person, ['api']);
   const directory = { version: 0, epoch };
@@ -163,7 +166,7 @@ it('one that takes its own right away is told what it did', async () => {
   await agent.get('/api/v4/user').expect(401);
 });
 
-it('a rotation that waits while its token is rotated ends the family', async () => {
+it('a rotation that waits while its token is rotated has the family revoked', async () => {
   const person = await identity.person('rotator');
   const tokenId = await give(identity.root, 'personal_access', person, ['api']);
   const directory = { version: 0, epoch };

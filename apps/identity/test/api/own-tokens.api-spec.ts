@@ -15,7 +15,7 @@ afterAll(() => identity.close());
 describe('POST /user/personal_access_tokens', () => {
   const path = '/api/v4/user/personal_access_tokens';
 
-  it('makes a token that lasts until the end of the day', async () => {
+  it('creates a token that is valid until the end of the day', async () => {
     const { body } = await ada.client
       .post(path)
       .send({ name: 'cli', scopes: ['k8s_proxy'] })
@@ -75,8 +75,8 @@ describe('POST /user/personal_access_tokens', () => {
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
-  it('wants a caller', async () => {
-    const { status, body } = await identity.nobody.post(path).send(good);
+  it('requires a signed-in caller', async () => {
+    const { status, body } = await identity.anonymous.post(path).send(good);
     expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
   });
 });
@@ -88,7 +88,7 @@ describe('GET /personal_access_tokens/self/associations', () => {
     projects: body.projects.map((project) => project.id),
   });
 
-  it('is empty on any page behind the last', async () => {
+  it('is empty on pages after the last', async () => {
     const ann = await make.person();
     for (const page of [2, 2 ** 31, 10 ** 13]) {
       const { status, body } = await ann.client.get(path).query({ page });
@@ -96,7 +96,7 @@ describe('GET /personal_access_tokens/self/associations', () => {
     }
   });
 
-  it('shows groups and projects with the levels', async () => {
+  it('returns groups and projects with access levels', async () => {
     const [owner, bob] = [await make.person(), await make.person()];
     const group = await make.group(owner);
     const project = await make.project(owner, { namespace_id: group.id, description: 'Leet.' });
@@ -142,7 +142,7 @@ describe('GET /personal_access_tokens/self/associations', () => {
     });
   });
 
-  it('holds what is below groups and what is shared with them, and nothing that is merely public', async () => {
+  it('includes groups and projects below groups and those shared with them, but not merely public ones', async () => {
     const [owner, bob] = [await make.person(), await make.person()];
     const group = await make.group(owner);
     const below = await make.group(owner, { parent_id: group.id });
@@ -165,7 +165,7 @@ describe('GET /personal_access_tokens/self/associations', () => {
     expect([wrong.status, wrong.body]).toEqual([400, { error: 'min_access_level does not have a valid value' }]);
   });
 
-  it('holds the own projects, without a group level', async () => {
+  it("includes the user's own projects, without a group level", async () => {
     const bob = await make.person();
     const project = await make.project(bob);
     const { body } = await bob.client.get(path);
@@ -173,7 +173,7 @@ describe('GET /personal_access_tokens/self/associations', () => {
     expect(body.projects[0].access_levels).toEqual({ project_access_level: 50, group_access_level: null });
   });
 
-  it('cuts both lists by the page, and tells of the longer one', async () => {
+  it('pages both lists, and sets the headers of the longer one', async () => {
     const bob = await make.person();
     const groups: number[] = [];
     for (let count = 0; count < 5; count += 1) groups.push((await make.group(bob)).id);
@@ -190,8 +190,8 @@ describe('GET /personal_access_tokens/self/associations', () => {
     });
   });
 
-  it('wants a caller', async () => {
-    const { status, body } = await identity.nobody.get(path);
+  it('requires a signed-in caller', async () => {
+    const { status, body } = await identity.anonymous.get(path);
     expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
   });
 });

@@ -15,7 +15,7 @@ let home: MadeGroup;
 let work: MadeProject;
 const { person, group, project, join, unique } = maker(() => identity);
 
-/** Everybody of the cast belongs to the project, to its group, and has given it a star. */
+/** Every user of the cast is a member of the project and of its group, and has starred the project. */
 beforeAll(async () => {
   identity = await startIdentity();
   owner = await person();
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await address(both, 'both@work.example', true);
   await identity.root.put(`/api/v4/users/${both.id}`).send({ public_email: 'both@work.example' }).expect(200);
   await address(claims, 'claimed@example.com', false);
-  // An address that is shown, but not confirmed, comes from outside of the API only.
+  // An unconfirmed public address cannot be set through the API.
   await identity.db.query(`update users set public_email = 'claimed@example.com' where id = $1`, [claims.id]);
   for (const one of [open, both, shy, claims]) {
     await join(`/api/v4/groups/${home.id}`, one, 20);
@@ -51,7 +51,7 @@ interface Listed {
   readonly id?: number;
   readonly user?: { readonly id: number };
 }
-/** Every list that is searched by people; anonymous callers are asked about one username. */
+/** Every list that can be searched by users. Anonymous callers are checked with one username. */
 const LISTS: readonly [string, (text: string, about: Person) => [string, Record<string, string>]][] = [
   ['users', (search, { username }) => ['users', { search, username }]],
   ['users of a project', (search) => [`projects/${work.id}/users`, { search }]],
@@ -72,18 +72,18 @@ describe.each(LISTS)('searching %s', (list, request) => {
   };
   const isForAnybody = !list.includes('members');
 
-  it('finds nobody by an address for anonymous callers', async () => {
+  it('finds no user by an address for anonymous callers', async () => {
     const some: [string, Person][] = [
       [primaryOf(open), open],
       ['both@work.example', both],
       [primaryOf(shy), shy],
     ];
     for (const [text, about] of isForAnybody ? some : []) {
-      expect([text, await isFound(identity.nobody, text, about)]).toEqual([text, false]);
+      expect([text, await isFound(identity.anonymous, text, about)]).toEqual([text, false]);
     }
   });
 
-  it('finds people by a whole address that they show', async () => {
+  it('finds users by a whole public address', async () => {
     for (const client of [owner.client, shy.client]) {
       expect(await isFound(client, primaryOf(open).toUpperCase(), open)).toBe(true);
       expect(await isFound(client, 'both@work.example', both)).toBe(true);
@@ -92,7 +92,7 @@ describe.each(LISTS)('searching %s', (list, request) => {
     }
   });
 
-  it('finds nobody by an address that they do not show', async () => {
+  it('finds no user by a hidden address', async () => {
     for (const client of [owner.client, both.client, claims.client]) {
       for (const [text, about] of [
         [primaryOf(both), both],
@@ -105,19 +105,19 @@ describe.each(LISTS)('searching %s', (list, request) => {
     }
   });
 
-  it('finds everybody by their address for administrators', async () => {
+  it('finds all users by their address for administrators', async () => {
     for (const one of [open, both, claims]) expect(await isFound(identity.root, primaryOf(one), one)).toBe(true);
   });
 });
 
-describe('searching for nothing', () => {
-  it('finds everybody, and an unknown address nobody', async () => {
+describe('an empty search', () => {
+  it('finds all users, and an unknown address none', async () => {
     const members = (query: string) => owner.client.get(`/api/v4/projects/${work.id}/members`).query({ query });
     expect((await members('')).body).toHaveLength(4);
     expect((await members('nobody@example.com')).body).toEqual([]);
   });
 
-  it('costs by the number of people, and not by the length of the text', async () => {
+  it('takes time by the number of users, not by the length of the text', async () => {
     await identity.db.query(
       `insert into users (username, name, email) select 'n' || g, 'Name ' || g, 'n' || g || '@many.example'
        from generate_series(1, 10000) g`,
@@ -130,8 +130,8 @@ describe('searching for nothing', () => {
     };
     const tooLong = await owner.client.get('/api/v4/users').query({ search: 'x'.repeat(15_000) });
     expect([tooLong.status, tooLong.body]).toEqual([400, { error: 'search is too long (maximum is 255 characters)' }]);
-    // It was 130 times as much for a text of that length, so a few callers could keep all others waiting. Other things that the machine does may
-    // make either look longer, and never shorter than it is.
+    // It took 130 times as long for a text of that length, so a few callers could block all others. Other load on the
+    // machine can make a measurement longer, but never shorter.
     let [short, long] = [Infinity, Infinity];
     await until(async () => {
       short = Math.max(5, Math.min(short, await took('x'.repeat(10))));

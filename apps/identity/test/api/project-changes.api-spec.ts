@@ -32,7 +32,7 @@ describe('POST /projects', () => {
     [{ topics: 'Birds, sea' }, ['Birds', 'sea']],
     [{ tag_list: ['birds', 'BIRDS'] }, ['birds']],
     [{ topics: [] }, []],
-  ])('takes topics as %j', async (sent, expected) => {
+  ])('accepts topics as %j', async (sent, expected) => {
     const { status, body } = await create(sent);
     expect([status, body.topics.map((one: string) => one.toLowerCase())]).toEqual([
       201,
@@ -41,7 +41,7 @@ describe('POST /projects', () => {
     expect(body.tag_list).toEqual(body.topics);
   });
 
-  it('takes a picture by multipart, with everything else as text and an empty part beside it', async () => {
+  it('accepts an avatar by multipart, with other fields as texts and an empty part', async () => {
     const { status, body } = await ada.client
       .post('/api/v4/projects')
       .field({
@@ -58,14 +58,14 @@ describe('POST /projects', () => {
     expect(body.avatar_url).toBe(`http://localhost:8080/uploads/-/system/project/avatar/${body.id}/avatar.png`);
   });
 
-  it('sends the wish for a first commit along with the event', async () => {
+  it('passes the request for a first commit on in the event', async () => {
     const [plain, wished] = [await create({}), await create({ initialize_with_readme: 'true' })];
     expect(wished.body).toMatchObject({ empty_repo: true, default_branch: null, readme_url: null });
     expect((await eventsOf(plain.body.id))[0]!.payload).not.toHaveProperty('initialize_with_readme');
     expect((await eventsOf(wished.body.id))[0]!.payload).toMatchObject({ initialize_with_readme: true });
   });
 
-  it('takes a blank name or path for none, and null for not sent', async () => {
+  it('treats a blank name or path as omitted, and null as not sent', async () => {
     const path = unique('only');
     expect((await create({ name: '', path })).body).toMatchObject({ name: path, path });
     const name = unique('only');
@@ -88,7 +88,7 @@ describe('POST /projects', () => {
     expect([status, body]).toEqual([400, { message }]);
   });
 
-  it('refuses a picture that is none, and another organization', async () => {
+  it('refuses an invalid avatar, and another organization', async () => {
     const { status, body } = await ada.client
       .post('/api/v4/projects')
       .field({ name: unique('p') })
@@ -101,7 +101,7 @@ describe('POST /projects', () => {
     });
   });
 
-  it('makes nothing when one of its parts is refused', async () => {
+  it('creates nothing when one of its parts is refused', async () => {
     const name = unique('whole');
     await create({ name, topics: ['a\u0007b'] }).expect(400);
     await create({ name }).expect(201);
@@ -128,7 +128,7 @@ describe('POST /projects', () => {
     if (expected === 201) expect(body[field]).toBe(value);
   });
 
-  it('keeps to the limit when many come at once', async () => {
+  it('enforces the limit for concurrent requests', async () => {
     const small = await person({ projects_limit: 3 });
     const answers = await Promise.all(Array.from({ length: 8 }, () => create({}, small)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 400, 400, 400, 400, 400]);
@@ -144,7 +144,7 @@ describe('POST /projects/user/:user_id', () => {
   const make = (id: number | string, body: object, client = identity.root) =>
     client.post(`/api/v4/projects/user/${id}`).send(body);
 
-  it('makes a project of that person in their own namespace', async () => {
+  it("creates a project in that user's own namespace", async () => {
     const { status, body } = await make(bob.id, { name: unique('theirs'), description: 'given' });
     expect([status, body.creator_id, body.namespace.full_path, body.owner.id]).toEqual([201, bob.id, 'bob', bob.id]);
     expect(body).toEqual((await identity.root.get(`/api/v4/projects/${body.id}`)).body);
@@ -152,7 +152,7 @@ describe('POST /projects/user/:user_id', () => {
     expect((await eventsOf(body.id))[0]).toMatchObject({ actor_id: 1, payload: { creator_id: bob.id } });
   });
 
-  it('asks for their rights and their limit', async () => {
+  it("checks that user's permissions and limit", async () => {
     const [home, full] = [await group(ada), await person({ projects_limit: 0 })];
     const notValid = { status: 400, body: { message: { namespace: ['is not valid'] } } };
     expect(await make(bob.id, { name: 'x', namespace_id: home.id })).toMatchObject(notValid);
@@ -160,8 +160,8 @@ describe('POST /projects/user/:user_id', () => {
     expect(Object.keys((await make(full.id, { name: 'x' })).body.message)).toEqual(['limit_reached']);
   });
 
-  it('refuses in the usual order', async () => {
-    expect((await make(bob.id, {}, identity.nobody)).body).toEqual({ message: '401 Unauthorized' });
+  it('checks in the usual order', async () => {
+    expect((await make(bob.id, {}, identity.anonymous)).body).toEqual({ message: '401 Unauthorized' });
     expect(await make(bob.id, {}, bob.client)).toMatchObject({ status: 403, body: { message: '403 Forbidden' } });
     expect((await make('x', { name: 'x' })).body).toEqual({ error: 'user_id is invalid' });
     expect((await make(bob.id, {})).body).toEqual({
@@ -184,7 +184,7 @@ describe('POST /projects/user/:user_id', () => {
 });
 
 describe('PUT /projects/:id', () => {
-  it('replaces topics, sets and takes away the picture, and leaves what is not sent', async () => {
+  it('replaces topics, sets and removes the avatar, and keeps omitted fields', async () => {
     const made = await project(ada, { topics: ['old'], description: 'kept' });
     const set = await ada.client
       .put(`/api/v4/projects/${encoded(made)}`)
@@ -201,7 +201,7 @@ describe('PUT /projects/:id', () => {
     expect(states.map(({ url }) => url !== null)).toEqual([false, true, true, false]);
   });
 
-  it('refuses by field, and changes nothing then', async () => {
+  it('refuses by field, and then changes nothing', async () => {
     const home = await group(ada, { visibility: 'internal' });
     const made = await project(ada, { namespace_id: home.id });
     const cases: [object, object][] = [
@@ -223,21 +223,21 @@ describe('PUT /projects/:id', () => {
     expect((await ada.client.get(`/api/v4/projects/${made.id}`)).body).toEqual(before);
   });
 
-  it('leaves alone a name that would not be allowed any more', async () => {
+  it('accepts an unchanged name that would be invalid now', async () => {
     const made = await project(ada);
     await identity.db.query(`update projects set name = '(old)' where id = $1`, [made.id]);
     await update(made.id, { name: '(old)', description: 'x' }).expect(200);
     await update(made.id, { name: '(new)' }).expect(400);
   });
 
-  it('changes only letters of a name and path in place', async () => {
+  it('changes the case of a name and path without a redirect', async () => {
     const made = await project(ada);
     const path = made.path_with_namespace.split('/')[1]!.toUpperCase();
     expect((await update(made.id, { name: path, path })).body).toMatchObject({ name: path, path });
     expect((await ada.client.get(`/api/v4/projects/${encoded(made)}`)).body.id).toBe(made.id);
   });
 
-  it('is for maintainers and leaves visibility to owners', async () => {
+  it('requires maintainers, and owners for the visibility', async () => {
     const made = await project(ada);
     const one = await person();
     await join(`/api/v4/projects/${made.id}`, one, 40);

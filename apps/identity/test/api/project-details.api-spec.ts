@@ -30,12 +30,12 @@ const share = (id: number, group_id: number, group_access: number) =>
 describe('GET /projects/:id', () => {
   it('shows topics in their order, in both shapes', async () => {
     const { id } = await project(ada, { visibility: 'public', topics: ['zoo', 'Ape', 'ZOO'] });
-    for (const client of [ada.client, identity.nobody]) {
+    for (const client of [ada.client, identity.anonymous]) {
       expect(await show(id, client)).toMatchObject({ topics: ['zoo', 'Ape'], tag_list: ['zoo', 'Ape'], star_count: 0 });
     }
   });
 
-  it('shows where it was forked from, as far as the caller may know', async () => {
+  it('shows the source of a fork if the caller can see it', async () => {
     const origin = await project(ada, { visibility: 'public', topics: ['source'], description: 'first' });
     const bob = await person();
     const { body: fork }: { body: { id: number } } = await bob.client
@@ -44,7 +44,7 @@ describe('GET /projects/:id', () => {
     await ada.client.post(`/api/v4/projects/${fork.id}/star`).expect(201);
     const shown = await show(fork.id, bob.client);
     expect(shown).toMatchObject({ star_count: 1, forks_count: 0 });
-    expect(shown.forked_from_project).toEqual(await show(origin.id, identity.nobody));
+    expect(shown.forked_from_project).toEqual(await show(origin.id, identity.anonymous));
     await ada.client.put(`/api/v4/projects/${origin.id}`).send({ visibility: 'private' }).expect(200);
     expect(await show(fork.id, bob.client)).not.toHaveProperty('forked_from_project');
     expect((await show(fork.id, identity.root)).forked_from_project.id).toBe(origin.id);
@@ -57,7 +57,7 @@ describe('GET /projects/:id', () => {
     expect(await show(fork.id, bob.client)).not.toHaveProperty('forked_from_project');
   });
 
-  it('counts open issues for those who may see issues', async () => {
+  it('counts open issues for callers who may see issues', async () => {
     const { id } = await project(ada, { visibility: 'public', issues_access_level: 'private' });
     await identity.db.query(
       `update project_statistics set open_issues_count = 7, open_public_issues_count = 7 where project_id = $1`,
@@ -109,29 +109,29 @@ describe('GET /projects/:id', () => {
       ['a developer', 30, ALL],
       ['a maintainer', 40, ALL],
       ['an owner', 50, ALL],
-    ])('counts for %s what they read by their role', async (_, level, expected) => {
-      const somebody = await person();
-      if (level !== null) await join(`/api/v4/projects/${id}`, somebody, level);
-      expect(countOf(await show(id, somebody.client))).toBe(expected);
-      const starred = await somebody.client.post(`/api/v4/projects/${id}/star`).expect(201);
+    ])('counts for %s the issues that the role may read', async (_, level, expected) => {
+      const member = await person();
+      if (level !== null) await join(`/api/v4/projects/${id}`, member, level);
+      expect(countOf(await show(id, member.client))).toBe(expected);
+      const starred = await member.client.post(`/api/v4/projects/${id}/star`).expect(201);
       expect(countOf(starred.body)).toBe(expected);
-      const { body: left } = await somebody.client.post(`/api/v4/projects/${id}/unstar`).expect(201);
+      const { body: left } = await member.client.post(`/api/v4/projects/${id}/unstar`).expect(201);
       expect(countOf(left)).toBe(expected);
       const paths = [
         `/api/v4/projects?id_after=${id - 1}&id_before=${id + 1}`,
         `/api/v4/groups/${home.id}/projects`,
-        `/api/v4/users/${somebody.id}/starred_projects`,
+        `/api/v4/users/${member.id}/starred_projects`,
       ];
-      await somebody.client.post(`/api/v4/projects/${id}/star`).expect(201);
+      await member.client.post(`/api/v4/projects/${id}/star`).expect(201);
       for (const path of paths) {
-        const { body } = await somebody.client.get(path).expect(200);
+        const { body } = await member.client.get(path).expect(200);
         expect([path, body.map(countOf)]).toEqual([path, [expected]]);
       }
-      const { body: shown } = await somebody.client.get(`/api/v4/groups/${home.id}`).expect(200);
+      const { body: shown } = await member.client.get(`/api/v4/groups/${home.id}`).expect(200);
       expect(shown.projects.map(countOf)).toEqual([expected]);
     });
 
-    it('counts all of them for administrators, and for whoever has the role by an invited group', async () => {
+    it('counts all issues for administrators, and for callers with the role by an invited group', async () => {
       expect(countOf(await show(id, identity.root))).toBe(ALL);
       const [guest, planner] = [await person(), await person()];
       const invited = await group(ada, { visibility: 'public' });
@@ -151,7 +151,7 @@ describe('GET /projects/:id', () => {
       }
     });
 
-    it('tells anonymous callers no number anywhere', async () => {
+    it('shows anonymous callers no count anywhere', async () => {
       const paths = [
         `/api/v4/projects/${id}`,
         `/api/v4/projects?id_after=${id - 1}&id_before=${id + 1}`,
@@ -162,12 +162,12 @@ describe('GET /projects/:id', () => {
         `/api/v4/users/${ada.id}/starred_projects`,
       ];
       for (const path of paths) {
-        const { text } = await identity.nobody.get(path).expect(200);
+        const { text } = await identity.anonymous.get(path).expect(200);
         expect([path, text.includes('open_issues_count')]).toEqual([path, false]);
       }
     });
 
-    it('counts for whoever changes or copies it what they read', async () => {
+    it('counts in answers of changes and forks like in reads', async () => {
       const maintainer = await person();
       await join(`/api/v4/projects/${id}`, maintainer, 40);
       const { body: changed } = await maintainer.client
@@ -196,7 +196,7 @@ describe('GET /projects/:id', () => {
       await share(id, secret.id, 30);
     });
 
-    it('names invited groups that the caller may know of', async () => {
+    it('includes invited groups that the caller can see', async () => {
       const names = async (client: Person['client']) =>
         (await show(id, client)).shared_with_groups.map((one: { group_id: number }) => one.group_id);
       const bob = await person();
@@ -214,7 +214,7 @@ describe('GET /projects/:id', () => {
       });
     });
 
-    it('counts what an invited group gives as the access of the group', async () => {
+    it('counts the level by an invited group as group access', async () => {
       const [eve, mia] = [await person(), await person()];
       const of = async (who: Person) => (await show(id, who.client)).permissions;
       expect(await of(eve)).toEqual({ project_access: null, group_access: null });
@@ -246,7 +246,7 @@ describe('GET /projects/:id', () => {
       });
       expect(await show(id, client)).not.toHaveProperty('statistics');
     }
-    for (const client of [bob.client, identity.nobody]) {
+    for (const client of [bob.client, identity.anonymous]) {
       expect(await show(id, client, { statistics: true })).not.toHaveProperty('statistics');
     }
     await join(`/api/v4/projects/${id}`, bob, 15);
@@ -255,7 +255,7 @@ describe('GET /projects/:id', () => {
     expect([status, body]).toEqual([400, { error: 'statistics is invalid' }]);
   });
 
-  it('has no licence without a repository, and says so when asked', async () => {
+  it('has no licence without a repository, and shows null on request', async () => {
     const { id } = await project(ada);
     expect(await show(id, ada.client, { license: true })).toMatchObject({ license: null, license_url: null });
     expect(await show(id, ada.client)).not.toHaveProperty('license');
@@ -273,7 +273,7 @@ describe('GET /projects/:id', () => {
     expect(await show(id, ada.client, { with_custom_attributes: true })).not.toHaveProperty('custom_attributes');
   });
 
-  it('keeps what administration is about to maintainers, the error of an import to the single answer', async () => {
+  it('shows administrative fields to maintainers, and the error of an import only in the single answer', async () => {
     const { id } = await project(ada, { visibility: 'public', name: 'administered' });
     await identity.db.query(
       `update projects set import_error = 'broken', import_url = 'https://x.example' where id = $1`,
@@ -294,7 +294,7 @@ describe('GET /projects/:id', () => {
     expect(listed).not.toHaveProperty('import_error');
   });
 
-  it('has the fields that clients read', async () => {
+  it('has all fields that clients read', async () => {
     const { id } = await project(ada, { description: 'd' });
     const shown = await show(id, ada.client);
     expect(Object.keys(shown)).toEqual(expect.arrayContaining(FIELDS));

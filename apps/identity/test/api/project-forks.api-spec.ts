@@ -27,7 +27,7 @@ const TAKEN = 'has already been taken';
 const NO_TARGET = { status: 404, body: { message: '404 Target Namespace Not Found' } };
 
 describe('POST /projects/:id/fork', () => {
-  it("makes a project of the caller's with what the source has, and counts", async () => {
+  it('creates a project of the caller with values of the source, and counts the fork', async () => {
     const source = await open({
       name: 'Bird House',
       description: 'text\r\nmore',
@@ -72,7 +72,7 @@ describe('POST /projects/:id/fork', () => {
     ]);
   });
 
-  it('goes by name, path, description and visibility of its own into a namespace by id, path or either', async () => {
+  it('accepts its own name, path, description and visibility, and a namespace by id, path or either', async () => {
     const source = await open();
     const home = await group(bob, { visibility: 'internal' });
     const wishes = { name: 'Other name', path: 'other', description: null, visibility: 'private' };
@@ -111,7 +111,7 @@ describe('POST /projects/:id/fork', () => {
     expect(body.visibility).toBe(expected);
   });
 
-  it('takes the picture along', async () => {
+  it('copies the avatar', async () => {
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
     const { body: source }: { body: MadeProject } = await ada.client
       .post('/api/v4/projects')
@@ -122,7 +122,7 @@ describe('POST /projects/:id/fork', () => {
     expect(body.avatar_url).toBe(`http://localhost:8080/uploads/-/system/project/avatar/${body.id}/a.png`);
   });
 
-  it('is 409 by field when the name or path is taken, the space is full, or they cannot be', async () => {
+  it('is 409 by field when the name or path is taken or the namespace is full, or has no room for external users', async () => {
     const source = await open({ name: 'Twice Forked' });
     await fork(bob, source.id).expect(201);
     const cases: [object, object][] = [
@@ -146,7 +146,7 @@ describe('POST /projects/:id/fork', () => {
     });
   });
 
-  it('tells nothing of namespaces that the caller may not know, and refuses those where they may not create', async () => {
+  it('hides namespaces that the caller cannot see, and refuses those in which the caller may not create projects', async () => {
     const source = await open();
     const [secret, shown] = [await group(ada), await group(ada, { visibility: 'public' })];
     const unknown = { status: 404, body: { message: '404 Namespace Not Found' } };
@@ -191,7 +191,7 @@ describe('POST /projects/:id/fork', () => {
     if (expected === 404) expect(body).toEqual({ message: '404 Not Found' });
   });
 
-  it('stays within the top-level group that wants it so, but for administrators', async () => {
+  it('stays within a top-level group that requires it, except for administrators', async () => {
     const root = await group(ada, { visibility: 'public' });
     const sub = await group(ada, { visibility: 'public', parent_id: root.id });
     await ada.client.put(`/api/v4/groups/${root.id}`).send({ prevent_forking_outside_group: true }).expect(200);
@@ -201,7 +201,7 @@ describe('POST /projects/:id/fork', () => {
     await identity.root.post(`/api/v4/projects/${source.id}/fork`).expect(201);
   });
 
-  it('is possible of an archived project and of a fork, and outlives its source', async () => {
+  it('works for archived projects and forks, and survives the removal of its source', async () => {
     const source = await open();
     await ada.client.post(`/api/v4/projects/${source.id}/archive`).expect(201);
     const first = await fork(bob, source.id);
@@ -215,7 +215,7 @@ describe('POST /projects/:id/fork', () => {
     expect(await column(source.id, 'forks_count')).toBe(0);
   });
 
-  it('counts exactly when many fork at once, and lets one of them have a name', async () => {
+  it('counts exactly for concurrent forks, of which one gets a taken name', async () => {
     const source = await open();
     const people = await Promise.all(Array.from({ length: 5 }, () => person()));
     const answers = await Promise.all([...people, ...people].map((one) => fork(one, source.id)));
@@ -223,14 +223,14 @@ describe('POST /projects/:id/fork', () => {
     expect(await column(source.id, 'forks_count')).toBe(5);
   });
 
-  it('keeps to the limit of a personal namespace when many come at once', async () => {
+  it('enforces the limit of a personal namespace for concurrent requests', async () => {
     const sources = await Promise.all(Array.from({ length: 5 }, () => open()));
     const small = await person({ projects_limit: 2 });
     const answers = await Promise.all(sources.map(({ id }) => fork(small, id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409]);
   });
 
-  it('refuses values that are none', async () => {
+  it('refuses invalid values', async () => {
     const { id } = await open();
     expect((await fork(bob, id, { visibility: 'secret' })).body).toEqual({
       error: 'visibility does not have a valid value',

@@ -35,12 +35,12 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const idsOf = (groups: readonly { id: number }[]) => groups.map((one) => one.id);
-const list = async (query: object = {}, client = identity.nobody) =>
+const list = async (query: object = {}, client = identity.anonymous) =>
   idsOf((await client.get(`/api/v4/projects/${deep.id}/groups`).query({ ...query })).body);
 
 describe('GET /projects/:id/groups', () => {
-  it('lists the groups above, up to the top', async () => {
-    const { status, body } = await identity.nobody.get(
+  it('lists the groups above, up to the top level', async () => {
+    const { status, body } = await identity.anonymous.get(
       `/api/v4/projects/${encodeURIComponent(deep.path_with_namespace)}/groups`,
     );
     expect([status, idsOf(body)]).toEqual([200, idsOf(above)]);
@@ -54,7 +54,7 @@ describe('GET /projects/:id/groups', () => {
     });
   });
 
-  it('adds invited groups that the caller may know of', async () => {
+  it('adds invited groups that the caller can see', async () => {
     expect(await list({ with_shared: true })).toEqual([...idsOf(above), invited.id]);
     expect(await list({ with_shared: 'True' }, bob.client)).toEqual([...idsOf(above), invited.id]);
     for (const client of [ada.client, identity.root]) {
@@ -66,25 +66,25 @@ describe('GET /projects/:id/groups', () => {
     ]);
   });
 
-  it('narrows by name and leaves out', async () => {
+  it('filters by name and excludes groups', async () => {
     expect(await list({ search: 'TOP' })).toEqual([above[0]!.id]);
     expect(await list({ search: '%' })).toEqual([]);
     expect(await list({ 'skip_groups[]': [above[0]!.id, above[2]!.id] })).toEqual(
       idsOf([above[1]!, above[3]!, above[4]!]),
     );
     expect(await list({ skip_groups: `${above[0]!.id},${above[1]!.id}`, per_page: 1 })).toEqual([above[2]!.id]);
-    const bad = await identity.nobody.get(`/api/v4/projects/${deep.id}/groups?skip_groups=x`);
+    const bad = await identity.anonymous.get(`/api/v4/projects/${deep.id}/groups?skip_groups=x`);
     expect([bad.status, bad.body]).toEqual([400, { error: 'skip_groups is invalid' }]);
   });
 
-  it('has none for a personal project, and is not there for one that cannot be seen', async () => {
+  it('is empty for a personal project, and answers 404 for one that the caller cannot see', async () => {
     const own = await project(ada);
     expect((await ada.client.get(`/api/v4/projects/${own.id}/groups`)).body).toEqual([]);
     const unseen = await bob.client.get(`/api/v4/projects/${own.id}/groups`);
     expect([unseen.status, unseen.body]).toEqual([404, { message: '404 Project Not Found' }]);
   });
 
-  it('names private groups above to members of the project alone, since its path names them too', async () => {
+  it('lists private groups above only to members of the project, whose path names them too', async () => {
     const hidden = await group(ada);
     const inside = await project(ada, { namespace_id: hidden.id });
     await join(`/api/v4/projects/${inside.id}`, bob, 10);

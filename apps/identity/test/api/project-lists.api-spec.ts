@@ -24,7 +24,7 @@ const measure = (id: number, columns: Readonly<Record<string, number>>) =>
   );
 
 describe('the projects of a member', () => {
-  it('are each listed once, however they are reached, and counted on every page', async () => {
+  it('are listed once each, however they are reached, and counted on every page', async () => {
     const me = await person();
     const [top, other, invited] = [await group(ada), await group(ada), await group(ada)];
     const below = await group(ada, { parent_id: top.id });
@@ -63,11 +63,14 @@ describe('the projects of a member', () => {
   });
 });
 
-describe('an impossible id', () => {
-  it.each(['', '/forks', '/starrers', '/groups', '/users', '/badges', '/avatar'])('has no %s', async (rest) => {
-    const { status, body } = await ada.client.get(`/api/v4/projects/99999999999999999999${rest}`);
-    expect([status, body]).toEqual([404, { message: '404 Project Not Found' }]);
-  });
+describe('an out-of-range id', () => {
+  it.each(['', '/forks', '/starrers', '/groups', '/users', '/badges', '/avatar'])(
+    'is not accepted in %s',
+    async (rest) => {
+      const { status, body } = await ada.client.get(`/api/v4/projects/99999999999999999999${rest}`);
+      expect([status, body]).toEqual([404, { message: '404 Project Not Found' }]);
+    },
+  );
 });
 
 describe('GET /projects', () => {
@@ -123,22 +126,22 @@ describe('GET /projects', () => {
     [{ custom_attributes: { site: 'north' } }, ['theirs', 'three', 'two', 'one']],
     [{ order_by: 'similarity', search: 'heron t', sort: 'asc' }, ['theirs', 'three', 'two']],
     [{ order_by: 'similarity', search: '' }, expect.any(Array)],
-  ])('narrows and orders by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
+  ])('filters and orders by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
 
-  it('finds projects of a topic by its id', async () => {
-    const [{ id }] = (await identity.nobody.get('/api/v4/topics?search=mud')).body;
+  it('filters by the id of a topic', async () => {
+    const [{ id }] = (await identity.anonymous.get('/api/v4/topics?search=mud')).body;
     expect(await list({ topic_id: id })).toEqual(['three']);
-    expect(await list({ topic_id: `${id}`, topic: 'fish' }, identity.nobody)).toEqual([]);
+    expect(await list({ topic_id: `${id}`, topic: 'fish' }, identity.anonymous)).toEqual([]);
   });
 
-  it('tells an anonymous caller of public ones only, whatever they ask', async () => {
-    expect(await list({ topic: 'rivers' }, identity.nobody)).toEqual(['theirs', 'one']);
+  it('lists only public projects for anonymous callers', async () => {
+    expect(await list({ topic: 'rivers' }, identity.anonymous)).toEqual(['theirs', 'one']);
     for (const filter of [{ owned: true }, { membership: true }, { min_access_level: 40 }])
-      expect(await list(filter, identity.nobody)).toEqual(['theirs', 'one']);
-    expect(await list({ starred: true }, identity.nobody)).toEqual([]);
+      expect(await list(filter, identity.anonymous)).toEqual(['theirs', 'one']);
+    expect(await list({ starred: true }, identity.anonymous)).toEqual([]);
   });
 
-  it('gives administrators everything, sizes and custom attributes included', async () => {
+  it('lists all projects for administrators, with sizes and custom attributes', async () => {
     expect(await list({}, identity.root)).toEqual(['hidden', 'theirs', 'three', 'two', 'one']);
     expect(await list({ order_by: 'repository_size' }, identity.root)).toEqual([
       'two',
@@ -184,7 +187,7 @@ describe('GET /projects', () => {
       container_registry_size: 0,
     });
     expect(await shown(ada.client, {})).not.toHaveProperty('statistics');
-    for (const client of [guest.client, bob.client, identity.nobody])
+    for (const client of [guest.client, bob.client, identity.anonymous])
       expect(await shown(client)).not.toHaveProperty('statistics');
     await identity.root
       .put(`/api/v4/projects/${ids['one']}/members/${guest.id}`)
@@ -193,7 +196,7 @@ describe('GET /projects', () => {
     expect(await shown(guest.client)).toHaveProperty('statistics');
   });
 
-  it('finds what an import of the caller made, and what is at its end', async () => {
+  it('filters by imports of the caller, and by archived or marked projects', async () => {
     const mine = await project(ada, { name: 'heron imported' });
     await identity.db.query(`update projects set import_type = 'remote' where id = any($1)`, [
       [mine.id, ids['theirs']],
@@ -225,7 +228,7 @@ describe('GET /projects', () => {
     expect([status, body]).toEqual([400, { error }]);
   });
 
-  it('survives odd values', async () => {
+  it('accepts or refuses odd values without 5xx', async () => {
     for (const query of [
       { topic: 'a\0b' },
       { search: 'a\0b' },
@@ -255,18 +258,18 @@ describe('GET /projects/:id/forks', () => {
   const list = async (client: Person['client'], query = {}) =>
     idsOf((await client.get(`/api/v4/projects/${origin.id}/forks`).query(query)).body);
 
-  it('lists those that the caller may see, newest first', async () => {
+  it('lists the forks that the caller can see, newest first', async () => {
     const newest = [...forks].reverse().map((fork) => fork.id);
     expect(await list(bob.client)).toEqual(newest);
     expect(await list(identity.root)).toEqual(newest);
     expect(await list(ada.client)).toEqual(newest.filter((id) => id !== forks[1]!.id));
-    expect(await list(identity.nobody)).toEqual([forks[4], forks[2], forks[0]].map((fork) => fork!.id));
+    expect(await list(identity.anonymous)).toEqual([forks[4], forks[2], forks[0]].map((fork) => fork!.id));
     expect(await list(bob.client, { visibility: 'private' })).toEqual([forks[1]!.id]);
     expect(await list(bob.client, { order_by: 'id', sort: 'asc', per_page: 1 })).toEqual([forks[0]!.id]);
     expect(await list(ada.client, { owned: true })).toEqual([]);
   });
 
-  it('shows of each where it comes from, to those who may know', async () => {
+  it('shows the source of each to callers who can see it', async () => {
     const [fork] = (await bob.client.get(`/api/v4/projects/${encodeURIComponent(origin.path_with_namespace)}/forks`))
       .body;
     expect(fork.forked_from_project).toMatchObject({
@@ -277,7 +280,7 @@ describe('GET /projects/:id/forks', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
       namespace: { id: ada.namespaceId, web_url: 'http://localhost:8080/ada' },
     });
-    const [plain] = (await identity.nobody.get(`/api/v4/projects/${origin.id}/forks`)).body;
+    const [plain] = (await identity.anonymous.get(`/api/v4/projects/${origin.id}/forks`)).body;
     expect(plain).not.toHaveProperty('forked_from_project');
     expect((await ada.client.get(`/api/v4/projects/${origin.id}`)).body).toMatchObject({ forks_count: 5 });
     await ada.client.put(`/api/v4/projects/${origin.id}`).send({ visibility: 'private' }).expect(200);
@@ -286,11 +289,11 @@ describe('GET /projects/:id/forks', () => {
     await ada.client.put(`/api/v4/projects/${origin.id}`).send({ visibility: 'public' }).expect(200);
   });
 
-  it('is found for those who see the project', async () => {
-    expect((await identity.nobody.get('/api/v4/projects/999999/forks')).body).toEqual({
+  it('is available to callers who can see the project', async () => {
+    expect((await identity.anonymous.get('/api/v4/projects/999999/forks')).body).toEqual({
       message: '404 Project Not Found',
     });
-    expect((await identity.nobody.head(`/api/v4/projects/${origin.id}/forks`)).get('x-total')).toBe('3');
+    expect((await identity.anonymous.head(`/api/v4/projects/${origin.id}/forks`)).get('x-total')).toBe('3');
     expect((await bob.client.get(`/api/v4/projects/${origin.id}/forks?order_by=x`)).body).toEqual({
       error: 'order_by does not have a valid value',
     });

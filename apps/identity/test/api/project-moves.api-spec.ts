@@ -30,7 +30,7 @@ const version = async (): Promise<number> =>
   (await identity.db.query<{ version: number }>(`select version from directory_head`))[0]!.version;
 
 describe('PUT /projects/:id/transfer', () => {
-  it('moves a project; its former path leads to it, and the directory is told in one version', async () => {
+  it('moves a project; its former path redirects, and the directory changes in one version', async () => {
     const [moved, home] = [await project(ada), await group(ada)];
     const before = await version();
     const { status, body } = await move(ada, encoded(moved), home.id);
@@ -63,7 +63,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect((await ada.client.get(`/api/v4/projects/${encoded(moved)}`)).body.id).toBe(heir.id);
   });
 
-  it('understands ids and full paths of groups and of people, and comes back', async () => {
+  it('accepts ids and full paths of groups and personal namespaces, also back to the first', async () => {
     const moved = await project(ada);
     const top = await group(ada);
     const sub = await group(ada, { parent_id: top.id });
@@ -89,7 +89,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect((await move(ada, moved.id, home.id)).body.visibility).toBe(expected);
   });
 
-  it('makes the person of a personal namespace an owner, and leaves its former person one that may be removed', async () => {
+  it('makes the user of a personal namespace an owner, and lets the former one be removed', async () => {
     const home = await group(ada);
     const moved = await project(ada, { namespace_id: home.id });
     await join(`/api/v4/projects/${moved.id}`, bob, 30);
@@ -107,7 +107,7 @@ describe('PUT /projects/:id/transfer', () => {
     await identity.root.delete(`/api/v4/projects/${moved.id}/members/${bob.id}`).expect(204);
   });
 
-  it('refuses the same namespace, what is taken, what is reserved and a full space', async () => {
+  it('refuses the same namespace, taken and reserved paths, and a full namespace', async () => {
     const home = await group(ada);
     const inside = await project(ada, { namespace_id: home.id });
     expect(await move(ada, inside.id, home.id)).toMatchObject(failed('Project is already in this namespace.'));
@@ -130,7 +130,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect((await ada.client.get(`/api/v4/projects/${encoded(samePath)}`)).body.id).toBe(samePath.id);
   });
 
-  it('refuses namespaces where the caller may not create, and tells nothing of hidden ones', async () => {
+  it('refuses namespaces in which the caller may not create projects, and hides unknown ones', async () => {
     const moved = await project(ada);
     const [hidden, shown] = [await group(bob), await group(bob, { visibility: 'public' })];
     const refused = failed("You don't have permission to transfer projects into that namespace.");
@@ -156,7 +156,7 @@ describe('PUT /projects/:id/transfer', () => {
     await move(one, moved.id, one.namespaceId).expect(expected);
   });
 
-  it('refuses values that are none', async () => {
+  it('refuses invalid values', async () => {
     const { id } = await project(ada);
     expect((await ada.client.put(`/api/v4/projects/${id}/transfer`).send({})).body).toEqual({
       error: 'namespace is missing',
@@ -200,8 +200,8 @@ describe('PUT /projects/:id/transfer', () => {
   );
 });
 
-describe('moves at once', () => {
-  it('let one of several projects have the path, and leave the others where they were', async () => {
+describe('concurrent moves', () => {
+  it('give the path to one of several projects, and leave the others in place', async () => {
     const homes = await Promise.all(Array.from({ length: 5 }, () => group(ada)));
     const same = unique('same');
     const several = await Promise.all(homes.map(({ id }) => project(ada, { name: same, namespace_id: id })));
@@ -215,7 +215,7 @@ describe('moves at once', () => {
       }
   });
 
-  it('of one project to and fro end in one place, with one entry in the space of paths', async () => {
+  it('of one project back and forth end in one namespace, with one entry in the table of paths', async () => {
     const moved = await project(ada);
     const homes = await Promise.all(Array.from({ length: 4 }, () => group(ada)));
     const targets = [...homes, ...homes].map(({ id }) => id);
@@ -247,7 +247,7 @@ describe('moves at once', () => {
     }
   });
 
-  it('keep to the limit of a personal namespace', async () => {
+  it('enforce the limit of a personal namespace', async () => {
     const small = await person({ projects_limit: 2 });
     const home = await group(small);
     const several = await Promise.all(Array.from({ length: 5 }, () => project(small, { namespace_id: home.id })));
@@ -260,7 +260,7 @@ describe('POST /groups/:id/projects/:project_id', () => {
   const into = (home: MadeGroup, ref: number | string, client = identity.root) =>
     client.post(`/api/v4/groups/${encodeURIComponent(home.full_path)}/projects/${ref}`).send({});
 
-  it('moves a project into a group and answers the group without its projects and secrets', async () => {
+  it('moves a project into a group and returns the group without projects and secrets', async () => {
     const [home, moved] = [await group(ada), await project(ada)];
     const { status, body } = await into(home, encoded(moved));
     expect([status, body.id, body.full_path]).toEqual([201, home.id, home.full_path]);
@@ -278,9 +278,9 @@ describe('POST /groups/:id/projects/:project_id', () => {
     });
   });
 
-  it('is for administrators, and refuses in the usual order', async () => {
+  it('is for administrators, and checks in the usual order', async () => {
     const [home, moved] = [await group(ada, { visibility: 'public' }), await project(ada)];
-    expect((await into(home, moved.id, identity.nobody)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await into(home, moved.id, identity.anonymous)).body).toEqual({ message: '401 Unauthorized' });
     expect(await into(home, moved.id, ada.client)).toMatchObject({ status: 403, body: { message: '403 Forbidden' } });
     const noGroup = await identity.root.post(`/api/v4/groups/999999/projects/${moved.id}`);
     expect([noGroup.status, noGroup.body]).toEqual([404, { message: '404 Group Not Found' }]);

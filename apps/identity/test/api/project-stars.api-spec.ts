@@ -19,7 +19,7 @@ const count = async (id: number): Promise<number> =>
   (await identity.root.get(`/api/v4/projects/${id}`).expect(200)).body.star_count;
 
 describe('POST /projects/:id/star and /unstar', () => {
-  it('answer the project with its new count; a second time 304 without a body', async () => {
+  it('return the project with its new count; a second time 304 without a body', async () => {
     const [starred, bob] = [await open(), await person()];
     const first = await bob.client.post(`/api/v4/projects/${encoded(starred)}/star`).send({});
     expect([first.status, first.body.id, first.body.star_count]).toEqual([201, starred.id, 1]);
@@ -35,7 +35,7 @@ describe('POST /projects/:id/star and /unstar', () => {
     expect(await count(starred.id)).toBe(1);
   });
 
-  it('count exactly while many come and go at once, and one person counts once', async () => {
+  it('count exactly for concurrent requests, and each user once', async () => {
     const starred = await open();
     const people = await Promise.all(Array.from({ length: 8 }, () => person()));
     const rounds = people.flatMap((one) =>
@@ -51,24 +51,24 @@ describe('POST /projects/:id/star and /unstar', () => {
     expect(await count(starred.id)).toBe(4);
   });
 
-  it('lose the stars of whoever is removed', async () => {
+  it('remove the stars of removed users', async () => {
     const [starred, bob] = [await open(), await person()];
     await bob.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     await identity.db.query(`delete from project_stars where user_id = $1`, [bob.id]);
     expect(await count(starred.id)).toBe(0);
   });
 
-  it('are for everybody who sees the project, archived or not', async () => {
+  it('are for all callers who can see the project, archived or not', async () => {
     const starred = await open();
     await ada.client.post(`/api/v4/projects/${starred.id}/archive`).expect(201);
     await (await person()).client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
   });
 
-  it.each(['star', 'unstar'])('%s refuses in the usual order', async (verb) => {
+  it.each(['star', 'unstar'])('%s checks in the usual order', async (verb) => {
     const hidden = await project(ada);
     const path = `/api/v4/projects/${hidden.id}/${verb}`;
     const { client } = await person();
-    expect((await identity.nobody.post(path)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await identity.anonymous.post(path)).body).toEqual({ message: '401 Unauthorized' });
     const scoped = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_api'] });
     expect(await scoped.post(path)).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
     for (const ref of [hidden.id, encoded(hidden), 999_999, 'none%2Fsuch']) {
@@ -79,13 +79,13 @@ describe('POST /projects/:id/star and /unstar', () => {
 });
 
 describe('GET /projects/:id/starrers', () => {
-  it('lists people with the time of their star, newest first', async () => {
+  it('lists users with the time of their star, newest first', async () => {
     const [starred, bob, cleo] = [await open(), await person(), await person()];
     for (const one of [bob, cleo]) await one.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     await identity.db.query(`update project_stars set created_at = '2026-01-02T03:04:05.678Z' where user_id = $1`, [
       bob.id,
     ]);
-    const { status, body } = await identity.nobody.get(`/api/v4/projects/${encoded(starred)}/starrers`);
+    const { status, body } = await identity.anonymous.get(`/api/v4/projects/${encoded(starred)}/starrers`);
     expect([status, body.map(({ user }: { user: { id: number } }) => user.id)]).toEqual([200, [cleo.id, bob.id]]);
     expect(body[1]).toEqual({
       starred_since: '2026-01-02T03:04:05.678Z',
@@ -102,7 +102,7 @@ describe('GET /projects/:id/starrers', () => {
     });
   });
 
-  it('finds people by name or username', async () => {
+  it('finds users by name or username', async () => {
     const starred = await open();
     const [zoe, yan] = [await person({ name: 'Zoe 100%' }), await person({ name: 'Yan' })];
     for (const one of [zoe, yan]) await one.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
@@ -116,14 +116,14 @@ describe('GET /projects/:id/starrers', () => {
     expect(await found('')).toEqual([yan.id, zoe.id]);
   });
 
-  it('shows private people to themselves and administrators, and nobody who is blocked', async () => {
+  it('shows private profiles only to their user and administrators, and no blocked users', async () => {
     const starred = await open();
     const [shy, blocked] = [await person({ private_profile: true }), await person()];
     for (const one of [shy, blocked]) await one.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     await identity.root.post(`/api/v4/users/${blocked.id}/block`).expect(201);
     const seen = async (client = ada.client) =>
       (await client.get(`/api/v4/projects/${starred.id}/starrers`)).body.length;
-    expect([await seen(), await seen(identity.nobody), await seen(shy.client), await seen(identity.root)]).toEqual([
+    expect([await seen(), await seen(identity.anonymous), await seen(shy.client), await seen(identity.root)]).toEqual([
       0, 0, 1, 1,
     ]);
   });

@@ -23,7 +23,7 @@ const stateIn = async (id: number): Promise<Record<string, unknown>[]> =>
   ).map(({ state }) => state);
 
 describe('POST /projects/:id/archive and /unarchive', () => {
-  it('answer the project, tell the directory, and change nothing a second time', async () => {
+  it('return the project and change the directory; a second time they change nothing', async () => {
     const made = await project(ada);
     const first = await ada.client.post(`/api/v4/projects/${encoded(made)}/archive`).send({});
     expect([first.status, first.body.archived]).toEqual([201, true]);
@@ -37,7 +37,7 @@ describe('POST /projects/:id/archive and /unarchive', () => {
     expect((await stateIn(made.id)).map((state) => state['archived'])).toEqual([false, true, false]);
   });
 
-  it('leave to owners what administers the project, and refuse to let people in', async () => {
+  it('leave administrative changes to owners, and refuse new members', async () => {
     const made = await project(ada, { visibility: 'public' });
     await ada.client.post(`/api/v4/projects/${made.id}/archive`).expect(201);
     const [stranger, member] = [await person(), await person()];
@@ -54,7 +54,7 @@ describe('POST /projects/:id/archive and /unarchive', () => {
 });
 
 describe('POST /projects/:id/restore', () => {
-  it('takes the mark away and tells the directory; what is not marked is 400', async () => {
+  it('restores the project and changes the directory; without a mark it is 400', async () => {
     const made = await project(ada);
     await ada.client.delete(`/api/v4/projects/${made.id}`);
     const { status, body } = await ada.client.post(`/api/v4/projects/${encoded(made)}/restore`).send({});
@@ -88,7 +88,7 @@ describe('DELETE /projects/:id', () => {
     expect((await stateIn(made.id)).at(-1)).toBeNull();
   });
 
-  it('is 412 for a project that changed since', async () => {
+  it('is 412 for a project that has changed since', async () => {
     const made = await project(ada);
     const remove = (since: Date) =>
       ada.client.delete(`/api/v4/projects/${made.id}`).set('if-unmodified-since', since.toUTCString());
@@ -97,7 +97,7 @@ describe('DELETE /projects/:id', () => {
     await remove(new Date(Date.now() + 60_000)).expect(202);
   });
 
-  it('leaves what is marked readable, writable and where it is', async () => {
+  it('keeps a marked project readable, writable and at its path', async () => {
     const made = await project(ada);
     const day = inDays(0);
     await remove(made).expect(202);
@@ -110,7 +110,7 @@ describe('DELETE /projects/:id', () => {
     expect([moved.status, moved.body.marked_for_deletion_on === null]).toEqual([200, false]);
   });
 
-  it('takes stars, forks’ origin and members along', async () => {
+  it('deletes stars, the source of forks and members', async () => {
     const made = await project(ada, { visibility: 'public' });
     await ada.client.post(`/api/v4/projects/${made.id}/star`).expect(201);
     await remove(made).expect(202);
@@ -152,10 +152,10 @@ describe.each(VERBS)('%s /projects/:id%s', (method, verb, success) => {
     if (expected === 403) expect(body).toEqual({ message: '403 Forbidden' });
   });
 
-  it('refuses in the usual order; administrators may', async () => {
+  it('checks in the usual order; administrators may', async () => {
     const made = await ready();
     const path = `/api/v4/projects/${made.id}${verb}`;
-    expect((await requestOf(identity.nobody, method, path)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await requestOf(identity.anonymous, method, path)).body).toEqual({ message: '401 Unauthorized' });
     const narrow = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_api'] });
     expect(await requestOf(narrow, method, path)).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
     const stranger = (await person()).client;
@@ -167,7 +167,7 @@ describe.each(VERBS)('%s /projects/:id%s', (method, verb, success) => {
   });
 });
 
-describe('the flag of a deletion', () => {
+describe('the parameter of a deletion', () => {
   refusalOrder(
     () => identity.app,
     async () => {

@@ -67,7 +67,7 @@ const BASIC = [
 ];
 
 describe('POST /projects', () => {
-  it("makes a project in the caller's own namespace, where they are a member with level 50", async () => {
+  it("creates a project in the caller's own namespace, where the caller gets level 50", async () => {
     const { body } = await ada.client
       .post('/api/v4/projects')
       .send({ name: 'My Project', description: 'a *b*\r\nc' })
@@ -105,7 +105,7 @@ describe('POST /projects', () => {
     ]);
   });
 
-  it('makes a project in a group, by path alone too', async () => {
+  it('creates a project in a group, also with a path only', async () => {
     const home = await group({ visibility: 'internal' });
     const { body } = await ada.client
       .post('/api/v4/projects')
@@ -118,7 +118,7 @@ describe('POST /projects', () => {
     });
   });
 
-  it('folds the old switches', async () => {
+  it('converts deprecated switches', async () => {
     const { id } = await make({ issues_enabled: false, wiki_enabled: '0', jobs_enabled: 'False', merge_method: 'ff' });
     expect((await ada.client.get(`/api/v4/projects/${id}`)).body).toMatchObject({
       issues_enabled: false,
@@ -130,7 +130,7 @@ describe('POST /projects', () => {
     });
   });
 
-  it('refuses what is not valid', async () => {
+  it('refuses invalid values', async () => {
     const taken = {
       'project_namespace.name': ['has already been taken'],
       name: ['has already been taken'],
@@ -155,10 +155,10 @@ describe('POST /projects', () => {
       const response = await ada.client.post('/api/v4/projects').send(body);
       expect([body, response.status, response.body]).toEqual([body, 400, expected]);
     }
-    await identity.nobody.post('/api/v4/projects').send({}).expect(401);
+    await identity.anonymous.post('/api/v4/projects').send({}).expect(401);
   });
 
-  it('shares the space of paths with subgroups', async () => {
+  it('shares its paths with subgroups', async () => {
     const home = await group();
     await ada.client.post('/api/v4/groups').send({ name: 'sub', path: 'sub', parent_id: home.id }).expect(201);
     const { body } = await ada.client
@@ -167,7 +167,7 @@ describe('POST /projects', () => {
     expect(body).toEqual({ message: { path: ['has already been taken'] } });
   });
 
-  it('keeps to the limit of personal projects', async () => {
+  it('enforces the limit of personal projects', async () => {
     const none = await identity.person('none', { projects_limit: 0 });
     expect((await none.client.post('/api/v4/projects').send({ name: 'x' })).body).toEqual({
       message: {
@@ -189,7 +189,7 @@ describe('POST /projects', () => {
     await member.client.post('/api/v4/projects').send({ name: 'x', namespace_id: home.id }).expect(expected);
   });
 
-  it('lets one of many at once have the path', async () => {
+  it('gives a path to one of several concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => ada.client.post('/api/v4/projects').send({ name: 'race' })),
     );
@@ -209,14 +209,14 @@ describe('POST /projects', () => {
   });
 });
 
-describe('who may do what with a project', () => {
+describe('permissions on a project', () => {
   const levels = { anonymous: -1, stranger: 0, guest: 10, developer: 30, maintainer: 40, owner: 50 } as const;
   it.each(['private', 'internal', 'public'])('%s', async (visibility) => {
     for (const [who, level] of Object.entries(levels)) {
       const project = await make({ visibility });
       const person = await identity.person(unique('who'));
       if (level > 0) await join('projects', project.id, person, level);
-      const client = level < 0 ? identity.nobody : person.client;
+      const client = level < 0 ? identity.anonymous : person.client;
       const isSeen = level > 0 || visibility === 'public' || (visibility === 'internal' && level === 0);
       const may = (needed: number, success: number) =>
         level < 0 ? 401 : !isSeen ? 404 : level >= needed ? success : 403;
@@ -243,20 +243,20 @@ describe('who may do what with a project', () => {
 describe('GET /projects/:id', () => {
   it('shows the basic shape to anonymous callers', async () => {
     const project = await make({ visibility: 'public' });
-    expect(Object.keys((await identity.nobody.get(`/api/v4/projects/${ref(project)}`)).body)).toEqual(BASIC);
-    expect((await identity.nobody.get('/api/v4/projects/none%2Fsuch')).body).toEqual({
+    expect(Object.keys((await identity.anonymous.get(`/api/v4/projects/${ref(project)}`)).body)).toEqual(BASIC);
+    expect((await identity.anonymous.get('/api/v4/projects/none%2Fsuch')).body).toEqual({
       message: '404 Project Not Found',
     });
   });
 
-  it('keeps administration to those who administer', async () => {
+  it('shows administrative fields only to callers who administer it', async () => {
     const project = await make({ visibility: 'public' });
     const { body } = await bob.client.get(`/api/v4/projects/${project.id}`);
     for (const key of ['runners_token', 'import_url', 'ci_default_git_depth']) expect(body).not.toHaveProperty(key);
     expect(body.permissions).toEqual({ project_access: null, group_access: null });
   });
 
-  it('leads from an old path to the new one, for those who may see it', async () => {
+  it('redirects from a former path to the present one, for callers who can see it', async () => {
     const project = await make();
     const { body } = await ada.client.put(`/api/v4/projects/${ref(project)}`).send({ path: unique('moved') });
     expect(body.id).toBe(project.id);
@@ -322,28 +322,28 @@ describe('GET /projects', () => {
     [{ archived: true }, []],
     [{ last_activity_after: '2999-01-01T00:00:00Z' }, []],
     [{ updated_before: '2999-01-01T00:00:00Z' }, ['direct', 'deep', 'team', 'inner', 'open', 'own']],
-  ])('narrows by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
+  ])('filters by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
 
-  it('looks at namespaces when asked', async () => {
+  it('also searches namespaces on request', async () => {
     expect(await list({ search: 'lena/lena' })).toEqual([]);
     expect(await list({ search: 'lena/lena', search_namespaces: true })).toEqual(['own']);
   });
 
-  it('cuts by id', async () => {
+  it('filters by ranges of ids', async () => {
     expect(await list({ id_after: ids['team'] })).toEqual(['direct', 'deep']);
     expect(await list({ id_before: ids['inner'] })).toEqual(['open', 'own']);
   });
 
-  it('shows public ones to anonymous callers in the basic shape, all to administrators, no internal ones to outsiders', async () => {
-    expect(await list({}, identity.nobody)).toEqual(['open']);
+  it('lists public projects in the basic shape for anonymous callers, all for administrators, and no internal ones for external users', async () => {
+    expect(await list({}, identity.anonymous)).toEqual(['open']);
     expect(await list({}, identity.root)).toEqual(['direct', 'hidden', 'deep', 'team', 'inner', 'open', 'own']);
     const outsider = await identity.person('outsider', { external: true });
     expect(await list({}, outsider.client)).toEqual(['open']);
-    expect(Object.keys((await identity.nobody.get('/api/v4/projects')).body[0])).toEqual(BASIC);
+    expect(Object.keys((await identity.anonymous.get('/api/v4/projects')).body[0])).toEqual(BASIC);
     expect(Object.keys((await lena.client.get('/api/v4/projects').query({ simple: 'True' })).body[0])).toEqual(BASIC);
   });
 
-  it.each(['asc', 'desc'])('goes on by id, %s', async (sort) => {
+  it.each(['asc', 'desc'])('continues by id, %s', async (sort) => {
     const found: number[] = [];
     let url: string | undefined = `/api/v4/projects?pagination=keyset&order_by=id&sort=${sort}&per_page=2&search=lena`;
     while (url) {
@@ -356,12 +356,12 @@ describe('GET /projects', () => {
     expect(named(found)).toEqual(sort === 'asc' ? all : all.reverse());
   });
 
-  it('has keyset by id only', async () => {
+  it('has keyset pagination only by id', async () => {
     const { status, body } = await lena.client.get('/api/v4/projects?pagination=keyset&order_by=name');
     expect([status, body]).toEqual([405, { error: 'Keyset pagination is not yet available for this type of request' }]);
   });
 
-  it('forgets memberships that ran out', async () => {
+  it('ignores expired memberships', async () => {
     await identity.db.query(
       `update members set expires_on = current_date where user_id = $1 and source_type = 'project' and source_id = $2`,
       [lena.id, ids['direct']],
@@ -380,7 +380,7 @@ describe('GET /projects', () => {
 });
 
 describe('PUT /projects/:id', () => {
-  it('answers the whole project; texts for numbers and flags will do', async () => {
+  it('returns the full project; accepts texts for numbers and flags', async () => {
     const project = await make();
     const { body } = await ada.client
       .put(`/api/v4/projects/${ref(project)}`)
@@ -396,7 +396,7 @@ describe('PUT /projects/:id', () => {
     });
   });
 
-  it('refuses a path that is taken', async () => {
+  it('refuses a taken path', async () => {
     const [one, two] = [await make(), await make()];
     const { status, body } = await ada.client
       .put(`/api/v4/projects/${one.id}`)
@@ -406,7 +406,7 @@ describe('PUT /projects/:id', () => {
 });
 
 describe('DELETE /projects/:id', () => {
-  it('marks, then removes with the flag and the whole path', async () => {
+  it('marks, then removes with the flag and the full path', async () => {
     const project = await make();
     const remove = (body: object = {}) => ada.client.delete(`/api/v4/projects/${project.id}`).send(body);
     const day = inDays(0);
@@ -427,7 +427,7 @@ describe('DELETE /projects/:id', () => {
 });
 
 describe('after the delay', () => {
-  it('what was marked is removed, groups with all they hold', async () => {
+  it('marked projects are removed, and groups with their contents', async () => {
     const [home, alone, kept] = [await group(), await make(), await make()];
     const inside = await make({ namespace_id: home.id });
     for (const path of [`/api/v4/groups/${home.id}`, `/api/v4/projects/${alone.id}`, `/api/v4/projects/${kept.id}`])

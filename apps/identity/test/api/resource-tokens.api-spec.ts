@@ -85,7 +85,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   });
 
   describe('creating', () => {
-    it('shows the token once, and its defaults', async () => {
+    it('shows the token once, with its defaults', async () => {
       const { body } = await owner.client
         .post(source.base)
         .send({ name: 'deploy', scopes: ['api'] })
@@ -98,7 +98,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect(row!.digest).toEqual(createHash('sha256').update(body.token).digest());
     });
 
-    it('takes everything that it documents, by the encoded path', async () => {
+    it('accepts all documented parameters, by the encoded path', async () => {
       const sent = {
         name: 'reader',
         description: 'for reports',
@@ -110,7 +110,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect([status, body]).toEqual([201, expect.objectContaining({ ...sent, expires_at: inDays(30) })]);
     });
 
-    it('takes today: the token is dead at once', async () => {
+    it('accepts today: the token is expired at once', async () => {
       expect(await give({ expires_at: inDays(0) })).toMatchObject({ active: false, expires_at: inDays(0) });
     });
 
@@ -154,14 +154,14 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect([response.status, response.body]).toEqual([400, expected]);
     });
 
-    it('tells people who may not that they have no permission', async () => {
+    it('refuses callers without permission, with the reason', async () => {
       const below = await member(needed === 50 ? 40 : 30);
       const { status, body } = await below.client.post(source.base).send(good);
       const text = `400 Bad request - User does not have permission to create ${kind} access token`;
       expect([status, body]).toEqual([400, { message: text }]);
     });
 
-    it('gives administrators every level', async () => {
+    it('allows administrators every level', async () => {
       await identity.root
         .post(source.base)
         .send({ ...good, access_level: 50 })
@@ -205,7 +205,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       [{ created_before: '2999-01-01' }, all],
       [{ last_used_before: '2999-01-01' }, []],
       [{ last_used_after: '1999-01-01' }, []],
-    ])('narrows by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
+    ])('filters by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
 
     it.each<[Record<string, unknown>, object]>([
       [{ state: 'gone' }, { error: 'state does not have a valid value' }],
@@ -217,7 +217,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect([status, body]).toEqual([400, expected]);
     });
 
-    it('is kept from members below the role with 401', async () => {
+    it('answers 401 to members below the role', async () => {
       const below = await member(needed === 50 ? 40 : 30, listed);
       for (const path of [listed.base, `${listed.base}/1`]) {
         const { status, body } = await below.client.get(path);
@@ -274,7 +274,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   });
 
   describe('one token', () => {
-    it('is named when it is missing', async () => {
+    it('answers 404 with its name when it is missing', async () => {
       const expected = { message: `404 Could not find ${kind} access token with token_id: 424242 Not Found` };
       for (const client of [owner.client, identity.root]) {
         expect((await client.get(`${source.base}/424242`)).body).toEqual(expected);
@@ -285,7 +285,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect([huge.status, huge.body]).toEqual([400, { error: 'token_id is invalid' }]);
     });
 
-    it('is `self` for the bot that holds it, whatever its level, and for nobody else', async () => {
+    it('is `self` for the bot that holds it, at any level, and for no other caller', async () => {
       const token = await give({ access_level: 10 });
       const own = await botOf(token, ['read_api']).get(`${source.base}/self`);
       expect([own.status, own.body]).toEqual([200, { ...shown(token), access_level: 10, last_used_at: null }]);
@@ -299,7 +299,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect([refused.status, refused.body]).toEqual([401, { message: '401 Unauthorized' }]);
     });
 
-    it('is revoked with 204, once and again', async () => {
+    it('is revoked with 204, also twice', async () => {
       const token = await give();
       for (let times = 0; times < 2; times += 1) {
         const gone = await owner.client.delete(`${source.base}/${token.id}`);
@@ -311,7 +311,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       });
     });
 
-    it('is not revoked by whoever may not', async () => {
+    it('cannot be revoked without permission', async () => {
       const token = await give();
       const below = await member(needed === 50 ? 40 : 30);
       const text = `400 Bad request - User does not have permission to delete ${kind} access token`;
@@ -322,11 +322,11 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect((await (await make.person()).client.delete(`${source.base}/${token.id}`)).body).toEqual({
         message: `404 ${noun} Not Found`,
       });
-      await identity.nobody.delete(`${source.base}/${token.id}`).expect(401);
+      await identity.anonymous.delete(`${source.base}/${token.id}`).expect(401);
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.active).toBe(true);
     });
 
-    describe('of another', () => {
+    describe('of another resource', () => {
       let token: Token;
       let other: Source;
       beforeAll(async () => {
@@ -344,7 +344,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
         untouched: async () => (await owner.client.get(`${source.base}/${token.id}`)).body,
       });
       it('is not listed there', async () => expect((await owner.client.get(other.base)).body).toEqual([]));
-      it('is 401 to rotate for whoever is no administrator', async () => {
+      it('is 401 to rotate for callers who are not administrators', async () => {
         const { status, body } = await owner.client.post(`${other.base}/${token.id}/rotate`).send({});
         expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
       });
@@ -352,7 +352,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   });
 
   describe('rotation', () => {
-    it('keeps bot, level and everything but the secret, for a week', async () => {
+    it('keeps bot, level and all fields but the secret, for a week', async () => {
       const old = await give({ description: 'd', scopes: ['read_api'], access_level: 30 });
       const { body } = await owner.client.post(`${source.base}/${old.id}/rotate`).send({}).expect(200);
       const same = { description: 'd', scopes: ['read_api'], access_level: 30, expires_at: inDays(7) };
@@ -364,7 +364,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect(dated.body.expires_at).toBe(inDays(20));
     });
 
-    it('of a revoked token takes the family with it', async () => {
+    it('of a revoked token revokes the family', async () => {
       const first = await give();
       const { body: second }: { body: Token } = await owner.client
         .post(`${source.base}/${first.id}/rotate`)
@@ -385,7 +385,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.active).toBe(true);
     });
 
-    it('of a missing token is 401, to administrators 404', async () => {
+    it('of a missing token is 401, and 404 for administrators', async () => {
       const { status, body } = await owner.client.post(`${source.base}/424242/rotate`);
       expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
       const asked = await identity.root.post(`${source.base}/424242/rotate`);
@@ -405,7 +405,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   });
 
   describe('self rotation', () => {
-    it('needs api or self_rotate, and answers as any rotation', async () => {
+    it('requires api or self_rotate, and answers like any rotation', async () => {
       const token = await give({ scopes: ['self_rotate'], access_level: 10 });
       const denied = await botOf(token, ['read_api']).post(`${source.base}/self/rotate`).send({});
       expect([denied.status, denied.body]).toEqual([
@@ -425,7 +425,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.revoked).toBe(true);
     });
 
-    it('works at the personal route too, and the token stays one of the resource', async () => {
+    it('also works at the personal route, where the token stays one of the resource', async () => {
       const token = await give({ scopes: ['self_rotate'] });
       const { body: made }: { body: Token } = await botOf(token, ['self_rotate'])
         .post('/api/v4/personal_access_tokens/self/rotate')
@@ -438,12 +438,12 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       });
     });
 
-    it('is not for people', async () => {
+    it('is refused to users', async () => {
       const { status, body } = await owner.client.post(`${source.base}/self/rotate`).send({});
       expect([status, body]).toEqual([405, { message: '405 Method Not Allowed' }]);
     });
 
-    it('is not for bots of others: 401 where they see it, 404 where not', async () => {
+    it('is refused to bots of other resources: 401 where they can see it, else 404', async () => {
       const token = await give();
       const open = await sourceOf[kind]({ visibility: 'public' });
       const seen = await botOf(token).post(`${open.base}/self/rotate`).send({});
@@ -455,14 +455,14 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.active).toBe(true);
     });
 
-    it('by an id is refused without the role', async () => {
+    it('by id is refused without the role', async () => {
       const token = await give({ access_level: 30 });
       await botOf(token).post(`${source.base}/${token.id}/rotate`).send({}).expect(401);
     });
   });
 });
 
-it('nobody makes or renews a token above their own level', async () => {
+it('callers cannot create or rotate a token above their own level', async () => {
   const { id } = await make.project(owner);
   const base = `/api/v4/projects/${id}/access_tokens`;
   const maintainer = await make.person();

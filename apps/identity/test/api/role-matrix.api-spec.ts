@@ -14,7 +14,7 @@ beforeAll(async () => {
   identity = await startIdentity();
   const maker = await identity.person('maker');
   const people = new Map<MatrixRole, number>();
-  clients.anonymous = identity.nobody;
+  clients.anonymous = identity.anonymous;
   clients.administrator = identity.root;
   for (const role of ['outsider', ...MATRIX_MEMBERS] as const) {
     const { id, client } = await identity.person(`the-${role}`);

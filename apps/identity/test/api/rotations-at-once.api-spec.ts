@@ -7,7 +7,7 @@ import { resolve } from '../support/internal-calls';
 
 const AT_ONCE = 50;
 const CHECKS = 20;
-/** Less than the longest statement of the product, after which the first would be given up. Units: ms. */
+/** Less than the longest statement of the product, after which the first would be cancelled. Units: ms. */
 const HELD_MS = 2500;
 
 interface Token {
@@ -16,7 +16,7 @@ interface Token {
   readonly token: string;
 }
 
-// With as many connections as the product has: what this is about.
+// With as many connections as in production, because the test is about their number.
 let identity: IdentityApp;
 let owner: Person;
 let stranger: Person;
@@ -34,13 +34,13 @@ const holder = ({ id, user_id }: Token): Agent =>
 const bot = ({ id, user_id }: Token): Agent =>
   identity.as({ userId: user_id, username: `bot${user_id}`, isBot: true, tokenId: id });
 
-/** Each way to replace a token: makes one, and says who replaces it where. */
+/** Each way to rotate a token: creates one, and returns the caller and the route of its rotation. */
 const WAYS: Readonly<Record<string, () => Promise<{ token: Token; by: Agent; path: string }>>> = {
   'a personal token': async () => {
     const token = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
     return { token, by: owner.client, path: `/api/v4/personal_access_tokens/${token.id}/rotate` };
   },
-  'a personal token by itself': async () => {
+  'a personal token that rotates itself': async () => {
     const token = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
     return { token, by: holder(token), path: '/api/v4/personal_access_tokens/self/rotate' };
   },
@@ -53,7 +53,7 @@ const WAYS: Readonly<Record<string, () => Promise<{ token: Token; by: Agent; pat
     const token = await made(owner.client, tokens);
     return { token, by: owner.client, path: `${tokens}/${token.id}/rotate` };
   },
-  'a token of a project by itself': async () => {
+  'a token of a project that rotates itself': async () => {
     const tokens = `/api/v4/projects/${(await make.project(owner)).id}/access_tokens`;
     const token = await made(owner.client, tokens);
     return { token, by: bot(token), path: `${tokens}/self/rotate` };
@@ -75,45 +75,48 @@ const waiting = async (): Promise<number> =>
   ).length;
 
 describe(`${AT_ONCE} rotations at once`, () => {
-  it.each(Object.keys(WAYS))('of %s: one succeeds, the others are refused, and nobody else waits', async (way) => {
-    const innocent = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
-    const { token, by, path } = await WAYS[way]!();
-    // Whoever comes first is held up, and with them all who wait for the family.
-    const slow = await identity.db.alone('slow', 60_000);
-    await slow.query('begin');
-    await slow.query('select id from access_tokens where id = $1 for update', [token.id]);
-    const rotations = Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        const { status, body } = await by.post(path).send({});
-        return { status, body: body as unknown };
-      }),
-    );
-    await untilBlocked((sql) => identity.db.query(sql), 2);
-    const heldUntil = performance.now() + HELD_MS;
-    // As the gateway asks on behalf of those who come late.
-    const late = Array.from({ length: AT_ONCE }, () => resolve(identity, token.token, { rotating: true }));
-    // Others are served while the family is held: were they in want of a connection, they would not be.
-    let mostWaiting = 0;
-    for (let check = 0; check < CHECKS && performance.now() < heldUntil; check += 1) {
-      mostWaiting = Math.max(mostWaiting, await waiting());
-      expect(await resolve(identity, innocent.token)).toMatchObject({ outcome: 'valid' });
-      await stranger.client.get('/api/v4/user').expect(200);
-    }
-    // The first waits for what holds it up, and one waits for the first; the others hold nothing meanwhile.
-    expect(mostWaiting).toBe(2);
-    await slow.query('rollback');
-    await slow.end();
-    await Promise.all(late);
-    const answers = await rotations;
-    const refusals = answers.filter(({ status }) => status !== 200);
-    expect(refusals).toHaveLength(AT_ONCE - 1);
-    for (const refusal of refusals) {
-      expect(refusal).toEqual({ status: 400, body: { message: '400 Bad request - Token already revoked' } });
-    }
-    const [left] = await identity.db.query<{ count: number }>(
-      `select count(*)::int as count from access_tokens where family_id = $1 and not revoked`,
-      [token.id],
-    );
-    expect(left!.count).toBe(0);
-  });
+  it.each(Object.keys(WAYS))(
+    'of %s: one succeeds, the others are refused, and other requests do not wait',
+    async (way) => {
+      const innocent = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
+      const { token, by, path } = await WAYS[way]!();
+      // Blocks the first rotation, and with it all that wait for the family.
+      const slow = await identity.db.alone('slow', 60_000);
+      await slow.query('begin');
+      await slow.query('select id from access_tokens where id = $1 for update', [token.id]);
+      const rotations = Promise.all(
+        Array.from({ length: AT_ONCE }, async () => {
+          const { status, body } = await by.post(path).send({});
+          return { status, body: body as unknown };
+        }),
+      );
+      await untilBlocked((sql) => identity.db.query(sql), 2);
+      const heldUntil = performance.now() + HELD_MS;
+      // Token checks as the gateway requests them for the late ones.
+      const late = Array.from({ length: AT_ONCE }, () => resolve(identity, token.token, { rotating: true }));
+      // Other requests are served while the family is locked; they would not be without free connections.
+      let mostWaiting = 0;
+      for (let check = 0; check < CHECKS && performance.now() < heldUntil; check += 1) {
+        mostWaiting = Math.max(mostWaiting, await waiting());
+        expect(await resolve(identity, innocent.token)).toMatchObject({ outcome: 'valid' });
+        await stranger.client.get('/api/v4/user').expect(200);
+      }
+      // The first waits for the lock, one waits for the first, and the others hold no connection.
+      expect(mostWaiting).toBe(2);
+      await slow.query('rollback');
+      await slow.end();
+      await Promise.all(late);
+      const answers = await rotations;
+      const refusals = answers.filter(({ status }) => status !== 200);
+      expect(refusals).toHaveLength(AT_ONCE - 1);
+      for (const refusal of refusals) {
+        expect(refusal).toEqual({ status: 400, body: { message: '400 Bad request - Token already revoked' } });
+      }
+      const [left] = await identity.db.query<{ count: number }>(
+        `select count(*)::int as count from access_tokens where family_id = $1 and not revoked`,
+        [token.id],
+      );
+      expect(left!.count).toBe(0);
+    },
+  );
 });

@@ -58,7 +58,7 @@ const shown = (over: object) => ({
 const secret = expect.stringMatching(/^glpat-[\w-]{20,}$/);
 
 describe('POST …/personal_access_tokens', () => {
-  it('is also reached by the path of the account, where the published build of a client sends it', async () => {
+  it('also works at the path of the account, which a published client build uses', async () => {
     const path = `/api/v4/groups/${nest.id}/service_accounts/${bot}`;
     const { status, body } = await olga.client.post(path).send({ name: 'ci', scopes: ['api'] });
     expect([status, body]).toEqual([201, shown({ token: secret })]);
@@ -66,7 +66,7 @@ describe('POST …/personal_access_tokens', () => {
     expect([refused.status, refused.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
-  it('makes a token with which the account acts', async () => {
+  it('creates a token with which the account acts', async () => {
     const body = { name: 'ci', description: 'builds', scopes: ['api', 'read_user'], expires_at: inDays(30) };
     const { status, body: token } = await olga.client.post(at()).send(body);
     expect([status, token]).toEqual([201, shown({ ...body, token: secret })]);
@@ -76,7 +76,7 @@ describe('POST …/personal_access_tokens', () => {
     });
   });
 
-  it('lives as long as allowed unless a day is named', async () => {
+  it('is valid as long as allowed unless a day is given', async () => {
     expect(await give()).toEqual(shown({ token: secret }));
     expect(await give({ expires_at: inDays(0) })).toEqual(
       shown({ token: secret, active: false, expires_at: inDays(0) }),
@@ -162,9 +162,9 @@ describe('GET …/personal_access_tokens', () => {
     [{ created_before: '2999-01-01' }, ['b', 'a', 'd', 'c', 'revoked one']],
     [{ last_used_after: '2000-01-01' }, []],
     [{ last_used_before: '2999-01-01' }, []],
-  ])('narrows by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
+  ])('filters by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
 
-  it('shows tokens without their secret', async () => {
+  it('returns tokens without their secret', async () => {
     const token = await give();
     const list = (await olga.client.get(at()).query({ sort: 'created_desc' })).body;
     expect(list[0]).toEqual(shown({ id: token.id }));
@@ -199,11 +199,11 @@ describe('DELETE …/personal_access_tokens/:token_id', () => {
     expect((await resolve(identity, token.token)).outcome).toBe('revoked');
   });
 
-  it('refuses in the usual order', async () => {
+  it('checks in the usual order', async () => {
     const token = await give();
     const path = `${at()}/${token.id}`;
     const outsider = await make.person();
-    expect(await outcome(identity.nobody.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await outcome(identity.anonymous.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
     const reader = identity.as({ userId: outsider.id, username: outsider.username, scopes: ['read_api'] });
     expect((await reader.delete(`${at()}/x`)).body).toMatchObject({ error: 'insufficient_scope', scope: 'api' });
     expect(await outcome(outsider.client.delete(`${at()}/x`))).toEqual([400, { error: 'token_id is invalid' }]);
@@ -223,7 +223,7 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
     expect((await resolve(identity, body.token)).outcome).toBe('valid');
   });
 
-  it('of a revoked token fails, and takes the family with it', async () => {
+  it('of a revoked token fails and revokes the family', async () => {
     const first = await give();
     const { body: second }: { body: Token } = await olga.client.post(`${at()}/${first.id}/rotate`).expect(200);
     expect(await outcome(olga.client.post(`${at()}/${first.id}/rotate`))).toEqual([
@@ -233,7 +233,7 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
     expect((await resolve(identity, second.token)).outcome).toBe('revoked');
   });
 
-  it('refuses a bad day', async () => {
+  it('refuses an invalid day', async () => {
     const token = await give();
     expect(await outcome(olga.client.post(`${at()}/${token.id}/rotate`).send({ expires_at: 'x' }))).toEqual([
       400,
@@ -273,7 +273,7 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
   });
 });
 
-describe('what there is not', () => {
+describe('missing resources', () => {
   const everywhere = (userId: number, tokenId: number, group = nest) =>
     [
       ['get', at(userId, group)],
@@ -284,7 +284,7 @@ describe('what there is not', () => {
   const ask = (method: 'get' | 'post' | 'delete', path: string) =>
     outcome(olga.client[method](path).query({ name: 'x', 'scopes[]': ['api'] }));
 
-  it('accounts that are none, or of somewhere else', async () => {
+  it('users that are not service accounts of the group', async () => {
     const instance = (await identity.root.post('/api/v4/service_accounts').send({}).expect(201)).body.id;
     for (const id of [gus.id, instance, 99999999]) {
       for (const [method, path] of everywhere(id, 1)) {
@@ -293,7 +293,7 @@ describe('what there is not', () => {
     }
   });
 
-  it('tokens that are none, or of somebody else', async () => {
+  it('tokens that are missing or of another account', async () => {
     const { body: own }: { body: Token } = await identity.root
       .post(`/api/v4/users/${olga.id}/personal_access_tokens`)
       .send({ name: 'x', scopes: ['api'] })

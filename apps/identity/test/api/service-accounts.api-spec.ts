@@ -47,7 +47,7 @@ const outcome = async (asked: PromiseLike<{ status: number; body: unknown }>): P
 };
 
 describe('POST /groups/:id/service_accounts', () => {
-  it('generates what is not said, with one random part', async () => {
+  it('generates omitted names, with one random part', async () => {
     const { status, body } = await olga.client.post(at()).send({});
     const random = /^service_account_group_\d+_([0-9a-f]{32})$/.exec(body.username)![1]!;
     expect([status, body]).toEqual([
@@ -65,7 +65,7 @@ describe('POST /groups/:id/service_accounts', () => {
     expect(await confirmationsOf(identity, body.id)).toEqual([]);
   });
 
-  it('takes names; the address stays a generated one', async () => {
+  it('accepts names; the address stays a generated one', async () => {
     const username = make.unique('deployer');
     const { status, body } = await olga.client.post(at()).send({ name: 'Deployer', username });
     expect([status, body]).toEqual([
@@ -79,7 +79,7 @@ describe('POST /groups/:id/service_accounts', () => {
     ]);
   });
 
-  it('takes an address, which has to be confirmed before the account can be used', async () => {
+  it('accepts an address, which must be confirmed before the account can be used', async () => {
     const email = `${make.unique('bot')}@mail.example`;
     const account = await made({ email });
     expect(account).toEqual({ id: account.id, username: account.username, name: 'Service account user', email });
@@ -93,13 +93,13 @@ describe('POST /groups/:id/service_accounts', () => {
     });
     expect((await olga.client.get(at())).body[0]).toEqual({ ...account, unconfirmed_email: email });
     const before = (await resolve(identity, null)).version;
-    await identity.nobody.get(await newestLink(identity, account.id)).expect(302);
+    await identity.anonymous.get(await newestLink(identity, account.id)).expect(302);
     expect(await resolve(identity, token.token)).toMatchObject({
       outcome: 'valid',
       holder: { user_id: account.id, bot: true },
     });
     expect((await olga.client.get(at())).body[0]).toEqual(account);
-    // The copies learn of the address, gateways of the token, in one version.
+    // The directory gets the address and gateways the token, in one version.
     const changes = await identity.db.query<{ kind: string; state: { notification_email: string } | null }>(
       `select kind, state from directory_changes where version > $1 and (entity_id = $2 or kind = 'token') order by ordinal`,
       [before, account.id],
@@ -107,10 +107,10 @@ describe('POST /groups/:id/service_accounts', () => {
     expect(changes).toMatchObject([{ kind: 'user', state: { notification_email: email } }, { kind: 'token' }]);
   });
 
-  it('cannot be acted as by sudo before', async () => {
+  it('cannot be used with sudo before', async () => {
     const account = await made({ email: `${make.unique('bot')}@mail.example` });
     expect((await sudo(identity, account.username))!.state).toBe('unconfirmed');
-    await identity.nobody.get(await newestLink(identity, account.id));
+    await identity.anonymous.get(await newestLink(identity, account.id));
     expect((await sudo(identity, account.username))!.state).toBe('active');
   });
 
@@ -132,7 +132,7 @@ describe('POST /groups/:id/service_accounts', () => {
     expect(await outcome(olga.client.post(at()).send(body))).toEqual([400, { message: `400 Bad request - ${text}` }]);
   });
 
-  it('refuses the path of a group, and leaves nothing behind', async () => {
+  it('refuses the path of a group, and stores nothing', async () => {
     const email = `${make.unique('bot')}@mail.example`;
     const body = { username: nest.path, email };
     expect(await outcome(olga.client.post(at()).send(body))).toEqual([
@@ -143,7 +143,7 @@ describe('POST /groups/:id/service_accounts', () => {
     await olga.client.post(at()).send({ email }).expect(201);
   });
 
-  it('gives one of many who want a name at once', async () => {
+  it('gives a name to one of several concurrent requests', async () => {
     const username = make.unique('wanted');
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => olga.client.post(at()).send({ username, email: `${username}@mail.example` })),
@@ -151,7 +151,7 @@ describe('POST /groups/:id/service_accounts', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
   });
 
-  it('is for owners, who may be told more than others', async () => {
+  it('requires owners, unless the setting restricts it further', async () => {
     expect(await outcome(gus.client.post(at()).send({}))).toEqual([403, MAY_NOT_CREATE]);
     await identity.root.post(at()).send({}).expect(201);
     const below = await make.group(olga, { parent_id: nest.id });
@@ -212,7 +212,7 @@ describe('GET /groups/:id/service_accounts', () => {
     [{ order_by: 'username', sort: 'asc' }, ['aa', 'bb', 'cc', 'dd', 'ee']],
   ])('is ordered by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
 
-  it('shows each account whole', async () => {
+  it('returns each account with all fields', async () => {
     expect((await olga.client.get(at(flock)).query({ sort: 'asc' })).body).toEqual(accounts);
   });
 
@@ -257,7 +257,7 @@ describe('GET /groups/:id/service_accounts', () => {
 });
 
 describe('PATCH /groups/:id/service_accounts/:user_id', () => {
-  it('changes names, with the namespace of the account', async () => {
+  it('changes names, and the namespace of the account with them', async () => {
     const account = await made();
     const username = make.unique('renamed');
     const changed = await olga.client.patch(`${at()}/${account.id}`).send({ name: 'New', username });
@@ -273,12 +273,12 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
     await olga.client.post(at()).send({ username: account.username }).expect(201);
   });
 
-  it('without anything to change answers the account', async () => {
+  it('returns the account when nothing changes', async () => {
     const account = await made();
     expect(await outcome(olga.client.patch(`${at()}/${account.id}`).send({}))).toEqual([200, account]);
   });
 
-  it('lets a new address wait beside the present one, until it is confirmed', async () => {
+  it('keeps a new address next to the present one until it is confirmed', async () => {
     const account = await made();
     const path = `${at()}/${account.id}`;
     const email = `${make.unique('new')}@mail.example`;
@@ -288,33 +288,33 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
     expect((await identity.root.get(`/api/v4/users/${account.id}/emails`)).body).toEqual([]);
     const first = await newestLink(identity, account.id);
 
-    // The same again has the link sent again; the former one ends.
+    // The same address again causes a new link; the former one becomes invalid.
     await identity.db.query(`update emails set created_at = created_at where email = $1`, [email]);
     expect(await outcome(olga.client.patch(path).send({ email }))).toEqual([200, waiting]);
     expect(await confirmationsOf(identity, account.id)).toHaveLength(2);
-    await identity.nobody.get(first).expect(400);
-    await identity.nobody.get(await newestLink(identity, account.id)).expect(302);
+    await identity.anonymous.get(first).expect(400);
+    await identity.anonymous.get(await newestLink(identity, account.id)).expect(302);
     expect((await olga.client.get(at())).body[0]).toEqual({ ...account, email });
     const rows = await identity.db.query(`select email, is_primary from emails where user_id = $1`, [account.id]);
     expect(rows).toEqual([{ email, is_primary: true }]);
     expect((await identity.root.get(`/api/v4/users/${account.id}`)).body.email).toBe(email);
   });
 
-  it('takes the present address as giving up the other one', async () => {
+  it('cancels a pending change when the present address is sent', async () => {
     const account = await made();
     const path = `${at()}/${account.id}`;
     await olga.client.patch(path).send({ email: `${make.unique('new')}@mail.example` });
     const link = await newestLink(identity, account.id);
     expect(await outcome(olga.client.patch(path).send({ email: account.email }))).toEqual([200, account]);
-    await identity.nobody.get(link).expect(400);
+    await identity.anonymous.get(link).expect(400);
   });
 
-  it('has the link of an account that waits from the beginning sent again', async () => {
+  it('sends the link again for an account that was never confirmed', async () => {
     const email = `${make.unique('bot')}@mail.example`;
     const account = await made({ email });
     await olga.client.patch(`${at()}/${account.id}`).send({ email });
     expect(await confirmationsOf(identity, account.id)).toHaveLength(2);
-    await identity.nobody.get(await newestLink(identity, account.id)).expect(302);
+    await identity.anonymous.get(await newestLink(identity, account.id)).expect(302);
   });
 
   it.each<[object, string]>([
@@ -332,7 +332,7 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
     expect((await olga.client.get(at())).body[0]).toEqual(account);
   });
 
-  it('knows only accounts of this group', async () => {
+  it('answers 404 for accounts of other groups', async () => {
     const [person, instance] = [
       gus.id,
       (await identity.root.post('/api/v4/service_accounts').send({}).expect(201)).body.id,
@@ -376,7 +376,7 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
 });
 
 describe('DELETE /groups/:id/service_accounts/:user_id', () => {
-  it('ends the account with its tokens and memberships', async () => {
+  it('removes the account with its tokens and memberships', async () => {
     const account = await made();
     await make.join(`/api/v4/groups/${nest.id}`, { id: account.id } as Person, 30);
     const { body: token }: { body: { token: string } } = await olga.client
@@ -395,7 +395,7 @@ describe('DELETE /groups/:id/service_accounts/:user_id', () => {
     expect(await identity.db.query(`select 1 from service_accounts where user_id = $1`, [account.id])).toEqual([]);
   });
 
-  it('refuses the sole owner of a group, unless what they own may go', async () => {
+  it('refuses the sole owner of a group, unless the owned groups may be removed', async () => {
     const account = await made();
     const owned = await make.group(olga);
     await make.join(`/api/v4/groups/${owned.id}`, { id: account.id } as Person, 50);
@@ -415,7 +415,7 @@ describe('DELETE /groups/:id/service_accounts/:user_id', () => {
     expect((await late).status).toBe(204);
   });
 
-  it('knows only accounts of this group', async () => {
+  it('answers 404 for accounts of other groups', async () => {
     for (const id of [gus.id, 99999999]) {
       expect(await outcome(olga.client.delete(`${at()}/${id}`))).toEqual([404, { message: '404 User Not Found' }]);
     }
@@ -469,8 +469,8 @@ describe('an account of another group', () => {
   });
 });
 
-describe('when the group goes', () => {
-  it('its accounts go with it', async () => {
+describe('when the group is removed', () => {
+  it('its accounts are removed', async () => {
     const group = await make.group(olga);
     const account = await made({}, group);
     const { body: token }: { body: { token: string } } = await olga.client
@@ -483,7 +483,7 @@ describe('when the group goes', () => {
     expect((await resolve(identity, token.token)).outcome).toBe('unknown');
   });
 
-  it('no account is left that was made at the same time', async () => {
+  it('no account is left that was created at the same time', async () => {
     for (let round = 0; round < 3; round += 1) {
       const group = await make.group(olga);
       const asked = Array.from({ length: 6 }, () => olga.client.post(at(group)).send({}));
@@ -497,7 +497,7 @@ describe('when the group goes', () => {
     }
   });
 
-  it('who alone owns another group stays, for administrators, and can do nothing', async () => {
+  it('an account that is the sole owner of another group stays for administrators, and can do nothing', async () => {
     const [group, owned] = [await make.group(olga), await make.group(olga)];
     const account = await made({}, group);
     const { body: token }: { body: { token: string } } = await olga.client
@@ -515,7 +515,7 @@ describe('when the group goes', () => {
 describe('/service_accounts', () => {
   const root = aViewer({ userId: 1, username: 'root', isAdmin: true });
 
-  it('makes accounts that belong to no group', async () => {
+  it('creates accounts that belong to no group', async () => {
     const { status, body } = await identity.root.post('/api/v4/service_accounts').send({});
     const random = /^service_account_([0-9a-f]{32})$/.exec(body.username)![1]!;
     expect([status, body]).toEqual([
@@ -530,7 +530,7 @@ describe('/service_accounts', () => {
     expect((await identity.root.get('/api/v4/service_accounts')).body[0]).toEqual(body);
   });
 
-  it('lists and changes those of groups, too', async () => {
+  it('also lists and changes those of groups', async () => {
     const account = await made();
     expect(
       (await identity.root.get('/api/v4/service_accounts').query({ order_by: 'id', sort: 'desc' })).body[0],
@@ -540,7 +540,7 @@ describe('/service_accounts', () => {
     expect([changed.status, changed.body]).toEqual([200, { ...account, name: 'Kept', unconfirmed_email: email }]);
   });
 
-  it('refuses names that are bad or taken, and what is no service account', async () => {
+  it('refuses invalid and taken names, and users that are not service accounts', async () => {
     expect(await outcome(identity.root.post('/api/v4/service_accounts').send({ username: 'root' }))).toEqual([
       400,
       { message: '400 Bad request - Username has already been taken' },
@@ -570,7 +570,7 @@ describe('/service_accounts', () => {
     ['post', '/api/v4/service_accounts'],
     ['patch', '/api/v4/service_accounts/1'],
   ] as const)('%s %s is for administrators', async (method, path) => {
-    expect(await outcome(identity.nobody[method](path))).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await outcome(identity.anonymous[method](path))).toEqual([401, { message: '401 Unauthorized' }]);
     expect(await outcome(olga.client[method](path))).toEqual([403, { message: '403 Forbidden' }]);
     const reader = identity.as({ userId: 1, username: 'root', isAdmin: true, scopes: ['read_user'] });
     expect((await reader[method](path)).body).toMatchObject({ error: 'insufficient_scope' });
@@ -578,7 +578,7 @@ describe('/service_accounts', () => {
 
   describe('the list', () => {
     beforeAll(async () => {
-      // Few enough for the suite, whatever the rest of this file has made.
+      // Few enough for the suite, whatever the other tests of this file have created.
       await identity.db.query(
         `delete from service_accounts where user_id not in (select user_id from service_accounts order by user_id limit 5)`,
       );

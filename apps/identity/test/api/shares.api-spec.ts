@@ -9,7 +9,7 @@ let identity: IdentityApp;
 let ada: Person;
 let bob: Person;
 const { group, project, person, join } = maker(() => identity);
-/** One person for each level held in invited groups. */
+/** One user for each level in invited groups. */
 let members: { level: number; person: Person }[];
 beforeAll(async () => {
   identity = await startIdentity();
@@ -28,7 +28,7 @@ const changesSince = (version: number) =>
     [version],
   );
 
-/** A source that ada owns, and a group of bob's that ada sees. */
+/** A source that ada owns, and a group of bob's that ada can see. */
 const kinds = {
   group: async () => ({ source: await group(ada), base: 'groups' as const, noun: 'Group' }),
   project: async () => ({ source: await project(ada), base: 'projects' as const, noun: 'Project' }),
@@ -43,7 +43,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     return { source, noun, one: `/api/v4/${base}/${source.id}`, member, invited: await invitedGroup() };
   };
 
-  it.each(LEVELS)('gives members of the invited group level %i at most', async (group_access) => {
+  it.each(LEVELS)('gives members of the invited group at most level %i', async (group_access) => {
     const { one, invited } = await sourced();
     for (const { level, person } of members) await join(`/api/v4/groups/${invited.id}`, person, level);
     for (const { person } of members) await person.client.get(one).expect(404);
@@ -79,13 +79,13 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     const parent = { message: `404 ${noun} Not Found` };
     expect((await outsider.client.post(`${one}/share`).send(good)).body).toEqual(parent);
     expect((await outsider.client.delete(`${one}/share/${invited.id}`)).body).toEqual(parent);
-    expect((await identity.nobody.post(`${one}/share`).send(good)).body).toEqual({ message: '401 Unauthorized' });
-    expect((await identity.nobody.delete(`${one}/share/1`)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await identity.anonymous.post(`${one}/share`).send(good)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await identity.anonymous.delete(`${one}/share/1`)).body).toEqual({ message: '401 Unauthorized' });
     const readOnly = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_api'] });
     await readOnly.post(`${one}/share`).send(good).expect(403);
   });
 
-  it('happens once, also when it is asked for by many at once', async () => {
+  it('happens once, also in concurrent requests', async () => {
     const { one, invited } = await sourced();
     const share = () => ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access: 20 });
     const answers = await Promise.all(Array.from({ length: 6 }, share));
@@ -95,7 +95,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     expect((await share()).body).toEqual({ message });
   });
 
-  it('ends at unsharing', async () => {
+  it('ends with the share', async () => {
     const { one, invited } = await sourced();
     await ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access: 20 }).expect(201);
     await bob.client.get(one).expect(200);
@@ -118,7 +118,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     await ada.client.delete(`${one}/share/99999999999999999999`).expect(400);
   });
 
-  it('gives no right from its last day on, and is cleared away', async () => {
+  it('gives no access from its last day on, and is deleted', async () => {
     const { source, one, invited } = await sourced();
     await ada.client
       .post(`${one}/share`)
@@ -137,7 +137,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     ).toEqual([]);
   });
 
-  it('works again at once after one ran out', async () => {
+  it('works again at once after a former one has expired', async () => {
     const { one, invited } = await sourced();
     const share = (expires_at: string | null) =>
       ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access: 20, expires_at });
@@ -177,7 +177,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     await share().expect(201);
   });
 
-  it('stays within the hierarchy when the top-level group says so', async () => {
+  it('stays within the hierarchy if the top-level group requires it', async () => {
     const top = await group(ada);
     await ada.client
       .put(`/api/v4/groups/${top.id}`)
@@ -192,7 +192,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     await share(two.id).expect(201);
   });
 
-  it('is not possible with where it lies already', async () => {
+  it('is refused with the group itself and groups above', async () => {
     const top = await group(ada);
     const own = await group(ada, { parent_id: top.id });
     const below = await group(ada, { parent_id: own.id });
@@ -210,7 +210,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     await share(below.id).expect(201);
   });
 
-  it('shows invited groups only to those who may know of them', async () => {
+  it('shows invited groups only to callers who can see them', async () => {
     const source = await group(ada, { visibility: 'public' });
     const inside = await project(ada, { namespace_id: source.id, visibility: 'public' });
     const one = kind === 'group' ? `/api/v4/groups/${source.id}` : `/api/v4/projects/${inside.id}`;
@@ -219,7 +219,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     for (const { id } of [secret, open]) {
       await ada.client.post(`${one}/share`).send({ group_id: id, group_access: 20 }).expect(201);
     }
-    const shown = async (client: typeof identity.nobody) =>
+    const shown = async (client: typeof identity.anonymous) =>
       ((await client.get(one)).body.shared_with_groups as { group_id: number }[] | undefined)?.map(
         (row) => row.group_id,
       );
@@ -228,7 +228,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     expect(await shown(bob.client)).toEqual([open.id]);
     const external = await person({ external: true });
     expect(await shown(external.client)).toEqual([]);
-    if (kind === 'group') expect(await shown(identity.nobody)).toEqual([]);
+    if (kind === 'group') expect(await shown(identity.anonymous)).toEqual([]);
   });
 
   parameterEncodings({
@@ -258,7 +258,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
 });
 
 describe('sharing a group', () => {
-  it('answers the group with what it is shared with', async () => {
+  it('returns the group with its shares', async () => {
     const own = await group(ada, { visibility: 'public' });
     const invited = await invitedGroup();
     const body = { group_id: invited.id, group_access: '30', expires_at: null };
@@ -283,7 +283,7 @@ describe('sharing a group', () => {
       expect(response.body).not.toHaveProperty(key);
   });
 
-  it('is 404 for whoever does not own it, and unsharing 204 without effect', async () => {
+  it('is 404 for callers who do not own it, and ending it is 204 without effect', async () => {
     const own = await group(ada, { visibility: 'public' });
     const invited = await invitedGroup();
     const secret = await group(ada);
@@ -298,7 +298,7 @@ describe('sharing a group', () => {
       expect([level, refused.status, refused.body]).toEqual([level, 404, { message: 'Not Found' }]);
       const ignored = await member.client.delete(`/api/v4/groups/${own.id}/share/${invited.id}`);
       expect([ignored.status, ignored.text]).toEqual([204, '']);
-      // They learn nothing of groups that they do not see.
+      // Such callers learn nothing about groups that they cannot see.
       expect((await member.client.delete(`/api/v4/groups/${own.id}/share/${secret.id}`)).body).toEqual({
         message: '404 Group Link Not Found',
       });
@@ -313,7 +313,7 @@ describe('sharing a group', () => {
     expect((await bob.client.get(`/api/v4/groups/${one.id}`)).body.runners_token).toEqual(expect.any(String));
   });
 
-  it('counts members of groups above the invited one, not those below it, and no shares of shares', async () => {
+  it('includes members of groups above the invited one, but neither those below it nor shares of shares', async () => {
     const top = await group(bob, { visibility: 'internal' });
     const invited = await group(bob, { parent_id: top.id, visibility: 'internal' });
     const below = await group(bob, { parent_id: invited.id, visibility: 'internal' });
@@ -344,7 +344,7 @@ describe('sharing a group', () => {
     expect(await statuses(friend)).toEqual([404, 404, 404]);
   });
 
-  it('goes with either group', async () => {
+  it('is removed with either group', async () => {
     const [own, invited] = [await group(ada), await invitedGroup()];
     await ada.client
       .post(`/api/v4/groups/${own.id}/share`)
@@ -360,7 +360,7 @@ describe('sharing a group', () => {
 });
 
 describe('sharing a project', () => {
-  it('answers the link', async () => {
+  it('returns the share', async () => {
     const own = await project(ada);
     const invited = await invitedGroup();
     const { status, body } = await ada.client
@@ -381,7 +381,7 @@ describe('sharing a project', () => {
     ]);
   });
 
-  it('is for maintainers, who give and take nothing above their own level', async () => {
+  it('requires maintainers, who can share and unshare up to their own level', async () => {
     const home = await group(ada, { visibility: 'public' });
     const own = await project(ada, { namespace_id: home.id, visibility: 'public' });
     const [maintainer, developer] = [await person(), await person()];
@@ -398,7 +398,7 @@ describe('sharing a project', () => {
       expect([status, body]).toEqual([403, { message: '403 Forbidden' }]);
     }
     await share(maintainer, 40).expect(201);
-    // They own the invited group, and are no more than before.
+    // An owner of the invited group has no additional permission.
     expect(
       (await maintainer.client.get(`/api/v4/projects/${own.id}/members/all/${maintainer.id}`)).body.access_level,
     ).toBe(40);

@@ -31,7 +31,7 @@ const botOf = (token: Token): Agent =>
   identity.as({ userId: token.user_id, username: `bot${token.user_id}`, isBot: true, tokenId: token.id });
 const exists = async (userId: number) => (await identity.root.get(`/api/v4/users/${userId}`)).status === 200;
 const upkeep = () => identity.app.get(EndedBotsJob).run();
-/** As if so many days had passed since the tokens of the bot were changed last. */
+/** Moves the last change of the bot's tokens so many days into the past. */
 const age = (userId: number, days: number) =>
   identity.db.query(`update access_tokens set updated_at = updated_at - make_interval(days => $2) where user_id = $1`, [
     userId,
@@ -40,7 +40,7 @@ const age = (userId: number, days: number) =>
 const outcome = async (token: string) => (await resolve(identity, token)).outcome;
 
 describe('the bot of a token', () => {
-  it('counts to whoever made it, also by the way of another bot', async () => {
+  it('counts for its creator, also through another bot', async () => {
     const { id } = await make.group(owner);
     const where = `/api/v4/groups/${id}`;
     const makerOf = async (token: string) => {
@@ -94,7 +94,7 @@ describe('the bot of a token', () => {
     expect(events).toEqual([{ kind, level: 30 }]);
   });
 
-  it('is external as its maker is', async () => {
+  it('is external if its creator is', async () => {
     const outsider = await make.person({ external: true });
     const { id } = await make.group(owner);
     await make.join(`/api/v4/groups/${id}`, outsider, 50);
@@ -103,7 +103,7 @@ describe('the bot of a token', () => {
     expect(row).toEqual({ external: true });
   });
 
-  it('is one a token; a rotation keeps it and its membership', async () => {
+  it('exists once per token; a rotation keeps it with its membership', async () => {
     const { id } = await make.group(owner);
     const [one, two] = [await give(`/api/v4/groups/${id}`), await give(`/api/v4/groups/${id}`)];
     expect(one.user_id).not.toBe(two.user_id);
@@ -115,7 +115,7 @@ describe('the bot of a token', () => {
     expect((await owner.client.get(`/api/v4/groups/${id}/members/${one.user_id}`)).body).toEqual(before.body);
   });
 
-  it('shows the level that it has as a member now', async () => {
+  it('is shown with its present level as a member', async () => {
     const { id } = await make.group(owner);
     const token = await give(`/api/v4/groups/${id}`);
     await owner.client.put(`/api/v4/groups/${id}/members/${token.user_id}`).send({ access_level: 20 }).expect(200);
@@ -136,7 +136,7 @@ describe('the bot of a token', () => {
     expect([top.status, top.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
-  it('makes no further tokens unless it is an owner', async () => {
+  it('cannot create further tokens unless it is an owner', async () => {
     const project = await make.project(owner);
     const text = '400 Bad request - User does not have permission to create project access token';
     const maintainer = botOf(await give(`/api/v4/projects/${project.id}`, { access_level: 40 }));
@@ -151,7 +151,7 @@ describe('the bot of a token', () => {
       .expect(201);
   });
 
-  it('is given no other tokens, not even by administrators', async () => {
+  it('cannot get other tokens, not even from administrators', async () => {
     const token = await give(`/api/v4/groups/${(await make.group(owner)).id}`);
     for (const kind of ['personal_access', 'impersonation']) {
       const path = `/api/v4/users/${token.user_id}/${kind}_tokens`;
@@ -164,12 +164,12 @@ describe('the bot of a token', () => {
       .expect(400);
   });
 
-  it('belongs to its group and what lies below, and nowhere else', async () => {
+  it('may join its group and groups and projects below, but no others', async () => {
     const group = await make.group(owner);
     const below = await make.group(owner, { parent_id: group.id });
-    const beside = await make.group(owner);
+    const sibling = await make.group(owner);
     const project = await make.project(owner, { namespace_id: below.id });
-    const elsewhere = await make.project(owner, { namespace_id: beside.id });
+    const elsewhere = await make.project(owner, { namespace_id: sibling.id });
     const token = await give(`/api/v4/groups/${group.id}`, { access_level: 20 });
     const ofProject = await give(`/api/v4/projects/${project.id}`, { access_level: 20 });
     const add = async (where: string, user: number) =>
@@ -177,7 +177,7 @@ describe('the bot of a token', () => {
     expect(await add(`/api/v4/groups/${below.id}`, token.user_id)).toBe(201);
     expect(await add(`/api/v4/projects/${project.id}`, token.user_id)).toBe(201);
     for (const [where, user] of [
-      [`/api/v4/groups/${beside.id}`, token.user_id],
+      [`/api/v4/groups/${sibling.id}`, token.user_id],
       [`/api/v4/projects/${elsewhere.id}`, token.user_id],
       [`/api/v4/groups/${below.id}`, ofProject.user_id],
       [`/api/v4/projects/${elsewhere.id}`, ofProject.user_id],
@@ -188,7 +188,7 @@ describe('the bot of a token', () => {
     }
   });
 
-  it('of a place that the caller does not see is nobody, wherever they name it', async () => {
+  it('of a group or project that the caller cannot see is unknown, wherever the request names it', async () => {
     const curious = await identity.person(`curious-${Date.now()}`);
     const hidden = await make.group(owner, { visibility: 'private' });
     const token = await give(`/api/v4/groups/${hidden.id}`);
@@ -205,7 +205,7 @@ describe('the bot of a token', () => {
       const unknown = { [token.user_id]: 'User Not Found', 999999999: 'User Not Found' };
       expect([where, body]).toEqual([where, { status: 'error', message: unknown }]);
     }
-    // Below its group it is a member already: whoever looks after a subgroup knows it by that.
+    // Below its group it is a member already, so managers of a subgroup can see it.
     const below = await make.group(owner, { parent_id: hidden.id, visibility: 'private' });
     await owner.client.post(`/api/v4/groups/${below.id}/members`).send({ user_id: curious.id, access_level: 50 });
     const sent = { user_id: token.user_id, access_level: 50 };
@@ -223,7 +223,7 @@ describe('the bot of a token', () => {
 });
 
 describe('a top-level group that forbids tokens', () => {
-  it('refuses them for itself and for all below, as if nobody had the permission', async () => {
+  it('refuses them for itself and all groups below, as if permission was missing', async () => {
     const group = await make.group(owner);
     const below = await make.group(owner, { parent_id: group.id });
     const project = await make.project(owner, { namespace_id: below.id });
@@ -248,8 +248,8 @@ describe('a top-level group that forbids tokens', () => {
   });
 });
 
-describe('the end of a bot', () => {
-  it('comes so many days after its last token was revoked, with its tokens', async () => {
+describe('the removal of a bot', () => {
+  it('happens some days after its last token was revoked, with its tokens', async () => {
     const { id } = await make.group(owner);
     const token = await give(`/api/v4/groups/${id}`);
     const kept = await give(`/api/v4/groups/${id}`);
@@ -273,7 +273,7 @@ describe('the end of a bot', () => {
     await owner.client.get(`/api/v4/groups/${id}/members/${token.user_id}`).expect(404);
   });
 
-  it('comes so many days after its last token ran out', async () => {
+  it('happens some days after its last token expired', async () => {
     const { id } = await make.project(owner);
     const token = await give(`/api/v4/projects/${id}`);
     const runsOut = (days: number) =>
@@ -290,14 +290,14 @@ describe('the end of a bot', () => {
   });
 
   it.each(['group', 'project'] as const)(
-    'comes with the deletion of the %s, and its token is refused at once',
+    'happens with the deletion of the %s; its token is refused at once',
     async (kind) => {
       const parent = await make.group(owner);
-      const thing = kind === 'group' ? parent : await make.project(owner, { namespace_id: parent.id });
-      const token = await give(`/api/v4/${kind}s/${thing.id}`);
+      const target = kind === 'group' ? parent : await make.project(owner, { namespace_id: parent.id });
+      const token = await give(`/api/v4/${kind}s/${target.id}`);
       const other = await give(`/api/v4/groups/${(await make.group(owner)).id}`);
       expect(await outcome(token.token)).toBe('valid');
-      await owner.client.delete(`/api/v4/${kind}s/${thing.id}`).expect(202);
+      await owner.client.delete(`/api/v4/${kind}s/${target.id}`).expect(202);
       expect(await outcome(token.token)).toBe('user_refused');
       await upkeep();
       expect([await exists(token.user_id), await outcome(token.token)]).toEqual([false, 'unknown']);
@@ -305,7 +305,7 @@ describe('the end of a bot', () => {
     },
   );
 
-  it('comes to the bots of projects when the group above is deleted', async () => {
+  it('happens for bots of projects when the group above is deleted', async () => {
     const parent = await make.group(owner);
     const project = await make.project(owner, { namespace_id: parent.id });
     const token = await give(`/api/v4/projects/${project.id}`);

@@ -104,17 +104,17 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
-  it('takes today: the token is dead at once', async () => {
+  it('accepts today: the token is expired at once', async () => {
     const token = await give(ada.id, { expires_at: inDays(0) });
     expect(token).toMatchObject({ active: false, expires_at: inDays(0) });
     expect((await resolve(token.token)).outcome).toBe('expired');
   });
 
-  it('lets administrators carry sudo', async () => {
+  it('lets administrators have sudo', async () => {
     expect(await give(1, { scopes: ['api', 'sudo'] })).toMatchObject({ scopes: ['api', 'sudo'] });
   });
 
-  it('is for administrators, and for users that exist', async () => {
+  it('is for administrators, and for existing users', async () => {
     expect((await ada.client.post(`/api/v4/users/${ada.id}/personal_access_tokens`).send({})).body).toEqual({
       message: '403 Forbidden',
     });
@@ -155,14 +155,14 @@ describe('GET /personal_access_tokens', () => {
     [{ created_after: '2999-01-01' }, []],
     [{ created_before: '2999-01-01' }, ['b', 'a', 'd', 'c', 'e', 'revoked one']],
     [{ last_used_before: '2999-01-01' }, []],
-  ])('narrows by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
+  ])('filters by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
 
   it('refuses an unknown state', async () => {
     const { status, body } = await lena.client.get('/api/v4/personal_access_tokens').query({ state: 'gone' });
     expect([status, body]).toEqual([400, { error: 'state does not have a valid value' }]);
   });
 
-  it('keeps to the caller unless they are an administrator', async () => {
+  it('is restricted to the caller except for administrators', async () => {
     expect((await ada.client.get('/api/v4/personal_access_tokens').query({ user_id: lena.id })).body).toEqual({
       message: '401 Unauthorized',
     });
@@ -172,7 +172,7 @@ describe('GET /personal_access_tokens', () => {
     expect((await identity.root.get('/api/v4/personal_access_tokens').query({ user_id: 99999 })).body).toEqual({
       message: '404 Not Found',
     });
-    await identity.nobody.get('/api/v4/personal_access_tokens').expect(401);
+    await identity.anonymous.get('/api/v4/personal_access_tokens').expect(401);
   });
 
   paging(() => ({
@@ -185,7 +185,7 @@ describe('GET /personal_access_tokens', () => {
 });
 
 describe('one personal access token', () => {
-  it('is seen by its owner and administrators; others learn nothing', async () => {
+  it('is visible to its user and administrators; for other callers it does not exist', async () => {
     const token = await give(ada.id);
     await ada.client.get(`/api/v4/personal_access_tokens/${token.id}`).expect(200);
     await identity.root.get(`/api/v4/personal_access_tokens/${token.id}`).expect(200);
@@ -199,7 +199,7 @@ describe('one personal access token', () => {
     await identity.root.get('/api/v4/personal_access_tokens/999999').expect(404);
   });
 
-  it('knows itself, with any scope, and can revoke itself', async () => {
+  it('can read itself with any scope, and revoke itself', async () => {
     const token = await give(ada.id, { scopes: ['read_repository'] });
     const self = holding(ada, token, ['read_repository']);
     expect((await self.get('/api/v4/personal_access_tokens/self')).body).toMatchObject({ id: token.id });
@@ -236,7 +236,7 @@ describe('rotation', () => {
     expect((await resolve(body.token)).outcome).toBe('valid');
   });
 
-  it('takes a day', async () => {
+  it('accepts a day', async () => {
     const old = await give(ada.id);
     expect(
       (await ada.client.post(`/api/v4/personal_access_tokens/${old.id}/rotate`).send({ expires_at: inDays(30) })).body
@@ -244,7 +244,7 @@ describe('rotation', () => {
     ).toBe(inDays(30));
   });
 
-  it('of a revoked token fails and takes the family with it', async () => {
+  it('of a revoked token fails and revokes the family', async () => {
     const first = await give(ada.id);
     const { body: second }: { body: Token } = await ada.client
       .post(`/api/v4/personal_access_tokens/${first.id}/rotate`)
@@ -257,7 +257,7 @@ describe('rotation', () => {
     expect((await resolve(third.token)).outcome).toBe('revoked');
   });
 
-  it('with a revoked token as the credential takes the family with it', async () => {
+  it('with a revoked token as the credential revokes the family', async () => {
     const first = await give(ada.id);
     const { body: second }: { body: Token } = await ada.client
       .post(`/api/v4/personal_access_tokens/${first.id}/rotate`)
@@ -271,16 +271,16 @@ describe('rotation', () => {
     expect((await resolve(second.token)).outcome).toBe('revoked');
   });
 
-  it('of itself needs api or self_rotate', async () => {
+  it('of itself requires api or self_rotate', async () => {
     const token = await give(ada.id, { scopes: ['self_rotate'] });
     const denied = await holding(ada, token, ['read_api']).post('/api/v4/personal_access_tokens/self/rotate').send({});
     expect([denied.status, denied.body.scope]).toEqual([403, 'api self_rotate']);
     await holding(ada, token, ['self_rotate']).post('/api/v4/personal_access_tokens/self/rotate').send({}).expect(200);
   });
 
-  it.each([1, 2, 3])('40 times at once never leaves two working tokens, round %i', async () => {
+  it.each([1, 2, 3])('40 concurrent ones never leave two valid tokens, round %i', async () => {
     const token = await give(ada.id);
-    // Connections that are only just being made would let the first request win before the others begin.
+    // While connections are being opened, the first request could finish before the others begin.
     await Promise.all(Array.from({ length: 10 }, () => identity.db.query('select pg_sleep(0.05)')));
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => ada.client.post(`/api/v4/personal_access_tokens/${token.id}/rotate`).send({})),
@@ -296,7 +296,7 @@ describe('rotation', () => {
 });
 
 describe('impersonation tokens', () => {
-  it('are made, listed, shown and revoked by administrators', async () => {
+  it('can be created, listed, read and revoked by administrators', async () => {
     const made = await identity.root
       .post(`/api/v4/users/${bob.id}/impersonation_tokens`)
       .send({ name: 'imp', scopes: ['api'], expires_at: inDays(10) })
@@ -327,7 +327,7 @@ describe('impersonation tokens', () => {
     expect([status, body]).toEqual([404, expected]);
   });
 
-  it('are not for others', async () => {
+  it('are refused to other callers', async () => {
     expect((await bob.client.get(`/api/v4/users/${bob.id}/impersonation_tokens`)).body).toEqual({
       message: '403 Forbidden',
     });
@@ -346,19 +346,19 @@ const REVOKED = { outcome: 'revoked' };
 let serial = 0;
 const administrator = () => identity.person(`admin-${++serial}`, { admin: true });
 const change = (userId: number, to: string) => identity.root.post(`/api/v4/users/${userId}/${to}`).expect(201);
-/** How an administrator ends. */
+/** Ways in which an administrator loses the role. */
 const ENDINGS: [string, (ann: Person) => Promise<unknown>][] = [
   ['is blocked', (ann) => change(ann.id, 'block')],
   ['is banned', (ann) => change(ann.id, 'ban')],
   ['is deactivated', (ann) => change(ann.id, 'deactivate')],
-  ['is no administrator any more', (ann) => identity.root.put(`/api/v4/users/${ann.id}`).send({ admin: false })],
+  ['loses the administrator role', (ann) => identity.root.put(`/api/v4/users/${ann.id}`).send({ admin: false })],
   ['is being removed', (ann) => identity.root.delete(`/api/v4/users/${ann.id}`).expect(204)],
   [
     'has no confirmed address',
     (ann) => identity.db.query(`update users set confirmed_at = null where id = $1`, [ann.id]),
   ],
 ];
-/** Requests in which they act as root, whatever token that is. */
+/** Requests as root with the given token. */
 const AS_ROOT: [string, (ann: Person) => Agent][] = [
   [
     'by sudo',
@@ -369,8 +369,8 @@ const AS_ROOT: [string, (ann: Person) => Agent][] = [
     (ann) => identity.as({ userId: 1, username: 'root', isAdmin: true, impersonatorId: ann.id, tokenId: 424242 }),
   ],
 ];
-/** What gateways are told by a change of this person, beside the new version. */
-async function toldOf(ann: Person, token: string): Promise<void> {
+/** Tokens that gateways must forget after a change of this user, in addition to the new version. */
+async function checkForgotten(ann: Person, token: string): Promise<void> {
   const before = (await resolve(token)).version;
   await change(ann.id, 'block');
   const rows = await identity.db.query(
@@ -388,18 +388,18 @@ describe('the administrator behind an impersonation token', () => {
   it.each<[string, (ann: Person) => Promise<unknown>]>([
     ...ENDINGS,
     ['is gone', (ann) => identity.db.query(`delete from users where id = $1`, [ann.id])],
-  ])('who %s takes it with them', async (_, ends) => {
+  ])('who %s loses it', async (_, ends) => {
     const ann = await administrator();
     const { body: token } = await impersonate(ann.client, 1).expect(201);
     expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ann.id } });
     await ends(ann);
     expect(await resolve(token.token)).toMatchObject(REVOKED);
     expect(await resolve(token.token, { rotating: true })).toMatchObject(REVOKED);
-    // What root holds is left alone.
+    // Root's own tokens are not affected.
     expect(await resolve(ROOT_TOKEN)).toMatchObject({ outcome: 'valid' });
   });
 
-  it('gets it back with their rights', async () => {
+  it('gets it back with the role', async () => {
     const ann = await administrator();
     const { body: token } = await impersonate(ann.client, bob.id).expect(201);
     await change(ann.id, 'block');
@@ -407,14 +407,14 @@ describe('the administrator behind an impersonation token', () => {
     expect(await resolve(token.token)).toMatchObject({ outcome: 'valid' });
   });
 
-  it('is told to the gateways by a change of the person, who is named in the lease', async () => {
+  it('is named in the lease, so a change of that user reaches the gateways', async () => {
     const ann = await administrator();
     const { body: token } = await impersonate(ann.client, bob.id).expect(201);
     expect(await resolve(token.token)).toMatchObject({ holder: { impersonator_id: ann.id, given_by_id: ann.id } });
-    await toldOf(ann, token.token);
+    await checkForgotten(ann, token.token);
   });
 
-  it.each(AS_ROOT)('is the one who acts, also %s', async (_, acting) => {
+  it.each(AS_ROOT)('is the actor, also %s', async (_, acting) => {
     const ann = await administrator();
     const { body: token } = await impersonate(acting(ann), bob.id).expect(201);
     expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ann.id } });
@@ -422,7 +422,7 @@ describe('the administrator behind an impersonation token', () => {
     expect(await resolve(token.token)).toMatchObject(REVOKED);
   });
 
-  it('stays the one behind what replaces itself, and gives way to an administrator who replaces it', async () => {
+  it('stays the issuer of a token that rotates itself, and is replaced by an administrator who rotates it', async () => {
     const [ann, ben] = [await administrator(), await administrator()];
     const { body: first } = await impersonate(ann.client, bob.id).expect(201);
     const itself = identity.as({ userId: bob.id, username: 'bob', tokenId: first.id, impersonatorId: ann.id });
@@ -437,7 +437,7 @@ describe('the administrator behind an impersonation token', () => {
   });
 });
 
-describe('the administrator who gave a token to somebody else', () => {
+describe('the administrator who issued a token to another user', () => {
   const giving = (by: Agent, userId: number, scopes = ['api']) =>
     by.post(`/api/v4/users/${userId}/personal_access_tokens`).send({ name: 'given', scopes });
   const rotated = async (by: Agent, token: Token | 'self'): Promise<Token> =>
@@ -449,7 +449,7 @@ describe('the administrator who gave a token to somebody else', () => {
     ).body as Token;
   const outcome = async (token: Token): Promise<string> => (await resolve(token.token)).outcome;
 
-  it.each(ENDINGS)('who %s takes it with them', async (_, ends) => {
+  it.each(ENDINGS)('who %s makes it invalid', async (_, ends) => {
     const ann = await administrator();
     const { body: ofRoot } = await giving(ann.client, 1, ['api', 'sudo']).expect(201);
     const { body: ofBob } = await giving(ann.client, bob.id).expect(201);
@@ -462,13 +462,13 @@ describe('the administrator who gave a token to somebody else', () => {
       expect(await resolve(token.token)).toMatchObject(REVOKED);
       expect(await resolve(token.token, { rotating: true })).toMatchObject(REVOKED);
     }
-    // What root holds is left alone, and so is what nobody else gave them.
+    // Root's own tokens are not affected, and neither are those that no other user issued.
     expect(await resolve(ROOT_TOKEN)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
     const { body: own } = await giving(identity.root, 1).expect(201);
     expect(await resolve(own.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
   });
 
-  it('gets it back with their rights', async () => {
+  it('makes it valid again with the role', async () => {
     const ann = await administrator();
     const { body: token } = await giving(ann.client, bob.id).expect(201);
     await change(ann.id, 'block');
@@ -476,13 +476,13 @@ describe('the administrator who gave a token to somebody else', () => {
     expect(await outcome(token)).toBe('valid');
   });
 
-  it('is told to the gateways by a change of the person, who is named in the lease', async () => {
+  it('is named in the lease, so a change of that user reaches the gateways', async () => {
     const ann = await administrator();
     const { body: token } = await giving(ann.client, bob.id).expect(201);
-    await toldOf(ann, token.token);
+    await checkForgotten(ann, token.token);
   });
 
-  it('revokes it with their removal, so that it is nobody else’s afterwards', async () => {
+  it("revokes it with the removal, so that it does not become another user's", async () => {
     const ann = await administrator();
     const { body: token } = await giving(ann.client, bob.id).expect(201);
     const kept = await rotated(bob.client, (await giving(ann.client, bob.id).expect(201)).body);
@@ -493,7 +493,7 @@ describe('the administrator who gave a token to somebody else', () => {
     expect([await outcome(token), await outcome(kept)]).toEqual(['revoked', 'valid']);
   });
 
-  it.each(AS_ROOT)('is the one who acts, also %s', async (_, acting) => {
+  it.each(AS_ROOT)('is the actor, also %s', async (_, acting) => {
     const ann = await administrator();
     const { body: given } = await giving(acting(ann), 1).expect(201);
     const own = { name: 'own', scopes: ['self_rotate'] };
@@ -509,7 +509,7 @@ describe('the administrator who gave a token to somebody else', () => {
   it.each<[string, (token: Token) => Promise<Token>]>([
     ['with another token of theirs', (token) => rotated(bob.client, token)],
     ['with itself', (token) => rotated(holding(bob, token), 'self')],
-  ])('has nothing to do with it once its owner has rotated it %s', async (_, rotate) => {
+  ])('is no longer responsible after its user has rotated it %s', async (_, rotate) => {
     const ann = await administrator();
     const token = await rotate((await giving(ann.client, bob.id).expect(201)).body);
     expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
@@ -517,7 +517,7 @@ describe('the administrator who gave a token to somebody else', () => {
     expect(await outcome(token)).toBe('valid');
   });
 
-  it('gives way to another administrator who rotates it', async () => {
+  it('is replaced by another administrator who rotates it', async () => {
     const [ann, ben] = [await administrator(), await administrator()];
     const token = await rotated(ben.client, (await giving(ann.client, bob.id).expect(201)).body);
     await change(ann.id, 'block');
@@ -526,7 +526,7 @@ describe('the administrator who gave a token to somebody else', () => {
     expect(await outcome(token)).toBe('revoked');
   });
 
-  it('leaves service accounts to their group', async () => {
+  it('has no effect on tokens of service accounts', async () => {
     const ann = await administrator();
     const { body: account } = await identity.root.post('/api/v4/service_accounts').send({}).expect(201);
     const { body: token } = await giving(ann.client, account.id).expect(201);
@@ -534,7 +534,7 @@ describe('the administrator who gave a token to somebody else', () => {
     expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
   });
 
-  it('cannot go while every other administrator could enter with their help only', async () => {
+  it('cannot leave while all other administrators depend on tokens that this one issued', async () => {
     const ann = await administrator();
     const { body: given } = await giving(identity.root, ann.id).expect(201);
     const text =
@@ -559,7 +559,7 @@ describe('the administrator who gave a token to somebody else', () => {
 });
 
 describe('resolving a token', () => {
-  it('knows root from the bootstrap, once and for all', async () => {
+  it("finds root's bootstrap token", async () => {
     const answer = await resolve(ROOT_TOKEN);
     expect(answer).toMatchObject({
       outcome: 'valid',
@@ -568,7 +568,7 @@ describe('resolving a token', () => {
     expect(answer.holder!['scopes']).toEqual(expect.arrayContaining(['api', 'sudo']));
   });
 
-  it('tells anonymous, unknown and valid apart, always with the version', async () => {
+  it('distinguishes anonymous, unknown and valid tokens, always with the version', async () => {
     expect(await resolve(null)).toMatchObject({
       outcome: 'anonymous',
       version: expect.any(Number),
@@ -577,7 +577,7 @@ describe('resolving a token', () => {
     expect((await resolve('glpat-unknown')).outcome).toBe('unknown');
   });
 
-  it('refuses blocked people with the reason', async () => {
+  it('refuses blocked users with the reason', async () => {
     const eve = await identity.person('eve');
     const token = await give(eve.id);
     await identity.root.post(`/api/v4/users/${eve.id}/block`);
@@ -587,7 +587,7 @@ describe('resolving a token', () => {
     });
   });
 
-  it('records the use at most every ten minutes, without touching updated_at', async () => {
+  it('records the use at most every ten minutes, without changing updated_at', async () => {
     const token = await give(ada.id);
     await resolve(token.token);
     const lastUsed = async () =>
@@ -603,7 +603,7 @@ describe('resolving a token', () => {
     expect(row!.same).toBe(true);
   });
 
-  it('shows the last five addresses of use, newest first, with one new one a minute', async () => {
+  it('keeps the last five IP addresses, newest first, with at most one new per minute', async () => {
     const token = await give(ada.id);
     const ips = async (): Promise<string[]> =>
       (await ada.client.get(`/api/v4/personal_access_tokens/${token.id}`)).body.last_used_ips as string[];
@@ -630,11 +630,11 @@ describe('resolving a token', () => {
     }
   });
 
-  it('answers our own processes only', async () => {
+  it('requires an internal key', async () => {
     await identity.app.bare().post(INTERNAL_PATHS.resolveToken).send({}).expect(401);
   });
 
-  it('finds people for sudo by id and by username', async () => {
+  it('finds users for sudo by id and by username', async () => {
     const ask = async (ref: unknown) => {
       const { user } = await internalCall<ResolveSudoAnswer>(identity, INTERNAL_PATHS.resolveSudo, { ref });
       return user?.id ?? null;
@@ -648,7 +648,7 @@ describe('resolving a token', () => {
     ]);
   });
 
-  it('takes digits for an id, whoever has them for a username', async () => {
+  it('treats digits as an id, even if a user has them as username', async () => {
     const squatter = await identity.person('90210042');
     const ask = async (ref: string) =>
       (await internalCall<ResolveSudoAnswer>(identity, INTERNAL_PATHS.resolveSudo, { ref })).user?.id ?? null;

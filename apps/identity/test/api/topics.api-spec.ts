@@ -25,11 +25,11 @@ const make = async (over: Readonly<Record<string, unknown>> = {}): Promise<Topic
     .expect(201);
   return body;
 };
-const show = async (id: number) => (await identity.nobody.get(`/api/v4/topics/${id}`)).body;
+const show = async (id: number) => (await identity.anonymous.get(`/api/v4/topics/${id}`)).body;
 const FIELDS = ['id', 'name', 'title', 'description', 'total_projects_count', 'organization_id', 'avatar_url'];
 
 describe('POST /topics', () => {
-  it('makes a topic', async () => {
+  it('creates a topic', async () => {
     const { status, body } = await identity.root
       .post('/api/v4/topics')
       .send({ name: 'ruby-lang', title: 'Ruby', description: 'a\r\nlanguage' });
@@ -49,7 +49,7 @@ describe('POST /topics', () => {
     expect(await show(body.id)).toEqual(body);
   });
 
-  it('takes a picture', async () => {
+  it('accepts an avatar', async () => {
     const { body: made }: { body: { id: number; avatar_url: string } } = await identity.root
       .post('/api/v4/topics')
       .field({ name: unique(), title: 'With picture' })
@@ -63,7 +63,7 @@ describe('POST /topics', () => {
     expect([status, Object.keys(body.message)]).toEqual([400, ['avatar']]);
   });
 
-  it('refuses what is not valid', async () => {
+  it('refuses invalid values', async () => {
     await make({ name: 'Taken' });
     const [blank, long] = [["can't be blank"], ['is too long (maximum is 255 characters)']];
     const cases: [object, unknown][] = [
@@ -90,7 +90,7 @@ describe('POST /topics', () => {
     await identity.root.post('/api/v4/topics').send({ name: 'a\0', title: 't' }).expect(400);
   });
 
-  it('lets one of many at once have the name', async () => {
+  it('gives a name to one of several concurrent requests', async () => {
     const body = { name: unique('race'), title: 't' };
     const answers = await Promise.all(Array.from({ length: 6 }, () => identity.root.post('/api/v4/topics').send(body)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
@@ -112,17 +112,17 @@ describe('POST /topics', () => {
   });
 });
 
-describe('who may change topics', () => {
+describe('permission to change topics', () => {
   const requests = (id: number): [string, 'POST' | 'PUT' | 'DELETE', string, Record<string, unknown>][] => [
     ['create', 'POST', '/api/v4/topics', { name: unique(), title: 't' }],
     ['update', 'PUT', `/api/v4/topics/${id}`, { title: 'new' }],
     ['merge', 'POST', '/api/v4/topics/merge', { source_topic_id: id, target_topic_id: id }],
     ['delete', 'DELETE', `/api/v4/topics/${id}`, {}],
   ];
-  it('is administrators alone', async () => {
+  it('is limited to administrators', async () => {
     const { id } = await make();
     for (const [what, method, path, params] of requests(id)) {
-      const anonymous = await requestOf(identity.nobody, method, path).send(params);
+      const anonymous = await requestOf(identity.anonymous, method, path).send(params);
       expect([what, anonymous.status, anonymous.body]).toEqual([what, 401, { message: '401 Unauthorized' }]);
       const person = await requestOf(ada.client, method, path).send(params);
       expect([what, person.status, person.body]).toEqual([what, 403, { message: '403 Forbidden' }]);
@@ -135,8 +135,8 @@ describe('who may change topics', () => {
     }
   });
 
-  it('is asked after the parameters', async () => {
-    for (const client of [identity.nobody, ada.client]) {
+  it('is checked after the parameters', async () => {
+    for (const client of [identity.anonymous, ada.client]) {
       expect((await client.post('/api/v4/topics').send({})).body).toEqual({
         error: 'name is missing, title is missing',
       });
@@ -147,14 +147,14 @@ describe('who may change topics', () => {
     }
   });
 
-  it('gives 404 for what is not there', async () => {
+  it('answers 404 for missing topics', async () => {
     const missing = { message: '404 Not found' };
     const { id } = await make();
     const both = (source_topic_id: number, target_topic_id: number) =>
       identity.root.post('/api/v4/topics/merge').send({ source_topic_id, target_topic_id });
     for (const request of [
-      identity.nobody.get('/api/v4/topics/999999'),
-      identity.nobody.get('/api/v4/topics/9007199254740991'),
+      identity.anonymous.get('/api/v4/topics/999999'),
+      identity.anonymous.get('/api/v4/topics/9007199254740991'),
       identity.root.put('/api/v4/topics/999999').send({ title: 'x' }),
       identity.root.delete('/api/v4/topics/999999'),
       both(id, 999999),
@@ -163,12 +163,12 @@ describe('who may change topics', () => {
       const { status, body } = await request;
       expect([status, body]).toEqual([404, missing]);
     }
-    expect((await identity.nobody.get('/api/v4/topics/none')).body).toEqual({ error: 'id is invalid' });
+    expect((await identity.anonymous.get('/api/v4/topics/none')).body).toEqual({ error: 'id is invalid' });
   });
 });
 
 describe('PUT /topics/:id', () => {
-  it('changes what is sent', async () => {
+  it('changes the sent fields', async () => {
     const { id, name } = await make({ description: 'old' });
     const { status, body } = await identity.root.put(`/api/v4/topics/${id}`).send({ title: 'New' });
     expect([status, body]).toEqual([
@@ -187,7 +187,7 @@ describe('PUT /topics/:id', () => {
     await identity.root.put(`/api/v4/topics/${id}`).send({ name: renamed.toUpperCase() }).expect(200);
   });
 
-  it('sets and removes the picture', async () => {
+  it('sets and removes the avatar', async () => {
     const { id } = await make();
     const put = () => identity.root.put(`/api/v4/topics/${id}`);
     const url = `http://localhost:8080/uploads/-/system/topics/topic/avatar/${id}/a.png`;
@@ -202,7 +202,7 @@ describe('PUT /topics/:id', () => {
     expect([bad.status, bad.body.message.avatar[0]]).toEqual([400, expect.stringContaining('200 KiB')]);
   });
 
-  it('refuses what is not valid', async () => {
+  it('refuses invalid values', async () => {
     const [taken, { id }] = [await make(), await make()];
     const cases: [object, unknown][] = [
       [{ name: '' }, { message: { name: ["can't be blank"] } }],
@@ -229,7 +229,7 @@ describe('PUT /topics/:id', () => {
 });
 
 describe('DELETE /topics/:id', () => {
-  it('removes the topic and its picture; projects stay', async () => {
+  it('deletes the topic with its avatar and keeps the projects', async () => {
     const { id, name } = await make();
     await identity.root.put(`/api/v4/topics/${id}`).attach('avatar', PNG, 'a.png');
     const { body: project }: { body: { id: number } } = await ada.client
@@ -242,12 +242,12 @@ describe('DELETE /topics/:id', () => {
     );
     const { status, text } = await identity.root.delete(`/api/v4/topics/${id}`).send({});
     expect([status, text]).toEqual([204, '']);
-    await identity.nobody.get(`/api/v4/topics/${id}`).expect(404);
+    await identity.anonymous.get(`/api/v4/topics/${id}`).expect(404);
     expect((await ada.client.get(`/api/v4/projects/${project.id}`)).body.topics).not.toContain(name);
     expect(await identity.db.query(`select 1 from avatars where topic_id = $1`, [id])).toEqual([]);
   });
 
-  it('keeps what changed after the given time', async () => {
+  it('refuses if the topic changed after the given time', async () => {
     const { id } = await make();
     const stale = await identity.root
       .delete(`/api/v4/topics/${id}`)
@@ -273,7 +273,7 @@ describe('POST /topics/merge', () => {
         .expect(201)
     ).body.id;
 
-  it('moves the projects and counts anew', async () => {
+  it('moves the projects and updates the counts', async () => {
     const [source, target] = [await make(), await make()];
     const [both, one, other] = [await project('public'), await project('public'), await project('private')];
     for (const id of [both, one, other]) await assign(id, source.id);
@@ -282,12 +282,12 @@ describe('POST /topics/merge', () => {
       .post('/api/v4/topics/merge')
       .send({ source_topic_id: source.id, target_topic_id: `${target.id}` });
     expect([status, body]).toEqual([201, { ...(await show(target.id)), total_projects_count: 3 }]);
-    await identity.nobody.get(`/api/v4/topics/${source.id}`).expect(404);
+    await identity.anonymous.get(`/api/v4/topics/${source.id}`).expect(404);
     const [row] = await identity.db.query(`select open_projects_count from topics where id = $1`, [target.id]);
     expect(row).toEqual({ open_projects_count: 2 });
   });
 
-  it('refuses one topic with itself, and topics of different organizations', async () => {
+  it('refuses a topic with itself, and topics of different organizations', async () => {
     const [one, foreign] = [await make(), await make()];
     await identity.db.query(`update topics set organization_id = 2 where id = $1`, [foreign.id]);
     const merge = async (target_topic_id: number) =>
@@ -304,7 +304,7 @@ describe('POST /topics/merge', () => {
 
 describe('GET /topics', () => {
   const names = async (query: Record<string, unknown>) =>
-    (await identity.nobody.get('/api/v4/topics').query({ per_page: 100, ...query })).body.map(
+    (await identity.anonymous.get('/api/v4/topics').query({ per_page: 100, ...query })).body.map(
       (topic: Topic) => topic.name,
     );
   beforeAll(async () => {
@@ -327,8 +327,8 @@ describe('GET /topics', () => {
     await put('plain', 1, 1);
   });
 
-  it('comes by projects that are not private, then by id', async () => {
-    const counts = (await identity.nobody.get('/api/v4/topics').query({ per_page: 3, search: 'plain' })).body;
+  it('orders by number of projects that are not private, then by id', async () => {
+    const counts = (await identity.anonymous.get('/api/v4/topics').query({ per_page: 3, search: 'plain' })).body;
     expect(counts).toEqual([expect.objectContaining({ name: 'plain', title: 'Called XQ', total_projects_count: 2 })]);
     const all = await names({});
     expect(all.filter((name: string) => ['XQ-fish', 'bird-xq', 'plain'].includes(name))).toEqual([
@@ -338,23 +338,23 @@ describe('GET /topics', () => {
     ]);
   });
 
-  it('finds parts of names and titles, the nearest name first', async () => {
+  it('finds parts of names and titles, the most similar name first', async () => {
     expect(await names({ search: 'xq' })).toEqual(['xq', 'XQ-fish', 'xq-bird', 'bird-xq', 'plain']);
     expect(await names({ search: '%' })).toEqual([]);
     expect(await names({ search: 'xq', without_projects: true })).toEqual(['xq', 'xq-bird']);
     expect(await names({ search: 'xq', without_projects: 'False' })).toHaveLength(5);
     expect(await names({ search: 'xq', organization_id: 7 })).toEqual([]);
     expect(await names({ search: 'xq', organization_id: 1 })).toHaveLength(5);
-    expect((await identity.nobody.get('/api/v4/topics').query({ without_projects: 'x' })).body).toEqual({
+    expect((await identity.anonymous.get('/api/v4/topics').query({ without_projects: 'x' })).body).toEqual({
       error: 'without_projects is invalid',
     });
   });
 
   it('answers HEAD', async () => {
-    const { status, text, headers } = await identity.nobody.head('/api/v4/topics?search=xq');
+    const { status, text, headers } = await identity.anonymous.head('/api/v4/topics?search=xq');
     expect([status, text, headers['x-total']]).toEqual([200, undefined, '5']);
-    const [{ id }] = (await identity.nobody.get('/api/v4/topics?search=xq')).body;
-    await identity.nobody.head(`/api/v4/topics/${id}`).expect(200);
+    const [{ id }] = (await identity.anonymous.get('/api/v4/topics?search=xq')).body;
+    await identity.anonymous.head(`/api/v4/topics/${id}`).expect(200);
   });
 
   paging(() => ({

@@ -26,7 +26,7 @@ const inLog = async (kind: string, id: number): Promise<{ version: number; state
 };
 
 describe('PUT /users/:id', () => {
-  it('changes one field and leaves the others', async () => {
+  it('changes one field and keeps the others', async () => {
     const { body } = await put(ada.id, { location: 'London' }).expect(200);
     const { created_at, confirmed_at, last_sign_in_at, current_sign_in_at, created_by, ...rest } = body;
     expect([created_at, confirmed_at]).toEqual([expect.any(String), expect.any(String)]);
@@ -84,7 +84,7 @@ describe('PUT /users/:id', () => {
     });
   });
 
-  it('changes what clients send', async () => {
+  it('accepts all fields that clients send', async () => {
     const sent = {
       name: 'Ada L.',
       bio: '',
@@ -115,7 +115,7 @@ describe('PUT /users/:id', () => {
     expect(await inLog('namespace', ada.namespaceId)).toMatchObject({ state: { name: 'Ada L.', full_name: 'Ada L.' } });
   });
 
-  it('changes the password, which nobody reads', async () => {
+  it('changes the password, which is never shown', async () => {
     const response = await put(ada.id, { password: 'battery staple' }).expect(200);
     expect(response.text).not.toContain('battery');
     const [row] = await identity.db.query<{ password_digest: string }>(
@@ -130,7 +130,7 @@ describe('PUT /users/:id', () => {
     });
   });
 
-  it('gives and takes a name at a provider', async () => {
+  it('sets and replaces the identity at a provider', async () => {
     const zoe = await identity.person('zoe', { provider: 'ldap', extern_uid: 'z1' });
     await put(ada.id, { provider: 'ldap', extern_uid: 'a1' });
     expect((await put(ada.id, { provider: 'ldap', extern_uid: 'a2' })).body.identities).toEqual([
@@ -154,7 +154,7 @@ describe('PUT /users/:id', () => {
     );
   });
 
-  it('takes a picture by multipart with the rest as texts, and takes it away again', async () => {
+  it('accepts an avatar by multipart with the other fields as texts, and removes it', async () => {
     const pia = await identity.person('pia');
     const png = { filename: 'pia.png', contentType: 'image/png' };
     const { status, body } = await identity.root
@@ -183,7 +183,7 @@ describe('PUT /users/:id', () => {
 });
 
 describe('a new username', () => {
-  it('moves the personal namespace, and projects are still found', async () => {
+  it('moves the personal namespace, whose projects are still found', async () => {
     const eve = await identity.person('eve');
     const { id } = (await eve.client.post('/api/v4/projects').send({ name: 'tool' }).expect(201)).body as {
       id: number;
@@ -203,7 +203,7 @@ describe('a new username', () => {
     expect(namespace.state).toMatchObject({ path: 'Evelyn', full_path: 'Evelyn' });
     expect([namespace.version, (await inLog('token', token.id)).version]).toEqual([user.version, user.version]);
 
-    // The name is free again, and what is called so then is meant by it.
+    // The former name is free, and a new user with it takes over the path.
     const other = await identity.person('eve', { email: 'other@example.com' });
     expect((await put(eve.id, { username: 'eve' })).body).toEqual({ message: 'Username has already been taken' });
     const { body: made }: { body: { id: number } } = await other.client
@@ -213,7 +213,7 @@ describe('a new username', () => {
     expect((await identity.root.get('/api/v4/projects/eve%2Ftool')).body.id).toBe(made.id);
   });
 
-  it('may differ in case alone', async () => {
+  it('may differ in case only', async () => {
     const kit = await identity.person('kit');
     const { id } = (await kit.client.post('/api/v4/projects').send({ name: 'p' }).expect(201)).body as { id: number };
     expect((await put(kit.id, { username: 'KIT' })).body.username).toBe('KIT');
@@ -223,9 +223,9 @@ describe('a new username', () => {
   });
 
   it.each([
-    ['somebody else', 'ADA'],
+    ['another user', 'ADA'],
     ['a group', 'taken-group'],
-  ])('is not that of %s', async (_, username) => {
+  ])('cannot be that of %s', async (_, username) => {
     await identity.root.post('/api/v4/groups').send({ name: 'Taken', path: 'taken-group' });
     const lou = await identity.person(`lou-${username.toLowerCase()}`);
     const refused = await put(lou.id, { username, name: 'never' });
@@ -233,7 +233,7 @@ describe('a new username', () => {
     expect((await identity.root.get(`/api/v4/users/${lou.id}`)).body.name).not.toBe('never');
   });
 
-  it('goes to one of two who want it at the same time', async () => {
+  it('goes to one of two concurrent requests', async () => {
     const [one, two] = [await identity.person('one'), await identity.person('two')];
     const answers = await Promise.all([put(one.id, { username: 'wanted' }), put(two.id, { username: 'wanted' })]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409]);
@@ -244,7 +244,7 @@ describe('a new address', () => {
   let una: Person;
   beforeAll(async () => void (una = await identity.person('una')));
 
-  it('takes the place of the former one, which is free then', async () => {
+  it('replaces the former one, which becomes free', async () => {
     const max = await identity.person('max', { public_email: 'max@example.com', commit_email: 'max@example.com' });
     const { status, body } = await put(max.id, { email: 'MAX@mail.10' });
     expect([status, body.email, body.public_email, body.commit_email]).toEqual([
@@ -262,7 +262,7 @@ describe('a new address', () => {
     expect((await identity.person('maxim', { email: 'max@example.com' })).id).toEqual(expect.any(Number));
   });
 
-  it('changes places with one of their others', async () => {
+  it('swaps with a secondary one of the same user', async () => {
     const ned = await identity.person('ned');
     await identity.root.post(`/api/v4/users/${ned.id}/emails`).send({ email: 'ned@other.example' });
     await put(ned.id, { email: 'ned@other.example' });
@@ -298,8 +298,8 @@ describe('a new address', () => {
   });
 });
 
-describe('who may change whom', () => {
-  it('makes people administrators, and nobody else', async () => {
+describe('permission to change users', () => {
+  it('makes only human users administrators', async () => {
     const olga = await identity.person('olga');
     const group = { name: 'Tools', path: 'tools' };
     const { body: nest } = await olga.client.post('/api/v4/groups').send(group).expect(201);
@@ -311,7 +311,7 @@ describe('who may change whom', () => {
       expect([status, body]).toEqual([400, { message: { admin: ['is for people only'] } }]);
       expect((await identity.root.get(`/api/v4/users/${id}`)).body).toMatchObject({ is_admin: false, note: null });
       expect((await put(id, { admin: false })).status).toBe(200);
-      // One that a former release made an administrator has no rights of one.
+      // A bot that a previous release made an administrator has no administrator permissions.
       await identity.db.query(`update users set admin = true where id = $1`, [id]);
       expect(await sudo(identity, String(id))).toMatchObject({ id, admin: false });
     }
@@ -324,7 +324,7 @@ describe('who may change whom', () => {
     expect((await ada.client.put(`/api/v4/users/${ada.id}`).send({ name: 'x' })).body).toEqual({
       message: '403 Forbidden',
     });
-    expect((await identity.nobody.put(`/api/v4/users/${ada.id}`).send({ name: 'x' })).body).toEqual({
+    expect((await identity.anonymous.put(`/api/v4/users/${ada.id}`).send({ name: 'x' })).body).toEqual({
       message: '401 Unauthorized',
     });
     expect((await put(987654321, { name: 'x' })).body).toEqual({ message: '404 User Not Found' });

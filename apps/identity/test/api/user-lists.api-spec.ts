@@ -4,7 +4,9 @@ import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 const people: Record<string, Person> = {};
-/** As they were made: root, ann (external), bea (blocked), cat (banned), fay (shows an address), dan (old). */
+/**
+ * In the order of creation: root, ann (external), bea (blocked), cat (banned), fay (has a public address), dan (old).
+ */
 beforeAll(async () => {
   identity = await startIdentity();
   for (const [name, over] of Object.entries({
@@ -65,7 +67,7 @@ describe('GET /users', () => {
     [{ search: 'FAY@example.com' }, ['fay']],
     [{ search: 'fay@example' }, []],
     [{ search: '%' }, []],
-  ])('is narrowed for everybody by %j', async (query, expected) => {
+  ])('is filtered for all callers by %j', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
     expect(await names(query, people['dan']!.client)).toEqual(expected);
   });
@@ -91,7 +93,7 @@ describe('GET /users', () => {
     [{ order_by: 'name', humans: true, exclude_active: true }, ['bea', 'cat']],
     [{ order_by: 'created_at', sort: 'asc', humans: true }, ['dan', 'root', 'ann', 'bea', 'cat', 'fay']],
     [{ order_by: 'updated_at', humans: true, blocked: false, active: true }, ['dan', 'fay', 'ann', 'root']],
-  ])('is narrowed and ordered for administrators by %j', async (query, expected) => {
+  ])('is filtered and ordered for administrators by %j', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
   });
 
@@ -108,10 +110,10 @@ describe('GET /users', () => {
     [{ created_after: '2999-01-02T00:00:00Z' }, ALL],
     [{ external: true }, ALL],
     [{ exclude_external: true }, ALL],
-    // People are not found by what they say is theirs, nor by what they do not show.
+    // Users are not found by unconfirmed or hidden addresses.
     [{ search: 'claimed@example.com' }, []],
     [{ search: 'BEA@example.com' }, []],
-  ])('takes no notice of %j from others', async (query, expected) => {
+  ])('ignores %j of other callers', async (query, expected) => {
     expect(await names(query, people['dan']!.client)).toEqual(expected);
   });
 
@@ -122,11 +124,11 @@ describe('GET /users', () => {
     [{ username: 'dan', search: 'dan@example.com' }, []],
     [{ username: 'fay', search: 'fay@example.com' }, []],
     [{ username: 'fay', search: 'fa' }, ['fay']],
-  ])('tells anonymous callers nothing that it does not show, by %j', async (query, expected) => {
-    expect(await names(query, identity.nobody)).toEqual(expected);
+  ])('discloses nothing hidden to anonymous callers, by %j', async (query, expected) => {
+    expect(await names(query, identity.anonymous)).toEqual(expected);
   });
 
-  it('shows custom attributes where an administrator asks for them', async () => {
+  it('shows custom attributes to administrators on request', async () => {
     const attributes = [
       { key: 'desk', value: '7' },
       { key: 'place', value: 'north' },
@@ -162,7 +164,7 @@ describe('GET /users', () => {
     expect([status, body]).toEqual([400, expected]);
   });
 
-  it('goes on by cursor in the orders that have one, and in no other', async () => {
+  it('has cursors in the supported orders only', async () => {
     const page = { pagination: 'keyset', per_page: 3, order_by: 'name', sort: 'desc', exclude_internal: true };
     const first = await identity.root.get('/api/v4/users').query(page);
     expect(first.get('x-total')).toBeUndefined();
@@ -188,7 +190,7 @@ describe('GET /users', () => {
 });
 
 describe('the bot of a token', () => {
-  it('is known to whoever sees where it belongs', async () => {
+  it('is known to callers who can see its group or project', async () => {
     const { ann, dan, fay } = people as Record<string, Person>;
     const made = async (path: string, body: object) =>
       (await dan!.client.post(`/api/v4/${path}`).send(body).expect(201)).body as { id: number; user_id: number };
@@ -222,7 +224,7 @@ describe('the bot of a token', () => {
         expect(await knownTo(identity.root)).toBe(true);
         expect(await knownTo(fay!.client)).toBe(visibility !== 'private');
         expect(await knownTo(ann!.client)).toBe(visibility === 'public');
-        expect(await knownTo(identity.nobody, false)).toBe(visibility === 'public');
+        expect(await knownTo(identity.anonymous, false)).toBe(visibility === 'public');
         await bot.get(`/api/v4/users/${id}`).expect(200);
       }
     }
@@ -230,7 +232,7 @@ describe('the bot of a token', () => {
 });
 
 describe('GET /users/:id', () => {
-  it('does not show what only administrators see', async () => {
+  it('shows administrator fields only to administrators', async () => {
     const { body } = await people['dan']!.client.get(`/api/v4/users/${people['ann']!.id}`);
     expect(Object.keys(body)).toEqual([
       'id',
@@ -259,9 +261,9 @@ describe('GET /users/:id', () => {
       'is_followed',
       'local_time',
     ]);
-    const blank = await identity.nobody.get('/api/v4/users').query({ username: '' });
+    const blank = await identity.anonymous.get('/api/v4/users').query({ username: '' });
     expect([blank.status, blank.body]).toEqual([403, { message: '403 Forbidden' }]);
-    expect((await identity.nobody.get(`/api/v4/users/${people['ann']!.id}`)).body).toEqual({
+    expect((await identity.anonymous.get(`/api/v4/users/${people['ann']!.id}`)).body).toEqual({
       message: '401 Unauthorized',
     });
   });

@@ -21,7 +21,7 @@ beforeAll(async () => {
     await ada.client.post(`/api/v4/groups/${id}/members`).send({ user_id: bob.id, access_level: 30 }).expect(201);
     groups.push(id);
   }
-  // Below the first: inherited, so not told of.
+  // Below the first group, so its membership is inherited and not listed.
   project = (await ada.client.post('/api/v4/projects').send({ name: 'tool', namespace_id: groups[0] }).expect(201)).body
     .id;
   const own = (await ada.client.post('/api/v4/projects').send({ name: 'own' }).expect(201)).body.id;
@@ -33,7 +33,7 @@ const list = (query: Record<string, unknown> = {}, id = bob.id) =>
   identity.root.get(`/api/v4/users/${id}/memberships`).query(query);
 
 describe('GET /users/:id/memberships', () => {
-  it('tells of direct memberships in groups and projects', async () => {
+  it('lists direct memberships in groups and projects', async () => {
     const { body } = await list().expect(200);
     expect(body).toHaveLength(6);
     expect(body[0]).toEqual({ source_id: groups[0], source_name: 'one', source_type: 'Namespace', access_level: 30 });
@@ -48,7 +48,7 @@ describe('GET /users/:id/memberships', () => {
     ).not.toContainEqual(['Project', project]);
   });
 
-  it('is narrowed by type', async () => {
+  it('is filtered by type', async () => {
     expect((await list({ type: 'Project' })).body.map((one: { source_name: string }) => one.source_name)).toEqual([
       'own',
     ]);
@@ -57,7 +57,7 @@ describe('GET /users/:id/memberships', () => {
     expect([refused.status, refused.body]).toEqual([400, { error: 'type does not have a valid value' }]);
   });
 
-  it('leaves out shares and what ran out', async () => {
+  it('excludes shares and expired memberships', async () => {
     const cleo = await identity.person('cleo');
     const { id } = (await ada.client.post('/api/v4/groups').send({ name: 'six', path: 'g-six' }).expect(201)).body as {
       id: number;
@@ -72,9 +72,9 @@ describe('GET /users/:id/memberships', () => {
     expect((await list({}, cleo.id)).body).toEqual([]);
   });
 
-  it('is for administrators, of who is there', async () => {
+  it('is for administrators, and for existing users', async () => {
     expect((await bob.client.get(`/api/v4/users/${bob.id}/memberships`)).body).toEqual({ message: '403 Forbidden' });
-    expect((await identity.nobody.get(`/api/v4/users/${bob.id}/memberships`)).body).toEqual({
+    expect((await identity.anonymous.get(`/api/v4/users/${bob.id}/memberships`)).body).toEqual({
       message: '401 Unauthorized',
     });
     expect((await list({}, 987654321)).body).toEqual({ message: '404 User Not Found' });

@@ -33,14 +33,14 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const named = (rows: readonly MadeProject[]) => rows.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id));
-async function list(path: string, query: object = {}, client = identity.nobody) {
+async function list(path: string, query: object = {}, client = identity.anonymous) {
   const { status, body } = await client.get(path).query({ ...query });
   expect([status, body]).toEqual([200, expect.any(Array)]);
   return named(body);
 }
 
 describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (what) => {
-  it('does not know people that there are not', async () => {
+  it('answers 404 for unknown users', async () => {
     for (const ref of ['nobody-here', '999999', '99999999999999999999']) {
       const { status, body } = await ada.client.get(`/api/v4/users/${ref}/${what}`);
       expect([ref, status, body]).toEqual([ref, 404, { message: '404 User Not Found' }]);
@@ -50,13 +50,13 @@ describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (w
     expect(await list(`/api/v4/users/${shy.id}/${what}`, {}, bob.client)).toEqual([]);
   });
 
-  it('finds people by id and by username, ignoring case', async () => {
+  it('finds users by id and by username, ignoring case', async () => {
     const whole = await list(`/api/v4/users/${ada.id}/${what}`, {}, ada.client);
     expect(whole.length).toBeGreaterThan(3);
     for (const ref of ['ada', 'ADA']) expect(await list(`/api/v4/users/${ref}/${what}`, {}, ada.client)).toEqual(whole);
   });
 
-  it.each(['asc', 'desc'])('goes on by id, %s', async (sort) => {
+  it.each(['asc', 'desc'])('continues by id, %s', async (sort) => {
     const found: number[] = [];
     let url: string | undefined = `/api/v4/users/ada/${what}?pagination=keyset&order_by=id&sort=${sort}&per_page=2`;
     while (url) {
@@ -72,14 +72,14 @@ describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (w
     expect([status, body]).toEqual([405, { error: 'Keyset pagination is not yet available for this type of request' }]);
   });
 
-  it('refuses parameters before it looks for anybody', async () => {
+  it('checks parameters before it resolves the user', async () => {
     const { status, body } = await ada.client.get(`/api/v4/users/none/${what}?order_by=x`);
     expect([status, body]).toEqual([400, { error: 'order_by does not have a valid value' }]);
   });
 });
 
 describe('GET /users/:user_id/projects', () => {
-  it("lists what lies in the person's own namespace, as far as the caller may see it", async () => {
+  it("lists the projects in the user's own namespace that the caller can see", async () => {
     expect(await list('/api/v4/users/ada/projects', {}, ada.client)).toEqual(['last', 'hidden', 'inner', 'open']);
     expect(await list('/api/v4/users/ada/projects', {}, identity.root)).toEqual(['last', 'hidden', 'inner', 'open']);
     expect(await list('/api/v4/users/ada/projects', {}, bob.client)).toEqual(['last', 'inner', 'open']);
@@ -101,11 +101,11 @@ describe('GET /users/:user_id/projects', () => {
     [{ starred: true }, ['hidden', 'inner', 'open']],
     [{ membership: true }, ['last', 'hidden', 'inner', 'open']],
     [{ archived: true }, []],
-  ])('narrows by %j', async (query, expected) =>
+  ])('filters by %j', async (query, expected) =>
     expect(await list('/api/v4/users/ada/projects', query, ada.client)).toEqual(expected),
   );
 
-  it('shows whole projects, with statistics for those who may have them', async () => {
+  it('returns full projects, with statistics for callers who may see them', async () => {
     const [whole] = (await ada.client.get(`/api/v4/users/${ada.id}/projects?search=hidden&statistics=true`)).body;
     expect(whole).toMatchObject({
       owner: { id: ada.id },
@@ -131,7 +131,7 @@ describe('GET /users/:user_id/projects', () => {
 });
 
 describe('GET /users/:user_id/starred_projects', () => {
-  it('lists what the person gave a star, as far as the caller may see it', async () => {
+  it("lists the user's starred projects that the caller can see", async () => {
     const all = ['of bob', 'of group', 'hidden', 'inner', 'open'];
     expect(await list('/api/v4/users/ada/starred_projects', {}, ada.client)).toEqual(all);
     expect(await list('/api/v4/users/ada/starred_projects', {}, identity.root)).toEqual(all);
@@ -143,7 +143,7 @@ describe('GET /users/:user_id/starred_projects', () => {
     expect(await list('/api/v4/users/bob/starred_projects', {}, ada.client)).toEqual([]);
   });
 
-  it('keeps the stars of a private profile to its person and to administrators', async () => {
+  it('shows the stars of a private profile only to its user and to administrators', async () => {
     const path = `/api/v4/users/${shy.id}/starred_projects`;
     expect(await list(path)).toEqual([]);
     expect(await list(path, {}, ada.client)).toEqual([]);

@@ -28,7 +28,7 @@ const events = (subject: string): Promise<{ data: Record<string, unknown>; actor
      from outbox where subject = $1 order by id`,
     [subject],
   );
-/** Kind, id and state of what the directory's log holds of a thing, the newest entry. */
+/** Kind, id and state of the newest entry in the change log for each row. */
 async function inDirectory(kind: string, id: number): Promise<Record<string, unknown> | null | undefined> {
   const [row] = await identity.db.query<{ state: Record<string, unknown> | null }>(
     `select state from directory_changes where kind = $1 and entity_id = $2 order by version desc limit 1`,
@@ -40,7 +40,7 @@ const count = async (table: string, where: string, id: number): Promise<number> 
   (await identity.db.query<{ n: number }>(`select count(*)::int as n from ${table} where ${where} = $1`, [id]))[0]!.n;
 
 describe('DELETE /users/:id', () => {
-  it('removes a person with everything that is their own', async () => {
+  it('removes a user with all personal data', async () => {
     const sam = await identity.person('sam');
     const own = await project(sam, 'own');
     const { body: token }: { body: { id: number } } = await identity.root
@@ -69,7 +69,7 @@ describe('DELETE /users/:id', () => {
     expect(await events('identity.user.deleted.v1')).toEqual([
       { data: { user_id: sam.id, ghost_user_id: ghost.id, hard_delete: false }, actor_id: 1 },
     ]);
-    // Who hears of it waits until their copy of the directory knows it too.
+    // Effects wait until their copy of the directory contains the removal.
     const [said] = await identity.db.query(
       `select e.directory_epoch = h.epoch and e.directory_version = (
          select max(version) from directory_changes where kind = 'user' and entity_id = $1) as is_known
@@ -85,7 +85,7 @@ describe('DELETE /users/:id', () => {
     expect((await identity.person('tom')).id).not.toBe(tom.id);
   });
 
-  it('lets projects of groups stay, as made by the ghost', async () => {
+  it('keeps projects of groups, with the ghost as creator', async () => {
     const [olga, pat] = [await identity.person('olga'), await identity.person('pat')];
     const home = await group(olga, 'home-of-olga');
     await olga.client.post(`/api/v4/groups/${home}/members`).send({ user_id: pat.id, access_level: 40 });
@@ -97,7 +97,7 @@ describe('DELETE /users/:id', () => {
     expect((await identity.root.get(`/api/v4/groups/${home}/members`)).body).toHaveLength(1);
   });
 
-  it('refuses the sole owner of a group unless it may go too', async () => {
+  it('refuses the sole owner of a group unless the group may be removed too', async () => {
     const [ann, ben] = [await identity.person('ann'), await identity.person('ben')];
     const top = await group(ann, 'top-of-ann');
     const below = await group(ann, 'below', top);
@@ -124,7 +124,7 @@ describe('DELETE /users/:id', () => {
     });
   });
 
-  it('counts only active people as other owners, and owners above', async () => {
+  it('counts only active users as other owners, and owners of groups above', async () => {
     const [cleo, dora] = [await identity.person('cleo'), await identity.person('dora')];
     const top = await group(cleo, 'top-of-cleo');
     await cleo.client.post(`/api/v4/groups/${top}/members`).send({ user_id: dora.id, access_level: 50 });
@@ -136,7 +136,7 @@ describe('DELETE /users/:id', () => {
     await identity.root.get(`/api/v4/groups/${below}`).expect(200);
   });
 
-  it('keeps the ghost, the last administrator, and refuses missing people', async () => {
+  it('refuses the ghost, the last administrator, and missing users', async () => {
     const [ghost] = await identity.db.query<{ id: number }>(`select id from users where kind = 'ghost'`);
     expect((await remove(ghost!.id)).body).toEqual({
       message: '403 Forbidden - An internal user cannot be removed by the API',
@@ -150,7 +150,7 @@ describe('DELETE /users/:id', () => {
   it('is for administrators', async () => {
     const eva = await identity.person('eva');
     expect((await eva.client.delete(`/api/v4/users/${eva.id}`)).body).toEqual({ message: '403 Forbidden' });
-    expect((await identity.nobody.delete(`/api/v4/users/${eva.id}`)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await identity.anonymous.delete(`/api/v4/users/${eva.id}`)).body).toEqual({ message: '401 Unauthorized' });
   });
 
   it('honours If-Unmodified-Since', async () => {
@@ -166,7 +166,7 @@ describe('DELETE /users/:id', () => {
   it.each([
     ['body', 'json'],
     ['form', 'form'],
-  ])('takes hard_delete as %s', async (how, type) => {
+  ])('accepts hard_delete as %s', async (how, type) => {
     const gil = await identity.person(`gil-${how}`);
     await group(gil, `of-gil-${how}`);
     await identity.root.delete(`/api/v4/users/${gil.id}`).type(type).send({ hard_delete: true }).expect(204);
@@ -174,7 +174,7 @@ describe('DELETE /users/:id', () => {
 });
 
 describe('a long removal', () => {
-  it('goes on after the call, in this process or in another', async () => {
+  it('continues after the request, in this process or another one', async () => {
     const [ida, jo] = [await identity.person('ida'), await identity.person('jo')];
     await identity.db.query(
       `insert into projects (namespace_id, creator_id, name, path, visibility)
@@ -186,14 +186,14 @@ describe('a long removal', () => {
     await until(async () => (await identity.root.get(`/api/v4/users/${ida.id}`)).status === 404);
     expect(await count('projects', 'namespace_id', ida.namespaceId)).toBe(0);
 
-    // As if a process had ended right after the call.
+    // As if the process had ended right after the request.
     await identity.db.query(`insert into user_removals (user_id, hard_delete) values ($1, false)`, [jo.id]);
     await remove(jo.id).expect(204);
     await identity.app.get(UserRemovalService).proceed();
     await until(async () => (await identity.root.get(`/api/v4/users/${jo.id}`)).status === 404);
   });
 
-  it('refuses their tokens from the first moment on', async () => {
+  it("makes the user's tokens invalid at once", async () => {
     const kim = await identity.person('kim');
     const { body: token }: { body: { id: number } } = await identity.root
       .post(`/api/v4/users/${kim.id}/personal_access_tokens`)
@@ -217,7 +217,7 @@ describe('a long removal', () => {
   });
 });
 
-describe('at the same time', () => {
+describe('concurrent removals', () => {
   it('one of the last two owners stays', async () => {
     for (let round = 0; round < 5; round += 1) {
       const [lea, max] = [await identity.person(`lea${round}`), await identity.person(`max${round}`)];
@@ -228,7 +228,7 @@ describe('at the same time', () => {
     }
   });
 
-  it('removing an owner and taking the other’s role leaves one', async () => {
+  it('removing an owner while demoting the other leaves one', async () => {
     for (let round = 0; round < 5; round += 1) {
       const [nia, oto] = [await identity.person(`nia${round}`), await identity.person(`oto${round}`)];
       const home = await group(nia, `place${round}`);
@@ -248,12 +248,12 @@ describe('at the same time', () => {
     const quin = await identity.person('quin', { admin: true });
     const answers = await Promise.all([remove(quin.id), quin.client.delete('/api/v4/users/1')]);
     expect(answers.map((one) => one.status).sort()).toEqual([204, 403]);
-    // Put back for whoever comes after.
+    // Restores the state for the following tests.
     const [root] = await identity.db.query(`select id from users where id = 1`);
     expect(root === undefined).toBe(answers[0]!.status === 403);
   });
 
-  it('there is one ghost however many need it first', async () => {
+  it('there is one ghost, also if several requests create it', async () => {
     const other = await startIdentity();
     try {
       const people = await Promise.all([0, 1, 2, 3].map((n) => other.person(`user${n}`)));

@@ -2,10 +2,10 @@ import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
-let someone: Person;
+let target: Person;
 beforeAll(async () => {
   identity = await startIdentity();
-  someone = await identity.person('someone');
+  target = await identity.person('someone');
 });
 afterAll(() => identity.close());
 
@@ -22,10 +22,7 @@ const BLOCKED_ACTIVATE = '403 Forbidden - A blocked user must be unblocked to be
 const NOT_PENDING = 'The user you are trying to approve is not pending approval';
 const BLOCKED_DEACTIVATE = '403 Forbidden - A blocked user cannot be deactivated by the API';
 
-/**
- * State before, change, bare answer or text of the 403, state after.
- * Source: reference identity-and-import 10.1, 10.6.
- */
+/** State before, change, answer or text of the 403, state after. Source: reference identity-and-import 10.1, 10.6. */
 const TABLE: [State, Change, string, State][] = [
   ['active', 'activate', ANSWERS.true, 'active'],
   ['deactivated', 'activate', ANSWERS.true, 'active'],
@@ -57,18 +54,18 @@ const TABLE: [State, Change, string, State][] = [
 ];
 
 describe('POST /users/:id/…', () => {
-  it.each(TABLE)('of a user who is %s: %s answers %s', async (before, what, expected, after) => {
-    await put(someone.id, before);
-    const { status, text, body } = await change(someone.id, what);
+  it.each(TABLE)('for a user who is %s: %s answers %s', async (before, what, expected, after) => {
+    await put(target.id, before);
+    const { status, text, body } = await change(target.id, what);
     const isAnswer = Object.values<string>(ANSWERS).includes(expected);
     expect([status, isAnswer ? text : body]).toEqual(isAnswer ? [201, expected] : [403, { message: expected }]);
-    expect(await stateOf(someone.id)).toBe(after);
-    await put(someone.id, 'active');
+    expect(await stateOf(target.id)).toBe(after);
+    await put(target.id, 'active');
   });
 
-  it.each(CHANGES)('%s is for administrators, and finds who is there', async (what) => {
-    expect((await someone.client.post(`/api/v4/users/1/${what}`)).body).toEqual({ message: '403 Forbidden' });
-    expect((await identity.nobody.post(`/api/v4/users/1/${what}`)).body).toEqual({ message: '401 Unauthorized' });
+  it.each(CHANGES)('%s is for administrators, and for existing users', async (what) => {
+    expect((await target.client.post(`/api/v4/users/1/${what}`)).body).toEqual({ message: '403 Forbidden' });
+    expect((await identity.anonymous.post(`/api/v4/users/1/${what}`)).body).toEqual({ message: '401 Unauthorized' });
     expect((await change(987654321, what)).body).toEqual({ message: '404 User Not Found' });
     expect((await identity.root.post(`/api/v4/users/x/${what}`)).body).toEqual({ error: 'id is invalid' });
   });
@@ -77,7 +74,7 @@ describe('POST /users/:id/…', () => {
     ['block', '403 Forbidden - The API initiating user cannot be blocked by the API'],
     ['ban', 'You cannot ban yourself.'],
     ['deactivate', '403 Forbidden - The API initiating user cannot be deactivated by the API'],
-  ] as const)('nobody does %s to themselves', async (what, message) => {
+  ] as const)('refuses %s of oneself', async (what, message) => {
     expect((await change(1, what)).body).toEqual({ message });
   });
 
@@ -85,14 +82,14 @@ describe('POST /users/:id/…', () => {
     ['block', 'An internal user cannot be blocked'],
     ['ban', 'You cannot ban internal users.'],
     ['deactivate', '403 Forbidden - An internal user cannot be deactivated by the API'],
-  ] as const)('the ghost is nobody to %s', async (what, message) => {
+  ] as const)('refuses %s of the ghost', async (what, message) => {
     await identity.db.query(
       `insert into users (id, username, name, email, kind) values (900000, 'ghost', 'Ghost', 'g@ghost.invalid', 'ghost') on conflict do nothing`,
     );
     expect((await change(900000, what)).body).toEqual({ message });
   });
 
-  it('whoever was there lately is not deactivated', async () => {
+  it('recently active users cannot be deactivated', async () => {
     const message =
       '403 Forbidden - The user you are trying to deactivate has been active in the past 90 days and cannot be deactivated by the API';
     const lee = await identity.person('lee');
@@ -114,7 +111,7 @@ describe('POST /users/:id/…', () => {
     expect((await change(lee.id, 'deactivate')).text).toBe('true');
   });
 
-  it('whoever is being removed comes back by nothing', async () => {
+  it('users whose removal is in progress cannot be reactivated', async () => {
     const fin = await identity.person('fin');
     await identity.db.query(`insert into user_removals (user_id, hard_delete) values ($1, false)`, [fin.id]);
     await put(fin.id, 'blocked');
@@ -127,7 +124,7 @@ describe('POST /users/:id/…', () => {
 
 describe('a change of state', () => {
   it.each(['block', 'ban', 'deactivate'] as const)(
-    '%s reaches the directory and their tokens in one version',
+    '%s changes the directory and tokens in one version',
     async (what) => {
       const gus = await identity.person(`gus-${what}`);
       const { body: token }: { body: { id: number } } = await identity.root
@@ -148,7 +145,7 @@ describe('a change of state', () => {
     },
   );
 
-  it('one of two administrators who block each other at once stays', async () => {
+  it('one of two administrators who block each other concurrently stays', async () => {
     for (let round = 0; round < 5; round += 1) {
       const ann = await identity.person(`ann${round}`, { admin: true });
       const answers = await Promise.all([change(ann.id, 'block'), ann.client.post('/api/v4/users/1/block')]);

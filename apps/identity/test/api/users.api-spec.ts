@@ -15,7 +15,7 @@ const NEW = { username: 'carol', name: 'Carol', email: 'carol@example.com', pass
 const SUMMARY = ['id', 'username', 'public_email', 'name', 'state', 'locked', 'avatar_url', 'web_url'];
 
 describe('POST /users', () => {
-  it('makes an active user with a personal namespace', async () => {
+  it('creates an active user with a personal namespace', async () => {
     const { body } = await identity.root.post('/api/v4/users').send(NEW).expect(201);
     expect(body).toMatchObject({
       username: 'carol',
@@ -30,7 +30,7 @@ describe('POST /users', () => {
     expect(JSON.stringify(body)).not.toContain('password');
   });
 
-  it('keeps a password as a scrypt digest only, and none for whom none was given', async () => {
+  it('stores a password only as a scrypt digest, and none if none was given', async () => {
     const { body } = await identity.root
       .post('/api/v4/users')
       .send({ ...NEW, username: 'cleo', email: 'cleo@example.com', password: undefined, force_random_password: true })
@@ -42,7 +42,7 @@ describe('POST /users', () => {
     expect(rows).toEqual([{ password_digest: expect.stringMatching(/^scrypt\$/) }, { password_digest: null }]);
   });
 
-  it('takes a form and texts for flags', async () => {
+  it('accepts a form with texts for flags', async () => {
     const { body } = await identity.root
       .post('/api/v4/users')
       .type('form')
@@ -86,10 +86,10 @@ describe('POST /users', () => {
 
   it('is for administrators', async () => {
     await ada.client.post('/api/v4/users').send({}).expect(403);
-    expect((await identity.nobody.post('/api/v4/users').send({})).body).toEqual({ message: '401 Unauthorized' });
+    expect((await identity.anonymous.post('/api/v4/users').send({})).body).toEqual({ message: '401 Unauthorized' });
   });
 
-  it('does not take the path of a top-level group', async () => {
+  it('refuses the path of a top-level group', async () => {
     await identity.root.post('/api/v4/groups').send({ name: 'Taken', path: 'taken' }).expect(201);
     const { status, body } = await identity.root
       .post('/api/v4/users')
@@ -99,7 +99,7 @@ describe('POST /users', () => {
 });
 
 describe('GET /user', () => {
-  it('shows the private view, and what administrators see to administrators', async () => {
+  it('shows the private fields, and administrator fields to administrators', async () => {
     const own = await ada.client.get('/api/v4/user').expect(200);
     expect(own.body).toMatchObject({
       id: ada.id,
@@ -109,10 +109,10 @@ describe('GET /user', () => {
     });
     expect(own.body).not.toHaveProperty('is_admin');
     expect((await identity.root.get('/api/v4/user')).body).toMatchObject({ id: 1, username: 'root', is_admin: true });
-    await identity.nobody.get('/api/v4/user').expect(401);
+    await identity.anonymous.get('/api/v4/user').expect(401);
   });
 
-  it('is open to tokens with read_user', async () => {
+  it('accepts tokens with read_user', async () => {
     await identity
       .as({ userId: ada.id, username: 'ada', scopes: ['read_user'] })
       .get('/api/v4/user')
@@ -125,7 +125,7 @@ describe('GET /user', () => {
 });
 
 describe('GET /users/:id', () => {
-  it('shows the public view to people and everything to administrators', async () => {
+  it('shows the public fields to users and all fields to administrators', async () => {
     const seen = await bob.client.get(`/api/v4/users/${ada.id}`);
     expect(seen.body).toMatchObject({ id: ada.id, bio: 'Counts', bot: false, is_followed: false });
     expect(seen.body).not.toHaveProperty('email');
@@ -136,12 +136,12 @@ describe('GET /users/:id', () => {
     });
   });
 
-  it('keeps a private profile to its owner and administrators', async () => {
+  it('shows a private profile only to its user and administrators', async () => {
     expect((await ada.client.get(`/api/v4/users/${bob.id}`)).body).not.toHaveProperty('created_at');
     expect((await bob.client.get(`/api/v4/users/${bob.id}`)).body).toHaveProperty('created_at');
   });
 
-  it('does not find who is not there', async () => {
+  it('answers 404 for missing users', async () => {
     expect((await ada.client.get('/api/v4/users/999999')).body).toEqual({ message: '404 User Not Found' });
   });
 });
@@ -164,18 +164,18 @@ describe('GET /users', () => {
     [{ search: 'am' + 'e of b' }, ['bob']],
     [{ search: 'ob@example.co' }, []],
     [{ blocked: 'True' }, []],
-  ])('narrows by %j', async (query, expected) => {
+  ])('filters by %j', async (query, expected) => {
     expect(names((await ada.client.get('/api/v4/users').query(query)).body)).toEqual(expected);
   });
 
   it.each<[Record<string, string>, string[]]>([
     [{ search: 'bob@example.com' }, ['bob']],
     [{ created_after: '2999-01-01T00:00:00Z' }, []],
-  ])('narrows by %j for administrators', async (query, expected) => {
+  ])('filters by %j for administrators', async (query, expected) => {
     expect(names((await identity.root.get('/api/v4/users').query(query)).body)).toEqual(expected);
   });
 
-  it('lets only administrators use their filters', async () => {
+  it('ignores administrator filters of other callers', async () => {
     const admins = names(
       (await identity.root.get('/api/v4/users').query({ admins: true, order_by: 'username', sort: 'asc' })).body,
     );
@@ -183,12 +183,12 @@ describe('GET /users', () => {
     expect(names((await ada.client.get('/api/v4/users').query({ admins: true })).body)).toContain('bob');
   });
 
-  it('refuses anonymous callers unless they know the username', async () => {
-    expect((await identity.nobody.get('/api/v4/users')).body).toEqual({ message: '403 Forbidden' });
-    expect(names((await identity.nobody.get('/api/v4/users').query({ username: 'ada' })).body)).toEqual(['ada']);
+  it('refuses anonymous callers unless they filter by username', async () => {
+    expect((await identity.anonymous.get('/api/v4/users')).body).toEqual({ message: '403 Forbidden' });
+    expect(names((await identity.anonymous.get('/api/v4/users').query({ username: 'ada' })).body)).toEqual(['ada']);
   });
 
-  it('goes on by cursor', async () => {
+  it('continues by cursor', async () => {
     const found: string[] = [];
     let url: string | undefined = '/api/v4/users?pagination=keyset&per_page=2&order_by=username&sort=asc';
     while (url) {
@@ -202,7 +202,7 @@ describe('GET /users', () => {
   });
 });
 
-it('a forged cursor and a limit that no column holds are the caller’s errors', async () => {
+it("a forged cursor and a limit above the column's maximum are 400", async () => {
   const cursor = Buffer.from('{"id":"zz"}').toString('base64url');
   const forged = await identity.root.get('/api/v4/users').query({ pagination: 'keyset', cursor });
   expect([forged.status, forged.body]).toEqual([400, { error: 'cursor is invalid' }]);
@@ -212,7 +212,7 @@ it('a forged cursor and a limit that no column holds are the caller’s errors',
 });
 
 describe('POST /users/:id/block', () => {
-  it('answers true, then null, and the state follows', async () => {
+  it('answers true, then null, and changes the state', async () => {
     const eve = await identity.person('eve');
     const first = await identity.root.post(`/api/v4/users/${eve.id}/block`);
     expect([first.status, first.text]).toEqual([201, 'true']);
@@ -224,7 +224,7 @@ describe('POST /users/:id/block', () => {
     ).toEqual([eve.id]);
   });
 
-  it('refuses oneself, strangers and missing users', async () => {
+  it('refuses oneself, callers who are not administrators, and missing users', async () => {
     expect((await identity.root.post('/api/v4/users/1/block')).body).toEqual({
       message: '403 Forbidden - The API initiating user cannot be blocked by the API',
     });

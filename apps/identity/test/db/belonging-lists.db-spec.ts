@@ -13,8 +13,9 @@ import { ProjectListsQueries } from '../../src/projects/listing/project-lists.qu
 import { RandomForest } from '../support/random-forest';
 
 /**
- * Lists of what somebody belongs to beside the plain way: every group and project, judged by the expression of levels.
- * The same ids in the same order, and the same total, on pages that follow each other. Source: ADR 0063.
+ * Compares lists of a user's groups and projects with a simple reference: every group and project, filtered by the
+ * expression of access levels. Both must have the same ids in the same order, and the same total, over consecutive
+ * pages. Source: ADR 0063.
  */
 let database: TestDatabase;
 let pool: Pool;
@@ -37,7 +38,7 @@ const PEOPLE = RandomForest.USERS.slice(0, 4);
 
 type Read = (page: { readonly page: number; readonly perPage: number }) => Promise<Page<{ readonly id: number }>>;
 
-/** Three pages beside all rows in order. */
+/** Three pages compared with all rows in order. */
 async function compare(read: Read, plain: string, values: readonly unknown[]): Promise<void> {
   const all = (await pool.query<{ id: string }>(plain, [...values])).rows.map((row) => Number(row.id));
   for (const page of [1, 2, 3]) {
@@ -114,13 +115,13 @@ async function compareProjects(): Promise<void> {
 describe.each([
   ['groups', compareGroups],
   ['projects', compareProjects],
-])('lists of somebody’s %s', (_, compareLists) => {
-  it.each([1, 2])('are those that the levels tell (round %d)', async () => {
+])("lists of a user's %s", (_, compareLists) => {
+  it.each([1, 2])('contain what the access levels give (round %d)', async () => {
     await forest.populate();
     await compareLists();
   });
 
-  it('stay so when groups are renamed, moved and removed', async () => {
+  it('still do after groups are renamed, moved and removed', async () => {
     await forest.populate();
     await forest.rename();
     await forest.moveBelow();

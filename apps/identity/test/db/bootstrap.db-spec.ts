@@ -25,14 +25,14 @@ const working = async () =>
 const digest = (token: string) => createHash('sha256').update(token).digest('hex');
 
 describe('bootstrap', () => {
-  it('makes root with id 1 and nothing twice, also when run several times at once', async () => {
+  it('creates root with id 1, once, also when run several times concurrently', async () => {
     await Promise.all([run(ROOT_TOKEN), run(ROOT_TOKEN), run(ROOT_TOKEN)]);
     const users = await identity.db.query(`select id, username, admin from users`);
     expect(users).toEqual([{ id: 1, username: 'root', admin: true }]);
     expect(await working()).toEqual([digest(ROOT_TOKEN)]);
   });
 
-  it('lets a changed token take the place of the former one, and leaves other tokens of root alone', async () => {
+  it("replaces the former token by a changed one, and keeps root's other tokens", async () => {
     const { body: other }: { body: { token: string } } = await identity.root
       .post('/api/v4/users/1/personal_access_tokens')
       .send({ name: 'bootstrap', scopes: ['api'] })
@@ -42,7 +42,7 @@ describe('bootstrap', () => {
     expect((await working()).sort()).toEqual([digest(next), digest(other.token)].sort());
   });
 
-  it("wants a token, one that is alive and root's own", async () => {
+  it('requires a valid token, which no other user has', async () => {
     await expect(run(null)).rejects.toThrow('ROOKERY_ROOT_TOKEN is missing');
     await expect(run(ROOT_TOKEN)).rejects.toThrow('was revoked');
     const ada = await identity.person('ada');
@@ -54,12 +54,12 @@ describe('bootstrap', () => {
   });
 });
 
-describe('tokens that are chosen beforehand', () => {
+describe('predefined tokens', () => {
   const give = (...seeded: Parameters<FixedTokensCommand['run']>[0]) =>
     identity.app.get(FixedTokensCommand).run(seeded);
   const token = 'robin-s-token-for-tests';
 
-  it('belong to people, also when they are given again', async () => {
+  it('belong to users, also when they are given again', async () => {
     const robin = await identity.person('robin');
     const { username } = (await identity.root.get(`/api/v4/users/${robin.id}`).expect(200)).body as {
       username: string;
@@ -74,10 +74,10 @@ describe('tokens that are chosen beforehand', () => {
   });
 
   it.each([
-    ['somebody else has', 'jay', { username: 'root', token }, 'the token of root is a token of another user'],
-    ['is too short', 'kite', { username: 'root', token: 'short' }, 'the token of root has not 20 to 128'],
-    ['is for nobody', 'lark', { username: 'nobody', token }, 'there is no person nobody'],
-    ['has a scope that they cannot have', 'owl', { token, scopes: ['sudo'] }, 'cannot have the scope sudo'],
+    ['belongs to another user', 'jay', { username: 'root', token }, 'the token of root is a token of another user'],
+    ['is too short', 'kite', { username: 'root', token: 'short' }, 'the token of root needs 20 to 128'],
+    ['is for a missing user', 'lark', { username: 'nobody', token }, 'user nobody does not exist'],
+    ['has a forbidden scope', 'owl', { token, scopes: ['sudo'] }, 'cannot have the scope sudo'],
   ])('are refused together with all others when one %s, without showing it', async (_, name, bad, message) => {
     const { id } = await identity.person(name);
     const { username } = (await identity.root.get(`/api/v4/users/${id}`).expect(200)).body as { username: string };

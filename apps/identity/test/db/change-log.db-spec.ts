@@ -8,7 +8,7 @@ import { CompactionJob } from '../../src/directory/compaction.job';
 import { HistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
-/** Everything that the transaction sends from here on. */
+/** Collects all statements that the transaction sends from here on. */
 function listen(tx: Tx, sent: string[]): void {
   const client = (tx.manager.queryRunner as unknown as { databaseConnection: Client }).databaseConnection;
   const send = client.query.bind(client) as (...given: unknown[]) => unknown;
@@ -77,7 +77,7 @@ describe('the change log of the directory', () => {
   const keys = (changes: readonly DirectoryChange[]): string[] =>
     changes.map((change) => `${change.kind} ${change.id}`);
 
-  it('writes all that one transaction changed under one version, as states of the contract', async () => {
+  it('writes all changes of a transaction under one version, as states of the contract', async () => {
     const made = await identity.work.run(async (tx) => {
       const ids = { user: await user(tx, 'ann'), namespace: await group(tx, 'crew') };
       const projectId = await project(tx, ids.namespace, 'nest');
@@ -114,7 +114,7 @@ describe('the change log of the directory', () => {
     expect(changes[4]?.state).toMatchObject({ expires_on: '2027-01-31', access_level: 20 });
   });
 
-  it('tells where the bot of a token belongs, by whichever of its tokens says it', async () => {
+  it("contains the group or project of a token's bot, whichever of its tokens gives it", async () => {
     const made = await identity.work.run(async (tx) => {
       const ids: number[] = [];
       for (const [place, name] of ['group', 'project', null].entries()) {
@@ -144,7 +144,7 @@ describe('the change log of the directory', () => {
     ]);
   });
 
-  it('plans the writing of states once a connection: everybody else waits meanwhile', async () => {
+  it('plans the write of states once per connection, because all other commits wait for it', async () => {
     const plans = await identity.work.run(async (tx) => {
       identity.log.record(tx, 'user', await user(tx, 'ann'));
       const counted: { generic_plans: string; custom_plans: string }[] = [];
@@ -158,7 +158,7 @@ describe('the change log of the directory', () => {
     expect(plans.map((row) => [Number(row.generic_plans) > 0, Number(row.custom_plans)])).toEqual([[true, 0]]);
   });
 
-  it('writes nothing when the transaction fails, and uses no version up', async () => {
+  it('writes nothing when the transaction fails, and uses no version', async () => {
     await expect(
       identity.work.run(async (tx) => {
         identity.log.record(tx, 'user', await user(tx, 'ann'));
@@ -169,7 +169,7 @@ describe('the change log of the directory', () => {
     expect(await identity.all()).toMatchObject({ head: 1, changes: [{ version: 1, state: { username: 'bob' } }] });
   });
 
-  it('gives 16 writers dense versions, and shows a reader none late', async () => {
+  it('gives 16 writers dense versions, and shows readers all of them in order', async () => {
     const writers = 16;
     const each = 50;
     let isDone = false;
@@ -194,7 +194,7 @@ describe('the change log of the directory', () => {
           await identity.work.run(async (tx) => {
             const id = await user(tx, `w${writer}_${round}`);
             identity.log.record(tx, 'user', id);
-            // Long and short transactions side by side.
+            // Long and short transactions concurrently.
             if (round % 5 === writer % 5) await tx.query('select pg_sleep(0.01)');
           });
         }
@@ -211,7 +211,7 @@ describe('the change log of the directory', () => {
     process.stdout.write(`change log: ${Math.round((writers * each) / seconds)} versions/s with ${writers} writers\n`);
   });
 
-  it('puts into a version what lower versions changed of the same thing', async () => {
+  it('includes in a version the changes that lower versions made to the same row', async () => {
     const id = await identity.work.run(async (tx) => {
       const made = await user(tx, 'ann');
       identity.log.record(tx, 'user', made);
@@ -219,7 +219,8 @@ describe('the change log of the directory', () => {
     });
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
-    // The first has its version and has not committed; the second only names the person and waits for its own.
+    // The first has its version and has not committed; the second has only recorded the user and waits for its own
+    // version.
     const first = identity.work.run(async (tx) => {
       await tx.query(`update users set name = 'New name' where id = $1`, [id]);
       identity.log.record(tx, 'user', id);
@@ -236,27 +237,27 @@ describe('the change log of the directory', () => {
     expect(changes.at(-1)?.state).toMatchObject({ name: 'New name' });
   });
 
-  it('has sent the commit by the time it waits for others, so that nobody waits for this process', async () => {
+  it('has sent the commit before it waits for other transactions, so that these never wait for this process', async () => {
     const sent: string[] = [];
     const holder = new Client({ connectionString: database.url });
     await holder.connect();
     try {
       await holder.query('begin; select 1 from directory_head for update');
-      const writing = identity.work.run(async (tx) => {
+      const pendingWrite = identity.work.run(async (tx) => {
         identity.log.record(tx, 'user', await user(tx, 'ann'));
         listen(tx, sent);
       });
       await until(async () => (await lockWaiters()) > 0);
       expect(sent.map((sql) => sql.split(' ', 1)[0])).toEqual(['with', 'insert', 'COMMIT']);
       await holder.query('rollback');
-      await writing;
+      await pendingWrite;
     } finally {
       await holder.end();
     }
     expect(await identity.all()).toMatchObject({ head: 1, changes: [{ version: 1, state: { username: 'ann' } }] });
   });
 
-  it('counts in its course when the version goes into an event', async () => {
+  it('gets the version before the commit when an event needs it', async () => {
     const sent: string[] = [];
     await identity.work.run(async (tx) => {
       const id = await user(tx, 'ann');
@@ -270,7 +271,7 @@ describe('the change log of the directory', () => {
     expect(told).toEqual({ directory_version: 1 });
   });
 
-  it('reaches a whole subtree in one version, and nothing beside it', async () => {
+  it('records a whole subtree in one version, and nothing else', async () => {
     const ids = await identity.work.run(async (tx) => {
       const top = await group(tx, 'top');
       const sub = await group(tx, 'sub', top);
@@ -281,7 +282,7 @@ describe('the change log of the directory', () => {
     expect(keys(changes)).toEqual([`namespace ${ids.sub}`, `namespace ${ids.leaf}`]);
   });
 
-  it('leaves tombstones of everything that goes with a group, a project or a person', async () => {
+  it('writes tombstones of all dependents of a group, a project or a user', async () => {
     const ids = await identity.work.run(async (tx) => {
       const ann = await user(tx, 'ann');
       const own = await one(
@@ -333,7 +334,7 @@ describe('the change log of the directory', () => {
     expect(keys(hers)).toEqual([`user ${ids.ann}`, `namespace ${ids.own}`, `project ${ids.hers}`]);
   });
 
-  describe('read by others', () => {
+  describe('the change log for readers', () => {
     const people = (count: number): Promise<void> =>
       identity.work.run(async (tx) => {
         for (let i = 0; i < count; i++)
@@ -356,7 +357,7 @@ describe('the change log of the directory', () => {
       ]);
     });
 
-    it('begins anew for a reader of another epoch, at once', async () => {
+    it('restarts at once for a reader of another epoch', async () => {
       await people(1);
       const answer = await identity.changes({ after: 500, epoch: 'other', wait_ms: 20_000 });
       expect(answer).toMatchObject({ head: 1, upTo: 1, changes: [{ version: 1 }] });
@@ -381,21 +382,21 @@ describe('the change log of the directory', () => {
       }
     });
 
-    it('answers an idle poll after its wait, without changes', async () => {
+    it('answers a poll without changes after its wait', async () => {
       const { epoch } = await identity.all();
       const started = performance.now();
       expect(await identity.changes({ after: 0, epoch, wait_ms: 120 })).toMatchObject({ upTo: 0, changes: [] });
       expect(performance.now() - started).toBeGreaterThan(110);
     });
 
-    it('is hidden without the secret and refuses nonsense', async () => {
+    it('requires an internal key and refuses invalid requests', async () => {
       const url = `${identity.url}${INTERNAL_PATHS.directoryChanges}`;
       expect((await fetch(`${url}?after=0`)).status).not.toBe(200);
       await expect(identity.changes({ after: 'x' })).rejects.toThrow('answered 400');
     });
   });
 
-  it('loses only superseded entries to compaction, and says up to where', async () => {
+  it('loses only superseded entries to compaction, and reports the horizon', async () => {
     const id = await identity.work.run(async (tx) => {
       const made = await user(tx, 'ann');
       identity.log.record(tx, 'user', made);
@@ -419,14 +420,14 @@ describe('the change log of the directory', () => {
     });
   });
 
-  it('is written anew from the tables under another epoch', async () => {
+  it('is rewritten from the tables under another epoch', async () => {
     await identity.work.run(async (tx) => {
       const crew = await group(tx, 'crew');
       for (let i = 0; i < 1500; i++) await member(tx, await user(tx, `u${i}`), 'namespace', crew);
       identity.log.record(tx, 'namespace', crew);
     });
     const before = await identity.all();
-    const head = await identity.app.get(HistoriesService).begin();
+    const head = await identity.app.get(HistoriesService).startHistory();
     const after = await identity.changes({ after: 0, epoch: head.epoch, limit: 10_000 });
     expect(head.epoch).not.toBe(before.epoch);
     expect(after).toMatchObject({ epoch: head.epoch, head: 5, upTo: 5, compactedTo: 5 });

@@ -4,15 +4,15 @@ import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
 /**
- * Many people change one small forest of groups at the same time, by every way that touches several rows. Nobody is
- * told that the service failed or waits for ever, and what is left is one tree on which rows, derived rows and the
- * change log agree. The model test has one writer a forest; this is its other half.
+ * Concurrent changes of one small forest of groups, by all operations that change several rows. No request fails with
+ * 5xx or hangs, and afterwards there is one tree in which rows, derived rows and the change log agree. This complements
+ * the model test, which has one writer per forest.
  */
 const WORKERS = 16;
 const CHANGES = 60;
 let identity: IdentityApp;
 let people: readonly Person[];
-/** The newest are changed, so that many changes meet in one place. */
+/** The newest rows are changed, so that many changes conflict. */
 const HOT = 12;
 const groups: number[] = [];
 const projects: number[] = [];
@@ -58,9 +58,12 @@ async function makeProject(home: number): Promise<Response> {
 const someGroup = () => `/api/v4/groups/${group()}`;
 const someProject = () => `/api/v4/projects/${project()}`;
 const someSource = () => (random(2) ? someGroup() : someProject());
-const someone = () => pick(people).id;
+const randomUser = () => pick(people).id;
 
-/** Each a call by an administrator; refusals are right answers, since what it is about may be gone or done. */
+/**
+ * Each operation is a request by an administrator. Refusals are valid answers, because the target may be deleted or
+ * already changed.
+ */
 const CALLS: readonly (() => PromiseLike<Response>)[] = [
   () => makeGroup(group()),
   () => makeGroup(group()),
@@ -75,13 +78,13 @@ const CALLS: readonly (() => PromiseLike<Response>)[] = [
     identity.root
       .post(`${someSource()}/members`)
       .send({ user_id: people.map(({ id }) => id).join(','), access_level: level() }),
-  () => identity.root.post(`${someSource()}/members`).send({ user_id: someone(), access_level: level() }),
-  () => identity.root.put(`${someSource()}/members/${someone()}`).send({ access_level: level() }),
-  () => identity.root.delete(`${someSource()}/members/${someone()}`),
+  () => identity.root.post(`${someSource()}/members`).send({ user_id: randomUser(), access_level: level() }),
+  () => identity.root.put(`${someSource()}/members/${randomUser()}`).send({ access_level: level() }),
+  () => identity.root.delete(`${someSource()}/members/${randomUser()}`),
   () => identity.root.post(`${someSource()}/share`).send({ group_id: group(), group_access: level() }),
   () => identity.root.delete(`${someSource()}/share/${group()}`),
   () => pick(people).client.post(`${someSource()}/access_requests`),
-  () => identity.root.put(`${someSource()}/access_requests/${someone()}/approve`),
+  () => identity.root.put(`${someSource()}/access_requests/${randomUser()}/approve`),
   () => pick(people).client.post(`${someProject()}/star`),
   () => pick(people).client.post(`${someProject()}/unstar`),
   () => identity.root.post(`${someProject()}/fork`).send({ namespace_id: group(), path: name(), name: name() }),
@@ -92,10 +95,10 @@ const CALLS: readonly (() => PromiseLike<Response>)[] = [
     identity.root
       .post(`${someSource()}/access_tokens`)
       .send({ name: name(), scopes: ['api'], expires_at: '2027-01-01' }),
-  () => identity.root.post(`/api/v4/users/${someone()}/${pick(['block', 'unblock', 'ban', 'unban'])}`),
+  () => identity.root.post(`/api/v4/users/${randomUser()}/${pick(['block', 'unblock', 'ban', 'unban'])}`),
 ];
 
-/** Statements that find rows which do not agree with what they were derived from. */
+/** Statements that find rows which disagree with their source. */
 const DISAGREEMENTS: Readonly<Record<string, string>> = {
   'paths and names of groups': `with recursive tree as (
       select id, array[id] as ids, name::text as full_name, path::text as full_path from namespaces where parent_id is null
@@ -107,13 +110,13 @@ const DISAGREEMENTS: Readonly<Record<string, string>> = {
     full join (select n.id, unnest(n.traversal_ids) as ancestor, n.name, n.path from namespaces n) t
       on t.id = a.namespace_id and t.ancestor = a.ancestor_id
     where (t.name, t.path) is distinct from (a.name, a.path)`,
-  'what lies in a group is no more open than it': `select n.id from namespaces n join namespaces up on up.id = n.parent_id
+  'contents of a group that are more visible than it': `select n.id from namespaces n join namespaces up on up.id = n.parent_id
       where array_position(array['private', 'internal', 'public'], n.visibility)
         > array_position(array['private', 'internal', 'public'], up.visibility)
     union all select p.id from projects p join namespaces up on up.id = p.namespace_id and up.kind = 'group'
       where array_position(array['private', 'internal', 'public'], p.visibility)
         > array_position(array['private', 'internal', 'public'], up.visibility)`,
-  'facts beside memberships': `select m.id from members m join namespaces n on n.id = m.source_id
+  'group columns of memberships': `select m.id from members m join namespaces n on n.id = m.source_id
     where m.source_type = 'namespace' and (m.source_name, m.source_path, m.source_at_top, m.leads_further) is distinct from
       (n.name, n.path, n.parent_id is null, exists (select 1 from leading_namespaces l where l.namespace_id = n.id))`,
   'groups that lead further': `select parent_id as id from namespaces where parent_id is not null
@@ -123,7 +126,7 @@ const DISAGREEMENTS: Readonly<Record<string, string>> = {
     where p.star_count <> (select count(*) from project_stars s where s.project_id = p.id)`,
 };
 
-it('hundreds of changes at once fail for nobody and leave one tree', async () => {
+it('hundreds of concurrent changes never fail and leave one tree', async () => {
   const worker = async (): Promise<Response[]> => {
     const answers: Response[] = [];
     for (let n = 0; n < CHANGES; n += 1) answers.push(await pick(CALLS)());
@@ -132,7 +135,7 @@ it('hundreds of changes at once fail for nobody and leave one tree', async () =>
   const answers = (await Promise.all(Array.from({ length: WORKERS }, worker))).flat();
   const failures = answers.filter(({ status }) => status >= 500).map(({ status, text }) => `${status} ${text}`);
   expect(failures).toEqual([]);
-  // Enough of them did something.
+  // Enough of the changes had an effect.
   expect(answers.filter(({ status }) => status < 300).length).toBeGreaterThan((WORKERS * CHANGES) / 4);
   for (const [what, statement] of Object.entries(DISAGREEMENTS)) {
     expect([what, await identity.db.query(statement, [])]).toEqual([what, []]);

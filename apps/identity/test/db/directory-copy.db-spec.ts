@@ -10,7 +10,7 @@ import type { TestDatabase } from '@rookery/testing';
 import { HistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
-/** A service that follows this identity. Shape: with `isBehind` its applier never starts. */
+/** Starts a service with a copy of this identity's directory. Shape: with `isBehind` the copy is never updated. */
 async function startService(databaseUrl: string, identityUrl: string, isBehind = false): Promise<TestingModule> {
   const settings = databaseSettingsFor('collaboration');
   const values = readSettings([platformSettings, settings], {
@@ -57,7 +57,7 @@ describe('a service and identity', () => {
     for (const database of databases) await database.drop();
   });
 
-  /** Makes the change and answers the viewer that a gateway would send next. */
+  /** Makes the change and returns the viewer that a gateway would send next. */
   async function change(make: (tx: Tx) => Promise<void>, userId: number): Promise<Viewer> {
     const tx = await identity.work.run(async (running) => {
       await make(running);
@@ -66,7 +66,7 @@ describe('a service and identity', () => {
     return at(identity.log.versionOf(tx)!, userId);
   }
   function at(directory: { version: number; epoch: string }, userId: number): Viewer {
-    const nobody = {
+    const anonymousViewer = {
       isAdmin: false,
       isExternal: false,
       isBot: false,
@@ -77,16 +77,16 @@ describe('a service and identity', () => {
       address: null,
     };
     const who = { userId, username: 'ann', scopes: ['api'], requestId: 'r', deadline: Date.now() + 30_000 };
-    return { ...nobody, ...who, directory: { version: directory.version, epoch: directory.epoch } };
+    return { ...anonymousViewer, ...who, directory: { version: directory.version, epoch: directory.epoch } };
   }
-  /** Until the copy of the one that follows stands there. */
+  /** Waits until the copy has reached that version. */
   const follows = ({ version, epoch }: { version: number; epoch: string }) =>
     until(async () => {
       const at = 'select 1 from directory_state where version >= $1 and epoch = $2';
       return (await service.get(Database).query(at, [version, epoch])).length === 1;
     }, `the copy at ${version}`);
 
-  it('agree at each version, whether the copy answers or identity is asked', async () => {
+  it('decide alike at each version, whether by the copy or by asking identity', async () => {
     await change(async (tx) => {
       await tx.query(`insert into users (id, username, name, email) values (5, 'ann', 'Ann', 'ann@mail.example')`);
       await tx.query(
@@ -122,12 +122,12 @@ describe('a service and identity', () => {
         round,
         answers.map(() => level || null),
       ]);
-      // The very same facts either way.
+      // The facts are equal in both cases.
       expect(answers.slice(3)).toEqual(answers.slice(0, 3));
     }
   });
 
-  it('agree again after a new epoch', async () => {
+  it('decide alike again after a new epoch', async () => {
     const viewer = await change(async (tx) => {
       await tx.query(
         `insert into members (id, user_id, source_type, source_id, access_level) values (10, 5, 'project', 500, 40)`,
@@ -136,14 +136,14 @@ describe('a service and identity', () => {
     }, 5);
     const directory = service.get(Directory);
     expect(await directory.project(500, viewer)).toMatchObject({ level: 40 });
-    const head = await identity.app.get(HistoriesService).begin();
+    const head = await identity.app.get(HistoriesService).startHistory();
     expect(await directory.project(500, at(head, 5))).toMatchObject({ level: 40 });
-    // Until then it may go by what it has of the former epoch.
+    // Until then it may use the state of the former epoch.
     await follows(head);
     await expect(directory.project(500, viewer)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('a blocked person sees nothing, whoever is asked', async () => {
+  it('a blocked user sees nothing, whichever side decides', async () => {
     const viewer = await change(async (tx) => {
       await tx.query(`update projects set visibility = 'public' where id = 500`);
       await tx.query(`update users set state = 'blocked' where id = 5`);

@@ -10,7 +10,7 @@ let database: TestDatabase;
 beforeAll(async () => void (database = await testDatabase('identity', migrations)));
 afterAll(() => database.drop());
 
-test('entities say of every table of identity what the migrations made', async () => {
+test('entities of all tables match the migrated schema', async () => {
   await expectEntitiesToMatchSchema(database, [
     ...entitiesOf(IdentityModule),
     ...plumbingEntities,

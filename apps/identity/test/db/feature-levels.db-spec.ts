@@ -30,7 +30,7 @@ async function levelsOf(id: number): Promise<unknown[]> {
   return [newest!.state['repository_access_level'], newest!.state['feature_flags_access_level']];
 }
 
-it('tells other services who may use the repository and the feature flags of a project', async () => {
+it('publishes the access levels of the repository and the feature flags of a project', async () => {
   const id = await aProject({});
   expect(await levelsOf(id)).toEqual([null, null]);
   const change = (levels: object) => ada.client.put(`/api/v4/projects/${id}`).send(levels).expect(200);
@@ -42,7 +42,7 @@ it('tells other services who may use the repository and the feature flags of a p
   expect(await levelsOf(id)).toEqual(['enabled', 'enabled']);
 });
 
-it('tells once more of the projects that had said it before services knew of it, and of no others', async () => {
+it('publishes again those projects whose levels were set before services knew of them, and no others', async () => {
   const said = await aProject({ feature_flags_access_level: 'disabled', description: 'Eggs' });
   const silent = await aProject({});
   const [before, others] = [await logged(said), await logged(silent)];

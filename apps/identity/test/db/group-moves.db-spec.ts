@@ -20,7 +20,7 @@ interface Row {
   readonly full_path: string;
   readonly traversal_ids: number[];
 }
-/** Every group lies where its parent says, by ids and by path. */
+/** Checks that every group has the ids and the path that follow from its parent. */
 async function strays(): Promise<unknown[]> {
   return identity.db.query<Row>(
     `select n.id, n.full_path, n.traversal_ids from namespaces n left join namespaces p on p.id = n.parent_id
@@ -31,8 +31,8 @@ async function strays(): Promise<unknown[]> {
 const move = (from: { id: number }, group_id: number | null) =>
   ada.client.post(`/api/v4/groups/${from.id}/transfer`).send({ group_id });
 
-describe('groups that move at the same time', () => {
-  it('do not end below each other', async () => {
+describe('concurrent moves of groups', () => {
+  it('do not put groups below each other', async () => {
     for (let round = 0; round < 8; round++) {
       const [one, two] = [await group(ada), await group(ada)];
       const answers = await Promise.all([move(one, two.id), move(two, one.id)]);
@@ -41,7 +41,7 @@ describe('groups that move at the same time', () => {
     expect(await strays()).toEqual([]);
   });
 
-  it('take children along that are made meanwhile, and projects and renames do not break them', async () => {
+  it('include children that are created meanwhile, and tolerate new projects and renames', async () => {
     for (let round = 0; round < 6; round++) {
       const [top, target] = [await group(ada), await group(ada)];
       const child = await group(ada, { parent_id: top.id });
@@ -59,14 +59,14 @@ describe('groups that move at the same time', () => {
   });
 });
 
-it('a rename waits for a child that is being made, and takes it along', async () => {
+it('a rename waits for a child that is being created, and includes it', async () => {
   const top = await group(ada);
   const child = await group(ada, { parent_id: top.id });
   let renamed: Promise<{ status: number }> | undefined;
   await identity.app.get(Work).run(async (tx) => {
-    // What making a group below `child` does, with time for the rename in between.
+    // The statements that create a group below `child`, with time for a rename in between.
     const [parent] = await tx.query<Row>(`select * from namespaces where id = $1 for share`, [child.id]);
-    // It is `then` that sends it.
+    // Only `then` sends the request.
     renamed = ada.client
       .put(`/api/v4/groups/${top.id}`)
       .send({ path: `${top.path}-new` })

@@ -7,7 +7,10 @@ import { Client } from 'pg';
 import { HistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
-/** A database is put back by saying what the log was kept in: the same is found as after a restore. */
+/**
+ * A restore is simulated by changing the stored identity of the database: the service finds the same as after a
+ * restore.
+ */
 const AS_RESTORED = `update directory_head set history = '1.2.00000001'`;
 
 describe('the history of the directory', () => {
@@ -41,7 +44,7 @@ describe('the history of the directory', () => {
   const at = ({ epoch, life, upTo }: DirectoryChangesAnswer, more: Readonly<Record<string, string | number>> = {}) =>
     identity.changes({ after: upTo, epoch, life: life ?? '', reader, ...more });
 
-  it('goes on through restarts, in another life each', async () => {
+  it('continues through restarts, with a new life each', async () => {
     await made('ann');
     const before = await identity.all();
     await restart();
@@ -53,7 +56,7 @@ describe('the history of the directory', () => {
     expect((await at(after)).epoch).toBe(before.epoch);
   });
 
-  it('is known before anybody is answered, however often the look at it fails', async () => {
+  it('is verified before the first answer, however often the check fails', async () => {
     const before = await identity.all();
     await identity.database.query(AS_RESTORED);
     await identity.stop();
@@ -76,7 +79,7 @@ describe('the history of the directory', () => {
     expect((await identity.all()).epoch).not.toBe(before.epoch);
   });
 
-  it('ends when the process finds another database as it begins', async () => {
+  it('ends when the process finds another database at its start', async () => {
     await made('ann');
     const before = await identity.all();
     await identity.database.query(AS_RESTORED);
@@ -89,7 +92,7 @@ describe('the history of the directory', () => {
     expect((await identity.all()).epoch).toBe(after.epoch);
   });
 
-  it('ends when the database is another beneath a running process, which writes nothing before', async () => {
+  it('ends when the database is replaced under a running process, which writes nothing before', async () => {
     await made('ann');
     const before = await identity.all();
     await identity.database.query(AS_RESTORED);
@@ -99,7 +102,7 @@ describe('the history of the directory', () => {
     expect((await identity.all()).changes.map(({ state }) => state?.['username'])).toEqual(['ann', 'cid']);
   });
 
-  it('ends when a copy of the same epoch is ahead, and stands above all that was told', async () => {
+  it('ends when a copy of the same epoch is ahead; the new one starts above all sent versions', async () => {
     await made('ann');
     const before = await identity.all();
     const after = await identity.changes({ after: 40, epoch: before.epoch, life: before.life!, reader });
@@ -108,10 +111,10 @@ describe('the history of the directory', () => {
     expect(after.changes).toHaveLength(1);
   });
 
-  it('ends when a copy stands where no life ended, though its version was reached again', async () => {
+  it('ends when a copy has a version beyond the end of its life, although that version was reached again', async () => {
     await made('ann');
     const dump = await identity.all();
-    // What the copy saw and the restore took: one more version of the first life.
+    // The copy has seen one more version of the first life, which the restore lost.
     const lost = { ...dump, upTo: dump.upTo + 1 };
     await restart();
     await made('eve');
@@ -119,13 +122,13 @@ describe('the history of the directory', () => {
     expect((await at(lost)).epoch).not.toBe(dump.epoch);
   });
 
-  it('ends when a copy tells of a life that the database does not know', async () => {
+  it('ends when a copy reports a life that the database does not know', async () => {
     await made('ann');
     const before = await identity.all();
     expect((await at({ ...before, life: 'lost' })).epoch).not.toBe(before.epoch);
   });
 
-  it('gives no id before every copy has said which it has seen, and then none of those', async () => {
+  it('issues no id before every copy has reported the ids it has seen, and then none of those', async () => {
     await made('ann');
     const before = await identity.all();
     await at(before);
@@ -140,7 +143,7 @@ describe('the history of the directory', () => {
     await identity.changes({ after: 0, epoch: '', reader: 'admin', seen: JSON.stringify({ user: 60 }) });
     expect(await made('bob')).toBe(61);
 
-    // A copy that was away all the while and knows of more: nothing that it has seen is given from now on.
+    // A copy that was disconnected all the time has seen more ids: none of them is issued from now on.
     await at(before, { seen: JSON.stringify({ user: 90 }) });
     expect(await made('cid')).toBe(91);
     const [project] = await identity.database.query<{ next: number }>(
@@ -149,7 +152,7 @@ describe('the history of the directory', () => {
     expect(project?.next).toBe(8);
   });
 
-  it('is begun once, however many copies are ahead', async () => {
+  it('starts once, however many copies are ahead', async () => {
     await made('ann');
     const { epoch, life = '' } = await identity.all();
     const answers = await Promise.all(
@@ -158,10 +161,10 @@ describe('the history of the directory', () => {
       ),
     );
     expect(new Set(answers.map((answer) => answer.epoch)).size).toBe(1);
-    expect((await identity.app.get(HistoriesService).begin()).epoch).not.toBe(answers[0]?.epoch);
+    expect((await identity.app.get(HistoriesService).startHistory()).epoch).not.toBe(answers[0]?.epoch);
   });
 
-  it('takes no nonsense for what a copy has seen', async () => {
+  it('refuses invalid reports of seen ids', async () => {
     for (const seen of ['x', '[', '{"user":-1}', '{"user":"1"}', '7'])
       await expect(identity.changes({ after: 0, epoch: '', reader, seen })).rejects.toThrow('answered 400');
   });

@@ -19,7 +19,7 @@ afterAll(async () => {
   await identity.close();
 });
 
-test('a removal that is too long for the call is finished by a worker', async () => {
+test('a removal that is too long for the request is finished by a worker', async () => {
   const ann = await identity.person('ann');
   await identity.db.query(
     `insert into projects (namespace_id, creator_id, name, path, visibility)
@@ -37,7 +37,7 @@ test('a removal that is too long for the call is finished by a worker', async ()
   }, 'the end of the job');
 });
 
-test('housekeeping is known to the queue, each job of it by its line', async () => {
+test('all housekeeping jobs are scheduled, each by its cron line', async () => {
   const known = 'select identifier from graphile_worker._private_known_crontabs order by identifier';
   await until(async () => (await identity.db.query(known)).length > 0, 'the lines');
   expect((await identity.db.query<{ identifier: string }>(known)).map((row) => row.identifier)).toEqual([
@@ -51,7 +51,7 @@ test('housekeeping is known to the queue, each job of it by its line', async () 
   ]);
 });
 
-test('a job of housekeeping that is due is done by a worker', async () => {
+test('a due housekeeping job is run by a worker', async () => {
   const [eve, fox] = [await identity.person('eve'), await identity.person('fox')];
   const { body: group } = await eve.client.post('/api/v4/groups').send({ name: 'Crew', path: 'crew' }).expect(201);
   await eve.client.post(`/api/v4/groups/${group.id}/members`).send({ user_id: fox.id, access_level: 30 }).expect(201);

@@ -3,7 +3,7 @@ import { lostCommand } from '../../src/removal/lost.command';
 import { startIdentity } from '../support/app';
 import type { IdentityApp } from '../support/app';
 
-describe('what a restore took', () => {
+describe('rows lost by a restore', () => {
   let identity: IdentityApp;
   beforeAll(async () => void (identity = await startIdentity()));
   afterAll(() => identity.close());
@@ -18,11 +18,11 @@ describe('what a restore took', () => {
     for (const spy of spies) spy.mockRestore();
     return { code, text: output.join('') };
   }
-  const told = (): Promise<unknown[]> =>
+  const deletedEvents = (): Promise<unknown[]> =>
     identity.db.query(`select subject, aggregate_id, actor_id, payload from outbox
       where subject like 'identity.%.deleted.v1' order by id`);
 
-  it('is told as deleted, by an operator who names it', async () => {
+  it('are published as deleted when an operator names them', async () => {
     for (const table of ['users', 'namespaces', 'projects'])
       await identity.db.query(`select setval(pg_get_serial_sequence('${table}', 'id'), 900)`);
     expect(await operate('drop', 'project', '800', '801')).toEqual({
@@ -38,7 +38,7 @@ describe('what a restore took', () => {
       actor_id: null,
       payload,
     });
-    expect(await told()).toEqual([
+    expect(await deletedEvents()).toEqual([
       event('project', 800, { project_id: 800 }),
       event('project', 801, { project_id: 801 }),
       event('group', 802, { group_id: 802 }),
@@ -46,8 +46,8 @@ describe('what a restore took', () => {
     ]);
   });
 
-  it('is not what is there, nor what never was', async () => {
-    const before = await told();
+  it('are neither existing ones nor ones that never existed', async () => {
+    const before = await deletedEvents();
     const [root] = await identity.db.query<{ id: number }>(`select id from users where username = 'root'`);
     expect(await operate('drop', 'user', String(root!.id), '804')).toEqual({
       code: 1,
@@ -62,6 +62,6 @@ describe('what a restore took', () => {
         code: 2,
         text: 'usage: lost drop user|group|project <id>…   (other services: lost list)\n',
       });
-    expect(await told()).toEqual(before);
+    expect(await deletedEvents()).toEqual(before);
   });
 });

@@ -6,7 +6,7 @@ import { ProjectTopicsService } from '../../src/topics/project-topics.service';
 import { TopicMergeService } from '../../src/topics/topic-merge.service';
 import { DirectoryLog } from '../directory-log';
 
-/** Counters of topics are exact however assignments come and go. Source: ADR 0110. */
+/** Counts of topics are exact, whatever assignments are made concurrently. Source: ADR 0110. */
 let database: TestDatabase;
 let identity: DirectoryLog;
 const topics = new ProjectTopicsService();
@@ -48,14 +48,14 @@ async function counts(name: string): Promise<[number, number] | null> {
   );
   return row ? [row.total, row.open] : null;
 }
-/** Counters that do not say what there is. */
+/** Counts that disagree with the assignments. */
 const wrong = () =>
   query(`select t.name from topics t left join project_topics a on a.topic_id = t.id left join projects p on p.id = a.project_id
     group by t.id having t.total_projects_count <> count(p.id)
       or t.open_projects_count <> count(p.id) filter (where p.visibility <> 'private')
       or bool_or(a.is_open <> (p.visibility <> 'private'))`);
 
-it('makes missing topics with their name as title and keeps the order', async () => {
+it('creates missing topics with their name as title and keeps the order', async () => {
   const id = await project();
   await assign(id, ' Zebra ', 'ant', '', 'ZEBRA', 'Ärmel', 'ärmel');
   expect((await named(id)).slice(0, 3)).toEqual(['Zebra', 'ant', 'Ärmel']);
@@ -71,7 +71,7 @@ it('makes missing topics with their name as title and keeps the order', async ()
   expect([await named(id), await counts('ant')]).toEqual([[], [0, 0]]);
 });
 
-it('refuses names that no topic may have, whole', async () => {
+it('refuses the whole list for an invalid name', async () => {
   const id = await project();
   await assign(id, 'kept');
   await expect(assign(id, 'fine', 'x'.repeat(256), 'a\nb')).rejects.toEqual(
@@ -82,7 +82,7 @@ it('refuses names that no topic may have, whole', async () => {
   expect([await named(id), await counts('fine')]).toEqual([['kept'], null]);
 });
 
-it('counts when a project is shown, hidden or removed', async () => {
+it('updates the counts when a project is published, made private or removed', async () => {
   const [one, two] = [await project('private'), await project('internal')];
   await assign(one, 'seen', 'also');
   await assign(two, 'seen');
@@ -101,7 +101,7 @@ it('counts when a project is shown, hidden or removed', async () => {
   ]);
 });
 
-it('stays exact while many assign, hide, remove and merge at once', async () => {
+it('keeps exact counts under concurrent assignments, changes of visibility, removals and merges', async () => {
   const merge = new TopicMergeService(identity.work);
   const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => project(i % 2 ? 'private' : 'public')));
   const pool = ['t1', 't2', 't3', 't4', 't5'];
@@ -127,7 +127,7 @@ it('stays exact while many assign, hide, remove and merge at once', async () => 
     ]),
   );
   expect(await wrong()).toEqual([]);
-  // Whichever assignment of a project came last, it has topics; and it was no empty play.
+  // Whichever assignment came last, the project has topics; and the changes had an effect.
   expect(
     await query(`select id from projects where id = any($1) and id not in (select project_id from project_topics)`, [
       ids,
@@ -136,7 +136,7 @@ it('stays exact while many assign, hide, remove and merge at once', async () => 
   expect((await query(`select 1 from projects where id = any($1)`, [ids])).length).toBe(9);
 });
 
-it('loses no assignment to a merge that is under way', async () => {
+it('loses no assignment to a concurrent merge', async () => {
   const [early, late] = [await project(), await project()];
   await assign(early, 'going', 'staying');
   await identity.work.run((tx) => topics.assign(tx, early, ['going']));
@@ -164,7 +164,7 @@ it('loses no assignment to a merge that is under way', async () => {
   expect(await wrong()).toEqual([]);
 });
 
-it('keeps the picture of a topic only as long as the topic', async () => {
+it('keeps the avatar of a topic as long as the topic', async () => {
   await assign(await project(), 'pictured');
   await query(
     `insert into avatars (topic_id, filename, media_type, digest, bytes)

@@ -16,8 +16,8 @@ import { KeepPathsBesideMembers1767225600053 } from '../../src/migrations/176722
 import { RandomForest } from '../support/random-forest';
 
 /**
- * The quick statements of somebody's groups beside the one expression of levels, over trees, memberships and shares made
- * at random, before and after groups are renamed, moved and removed.
+ * Compares the fast statements of a user's groups with the single expression of access levels, over random trees,
+ * memberships and shares, before and after groups are renamed, moved and removed.
  */
 let database: TestDatabase;
 let pool: Pool;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Every statement of ids, for everybody at every level, beside what the levels say. */
+/** Runs every statement of ids, for each user and level, and compares it with the access levels. */
 async function compare(): Promise<void> {
   const level = groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
   const reach = { user: '$1::bigint', level: '$2::integer' };
@@ -62,12 +62,12 @@ async function compare(): Promise<void> {
 
 const ORDERS = (['name', 'path', 'id'] as const).flatMap((by) => [[by, 'asc'] as const, [by, 'desc'] as const]);
 
-it.each([1, 2, 3])('tell what the levels tell, and in order (round %d)', async () => {
+it.each([1, 2, 3])('return what the access levels give, in order (round %d)', async () => {
   await forest.populate();
   await compare();
 });
 
-it('go on to do so when groups are renamed, moved and removed', async () => {
+it('still do after groups are renamed, moved and removed', async () => {
   await forest.populate();
   for (const change of ['rename', 'moveBelow', 'moveToTop', 'removeLeaf'] as const) {
     await forest[change]();
@@ -75,7 +75,7 @@ it('go on to do so when groups are renamed, moved and removed', async () => {
   }
 });
 
-it('hold what stood there before it was kept', async () => {
+it('contain rows from before the migration', async () => {
   await forest.populate();
   const migration = new KeepPathsBesideMembers1767225600053();
   const connection = await pool.connect();
@@ -83,7 +83,7 @@ it('hold what stood there before it was kept', async () => {
   await migration.down(runner);
   await forest.rename();
   await migration.up(runner);
-  // What was interrupted is begun again.
+  // An interrupted migration is run again.
   await migration.up(runner);
   connection.release();
   await compare();
@@ -110,7 +110,7 @@ it.each([
     `insert into shares (source_type, source_id, group_id, access_level) values ('namespace', 3, 1, 30)`,
     { leads_further: true },
   ],
-])('a member who comes while the group %s knows of it', async (_, change, expected) => {
+])('a member who is added while the group %s has its new values', async (_, change, expected) => {
   await forest.populate();
   await forest.clear();
   for (const [id, name] of [

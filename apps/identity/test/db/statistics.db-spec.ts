@@ -121,7 +121,7 @@ const NOTHING = {
 };
 
 describe('measurements', () => {
-  it('make the statistics of a project, which are zeros before', async () => {
+  it('are the statistics of a project, which are zero before', async () => {
     const { id } = await make();
     expect(await shown(projectStatisticsSql(String(id)))).toEqual(NOTHING);
     await worker.publish(storage(id, 1));
@@ -142,7 +142,7 @@ describe('measurements', () => {
     });
   });
 
-  it('count by when they were taken, not by when they arrive', async () => {
+  it('count by the time of measurement, not by the order of arrival', async () => {
     const { id } = await make();
     for (const [size, at] of [
       [100, 2],
@@ -152,13 +152,13 @@ describe('measurements', () => {
     ] as const)
       await worker.publish(storage(id, size, MEASURED + at * minute));
     await worker.drained();
-    // And apart from each other, so that they are no batch.
+    // In separate batches.
     await worker.publish(storage(id, 50, MEASURED));
     await worker.drained();
     expect(await shown(projectStatisticsSql(String(id)))).toMatchObject({ repository_size: 300 });
   });
 
-  it('of a project that is gone say nothing', async () => {
+  it('of a deleted project are ignored', async () => {
     const [{ id }, other] = [await make(), await make()];
     await worker.publish(storage(id, 1));
     await worker.drained();
@@ -175,7 +175,7 @@ describe('measurements', () => {
     expect(worker.logs.filter((line) => line['level'] === 'error')).toEqual([]);
   });
 
-  it('add up to those of a group, and of its whole tree', async () => {
+  it('are summed up for a group, and for its whole tree', async () => {
     const group = async (path: string, over = {}) =>
       (
         await ada.client
@@ -225,7 +225,7 @@ describe('measurements', () => {
 });
 
 describe('open issues', () => {
-  it('are as many as were counted, with confidential ones and without', async () => {
+  it('are the last counts, with and without confidential ones', async () => {
     const { id } = await make();
     expect(await openIssues(id)).toEqual({ all: 0, public: 0 });
     await worker.publish(counted(id, 7, 5));
@@ -234,7 +234,7 @@ describe('open issues', () => {
     expect(await openIssues(id)).toEqual({ all: 7, public: 5 });
   });
 
-  it('are those of the newest count, however often and in whatever order the counts come', async () => {
+  it('are those of the newest count, however often and in whatever order the counts arrive', async () => {
     const { id } = await make();
     const counts = [
       [4, 3, 2],
@@ -245,7 +245,7 @@ describe('open issues', () => {
     for (const [all, open, at] of counts) await worker.publish(counted(id, all, open, MEASURED + at));
     await worker.drained();
     expect(await openIssues(id)).toEqual({ all: 6, public: 2 });
-    // And apart from each other: the same event once more, and one that was lost with its stream and sent again.
+    // In separate batches: a repeated event, and one that was lost with its stream and sent again.
     await worker.publish(counted(id, 1, 1, MEASURED), { id: again });
     await worker.drained();
     await worker.publish(counted(id, 5, 5, MEASURED + 1));
@@ -253,7 +253,7 @@ describe('open issues', () => {
     expect(await openIssues(id)).toEqual({ all: 6, public: 2 });
   });
 
-  it('take the place of what a former release summed up', async () => {
+  it('replace the sums of a previous release', async () => {
     const { id } = await make();
     await identity.db.query(`update project_statistics set open_issues_count = 9 where project_id = $1`, [id]);
     expect(await openIssues(id)).toEqual({ all: 9, public: 0 });
@@ -262,14 +262,14 @@ describe('open issues', () => {
     expect(await openIssues(id)).toEqual({ all: 2, public: 1 });
   });
 
-  it('of many projects at once are all there', async () => {
+  it('of many projects in one batch are all stored', async () => {
     const projects = await Promise.all(Array.from({ length: 12 }, () => make()));
     await Promise.all(projects.map(({ id }, n) => worker.publish(counted(id, n + 2, n))));
     await worker.drained();
     for (const [n, { id }] of projects.entries()) expect(await openIssues(id)).toEqual({ all: n + 2, public: n });
   });
 
-  it('stay while a project is marked for deletion and when it is restored', async () => {
+  it('are kept while a project is marked for deletion and when it is restored', async () => {
     const { id } = await make();
     await worker.publish(counted(id, 7, 5));
     await worker.drained();
@@ -319,7 +319,7 @@ describe('the last activity', () => {
     }
   });
 
-  it('is no change of the directory', async () => {
+  it('does not change the directory', async () => {
     const { id } = await make();
     await identity.db.query('update projects set last_activity_at = $2 where id = $1', [id, at(0)]);
     const version = async () => (await identity.db.query('select version from directory_head'))[0];

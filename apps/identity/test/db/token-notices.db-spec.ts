@@ -23,14 +23,14 @@ const give = async (userId: number, over: object = {}, kind = 'personal_access')
       .send({ name: 'x', scopes: ['api'], ...over })
       .expect(201)
   ).body as Token;
-/** As if the token had been made so that it ends in so many days; the day turns at one o'clock. */
+/** Sets the token's expiry so many days ahead; the day of notices starts at 01:00 UTC. */
 const endsIn = (id: number, days: number) =>
   identity.db.query(
     `update access_tokens set expires_on = ((now() at time zone 'UTC') - interval '1 hour')::date + $2::int where id = $1`,
     [id, days],
   );
-const tell = () => identity.app.get(ExpiryNotices).tell();
-const toldOf = async (id: number) =>
+const sendNotices = () => identity.app.get(ExpiryNotices).send();
+const noticesOf = async (id: number) =>
   (
     await identity.db.query<{ payload: { days_left: number; recipient_ids: number[] } }>(
       `select payload from outbox where subject = 'identity.access_token.expiry_approached.v1' and aggregate_id = $1
@@ -38,18 +38,18 @@ const toldOf = async (id: number) =>
       [id],
     )
   ).map((row) => row.payload);
-const daysTold = async (id: number) => (await toldOf(id)).map((payload) => payload.days_left);
+const noticeDays = async (id: number) => (await noticesOf(id)).map((payload) => payload.days_left);
 
-describe('notices of the end of a token', () => {
-  it('come once each, 60, 30 and 7 days before the end and at the end', async () => {
+describe('expiry notices', () => {
+  it('are sent once each, 60, 30 and 7 days before the expiry and at the expiry', async () => {
     const ada = await make.person();
     const { id } = await give(ada.id);
     for (const days of [365, 61, 60, 60, 59, 31, 30, 29, 8, 7, 6, 1, 0, 0, -1]) {
       await endsIn(id, days);
-      await tell();
+      await sendNotices();
     }
-    expect(await daysTold(id)).toEqual([60, 30, 7, 0]);
-    const [first] = await toldOf(id);
+    expect(await noticeDays(id)).toEqual([60, 30, 7, 0]);
+    const [first] = await noticesOf(id);
     expect(first).toEqual({
       token_id: id,
       user_id: ada.id,
@@ -59,41 +59,41 @@ describe('notices of the end of a token', () => {
     });
   });
 
-  it('that were missed are one', async () => {
+  it('that were missed are sent as one', async () => {
     const { id } = await give((await make.person()).id);
     await endsIn(id, 5);
-    await tell();
-    expect(await daysTold(id)).toEqual([5]);
+    await sendNotices();
+    expect(await noticeDays(id)).toEqual([5]);
     const late = await give((await make.person()).id);
     await endsIn(late.id, -3);
-    await tell();
-    await tell();
-    expect(await daysTold(late.id)).toEqual([]);
+    await sendNotices();
+    await sendNotices();
+    expect(await noticeDays(late.id)).toEqual([]);
   });
 
-  it('are told once by many processes at once', async () => {
+  it('are sent once by many concurrent processes', async () => {
     const { id: holder } = await make.person();
     const ids = await Promise.all(Array.from({ length: 20 }, async () => (await give(holder)).id));
     for (const id of ids) await endsIn(id, 30);
-    await Promise.all([tell(), tell(), tell(), identity.app.get(TokenUpkeepJob).run()]);
-    await tell();
-    for (const id of ids) expect(await daysTold(id)).toEqual([30]);
+    await Promise.all([sendNotices(), sendNotices(), sendNotices(), identity.app.get(TokenUpkeepJob).run()]);
+    await sendNotices();
+    for (const id of ids) expect(await noticeDays(id)).toEqual([30]);
   });
 
-  it('are not given of what a new token never had before it', async () => {
+  it('are not sent for days before the token was created', async () => {
     const ada = await make.person();
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
     const short = await give(ada.id, { expires_at: inDays(7) });
     const longer = await give(ada.id, { expires_at: inDays(45) });
-    await tell();
-    expect([await daysTold(short.id), await daysTold(longer.id)]).toEqual([[], []]);
+    await sendNotices();
+    expect([await noticeDays(short.id), await noticeDays(longer.id)]).toEqual([[], []]);
     await endsIn(longer.id, 30);
     await endsIn(short.id, 0);
-    await tell();
-    expect([await daysTold(short.id), await daysTold(longer.id)]).toEqual([[0], [30]]);
+    await sendNotices();
+    expect([await noticeDays(short.id), await noticeDays(longer.id)]).toEqual([[0], [30]]);
   });
 
-  it('are not given of revoked tokens, of impersonation tokens and to people who are blocked', async () => {
+  it('are not sent for revoked and impersonation tokens, nor to blocked users', async () => {
     const [ada, bob] = [await make.person(), await make.person()];
     const revoked = await give(ada.id);
     await identity.root.delete(`/api/v4/personal_access_tokens/${revoked.id}`);
@@ -101,16 +101,16 @@ describe('notices of the end of a token', () => {
     const blocked = await give(bob.id);
     await identity.root.post(`/api/v4/users/${bob.id}/block`);
     for (const { id } of [revoked, impersonation, blocked]) await endsIn(id, 7);
-    await tell();
-    for (const { id } of [revoked, impersonation, blocked]) expect(await toldOf(id)).toEqual([]);
+    await sendNotices();
+    for (const { id } of [revoked, impersonation, blocked]) expect(await noticesOf(id)).toEqual([]);
   });
 });
 
-describe('who is told', () => {
-  const told = async (id: number) => {
+describe('recipients', () => {
+  const notices = async (id: number) => {
     await endsIn(id, 7);
-    await tell();
-    return (await toldOf(id)).flatMap((payload) => payload.recipient_ids);
+    await sendNotices();
+    return (await noticesOf(id)).flatMap((payload) => payload.recipient_ids);
   };
   const bot = async (by: Person, where: string, over: object = {}) =>
     (
@@ -120,7 +120,7 @@ describe('who is told', () => {
         .expect(201)
     ).body as Token;
 
-  it('of a group token are its owners, or else those above; never bots', async () => {
+  it('of a group token are its owners, else those of groups above; never bots', async () => {
     const [owner, second, maintainer] = [await make.person(), await make.person(), await make.person()];
     const group = await make.group(owner);
     const below = await make.group(owner, { parent_id: group.id });
@@ -130,23 +130,23 @@ describe('who is told', () => {
       await bot(owner, `/api/v4/groups/${group.id}`, { access_level: 50 }),
       await bot(owner, `/api/v4/groups/${below.id}`),
     ];
-    expect(await told(one.id)).toEqual([owner.id, second.id]);
-    expect(await told(two.id)).toEqual([owner.id, second.id]);
+    expect(await notices(one.id)).toEqual([owner.id, second.id]);
+    expect(await notices(two.id)).toEqual([owner.id, second.id]);
     const third = await make.person();
     await make.join(`/api/v4/groups/${below.id}`, third, 50);
-    expect(await told((await bot(owner, `/api/v4/groups/${below.id}`)).id)).toEqual([third.id]);
+    expect(await notices((await bot(owner, `/api/v4/groups/${below.id}`)).id)).toEqual([third.id]);
   });
 
-  it('of a project token are its maintainers and owners, or else those above', async () => {
+  it('of a project token are its maintainers and owners, else those of groups above', async () => {
     const [owner, maintainer, developer] = [await make.person(), await make.person(), await make.person()];
     const group = await make.group(owner);
     const project = await make.project(owner, { namespace_id: group.id });
-    expect(await told((await bot(owner, `/api/v4/projects/${project.id}`)).id)).toEqual([owner.id]);
+    expect(await notices((await bot(owner, `/api/v4/projects/${project.id}`)).id)).toEqual([owner.id]);
     await make.join(`/api/v4/projects/${project.id}`, maintainer, 40);
     await make.join(`/api/v4/projects/${project.id}`, developer, 30);
-    expect(await told((await bot(owner, `/api/v4/projects/${project.id}`)).id)).toEqual([maintainer.id]);
+    expect(await notices((await bot(owner, `/api/v4/projects/${project.id}`)).id)).toEqual([maintainer.id]);
     const own = await make.project(owner);
-    expect(await told((await bot(owner, `/api/v4/projects/${own.id}`)).id)).toEqual([owner.id]);
+    expect(await notices((await bot(owner, `/api/v4/projects/${own.id}`)).id)).toEqual([owner.id]);
   });
 
   it('of the token of a service account are the owners of its group', async () => {
@@ -156,7 +156,7 @@ describe('who is told', () => {
       .post(`/api/v4/groups/${group.id}/service_accounts`)
       .send({})
       .expect(201);
-    expect(await told((await give(account.id)).id)).toEqual([owner.id]);
+    expect(await notices((await give(account.id)).id)).toEqual([owner.id]);
   });
 
   it('of a rotation are the same', async () => {

@@ -29,7 +29,7 @@ const working = async (familyId: number) =>
     ])
   ).map((row) => row.id);
 const rotate = (id: number) => tokens.rotate(id, undefined, { userId: ada.id, tokenId: null, impersonatorId: null });
-/** A transaction that keeps what it takes until it is released. */
+/** A transaction that keeps its locks until it is released. */
 async function holding(take: (tx: Tx) => Promise<unknown>): Promise<{ release: () => Promise<void> }> {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -53,8 +53,8 @@ const holdRow = (id: number) =>
 const blocked = (count: number) => untilBlocked((sql) => identity.db.query(sql), count);
 const fulfilled = <T>(results: PromiseSettledResult<T>[]) => results.filter((one) => one.status === 'fulfilled');
 
-describe('rotations of one token at once', () => {
-  it(`leave at most one working token, in ${ROUNDS} rounds of ${AT_ONCE}`, async () => {
+describe('concurrent rotations of one token', () => {
+  it(`leave at most one valid token, in ${ROUNDS} rounds of ${AT_ONCE}`, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id } = await give();
       const results = await Promise.allSettled(Array.from({ length: AT_ONCE }, () => rotate(id)));
@@ -65,13 +65,13 @@ describe('rotations of one token at once', () => {
     }
   });
 
-  it('know of each other when one renews the family and another ends it', async () => {
+  it('see each other when one rotates a token of the family and another revokes the family', async () => {
     const first = await give();
     const second = await rotate(first.id);
     const held = await holdRow(second.id);
     const renewal = rotate(second.id);
     await blocked(1);
-    // Reuse of the first ends the family while the second is being replaced: the successor must not survive it.
+    // Reuse of the first token revokes the family while the second is being rotated: the successor must not survive.
     const reuse = rotate(first.id);
     await blocked(2);
     await held.release();
@@ -80,10 +80,10 @@ describe('rotations of one token at once', () => {
     expect(await working(first.id)).toEqual([]);
   });
 
-  it('let whoever is first come to their end, and then end the family', async () => {
+  it('let the first one finish, and then revoke the family', async () => {
     const { id } = await give();
-    // As the first stands between its two statements, before it has any row.
-    const first = await holding((tx) => identity.app.get(AccessTokensQueries).isFirstAtFamily(tx, id));
+    // The first is between its two statements, before it has a row.
+    const first = await holding((tx) => identity.app.get(AccessTokensQueries).tryLockFamily(tx, id));
     const second = rotate(id);
     await blocked(1);
     expect(await working(id)).toEqual([id]);
@@ -92,7 +92,7 @@ describe('rotations of one token at once', () => {
     expect(await working(id)).toEqual([]);
   });
 
-  it('tell of one rotation each, with the person to be told', async () => {
+  it('emit one event each, with the recipients', async () => {
     const first = await give();
     const second = await rotate(first.id);
     const rows = await identity.db.query<{ payload: Record<string, unknown> }>(

@@ -3,7 +3,7 @@ import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { IdentityApp } from './app';
 import { internalCall } from './internal-calls';
 
-/** Asks as the mailer does. */
+/** Requests facts like the mailer. */
 export async function mailFacts(
   identity: IdentityApp,
   ...mails: readonly AccountMailQuestion[]
@@ -18,7 +18,7 @@ export interface ConfirmationEvent {
   readonly requested_at: string;
 }
 
-/** The events that had links sent to a user's addresses, oldest first. */
+/** Returns the events that requested links to a user's addresses, oldest first. */
 export async function confirmationsOf({ db }: IdentityApp, userId: number): Promise<ConfirmationEvent[]> {
   const rows = await db.query<{ payload: ConfirmationEvent }>(
     `select payload from outbox where subject = 'identity.email.confirmation_requested.v1'
@@ -28,7 +28,7 @@ export async function confirmationsOf({ db }: IdentityApp, userId: number): Prom
   return rows.map((row) => row.payload);
 }
 
-/** Path and query of the link that the newest e-mail to a user's addresses holds, from the root on. */
+/** Returns path and query of the link in the newest e-mail to a user's addresses, relative to the root. */
 export async function newestLink(identity: IdentityApp, userId: number): Promise<string> {
   const newest = (await confirmationsOf(identity, userId)).at(-1)!;
   const [facts] = await mailFacts(identity, {

@@ -14,17 +14,17 @@ import { IdentityModule } from '../../src/identity.module';
 
 export const ROOT_TOKEN = 'glpat-rootrootrootrootroot';
 
-/** The identity service on a database of its own, with `root`, and people made through its API. */
+/** The identity service with its own database, with `root`, and users created through its API. */
 export interface IdentityApp {
   readonly app: TestApp;
   readonly root: Agent;
-  readonly nobody: Agent;
+  readonly anonymous: Agent;
   readonly db: Database;
   readonly databaseUrl: string;
-  /** Makes a person and gives their client. */
+  /** Creates a user and returns their client. */
   person(username: string, over?: Readonly<Record<string, unknown>>): Promise<Person>;
   as(viewer: Partial<SignedInViewer>): Agent;
-  /** The same service once more over the same database, with other settings; whoever asks for it closes it. */
+  /** Starts the same service again over the same database, with other settings. The caller closes it. */
   again(env: Readonly<Record<string, string>>): Promise<TestApp>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface Person {
   readonly client: Agent;
 }
 
-/** Shape: `replace` as that of `startTestApp`. */
+/** Shape: `replace` as in `startTestApp`. */
 export async function startIdentity(
   env: Readonly<Record<string, string>> = {},
   replace: TestAppOptions['replace'] = new Map(),
@@ -78,7 +78,7 @@ export async function startIdentity(
   return {
     app,
     root,
-    nobody: app.as(anonymousViewer()),
+    anonymous: app.as(anonymousViewer()),
     db: app.get(Database),
     databaseUrl: database.url,
     person,

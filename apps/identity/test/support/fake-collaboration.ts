@@ -5,7 +5,7 @@ import type { RepositoryFacts, RepositoryFactsRequest } from '@rookery/contracts
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { internalAuthorization } from '@rookery/testing';
 
-/** Collaboration over real HTTP, as far as badges ask it; it notes what it was asked and may fall silent. */
+/** Collaboration's endpoint for badges over real HTTP. It records requests and can stop answering. */
 export class FakeCollaboration {
   readonly asked: number[][] = [];
   readonly facts = new Map<number, Partial<RepositoryFacts>>();

@@ -12,7 +12,7 @@ export interface MadeProject {
   readonly path_with_namespace: string;
 }
 
-/** Makes groups and projects with names of their own, and lets people in. */
+/** Creates groups and projects with unique names, and adds members. */
 export function maker(identity: () => IdentityApp) {
   let serial = 0;
   const unique = (stem: string): string => `${stem}-${++serial}`;
@@ -33,7 +33,7 @@ export function maker(identity: () => IdentityApp) {
   };
 }
 
-/** A calendar day (UTC), so many days from now. */
+/** Returns the calendar day (UTC) so many days from now. */
 export function inDays(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 }

@@ -5,7 +5,10 @@ import { internalAuthorization } from '@rookery/testing';
 import type { ProcessName } from '@rookery/platform';
 import type { IdentityApp } from './app';
 
-/** Asks as one of our own processes: the gateway, unless another is named. Errors: a plain Error with status and body of a refusal. */
+/**
+ * Sends an internal request as the gateway, unless another service is given. Errors: a plain Error with status and body
+ * of a refusal.
+ */
 export async function internalCall<T>(
   { app }: IdentityApp,
   path: string,
@@ -18,7 +21,7 @@ export async function internalCall<T>(
   return body as T;
 }
 
-/** What the gateway learns of a token. Shape: `more` is what it says besides. */
+/** Resolves a token like the gateway. Shape: `more` are further fields of the request. */
 export function resolve(
   identity: IdentityApp,
   token: string | null,
@@ -28,7 +31,7 @@ export function resolve(
   return internalCall(identity, INTERNAL_PATHS.resolveToken, { digest, ip: '127.0.0.1', ...more });
 }
 
-/** What the gateway learns of somebody whom an administrator wants to act as. */
+/** Resolves a user for sudo like the gateway. */
 export async function sudo(identity: IdentityApp, ref: string): Promise<ResolveSudoAnswer['user']> {
   return (await internalCall<ResolveSudoAnswer>(identity, INTERNAL_PATHS.resolveSudo, { ref })).user;
 }

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 
 /**
- * Trees of groups with projects, memberships and shares made at random: few names and paths, so that many are equal and
- * the id decides; memberships that are over; groups that are moved and renamed as the service does it, in one statement.
+ * Random trees of groups with projects, memberships and shares. There are few names and paths, so that many are equal
+ * and the id decides; some memberships are expired; groups are moved and renamed in one statement, like in the service.
  */
 export class RandomForest {
   static readonly USERS = [100, 101, 102, 103, 104, 105, 106, 107];
@@ -18,7 +18,7 @@ export class RandomForest {
     return (this.seed >> 8) % below;
   }
 
-  /** A group that was made; it may be gone. */
+  /** Id of a created group, which may have been removed since. */
   group(): number {
     return 1 + this.random(RandomForest.GROUPS);
   }
@@ -31,7 +31,7 @@ export class RandomForest {
     return `path-${this.random(12)}`;
   }
 
-  /** Everything anew. */
+  /** Deletes everything and builds a new forest. */
   async populate(): Promise<void> {
     await this.clear();
     for (const user of RandomForest.USERS) await this.addUser(user);
@@ -62,7 +62,7 @@ export class RandomForest {
       ]);
   }
 
-  /** A tree goes below the first group, its root with another name and path. */
+  /** Moves a tree below the first group and gives its root another name and path. */
   async moveBelow(): Promise<void> {
     const root = await this.one(
       `select id from namespaces where kind = 'group' and parent_id is null order by id desc`,
@@ -75,7 +75,7 @@ export class RandomForest {
     );
   }
 
-  /** Trees with members go to the top and keep name and path. */
+  /** Moves trees with members to the top level; they keep name and path. */
   async moveToTop(): Promise<void> {
     for (let n = 0; n < 3; n++) {
       const id = await this.one(`select n.id from namespaces n where n.parent_id is not null
@@ -103,7 +103,7 @@ export class RandomForest {
     return Number(rows[0]!.id);
   }
 
-  /** With a namespace of their own. */
+  /** Users with a personal namespace. */
   private async addUser(user: number): Promise<void> {
     await this.pool.query(
       `insert into users (id, username, name, email) values ($1, $2, $2, $2 || '@example.com') on conflict do nothing`,
@@ -153,7 +153,7 @@ export class RandomForest {
     return RandomForest.USERS[this.random(RandomForest.USERS.length)]!;
   }
 
-  /** Some are over, some end later, most do not end. */
+  /** Some are expired, some expire later, most do not expire. */
   private end(): string {
     return ['null', 'null', 'null', `current_date - 1`, `current_date + 5`][this.random(5)]!;
   }

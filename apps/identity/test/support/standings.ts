@@ -6,7 +6,7 @@ import type { IdentityApp, Person } from './app';
 
 const people = new WeakMap<IdentityApp, Map<Standing, Promise<Person>>>();
 
-/** One person a standing; groups and projects are made anew, so that nobody stands in two ways to one. */
+/** One user per role; groups and projects are new, so that no user has two roles in one. */
 function personFor(identity: IdentityApp, standing: Standing): Promise<Person> {
   const known = people.get(identity) ?? new Map<Standing, Promise<Person>>();
   people.set(identity, known);
@@ -16,7 +16,7 @@ function personFor(identity: IdentityApp, standing: Standing): Promise<Person> {
   return person;
 }
 
-/** Somebody who stands like this to a group or project, for the shared suite `visibility`. */
+/** Returns a user with this role in a group or project, for the shared suite `visibility`. */
 export async function standpoint(
   identity: IdentityApp,
   standing: Standing,

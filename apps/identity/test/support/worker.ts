@@ -15,9 +15,9 @@ import { IdentityModule } from '../../src/identity.module';
 /** The worker role over the database of identity under test, on a bus of its own. */
 export interface Worker {
   readonly logs: readonly Readonly<Record<string, unknown>>[];
-  /** Sends what another service would have sent; the same id again is the same event again. */
+  /** Publishes an event of another service. The same id is the same event again. */
   publish(event: DomainEvent, o?: { readonly id?: string; readonly at?: Date }): Promise<string>;
-  /** Resolves when every event has had its effects. */
+  /** Resolves when every event has been handled. */
   drained(): Promise<void>;
   stop(): Promise<void>;
 }

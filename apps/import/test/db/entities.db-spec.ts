@@ -9,9 +9,9 @@ beforeAll(async () => void (database = await testDatabase('import', migrations))
 afterAll(() => database.drop());
 
 /**
- * The copy of the directory has no entities: its columns are those of the contract (`DIRECTORY_KINDS`), which its
- * statements are made from, and an entity would state them a second time.
+ * The copy of the directory has no entities: its statements are generated from the contract (`DIRECTORY_KINDS`), and
+ * entities would repeat its columns.
  */
-test('entities say of every other table what the migrations made', async () => {
+test('entities of all other tables match the migrated schema', async () => {
   await expectEntitiesToMatchSchema(database, [...plumbingEntities], directoryMigrations);
 });

@@ -1,11 +1,11 @@
 import { lengthProblems, matchesWildcard } from '@rookery/kernel';
 
 /**
- * Patterns of package names: `*` stands for any run of characters, `/` and none at all included; everything else is
- * itself. Matching takes the whole name and ignores case. Source: reference packages-and-admin 5.
+ * Patterns of package names. `*` matches any run of characters, including `/` and the empty one; all other characters
+ * match themselves. A match covers the whole name and ignores case. Source: reference packages-and-admin 5.
  */
 
-/** Kinds of packages that rules exist for. */
+/** Package types that rules support. */
 export const PROTECTED_PACKAGE_TYPES = ['npm', 'pypi', 'conan', 'maven', 'generic', 'nuget', 'helm'] as const;
 export type ProtectedPackageType = (typeof PROTECTED_PACKAGE_TYPES)[number];
 
@@ -13,7 +13,7 @@ const NPM_SCOPE = /^[a-z0-9_.](?:[a-z0-9_.-]*[a-z0-9_-])?$/i;
 const NPM_NAME = /^[a-z0-9._+*-]+$/i;
 const PYPI_NAME = /^[a-z0-9*](?:[a-z0-9._*-]*[a-z0-9*])?$/i;
 
-/** What is wrong with a pattern for this kind of package, in the words of the API; null when nothing is. */
+/** Returns the problem of a pattern for this package type, as an API error message. Shape: null for a valid pattern. */
 export function problemOfPattern(type: ProtectedPackageType, pattern: string): string | null {
   if (pattern.trim() === '') return "Package name pattern can't be blank";
   const [tooLong] = lengthProblems(pattern, 255);
@@ -31,7 +31,7 @@ function isNpmPattern(pattern: string): boolean {
   return slash > 1 && NPM_SCOPE.test(pattern.slice(1, slash)) && NPM_NAME.test(pattern.slice(slash + 1));
 }
 
-/** Does a pattern cover a name? */
+/** Whether a pattern matches a name. */
 export function matchesPattern(pattern: string, name: string): boolean {
   return name !== '' && matchesWildcard(pattern.toLowerCase(), name.toLowerCase());
 }

@@ -8,7 +8,7 @@ export type PushLevel = (typeof PUSH_LEVELS)[number];
 export const DELETE_LEVELS = ['owner', 'admin'] as const;
 export type DeleteLevel = (typeof DELETE_LEVELS)[number];
 
-/** What a maintainer may say of a rule. Shape: null takes a level away, a missing key leaves it. */
+/** Fields of a rule. Shape: null clears an access level, an omitted field keeps its value. */
 export interface ProtectionRuleInput {
   readonly package_name_pattern?: string;
   readonly package_type?: ProtectedPackageType;
@@ -16,7 +16,10 @@ export interface ProtectionRuleInput {
   readonly minimum_access_level_for_delete?: DeleteLevel | null;
 }
 
-/** Who may push or delete packages whose name matches. Source: requirements 3 §2 Package protection rule. */
+/**
+ * Access levels for pushing and deleting packages whose name matches a pattern. Source: requirements 3 §2 Package
+ * protection rule.
+ */
 @Entity('protection_rules')
 @Check('ck_protection_rules_pattern', 'char_length(package_name_pattern) <= 255')
 @Check('ck_protection_rules_push', `minimum_access_level_for_push in ('maintainer', 'owner', 'admin')`)
@@ -32,9 +35,9 @@ export class ProtectionRule {
   @Column({ type: 'bigint' }) projectId: number;
   @Column({ type: 'text' }) packageType: ProtectedPackageType;
   @Column({ type: 'text' }) packageNamePattern: string;
-  /** Null means that a developer may push. */
+  /** Null: developers may push. */
   @Column({ name: 'minimum_access_level_for_push', type: 'text', nullable: true }) pushLevel: PushLevel | null;
-  /** Null means that a maintainer may delete. */
+  /** Null: maintainers may delete. */
   @Column({ name: 'minimum_access_level_for_delete', type: 'text', nullable: true }) deleteLevel: DeleteLevel | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
@@ -49,7 +52,10 @@ export class ProtectionRule {
     return rule;
   }
 
-  /** Errors: Unprocessable when no level is left or the pattern cannot name such a package. */
+  /**
+   * Changes the given fields. Errors: Unprocessable when both levels are null, or when no package of the type can have
+   * a matching name.
+   */
   change(input: ProtectionRuleInput, now: Date): void {
     const { package_name_pattern, package_type, ...levels } = input;
     const { minimum_access_level_for_push: push, minimum_access_level_for_delete: remove, ...rest } = levels;

@@ -4,7 +4,7 @@ import { PROTECTED_PACKAGE_TYPES } from './package-name-pattern';
 import type { ProtectionRule } from './protection-rule.entity';
 import { DELETE_LEVELS, PUSH_LEVELS } from './protection-rule.entity';
 
-/** Source: requirements 3 §2 Package protection rule. The delete level is shown only while it takes part. */
+/** Source: requirements 3 §2 Package protection rule. The delete level is null while its feature is off. */
 export const protectionRulePresenter = presenter<ProtectionRule>('PackageProtectionRule')
   .load((_rules, ctx) => ({ instance: ctx.get(Instance), viewer: ctx.viewer }))
   .fields({

@@ -61,7 +61,7 @@ export class ProtectionRulesController {
   }
 
   @Endpoint('POST', '/projects/:id/packages/protection/rules', {
-    about: 'Protects the packages whose name matches a pattern.',
+    about: 'Creates a rule that protects the packages whose name matches a pattern.',
     source: SOURCE,
     within: project(),
     may: MAY,
@@ -89,7 +89,7 @@ export class ProtectionRulesController {
   }
 
   @Endpoint('DELETE', '/projects/:id/packages/protection/rules/:package_protection_rule_id', {
-    about: 'Ends the protection.',
+    about: 'Deletes a package protection rule.',
     source: SOURCE,
     within: project(),
     may: MAY,
@@ -101,7 +101,7 @@ export class ProtectionRulesController {
     await this.rules.remove(call.params.package_protection_rule_id, by(call));
   }
 
-  /** While the instance has it switched off, the level for deletion is ignored: not stored, not changed. */
+  /** Removes the delete level from the input while its feature is off, so that it is neither stored nor changed. */
   private input(call: Call<ProtectionRuleInput, ProjectScope>): ProtectionRuleInput {
     const { minimum_access_level_for_delete: level, ...rest } = call.params;
     const asked = { viewer: call.viewer, projectId: call.within.id };

@@ -8,7 +8,7 @@ import { DELETE_LEVELS, PUSH_LEVELS } from './protection-rule.entity';
 /** Source: requirements 3 §4 Package protection rules; reference packages-and-admin 5. */
 @AtLeastOneOf('minimum_access_level_for_push', 'minimum_access_level_for_delete')
 export class CreateProtectionRule implements NothingBut<ProtectionRuleInput, CreateProtectionRule> {
-  @Text({ about: '`*` stands for any run of characters.' }) package_name_pattern: string;
+  @Text({ about: '`*` matches any run of characters.' }) package_name_pattern: string;
   @OneOf(PROTECTED_PACKAGE_TYPES) package_type: ProtectedPackageType;
   @OneOf(PUSH_LEVELS, { optional: true, nullable: true }) minimum_access_level_for_push?: PushLevel | null;
   @OneOf(DELETE_LEVELS, { optional: true, nullable: true }) minimum_access_level_for_delete?: DeleteLevel | null;

@@ -5,7 +5,7 @@ import { ProtectionRulesController } from './protection-rules.controller';
 
 export const attachedRules = attachedTo({ table: 'protection_rules', project: 'project_id' });
 
-/** Who may push or delete packages of which names, project by project. */
+/** Rules of projects for pushing and deleting packages, by name. */
 @Owns(ProtectionRule)
 @Attaches(attachedRules)
 @Module({ controllers: [ProtectionRulesController] })

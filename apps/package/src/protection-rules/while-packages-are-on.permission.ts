@@ -4,8 +4,8 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Role, SignedInViewer } from '@rookery/kernel';
 
 /**
- * Somebody with this role, or an administrator of the instance, while the project has packages: where they are switched
- * off, they are so for everybody. Source: reference packages-and-admin 1.2.
+ * Permission: at least this role, or an administrator of the instance, while the project has packages. No user may
+ * while packages are disabled. Source: reference packages-and-admin 1.2.
  */
 export function whilePackagesAreOn(role: Role): Permission<unknown, ProjectScope, SignedInViewer> {
   return ability<unknown, ProjectScope>(

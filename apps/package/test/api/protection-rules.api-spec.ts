@@ -45,7 +45,7 @@ async function aRule(params: Record<string, unknown> = {}, of = project): Promis
 }
 
 describe('POST …/packages/protection/rules', () => {
-  it('protects a name', async () => {
+  it('creates a rule', async () => {
     const response = await app
       .as(me())
       .post(rulesOf(project))
@@ -63,7 +63,7 @@ describe('POST …/packages/protection/rules', () => {
     ]);
   });
 
-  it('works by the encoded path of the project', async () => {
+  it('accepts the URL-encoded path of the project', async () => {
     const group = await seed.group({ path: 'acme' });
     const inGroup = await seed.project({ namespace_id: group.id, path: 'tools.js' });
     await seed.member(maintainer, group, 'owner');
@@ -116,7 +116,7 @@ describe('POST …/packages/protection/rules', () => {
     expect([response.status, response.body]).toEqual([status, body]);
   });
 
-  it('refuses a pattern twice for one type, also when both come at once', async () => {
+  it('refuses a duplicate pattern for a package type, also in concurrent requests', async () => {
     const rule = { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'owner' };
     const answers = await Promise.all([1, 2, 3].map(() => app.as(me()).post(rulesOf(project)).send(rule)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
@@ -130,7 +130,7 @@ describe('POST …/packages/protection/rules', () => {
       .expect(201);
   });
 
-  it('ends in 422 when only the switched-off delete level is sent', async () => {
+  it('answers 422 when only the delete level is sent and its feature is off', async () => {
     await app
       .as(me())
       .post(rulesOf(project))
@@ -170,7 +170,7 @@ describe('POST …/packages/protection/rules', () => {
 });
 
 describe('PATCH …/packages/protection/rules/:package_protection_rule_id', () => {
-  it('changes what is sent', async () => {
+  it('changes the sent fields', async () => {
     const rule = await aRule();
     const { body: changed }: { body: Rule } = await app
       .as(me())
@@ -196,7 +196,7 @@ describe('PATCH …/packages/protection/rules/:package_protection_rule_id', () =
 });
 
 describe.each(['PATCH', 'DELETE'] as const)('%s …/packages/protection/rules/:package_protection_rule_id', (method) => {
-  it('knows no other rule', async () => {
+  it('answers 404 for an unknown rule', async () => {
     const response = await requestOf(app.as(me()), method, `${rulesOf(project)}/999999`).send({});
     expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
   });
@@ -239,7 +239,7 @@ describe('a rule', () => {
 });
 
 describe('DELETE …/packages/protection/rules/:package_protection_rule_id', () => {
-  it('ends the protection once', async () => {
+  it('deletes the rule; the second time answers 404', async () => {
     const path = `${rulesOf(project)}/${(await aRule()).id}`;
     const first = await app.as(me()).delete(path);
     expect([first.status, first.text]).toEqual([204, '']);
@@ -270,7 +270,7 @@ describe('GET …/packages/protection/rules', () => {
   });
 });
 
-describe('while packages are switched off', () => {
+describe('while packages are disabled', () => {
   let rule: Rule;
   beforeAll(async () => {
     rule = await aRule();
@@ -278,14 +278,17 @@ describe('while packages are switched off', () => {
   });
   afterAll(() => seed.put('projects', project));
 
-  it.each(['GET', 'POST', 'PATCH', 'DELETE'] as const)('%s is 403 for those who see the project', async (method) => {
-    const admin = seed.viewer(await seed.user({ admin: true }));
-    const path = `${rulesOf(project)}${method === 'PATCH' || method === 'DELETE' ? `/${rule.id}` : ''}`;
-    const fields = { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'owner' };
-    const asked = async (viewer: Viewer) => (await requestOf(app.as(viewer), method, path).send(fields)).status;
-    expect([await asked(me()), await asked(admin)]).toEqual([403, 403]);
-    expect(await asked(seed.viewer(await seed.user()))).toBe(404);
-  });
+  it.each(['GET', 'POST', 'PATCH', 'DELETE'] as const)(
+    '%s is 403 for users who can see the project',
+    async (method) => {
+      const admin = seed.viewer(await seed.user({ admin: true }));
+      const path = `${rulesOf(project)}${method === 'PATCH' || method === 'DELETE' ? `/${rule.id}` : ''}`;
+      const fields = { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'owner' };
+      const asked = async (viewer: Viewer) => (await requestOf(app.as(viewer), method, path).send(fields)).status;
+      expect([await asked(me()), await asked(admin)]).toEqual([403, 403]);
+      expect(await asked(seed.viewer(await seed.user()))).toBe(404);
+    },
+  );
 
   it('rules are kept', async () => {
     await seed.put('projects', project);
@@ -293,7 +296,7 @@ describe('while packages are switched off', () => {
   });
 });
 
-describe('with the delete level switched on', () => {
+describe('with the feature of the delete level on', () => {
   const switchOn = (gates: Partial<FeatureGates>) => {
     const closed = { boolean: false, percentage_of_time: 0, percentage_of_actors: 0, actors: [], groups: [] };
     const features = { packages_protected_packages_delete: { ...closed, ...gates } };
@@ -304,7 +307,7 @@ describe('with the delete level switched on', () => {
 
   const ownersRule = (of = project) => aRule({ minimum_access_level_for_delete: 'owner' }, of);
 
-  it('stores and shows it; switched off again, it keeps it and shows null', async () => {
+  it('stores and shows the level; when switched off it keeps it and shows null', async () => {
     switchOn({ boolean: true });
     const { body: rule }: { body: Rule } = await app
       .as(me())
@@ -324,7 +327,7 @@ describe('with the delete level switched on', () => {
     expect(all.find(({ id }) => id === rule.id)).toMatchObject({ minimum_access_level_for_delete: 'owner' });
   });
 
-  it('is so for the projects and the people that it is switched on for', async () => {
+  it('can be on for single projects and users', async () => {
     const other = await seed.project();
     await seed.member(maintainer, other, 'maintainer');
     switchOn({ actors: [`Project:${other.id}`] });

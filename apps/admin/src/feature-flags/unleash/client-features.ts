@@ -10,9 +10,9 @@ interface ClientFeature {
 }
 
 /**
- * What a client of one environment is told: flags that have a strategy for it, with these strategies. A flag without
- * one is left out, since clients take a flag that is on and has no strategy for one that is on for everybody.
- * Source: reference packages-and-admin 9.3.
+ * Features as a client of one environment receives them: flags with strategies for that environment, with these
+ * strategies. Flags without one are left out, because clients take an enabled flag without strategies to be on for all
+ * users. Source: reference packages-and-admin 9.3.
  */
 export function clientFeatures(rows: readonly ClientStrategyRow[], environment: string): readonly ClientFeature[] {
   const features = new Map<string, ClientFeature>();
@@ -31,7 +31,7 @@ export function clientFeatures(rows: readonly ClientStrategyRow[], environment: 
   return [...features.values()];
 }
 
-/** Clients know no lists: to them these are users by id. */
+/** Clients do not know user lists, so the users of a list are sent as ids. */
 function clientStrategy({
   name,
   parameters,
@@ -44,19 +44,19 @@ function clientStrategy({
 
 const text = (description: string) => ({ type: 'string', description }) as const;
 const PARAMETERS = {
-  groupId: text('Names the group that the share is counted in.'),
-  percentage: text('Share of the people for whom it is on, in percent.'),
-  rollout: text('Share of the requests for which it is on, in percent.'),
-  stickiness: text('By what somebody stays on the same side.'),
-  userIds: text('Ids of people, by commas.'),
+  groupId: text('Name of the group within which the percentage is computed.'),
+  percentage: text('Percentage of the users for whom the flag is on.'),
+  rollout: text('Percentage of users, sessions or requests for which the flag is on, by stickiness.'),
+  stickiness: text('Field that keeps a user in the same group across evaluations.'),
+  userIds: text('Comma-separated user ids.'),
 } as const;
 
-/** What a client reads. Source: reference packages-and-admin 9.3. */
+/** OpenAPI schema of the features that clients receive. Source: reference packages-and-admin 9.3. */
 export const CLIENT_FEATURES = {
   type: 'object',
   required: ['version', 'features'],
   properties: {
-    version: { const: 1, description: 'Of this shape.' },
+    version: { const: 1, description: 'Version of this format.' },
     features: {
       type: 'array',
       description: 'Flags that have a strategy for the environment.',
@@ -69,13 +69,13 @@ export const CLIENT_FEATURES = {
           enabled: { type: 'boolean' },
           strategies: {
             type: 'array',
-            description: 'The flag is on where one of them says so.',
+            description: 'The flag is on if one of the strategies applies.',
             items: {
               type: 'object',
               required: ['name', 'parameters'],
               properties: {
                 name: { type: 'string' },
-                parameters: { type: 'object', description: 'As the strategy takes them.', properties: PARAMETERS },
+                parameters: { type: 'object', description: 'Parameters of the strategy.', properties: PARAMETERS },
               },
             },
           },

@@ -8,7 +8,7 @@ import { strategiesForClients } from '../feature-flags.queries';
 import { CLIENT_FEATURES, clientFeatures } from './client-features';
 import { OneUnleashClient } from './unleash.dto';
 
-/** The token of the project is what counts; access tokens say nothing here. */
+/** Clients authenticate by the token of the project. Access tokens have no effect here. */
 const SHARED = {
   source: 'reference packages-and-admin 9.3',
   may: anyone(),
@@ -18,7 +18,7 @@ const SHARED = {
 } as const;
 const BASE = '/feature_flags/unleash/:project_id';
 
-/** What clients of Unleash ask for, unmodified. */
+/** Endpoints for unmodified Unleash clients. */
 @Controller()
 export class UnleashController {
   constructor(
@@ -26,14 +26,14 @@ export class UnleashController {
     private readonly database: Database,
   ) {}
 
-  @Endpoint('GET', BASE, { ...SHARED, about: 'Whether the token of an Unleash client is good.', answers: empty() })
+  @Endpoint('GET', BASE, { ...SHARED, about: 'Checks the token of an Unleash client.', answers: empty() })
   async check(call: Call<OneUnleashClient>): Promise<void> {
     await this.revisionFor(call);
   }
 
   @Endpoint('GET', `${BASE}/client/features`, {
     ...SHARED,
-    about: 'The feature flags of a project for Unleash clients of one environment.',
+    about: 'Returns the feature flags of a project for Unleash clients of one environment.',
     aliases: [`${BASE}/features`],
     answers: file('application/json', CLIENT_FEATURES),
     fails: [304, 401],
@@ -52,7 +52,7 @@ export class UnleashController {
 
   @Endpoint('POST', `${BASE}/client/register`, {
     ...SHARED,
-    about: 'An Unleash client tells that it has started; nothing of it is kept.',
+    about: 'Accepts the registration of an Unleash client. Nothing is stored.',
     answers: empty(),
   })
   async register(call: Call<OneUnleashClient>): Promise<void> {
@@ -61,14 +61,14 @@ export class UnleashController {
 
   @Endpoint('POST', `${BASE}/client/metrics`, {
     ...SHARED,
-    about: 'An Unleash client tells what it has counted; nothing of it is kept.',
+    about: 'Accepts the metrics of an Unleash client. Nothing is stored.',
     answers: empty(),
   })
   async metrics(call: Call<OneUnleashClient>): Promise<void> {
     await this.revisionFor(call);
   }
 
-  /** Errors: Unauthorized, for a path in place of an id too. */
+  /** Errors: Unauthorized, also for a path in place of the project id. */
   private revisionFor({ viewer, params }: Call<OneUnleashClient>): Promise<number> {
     const { project_id: id, instance_id: token } = params;
     return this.clients.revisionFor(viewer, typeof id === 'number' ? id : undefined, token);

@@ -1,22 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@rookery/kernel';
 
-/** How one site proves to another that it is one of them. Source: reference packages-and-admin 8.4. */
+/** Header by which a site proves that it knows the shared secret. Source: reference packages-and-admin 8.4. */
 export const GEO_SIGNATURE_HEADER = 'rookery-geo-signature';
-/** What is asked. Shape: below the address of a site. */
+/** Path of the status. Shape: relative to the address of a site. */
 export const GEO_STATUS_PATH = '/-/geo/status';
 
-/** How far the clocks of sites may be apart, and how long a signature may be used. Units: milliseconds. */
+/** Maximum clock skew between sites, and lifetime of a signature. Units: milliseconds. */
 const SKEW_MS = 60_000;
 const SIGNED = /^t=(\d{13}),v1=([0-9a-f]{64})$/;
 
-/** Shape: `t=<epoch milliseconds>,v1=<hex>`, for one look at the status within a minute. */
+/** Signs a status request. Shape: `t=<epoch milliseconds>,v1=<hex>`, valid for one minute. */
 export function signGeoRequest(secret: string, now: Date): string {
   const time = String(now.getTime());
   return `t=${time},v1=${digestOf(secret, time).toString('hex')}`;
 }
 
-/** In constant time. A site without a secret believes nobody. */
+/** Verifies a signature in constant time. A site without a secret accepts none. */
 export function isSignedGeoRequest(signature: string | undefined, secret: string | null, clock: Clock): boolean {
   const [, time, given] = SIGNED.exec(signature ?? '') ?? [];
   if (secret === null || time === undefined || given === undefined) return false;

@@ -5,7 +5,7 @@ import { siteLink } from '../geo-site.presenter';
 import { HEALTH_STATUSES, healthStatusOf } from './site-status';
 import type { ShownStatus, Slots } from './site-status';
 
-/** What clients ask the numbers of; Rookery copies none of it between sites. */
+/** Kinds of data whose numbers clients expect. Rookery copies none of them between sites. */
 const COPIED = [
   ...['ci_secure_files', 'container_repositories', 'dependency_proxy_blobs', 'dependency_proxy_manifests'],
   ...['design_management_repositories', 'group_wiki_repositories', 'job_artifacts', 'lfs_objects'],
@@ -17,7 +17,7 @@ const OF_SECONDARIES = [
   ...['synced_count', 'failed_count', 'registry_count'],
   ...['verification_total_count', 'verified_count', 'verification_failed_count'],
 ];
-/** What is copied, where not everything is. */
+/** A namespace that is synchronized, where the selection is by namespace. */
 const namespace = object({
   id: int,
   name: text,
@@ -39,7 +39,7 @@ const noShare: Source<string> = [text, () => NOTHING_OF_NOTHING, { about: 'Nothi
 const never: Source<number | null | undefined> = [nullable(int), () => null, { about: 'Not measured.' }];
 const none: Source<number> = [int, () => 0, { about: 'There are no repositories.' }];
 
-/** The same fields for each kind of thing. */
+/** The same fields for each kind of data. */
 function families(): Record<string, Source<never>> {
   const isPrimary = zeroWhen('the primary', (status) => status.isPrimary);
   const isSecondary = zeroWhen('secondaries', (status) => !status.isPrimary);
@@ -48,7 +48,7 @@ function families(): Record<string, Source<never>> {
     ...OF_SECONDARIES.map((name) => [`${kind}_${name}`, isSecondary]),
     ...SHARES.map((name) => [`${kind}_${name}`, noShare]),
   ]);
-  // Each has its own type, which a list of names cannot tell.
+  // The types differ by field, which names built at run time cannot express.
   return Object.fromEntries(fields) as Record<string, Source<never>>;
 }
 
@@ -56,7 +56,7 @@ const slotsOf = ({ found, isPrimary }: ShownStatus): Slots | null => (isPrimary 
 const ofSlots = (name: keyof Slots): Source<number | null | undefined> => [
   nullable(int),
   (status) => slotsOf(status)?.[name] ?? null,
-  { about: 'Of the database of the primary.' },
+  { about: "Replication slots of the primary's database." },
 ];
 
 function usedShare(status: ShownStatus): string | null {
@@ -98,7 +98,7 @@ export const geoStatusPresenter = presenter<ShownStatus>('GeoSiteStatus').fields
   proxy_local_requests_event_count_weekly: never,
   version: [nullable(text), ({ found }) => found.measured?.version ?? null],
   revision: [nullable(text), () => null],
-  storage_shards_match: [bool, () => true, { about: 'Every estate has the one storage `default`.' }],
+  storage_shards_match: [bool, () => true, { about: 'Every estate has a single storage, `default`.' }],
   selective_sync_type: [
     nullable(choice<string>(...SELECTIVE_SYNC_TYPES)),
     ({ selectiveSyncType }) => selectiveSyncType,
@@ -114,7 +114,7 @@ export const geoStatusPresenter = presenter<ShownStatus>('GeoSiteStatus').fields
 
 const failed = [nullable(text), () => null] as const;
 
-/** What could not be copied of a project; there never is one. Source: reference packages-and-admin 8.3. */
+/** A project that could not be copied. The list is always empty. Source: reference packages-and-admin 8.3. */
 export const geoFailurePresenter = presenter<never>('GeoFailure').fields({
   project_id: [int, () => 0],
   last_repository_synced_at: [nullable(instant), () => null],

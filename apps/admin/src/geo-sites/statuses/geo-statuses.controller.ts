@@ -10,7 +10,7 @@ import type { ShownStatus } from './site-status';
 
 const SOURCE = 'requirements 3 §4; reference packages-and-admin 8.2';
 
-/** How sites are. */
+/** Status of geo sites. */
 @Controller()
 export class GeoStatusesController {
   constructor(
@@ -19,7 +19,7 @@ export class GeoStatusesController {
   ) {}
 
   @Endpoint('GET', '/geo_sites/status', {
-    about: 'How all sites were found that are switched on and were asked.',
+    about: 'Lists the last known status of all enabled sites that have been checked.',
     source: SOURCE,
     may: administrator(),
     aliases: ['/geo_sites/statuses', '/geo_nodes/status', '/geo_nodes/statuses'],
@@ -30,7 +30,7 @@ export class GeoStatusesController {
   }
 
   @Endpoint('GET', '/geo_sites/current/failures', {
-    about: 'What this site, a secondary, failed to copy: nothing, since nothing is copied.',
+    about: 'Lists what this site, a secondary, failed to copy. Always empty, because nothing is copied.',
     source: 'reference packages-and-admin 8.3',
     may: administrator(),
     aliases: ['/geo_nodes/current/failures'],
@@ -43,7 +43,7 @@ export class GeoStatusesController {
   }
 
   @Endpoint('GET', '/geo_sites/:id/status', {
-    about: 'How a site was found: this one now, others when they were last asked.',
+    about: 'Returns the status of a site: measured now for this one, the last known one for others.',
     source: SOURCE,
     may: administrator(),
     aliases: ['/geo_nodes/:id/status'],
@@ -56,7 +56,7 @@ export class GeoStatusesController {
   }
 
   @Endpoint('GET', '//-/geo/status', {
-    about: 'How this estate is, for other sites, which sign with the secret that all of them share.',
+    about: 'Returns the status of this estate to other sites, which sign the request with the shared secret.',
     source: 'reference packages-and-admin 8.4',
     may: anyone(),
     tokenScopes: 'any',
@@ -65,6 +65,6 @@ export class GeoStatusesController {
     fails: [401],
   })
   check({ params }: Call<CheckGeoStatus>): Promise<ShownStatus> {
-    return this.own.tell(params.signature);
+    return this.own.report(params.signature);
   }
 }

@@ -4,7 +4,7 @@ import { Database, ListQuery } from '@rookery/persistence';
 import type { GeoSite } from '../geo-site.entity';
 import type { Finding, Measured, SyncedNamespace } from './site-status';
 
-/** What is stored of a site, and of how it was found. */
+/** A stored site with the result of its last check. */
 export interface StatusRow {
   readonly site_id: number;
   readonly is_primary: boolean;
@@ -17,15 +17,15 @@ export interface StatusRow {
   readonly healthy_at: Date | null;
 }
 
-/** Those of them that there are. Shape: a jsonb expression over the site `s`. */
+/** SQL: the selected namespaces that exist. Shape: a jsonb expression over the site `s`. */
 const NAMESPACES = `(select coalesce(jsonb_agg(jsonb_build_object('id', n.id, 'name', n.name, 'path', n.path,
   'kind', n.kind, 'full_path', n.full_path, 'parent_id', n.parent_id) order by n.id), '[]')
   from directory_namespaces n where n.id = any(s.selective_sync_namespace_ids))`;
 
 const ADDRESS = 'coalesce(s.internal_url, s.url)';
 /**
- * Nobody asks a site that is switched off, or has asked it where it is now. Asked of each status by itself, so that a page
- * ends where it is full.
+ * SQL: the site is enabled and was checked at its present address. Evaluated per status as a subquery, so that the scan
+ * stops when a page is full.
  */
 const IS_KNOWN = `t.url = (select ${ADDRESS} from geo_sites s where s.id = t.geo_site_id and s.enabled)`;
 
@@ -39,17 +39,17 @@ const STORE = `
     healthy_at = coalesce(excluded.healthy_at, case when known.url = excluded.url then known.healthy_at end)
   where known.checked_at <= excluded.checked_at`;
 
-/** Sites in the order in which they were made, some at a time. */
+/** Sites in the order of creation, one batch at a time. */
 const TO_ASK = `
   select id, coalesce(internal_url, url) as address, name, is_primary as "isPrimary" from geo_sites
   where enabled and id > $1 order by id limit $2`;
 
-/** $1 as CurrentSite has it. */
+/** $1 is `CurrentSite.name`. */
 const NAMED = `select is_primary as "isPrimary" from geo_sites where rtrim(btrim(name), '/') = $1 limit 1`;
 
 export type SiteToAsk = Pick<GeoSite, 'id' | 'address' | 'name' | 'isPrimary'>;
 
-/** How sites were found: the one place that reads and writes it. */
+/** Stored results of status checks. No other class reads or writes them. */
 @Injectable()
 export class GeoStatusesQueries {
   constructor(private readonly db: Database) {}
@@ -67,13 +67,13 @@ export class GeoStatusesQueries {
       .one(this.db);
   }
 
-  /** Keeps what was found, unless something newer is there or the site is gone. */
+  /** Stores a result, unless a newer one is stored or the site is deleted. */
   async store(site: Pick<SiteToAsk, 'id' | 'address'>, found: Finding, checkedAt: Date): Promise<void> {
     const measured = found.measured === null ? null : JSON.stringify(found.measured);
     await this.db.query(STORE, [site.id, site.address, found.isHealthy, found.health, measured, checkedAt]);
   }
 
-  /** Shape: those after an id. */
+  /** Shape: sites after an id. */
   sitesToAsk(after: number, count: number): Promise<SiteToAsk[]> {
     return this.db.query<SiteToAsk>(TO_ASK, [after, count]);
   }

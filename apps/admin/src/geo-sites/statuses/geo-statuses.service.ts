@@ -8,10 +8,10 @@ import { geoSites } from '../geo-sites';
 import { GeoStatusesQueries } from './geo-statuses.queries';
 import type { StatusRow } from './geo-statuses.queries';
 import { SiteProbeService } from './site-probe.service';
-import { knownOf } from './site-status';
+import { currentFinding } from './site-status';
 import type { Finding, ShownStatus } from './site-status';
 
-/** What is known of sites: of this one what it finds of itself now, of others what was found when they were asked. */
+/** Status of sites: measured now for this one, results of the last check for others. */
 @Injectable()
 export class GeoStatusesService {
   constructor(
@@ -27,7 +27,7 @@ export class GeoStatusesService {
     return { ...page, rows: page.rows.map((row) => this.shown(row)) };
   }
 
-  /** Shape: `refresh` asks the site first. Errors: NotFound, of the site or of its status. */
+  /** Shape: `refresh` checks the site first. Errors: NotFound for the site or its status. */
   async show(siteId: number, refresh: boolean): Promise<ShownStatus> {
     const site = await geoSites.on(this.work).find(siteId);
     if (site.enabled && (refresh || this.current.isNamed(site.name))) await this.probes.probe(site);
@@ -36,15 +36,16 @@ export class GeoStatusesService {
     return this.shown(row);
   }
 
-  /** Shape: the site, and how it was found just now. Errors: NotFound. */
+  /** Shape: the site with the result of a check made now. Errors: NotFound. */
   async repair(siteId: number): Promise<GeoSite & { readonly found: Finding }> {
     const site = await geoSites.on(this.work).find(siteId);
     return Object.assign(site, { found: await this.probes.probe(site) });
   }
 
   /**
-   * What this site failed to copy. Nothing is copied between sites, so nothing failed. Errors: NotFound when this estate is
-   * no site, Forbidden when it is the primary, which copies from nobody. Source: reference packages-and-admin 8.3.
+   * Lists the failures of this site: always empty, because nothing is copied between sites. Errors: NotFound when this
+   * estate is not a site, Forbidden when it is the primary, which copies from no site. Source: reference
+   * packages-and-admin 8.3.
    */
   async failures(request: PageRequest): Promise<Page<never>> {
     const site = await this.statuses.named(this.current.name);
@@ -60,7 +61,7 @@ export class GeoStatusesService {
       isPrimary: row.is_primary,
       selectiveSyncType: row.selective_sync_type,
       namespaces: row.namespaces,
-      found: knownOf({ isHealthy, health, measured }, checkedAt, this.clock.now()),
+      found: currentFinding({ isHealthy, health, measured }, checkedAt, this.clock.now()),
       checkedAt,
       healthyAt: row.healthy_at,
     };

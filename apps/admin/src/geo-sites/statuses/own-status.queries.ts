@@ -9,7 +9,7 @@ const MEASURE = `
       'retained', coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)), 0)::bigint)
     from pg_replication_slots) as slots`;
 
-/** What this estate measures of itself. Slots are those of the server of this database. */
+/** Measures this estate. Replication slots are those of this database's server. */
 @Injectable()
 export class OwnStatusQueries {
   constructor(private readonly db: Database) {}

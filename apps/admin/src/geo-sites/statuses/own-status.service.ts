@@ -8,7 +8,9 @@ import { OwnStatusQueries } from './own-status.queries';
 import { healthy } from './site-status';
 import type { ShownStatus } from './site-status';
 
-/** What this estate tells another site of itself. Whether it is the primary, and what it copies, the other one knows. */
+/**
+ * Status of this estate for another site. That site knows itself whether this one is the primary and what it copies.
+ */
 @Injectable()
 export class OwnStatusService {
   constructor(
@@ -17,8 +19,8 @@ export class OwnStatusService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Errors: Unauthorized, for whoever does not know the secret, and where there is none. */
-  async tell(signature: string | undefined): Promise<ShownStatus> {
+  /** Errors: Unauthorized for a wrong signature, and without a configured secret. */
+  async report(signature: string | undefined): Promise<ShownStatus> {
     if (!isSignedGeoRequest(signature, this.settings.sharedSecret, this.clock)) throw new Unauthorized();
     const measured = await this.own.measure();
     const now = this.clock.now();

@@ -5,10 +5,10 @@ import { CurrentSite } from '../current-site';
 import { GeoStatusesQueries } from './geo-statuses.queries';
 import { SiteProbeService } from './site-probe.service';
 
-/** Sites that are asked at once. */
+/** Sites that are checked concurrently. */
 const AT_ONCE = 8;
 
-/** Once a minute the primary looks how all sites are. Source: reference packages-and-admin 8.2. */
+/** Once a minute the primary checks all sites. Source: reference packages-and-admin 8.2. */
 @Injectable()
 export class ProbeSitesJob {
   constructor(
@@ -21,7 +21,7 @@ export class ProbeSitesJob {
   async run(run?: Ending): Promise<void> {
     for (let after = 0; ;) {
       const sites = await this.statuses.sitesToAsk(after, AT_ONCE);
-      // A site that calls itself by the name of a secondary has others who ask.
+      // This estate is a secondary: the primary checks the sites.
       if (sites.some(({ name, isPrimary }) => !isPrimary && this.current.isNamed(name))) return;
       await Promise.all(sites.map((site) => this.probes.probe(site, run?.signal)));
       run?.signal.throwIfAborted();

@@ -5,17 +5,17 @@ import { CurrentSite } from '../current-site';
 import type { SiteToAsk } from './geo-statuses.queries';
 import { GeoStatusesQueries } from './geo-statuses.queries';
 import { OwnStatusQueries } from './own-status.queries';
-import { SiteAsking } from './site-asking';
+import { SiteStatusClient } from './site-status-client';
 import { healthy } from './site-status';
 import type { Finding } from './site-status';
 
-/** Finds out how sites are, and keeps it. */
+/** Checks sites and stores the results. */
 @Injectable()
 export class SiteProbeService {
   constructor(
     private readonly statuses: GeoStatusesQueries,
     private readonly own: OwnStatusQueries,
-    private readonly asking: SiteAsking,
+    private readonly client: SiteStatusClient,
     private readonly current: CurrentSite,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -24,7 +24,7 @@ export class SiteProbeService {
   async probe(site: SiteToAsk, signal?: AbortSignal): Promise<Finding> {
     const found = this.current.isNamed(site.name)
       ? healthy(await this.own.measure())
-      : await this.asking.ask(site.address, signal);
+      : await this.client.ask(site.address, signal);
     await this.statuses.store(site, found, this.clock.now());
     return found;
   }

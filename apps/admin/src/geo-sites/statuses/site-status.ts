@@ -2,29 +2,29 @@
 export interface Slots {
   readonly count: number;
   readonly used: number;
-  /** What is kept for the one that is furthest behind. Units: bytes. */
+  /** WAL kept for the slot that is furthest behind. Units: bytes. */
   readonly retained: number;
 }
 
-/** What was measured of an estate, by itself. It is stored so. */
+/** Measurements that an estate reports about itself. Stored in this shape. */
 export interface Measured {
-  /** Of the API that it serves. */
+  /** Version of the served API. */
   readonly version: string;
   readonly projects: number;
-  /** null: another estate, whose own business they are. */
+  /** null for another estate: it does not report slots. */
   readonly slots: Slots | null;
 }
 
-/** How a site was found. */
+/** Result of a status check. */
 export interface Finding {
   readonly isHealthy: boolean;
-  /** `Healthy`, or why it is not. */
+  /** `Healthy`, or the reason why it is unhealthy. */
   readonly health: string;
-  /** null: it did not say. */
+  /** null: the site did not report any. */
   readonly measured: Measured | null;
 }
 
-/** A namespace that a site is to copy. Shape: names as the API has them. */
+/** A namespace that a site synchronizes. Shape: names as in the API. */
 export interface SyncedNamespace {
   readonly id: number;
   readonly name: string;
@@ -34,16 +34,16 @@ export interface SyncedNamespace {
   readonly parent_id: number | null;
 }
 
-/** How a site is, as far as it is known now. */
+/** The last known status of a site. */
 export interface ShownStatus {
-  /** null: an estate that speaks of itself, and knows no number of its own. */
+  /** null: an estate that reports about itself does not know its own id. */
   readonly siteId: number | null;
   readonly isPrimary: boolean;
   readonly selectiveSyncType: string | null;
   readonly namespaces: readonly SyncedNamespace[];
   readonly found: Finding;
   readonly checkedAt: Date;
-  /** When it was last healthy. */
+  /** Time of the last healthy result. */
   readonly healthyAt: Date | null;
 }
 
@@ -62,11 +62,11 @@ export function unhealthy(health: string): Finding {
   return { isHealthy: false, health, measured: null };
 }
 
-/** Sites are asked once a minute; what is this old was found before whoever asks them stopped. Units: milliseconds. */
+/** Sites are checked once a minute, so an older result means that the checks have stopped. Units: milliseconds. */
 const OUTDATED_MS = 5 * 60_000;
 
-/** What is known now of something found then: nobody is healthy because they once were. */
-export function knownOf(found: Finding, checkedAt: Date, now: Date): Finding {
+/** Returns the finding if it is recent, else an unhealthy one: an old healthy result says nothing about now. */
+export function currentFinding(found: Finding, checkedAt: Date, now: Date): Finding {
   if (!found.isHealthy || now.getTime() - checkedAt.getTime() <= OUTDATED_MS) return found;
   return { ...found, isHealthy: false, health: `The site was last asked at ${checkedAt.toISOString()}.` };
 }
@@ -74,14 +74,14 @@ export function knownOf(found: Finding, checkedAt: Date, now: Date): Finding {
 const VERSION = /^[\w.+-]{1,64}$/;
 const LONGEST_HEALTH = 255;
 
-/** What another site says of itself, of which only what is known is kept. Shape: null when it is no status. */
+/** Parses the status answer of another site and keeps only the known fields. Shape: null when it is not a status. */
 export function findingIn(answer: unknown): Finding | null {
   if (typeof answer !== 'object' || answer === null) return null;
-  const said = answer as Readonly<Record<string, unknown>>;
-  const { version, healthy: isHealthy, health, projects_count: projects } = said;
+  const fields = answer as Readonly<Record<string, unknown>>;
+  const { version, healthy: isHealthy, health, projects_count: projects } = fields;
   if (typeof version !== 'string' || !VERSION.test(version) || typeof isHealthy !== 'boolean') return null;
   if (typeof health !== 'string' || health.length > LONGEST_HEALTH || /\p{Cc}/u.test(health)) return null;
   if (typeof projects !== 'number' || !Number.isSafeInteger(projects) || projects < 0) return null;
   const measured = { version, projects, slots: null };
-  return { isHealthy, health: isHealthy ? HEALTHY : health || 'The site says that it is not healthy.', measured };
+  return { isHealthy, health: isHealthy ? HEALTHY : health || 'The site reports that it is not healthy.', measured };
 }

@@ -1,15 +1,15 @@
 import { HISTORY } from '@rookery/persistence';
 import { LOGGED_KINDS, TABLES } from '../change-states';
 
-/** Lives that are kept: a copy that was away for longer loads everything anew. */
+/** Number of kept lives. A copy that was disconnected for longer loads the whole log again. */
 const KEPT_LIVES = 1000;
 
 export const LOCKED_HEAD = `select version, epoch, history, ${HISTORY} as now from directory_head for update`;
 
-/** What the log was kept in, when the first process of this release begins. */
+/** Records the database of the log when the first process of this release starts. */
 export const ADOPT = `update directory_head set history = ${HISTORY}`;
 
-/** Everything that was given out before is at most of the version at which the next life begins. */
+/** Starts a life of the log. All versions sent to readers before are at most the version at which it begins. */
 export const BEGIN_LIFE = `with head as (
     update directory_head set life = replace(gen_random_uuid()::text, '-', '') returning life, version
   ), old as (
@@ -17,8 +17,8 @@ export const BEGIN_LIFE = `with head as (
   ) insert into directory_lives (word, began_at) select life, version from head`;
 
 /**
- * Boolean SQL: whether what a reader says of itself belongs to this history. Shape: over a row of directory_head.
- * A reader who says no life is one of a former release, or the gateway.
+ * Boolean SQL: the reader's position belongs to this history. Shape: over a row of directory_head. A reader with an
+ * empty life runs a previous release, or is the gateway.
  */
 export function isKnownSql(o: { readonly version: string; readonly epoch: string; readonly life: string }): string {
   return `(epoch <> ${o.epoch} or (${o.version} <= version and (${o.life} in ('', life) or exists (
@@ -26,17 +26,20 @@ export function isKnownSql(o: { readonly version: string; readonly epoch: string
       and not exists (select 1 from directory_lives later where later.id > l.id and later.began_at < ${o.version})))))`;
 }
 
-/** Kinds whose ids others keep, with their tables. */
-const GIVEN: Readonly<Record<string, string>> = {
+/** Kinds whose ids other processes store, with their tables. */
+const ISSUED_ID_TABLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(LOGGED_KINDS.map((kind) => [kind, TABLES[kind]])),
   token: 'access_tokens',
 };
-export const GIVEN_KINDS = Object.keys(GIVEN);
-const sequences = `(values ${Object.entries(GIVEN)
+export const ISSUED_ID_KINDS = Object.keys(ISSUED_ID_TABLES);
+const sequences = `(values ${Object.entries(ISSUED_ID_TABLES)
   .map(([kind, table]) => `('${kind}', pg_get_serial_sequence('${table}', 'id')::regclass)`)
   .join(', ')}) as given (kind, sequence)`;
 
-/** $1 the newest version, $2 the most recent readers' span in ms. Ids above the floors are new. */
+/**
+ * Starts a new epoch. $1 is the newest version, $2 the period in ms within which a reader must have read. Ids above the
+ * floors are new.
+ */
 export const NEXT_EPOCH = `update directory_head set version = $1, compacted_to = $1, history = ${HISTORY},
     epoch = replace(gen_random_uuid()::text, '-', ''),
     awaited = (select case when count(*) > 0 then jsonb_build_object('services', jsonb_agg(r.service order by r.service), 'floors',
@@ -45,13 +48,16 @@ export const NEXT_EPOCH = `update directory_head set version = $1, compacted_to 
       where r.seen_at > (select max(seen_at) from directory_readers) - $2::bigint * interval '1 millisecond')
   returning version, epoch`;
 
-/** $1 a JSON object: the highest id of each kind that somebody has seen. Answers the sequences that were behind. */
-export const RAISE = `select kind, setval(sequence, seen.id) as id
+/**
+ * Raises sequences above ids that a copy has seen. $1 is a JSON object: the highest id of each kind. Returns the
+ * sequences that were behind.
+ */
+export const RAISE_SEQUENCES = `select kind, setval(sequence, seen.id) as id
   from ${sequences} join (select key as kind, value::bigint as id from jsonb_each_text($1::jsonb)) seen using (kind)
   where seen.id > coalesce(pg_sequence_last_value(sequence), 0)`;
 
-/** $1 the service that has said what it has seen. */
-export const TOLD = `update directory_head set awaited = case
+/** Records that a service has reported the ids it has seen. $1 is the service. */
+export const MARK_REPORTED = `update directory_head set awaited = case
     when jsonb_array_length((awaited -> 'services') - $1::text) > 0
     then jsonb_set(awaited, '{services}', (awaited -> 'services') - $1::text) end
   where awaited is not null returning awaited is null as is_last`;

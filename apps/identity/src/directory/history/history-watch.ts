@@ -7,18 +7,22 @@ import { Follower, IS_SERVING, LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { HistoriesService } from './histories.service';
 
-/** How soon a database is noticed that was put in the place of the one in use. Units: ms. */
-const LOOK_MS = 1000;
+/** Interval at which a replaced database is detected. Units: ms. */
+const INTERVAL_MS = 1000;
 
-/** The head of the log as it is looked at. Shape: `is_other` when the database is not the one that the log was kept in. */
+/**
+ * The head of the log as the watch reads it. Shape: `is_other` when the database is not the one in which the log was
+ * kept.
+ */
 export interface WatchedHead extends Head {
   readonly is_other: boolean;
 }
 
 /**
- * Looks at the database before the process serves, and again and again while it does. The process waits for the first
- * look, however often it fails: of a database that was put back, the log tells a place that copies had passed, and whoever
- * heard of it would decide by what is lost. These looks are those of the head, too, while nothing else makes any.
+ * Compares the database with the log before the process serves requests, and regularly afterwards. The process waits
+ * for the first successful comparison: a restored database may have an older version than copies have reached, and a
+ * request decided by it would use lost data. The regular reads also serve as reads of the head while no other replica
+ * writes.
  */
 @Injectable()
 export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
@@ -33,16 +37,16 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(IS_SERVING) private readonly isServing: boolean,
   ) {
     this.follower = new Follower('the history of the database', logger, async (signal) => {
-      await this.turn();
+      await this.check();
       this.onKnown();
-      await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await pause(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       return true;
     });
   }
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.isServing) return;
-    // A schema that is not there yet is waited for; nothing is written before.
+    // Waits for a missing schema. Nothing is written before.
     const known = new Promise<void>((resolve) => (this.onKnown = resolve));
     this.follower.start();
     await known;
@@ -53,9 +57,9 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
     this.onKnown();
   }
 
-  private async turn(): Promise<void> {
+  private async check(): Promise<void> {
     if (this.hasBegun && (await this.watch.look())?.is_other === false) return;
-    await this.histories.look(!this.hasBegun);
+    await this.histories.compare(!this.hasBegun);
     this.hasBegun = true;
   }
 }

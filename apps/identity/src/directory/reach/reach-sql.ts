@@ -1,15 +1,15 @@
 import type { LevelTables } from '@rookery/directory';
 
-/** Identity decides over its own tables, with the very expressions that the copies use. */
+/** Tables of identity for the decision expressions that the copies also use. */
 export const OWN_TABLES: LevelTables = { memberships: 'members', shares: 'shares', namespaces: 'namespaces' };
 
-/** Boolean SQL: does the membership or share still count? */
+/** Boolean SQL: the membership or share has not expired. */
 export const live = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 /**
- * Namespaces where the user holds at least `level` by a membership, an invited group, or as their person; what lies
- * below them is reached too. Shape: a sub-select of ids; `user` and `level` are SQL expressions.
+ * SQL: namespaces in which the user has at least `level`, by membership, by an invited group, or as their own.
+ * Namespaces below them are reached too. Shape: a sub-select of ids; `user` and `level` are SQL expressions.
  */
 export function reachedNamespacesSql(user: string, level: string): string {
   return `select m.source_id as id from members m
@@ -18,7 +18,7 @@ export function reachedNamespacesSql(user: string, level: string): string {
     union ${invitedSql('namespace', user, level)}`;
 }
 
-/** Projects in which the user holds at least `level` by the project's own members and invited groups. */
+/** SQL: projects in which the user has at least `level`, by the project's own members and invited groups. */
 export function reachedProjectsSql(user: string, level: string): string {
   return `select m.source_id as id from members m
       where m.user_id = ${user} and m.source_type = 'project' and m.access_level >= ${level} and ${live('m')}
@@ -32,7 +32,7 @@ function invitedSql(source: 'namespace' | 'project', user: string, level: string
           where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${live('m')}`)})`;
 }
 
-/** Namespaces at or below the given ones. Source: ADR 0063. */
+/** SQL: namespaces at or below the given ones. Source: ADR 0063. */
 function belowSql(ids: string): string {
   return `select a.namespace_id as id from namespace_ancestors a where a.ancestor_id in (${ids})`;
 }

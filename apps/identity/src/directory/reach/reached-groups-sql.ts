@@ -1,21 +1,24 @@
 import { live } from './reach-sql';
 
-/** Shape: SQL expressions of the person's id and of the least level. */
+/** Shape: SQL expressions of the user's id and of the minimum level. */
 export interface Reach {
   readonly user: string;
   readonly level: string;
 }
 
-/** So few memberships are looked up one by one in the trees; for more, all that lies in the trees is gathered first. */
+/**
+ * Up to this number, memberships are looked up one by one in the trees. Above it, all groups of the trees are collected
+ * first.
+ */
 const FEW = 200;
 
 /**
- * Groups that somebody reaches with at least a level: their own memberships, what lies below them, and what invited groups
- * open. Memberships come from one index and are nearly always all there is; only those that lead further are followed.
- * Shape: a statement of distinct group ids, to be used as a sub-select. Source: ADR 0063.
+ * SQL: groups in which a user has at least a level, by memberships, groups below them, and invited groups. Memberships
+ * come from one index and are nearly always the whole result; only those that lead to other groups are followed. Shape:
+ * a statement of distinct group ids, for use as a sub-select. Source: ADR 0063.
  */
 export function reachedGroupsSql(reach: Reach): string {
-  // An EXISTS without `offset 0` would be hashed, which gathers the trees after all.
+  // `offset 0` prevents a hashed EXISTS, which would collect all groups of the trees.
   return `with ${treesSql(reach)},
       ${TOPS},
       inside as not materialized (
@@ -30,15 +33,15 @@ export function reachedGroupsSql(reach: Reach): string {
         else mine.source_id in (select id from inside) end`;
 }
 
-/** The same and the person's own namespace: all namespaces that somebody reaches. */
+/** SQL: the same groups and the user's own namespace, so all namespaces that the user reaches. */
 export function reachedTreeSql(reach: Reach): string {
   return `${reachedGroupsSql(reach)} union all select own.id from namespaces own where own.owner_id = ${reach.user}`;
 }
 
 /**
- * The same as `reachedGroupsSql`, some of them more than once and without a look at what lies in the trees: for an index,
- * which sorts the array and drops what is equal by itself. Memberships come first and in order: nearly always that is all,
- * and then there is nothing to sort. Shape: an expression, an array of ids.
+ * SQL: the same groups as `reachedGroupsSql`, possibly with duplicates, and without checking which memberships are
+ * inside the trees. For an index condition, which sorts the array and removes duplicates. Memberships come first and in
+ * order: nearly always they are the whole result, which is then already sorted. Shape: an expression, an array of ids.
  */
 export function gatheredGroupsSql(reach: Reach): string {
   return `(array(select mine.source_id from members mine where ${heldSql('mine', reach)} order by mine.source_id)
@@ -46,14 +49,14 @@ export function gatheredGroupsSql(reach: Reach): string {
       select a.namespace_id as id from namespace_ancestors a where a.ancestor_id = tops.id order by a.namespace_id) below))`;
 }
 
-/** What groups are told apart and put in order by, as it stands beside memberships and ancestors. */
+/** Columns by which groups are ordered, as copied into memberships and into ancestors. */
 const KEPT = {
   name: { mine: 'mine.source_name', below: 'a.name' },
   path: { mine: 'mine.source_path', below: 'a.path' },
   id: { mine: 'mine.source_id', below: 'a.namespace_id' },
 };
 
-/** How many rows are wanted, and in which order; equal ones by id. */
+/** The number of wanted rows and their order; ties are ordered by id. */
 export interface First {
   readonly count: number;
   readonly by: keyof typeof KEPT;
@@ -61,9 +64,9 @@ export interface First {
 }
 
 /**
- * At least the first `count` groups in this order, from indexes that hold what they are ordered by: so many of the
- * memberships, and so many of each tree that is reached besides. Shape: a statement of distinct `id` and, unless that
- * orders them, `name` or `path`.
+ * SQL: at least the first `count` groups in this order, from indexes that contain the ordering columns: up to `count`
+ * of the memberships, and up to `count` of each reached tree. Shape: a statement of distinct `id` and, unless it orders
+ * by id, `name` or `path`.
  */
 export function firstReachedGroupsSql(reach: Reach, first: First): string {
   const below = KEPT[first.by].below;
@@ -75,7 +78,7 @@ export function firstReachedGroupsSql(reach: Reach, first: First): string {
       order by ${below} ${first.sort}, a.namespace_id limit ${first.count}) one)`;
 }
 
-/** Those of them that lie at the top: below another group there are none. Shape: a statement of distinct group ids. */
+/** SQL: the top-level groups among them. Shape: a statement of distinct group ids. */
 export function reachedTopGroupsSql(reach: Reach): string {
   const held = heldSql('mine', reach);
   return `with ${leadsSql(reach)}, opened as (${openedSql(reach)})
@@ -85,7 +88,7 @@ export function reachedTopGroupsSql(reach: Reach): string {
         and not exists (select 1 from members mine where ${held} and mine.source_id = top.id)`;
 }
 
-/** At least the first of those. Shape: as of `firstReachedGroupsSql`. */
+/** SQL: at least the first of those. Shape: as in `firstReachedGroupsSql`. */
 export function firstReachedTopGroupsSql(reach: Reach, first: First): string {
   const shown = first.by === 'id' ? '' : `, top.${first.by}`;
   return `with ${leadsSql(reach)}, opened as (${openedSql(reach)})
@@ -99,23 +102,23 @@ function firstHeldSql(held: string, { count, by, sort }: First): string {
       order by ${mine} ${sort}, mine.source_id limit ${count}`;
 }
 
-/** `trees`: groups below which all is reached, apart from memberships that open nothing but their own group. */
+/** `trees`: groups below which all groups are reached, by memberships that lead further and by invitations. */
 function treesSql(reach: Reach): string {
   return `${leadsSql(reach)},
       trees as materialized (select id from leads union ${openedSql(reach)})`;
 }
 
-/** `tops`: those of them that lie in no other of them. */
+/** `tops`: those of the trees that are not inside another one. */
 const TOPS = `tops as materialized (select t.id from trees t where not exists (select 1 from namespace_ancestors a
         where a.namespace_id = t.id and a.ancestor_id <> t.id and a.ancestor_id in (select id from trees)))`;
 
-/** `leads`: memberships that open more than their own group. */
+/** `leads`: memberships that give access to more than their own group. */
 function leadsSql(reach: Reach): string {
   return `leads as materialized (
         select mine.source_id as id from members mine where ${heldSql('mine', reach)} and mine.leads_further)`;
 }
 
-/** Groups to which groups were invited that are reached by `leads`. */
+/** Groups to which a group at or below one of `leads` is invited. */
 function openedSql(reach: Reach): string {
   return `select s.source_id as id from shares s
           where s.source_type = 'namespace' and s.access_level >= ${reach.level} and ${live('s')}

@@ -4,9 +4,9 @@ import { reachedProjectsSql } from './reach-sql';
 import { gatheredGroupsSql, reachedTreeSql } from './reached-groups-sql';
 
 /**
- * What the viewer may know of, as a condition on rows `p` of projects; the two sub-selects are evaluated once for the
- * whole list. Shape: `user` is an SQL expression, in the text only for people who are not administrators.
- * Source: ADR 0063.
+ * Boolean SQL: the viewer can see the project `p`. The two sub-selects are evaluated once for the whole list.
+ * Shape: `user` is an SQL expression; the text contains it only for viewers who are not administrators. Source: ADR
+ * 0063.
  */
 export function seenProjects(viewer: Viewer, user: string): string {
   if (viewer.isAdmin) return 'true';
@@ -16,7 +16,7 @@ export function seenProjects(viewer: Viewer, user: string): string {
   return `(${open} or p.namespace_id in (${reachedTreeSql({ user, level: guest })}) or p.id in (${reachedProjectsSql(user, guest)}))`;
 }
 
-/** Where the user holds at least `level`: driven by what they reach, not by the table. */
+/** SQL: projects in which the user has at least `level`. It starts from what the user reaches, not from the table. */
 export function reachedProjects(user: string, level: number): string {
   const at = String(level);
   return `p.id in (select inside.id from projects inside where inside.namespace_id in (${reachedTreeSql({ user, level: at })})
@@ -24,9 +24,9 @@ export function reachedProjects(user: string, level: number): string {
 }
 
 /**
- * Rows of the same projects, for a list of nothing else. Homes are an array: their projects are found in one walk over an
- * index instead of by a search for each. Shape: a FROM item without its alias; columns that stand in that index are found
- * without a look at any row.
+ * SQL: rows of the same projects, for a list of nothing else. Namespaces are passed as an array, so that one index scan
+ * finds their projects instead of one scan per namespace. Shape: a FROM item without its alias; columns that the index
+ * contains are read without visiting rows.
  */
 export function reachedProjectRows(user: string, level: number, columns: readonly string[]): string {
   const at = String(level);

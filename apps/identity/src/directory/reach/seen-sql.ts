@@ -3,9 +3,9 @@ import type { Viewer } from '@rookery/kernel';
 import { OWN_TABLES } from './reach-sql';
 
 /**
- * Boolean SQL: may the viewer know of this group? The same rule as kernel's `maySee`, for groups that a statement joins.
- * Shape: `namespace` is the alias of a row of `namespaces`; `user` an SQL expression of the viewer's id, which the
- * text holds only for people who are not administrators.
+ * Boolean SQL: the viewer can see this group. The same rule as kernel's `maySee`, for groups that a statement
+ * joins. Shape: `namespace` is the alias of a row of `namespaces`; `user` is an SQL expression of the viewer's id,
+ * which the text contains only for viewers who are not administrators.
  */
 export function seenGroupSql(viewer: Viewer, { namespace, user }: { namespace: string; user: string }): string {
   if (viewer.isAdmin) return 'true';
@@ -15,10 +15,10 @@ export function seenGroupSql(viewer: Viewer, { namespace, user }: { namespace: s
 }
 
 /**
- * Boolean SQL: may the viewer know of this project? The same rule as kernel's `maySee`, for single projects that a
- * statement joins; lists are cut by what the viewer reaches instead.
- * Shape: `project` and `namespace` are aliases of rows; `user` an SQL expression of the viewer's id, which the text
- * holds only for people who are not administrators.
+ * Boolean SQL: the viewer can see this project. The same rule as kernel's `maySee`, for single projects that a
+ * statement joins; lists are filtered by what the viewer reaches instead. Shape: `project` and `namespace` are aliases
+ * of rows; `user` is an SQL expression of the viewer's id, which the text contains only for viewers who are not
+ * administrators.
  */
 export function seenProjectSql(
   viewer: Viewer,

@@ -38,7 +38,7 @@ const PROJECT_BY_PATH = prepared(
 const GROUP_BY_ID = prepared('scope-group-by-id', `${fromGroups} and n.id = $2`);
 const GROUP_BY_PATH = prepared('scope-group-by-path', `${fromGroups} and lower(n.full_path) = lower($2)`);
 
-/** The other implementation of the port: identity asks its own tables, which are never behind. */
+/** Scope resolver of identity. It reads identity's own tables, which are always up to date. */
 @Injectable()
 export class IdentityScopeResolver implements ScopeResolver {
   constructor(private readonly db: Database) {}
@@ -64,7 +64,7 @@ export class IdentityScopeResolver implements ScopeResolver {
     return { ...row.namespace, kind: 'group', level: row.level };
   }
 
-  /** Always. */
+  /** Resolves at once: there is no copy to wait for. */
   fresh(): Promise<void> {
     return Promise.resolve();
   }

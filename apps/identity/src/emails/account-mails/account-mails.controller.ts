@@ -6,7 +6,7 @@ import { ACCOUNT_MAIL_TEMPLATES, ACCOUNT_MAILS_MOST, INTERNAL_CALLERS, INTERNAL_
 import { InvalidParameters } from '@rookery/kernel';
 import { AccountMailsService } from './account-mails.service';
 
-/** Asked by the mailer; guarded by its key, unknown outside. */
+/** Internal endpoint for the mailer. It requires an internal key and is not reachable from outside. */
 @Controller()
 export class AccountMailsController {
   constructor(private readonly mails: AccountMailsService) {}

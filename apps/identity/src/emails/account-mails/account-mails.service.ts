@@ -3,14 +3,14 @@ import type { AccountMailFacts, AccountMailQuestion, AccountMailTemplate } from 
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 
-/** Facts by question; a question that is settled meanwhile has none. */
+/** Facts by question. A question without facts means that no e-mail is sent. */
 export type AccountMailAnswers = ReadonlyMap<AccountMailQuestion, AccountMailFacts>;
 type Answers = (tx: Tx, questions: readonly AccountMailQuestion[]) => Promise<AccountMailAnswers>;
 
 /**
- * What an e-mail about an account says and where it goes, at the moment when it is sent: what is settled meanwhile,
- * and people who may no longer hear of it, have no answer. Each wing answers for its own templates.
- * Source: reference work-tracking 8.6.
+ * Contents and recipients of account e-mails at the time of sending. Questions about settled matters, or for recipients
+ * who may no longer be notified, have no facts, so their e-mail is not sent. Each wing registers a source for its own
+ * templates. Source: reference work-tracking 8.6.
  */
 @Injectable()
 export class AccountMailsService {
@@ -18,12 +18,12 @@ export class AccountMailsService {
 
   constructor(private readonly work: Work) {}
 
-  /** Says who knows the facts of e-mails with these templates. */
-  answerFor(templates: readonly AccountMailTemplate[], answers: Answers): void {
+  /** Registers the source of facts for these templates. */
+  registerSource(templates: readonly AccountMailTemplate[], answers: Answers): void {
     for (const template of templates) this.sources.set(template, answers);
   }
 
-  /** Shape: one answer for each question, in order. */
+  /** Returns one answer per question, in order. */
   async answer(questions: readonly AccountMailQuestion[]): Promise<(AccountMailFacts | null)[]> {
     const facts = await this.work.run(async (tx) => {
       const found = new Map<AccountMailQuestion, AccountMailFacts>();
@@ -37,8 +37,8 @@ export class AccountMailsService {
   }
 }
 
-/** Answers one by one, leaving out those without facts. */
-export function answersTo(
+/** Maps each question to its facts and leaves out those without. */
+export function mapFacts(
   questions: readonly AccountMailQuestion[],
   answer: (question: AccountMailQuestion) => AccountMailFacts | null,
 ): AccountMailAnswers {

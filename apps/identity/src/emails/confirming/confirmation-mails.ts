@@ -5,15 +5,15 @@ import { Links } from '@rookery/platform';
 import type { Email } from '../../users/addresses/email.entity';
 import type { User } from '../../users/user.entity';
 import type { AccountMailAnswers } from '../account-mails/account-mails.service';
-import { AccountMailsService, answersTo } from '../account-mails/account-mails.service';
+import { AccountMailsService, mapFacts } from '../account-mails/account-mails.service';
 import { EmailConfirmationsService } from './email-confirmations.service';
 
 type WaitingRow = RowOf<Email, 'id' | 'userId' | 'email' | 'confirmedAt' | 'confirmationRequestedAt'> &
   RowOf<User, 'name'>;
 
 /**
- * What the e-mail says that asks somebody to confirm an address.
- * Source: reference identity-and-import 10.5; reference work-tracking 8.6.
+ * Facts for the e-mail that asks a user to confirm an address. Source: reference identity-and-import 10.5; reference
+ * work-tracking 8.6.
  */
 @Injectable()
 export class ConfirmationMails {
@@ -22,7 +22,7 @@ export class ConfirmationMails {
     private readonly confirmations: EmailConfirmationsService,
     private readonly links: Links,
   ) {
-    mails.answerFor(['email_confirmation'], (tx, questions) => this.answers(tx, questions));
+    mails.registerSource(['email_confirmation'], (tx, questions) => this.answers(tx, questions));
   }
 
   private async answers(tx: Tx, questions: readonly AccountMailQuestion[]): Promise<AccountMailAnswers> {
@@ -32,7 +32,7 @@ export class ConfirmationMails {
       [questions.map((one) => one.subject_id)],
     );
     const waiting = new Map(rows.map((row) => [row.id, row]));
-    return answersTo(questions, ({ subject_id, recipient_id }) => {
+    return mapFacts(questions, ({ subject_id, recipient_id }) => {
       const row = waiting.get(subject_id);
       const path = row?.user_id === recipient_id ? this.confirmations.pathFor(row) : null;
       return row && path ? { address: row.email, name: row.name, link: this.links.web(path), token: null } : null;

@@ -8,7 +8,7 @@ const asked = { id: 7, email: 'ann@mail.example', confirmation_requested_at: new
 const token = confirmationToken(asked, key);
 
 describe('the token of a confirmation link', () => {
-  it('is the same however often it is made, and tells whose it is', () => {
+  it('is deterministic, and contains the id of the e-mail row', () => {
     expect(confirmationToken(asked, key)).toBe(token);
     expect(token).toMatch(/^7\.[A-Za-z0-9_-]{43}$/);
     expect(emailIdOf(token)).toBe(7);
@@ -16,7 +16,7 @@ describe('the token of a confirmation link', () => {
     expect(isConfirmationToken(token, { ...asked, email: 'ANN@mail.example' }, keys)).toBe(true);
   });
 
-  it('is bound to the row, the address, the asking and the key', () => {
+  it('depends on the row, the address, the time of the request and the key', () => {
     const later = new Date('2026-11-21T09:00:00.001Z');
     for (const other of [
       { ...asked, id: 8 },
@@ -29,7 +29,7 @@ describe('the token of a confirmation link', () => {
     expect(isConfirmationToken(`7.${'A'.repeat(43)}`, asked, keys)).toBe(false);
   });
 
-  it('outlasts a change of keys, as long as the old one is there', () => {
+  it('stays valid after a key rotation while the old key is configured', () => {
     const turned = confirmationKeys(contextKeys(`${master('k2', 2)},${master('k1', 1)}`));
     expect(isConfirmationToken(token, asked, turned)).toBe(true);
     expect(confirmationToken(asked, turned[0])).not.toBe(token);
@@ -45,9 +45,9 @@ describe('the token of a confirmation link', () => {
     `${'9'.repeat(16)}.${'A'.repeat(43)}`,
     `7.${'A'.repeat(44)}`,
     `7.${'+'.repeat(43)}`,
-  ])('%j is none', (text) => expect(emailIdOf(text)).toBeNull());
+  ])('rejects %j', (text) => expect(emailIdOf(text)).toBeNull());
 
-  it('works for three days', () => {
+  it('is valid for three days', () => {
     const at = (text: string): boolean => isExpired(asked, new Date(text));
     expect([at('2026-11-24T08:59:59.999Z'), at('2026-11-24T09:00:00.000Z')]).toEqual([false, true]);
   });

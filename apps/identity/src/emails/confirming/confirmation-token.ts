@@ -1,30 +1,30 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ContextKeys } from '@rookery/platform';
 
-/** Units: days that a link works. Source: reference identity-and-import 10.5. */
+/** Lifetime of a link. Units: days. Source: reference identity-and-import 10.5. */
 export const CONFIRMATION_DAYS = 3;
 
-/** What a link is bound to: this row, this address, this asking for it. */
+/** Values that a link is bound to: the row, the address, and the time of the request. */
 export interface Confirmable {
   readonly id: number;
   readonly email: string;
   readonly confirmation_requested_at: Date;
 }
 
-/** Keys of links, made from those that identity has anyway: the first makes links, by all of them links are good. */
+/** Derives the keys of links from the context keys of identity. The first key signs; all of them verify. */
 export function confirmationKeys(keys: ContextKeys): readonly [Buffer, ...Buffer[]] {
   return keys.madeFor('rookery e-mail confirmation', 'identity');
 }
 
 /**
- * The secret of a link. Nothing of it is kept: it can be made again, as often as the e-mail is sent again.
- * Shape: `<email id>.<43 URL-safe characters>`. Source: reference identity-and-import 10.5.
+ * Returns the secret of a link. It is not stored, but derived again whenever the e-mail is sent again. Shape: `<email
+ * id>.<43 URL-safe characters>`. Source: reference identity-and-import 10.5.
  */
 export function confirmationToken(of: Confirmable, key: Buffer): string {
   return `${of.id}.${macOf(of, key).toString('base64url')}`;
 }
 
-/** Whose token it says to be, unproven; null when it has not the shape of one. */
+/** Returns the email id that a token claims, unverified. Shape: null for a malformed token. */
 export function emailIdOf(token: string): number | null {
   const match = /^([1-9]\d{0,14})\.[A-Za-z0-9_-]{43}$/.exec(token);
   return match ? Number(match[1]) : null;

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** How many links somebody had sent in the present hour; lost in a crash without harm. */
+/** Number of links that a user has requested in the current hour. Loss in a crash is harmless. */
 @Entity('email_confirmations')
 export class EmailConfirmationCount {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_email_confirmations' }) actorId: number;

@@ -3,13 +3,13 @@ import type { Call, WebPage } from '@rookery/api-v4';
 import { anyone, Endpoint, webPage } from '@rookery/api-v4';
 import { Refused } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
-import { CONFIRMED, pageOfAsking, pageOfRefusal } from '../email.presenter';
+import { CONFIRMED, confirmationPage, refusalPage } from '../email.presenter';
 import { EmailConfirmationsService } from './email-confirmations.service';
 import { ConfirmEmail } from '../emails.dto';
 
 const SOURCE = 'reference identity-and-import 10.5';
 
-/** Where the link of a confirmation e-mail leads; outside of the API, as browsers follow it. */
+/** Pages of the confirmation link. They are outside of the API, because browsers open them. */
 @Controller()
 export class EmailConfirmationController {
   constructor(
@@ -18,7 +18,8 @@ export class EmailConfirmationController {
   ) {}
 
   @Endpoint('GET', '//users/confirmation', {
-    about: 'The page behind the link: browsers are asked once more, other clients confirm by following it.',
+    about:
+      'Opens the confirmation link. Browsers get a page with a button; other clients confirm the address by this request.',
     source: SOURCE,
     may: anyone(),
     tokenScopes: 'any',
@@ -28,7 +29,7 @@ export class EmailConfirmationController {
   })
   async open({ params, isBrowsed }: Call<ConfirmEmail>): Promise<WebPage | string> {
     const token = params.confirmation_token;
-    if (isBrowsed) return shown(async () => pageOfAsking(await this.confirmations.addressOf(token), token));
+    if (isBrowsed) return shown(async () => confirmationPage(await this.confirmations.addressOf(token), token));
     await this.confirmations.confirm(token);
     return this.links.web('users/confirmation/done');
   }
@@ -51,7 +52,7 @@ export class EmailConfirmationController {
   }
 
   @Endpoint('GET', '//users/confirmation/done', {
-    about: 'Tells somebody who followed the link that the address is confirmed, without the secret in the address bar.',
+    about: 'Shows that the address is confirmed, at a URL without the secret.',
     source: SOURCE,
     may: anyone(),
     tokenScopes: 'any',
@@ -62,12 +63,12 @@ export class EmailConfirmationController {
   }
 }
 
-/** A person reads a refusal as a page, too. */
+/** Renders a refusal as a page. */
 async function shown(make: () => Promise<WebPage>): Promise<WebPage> {
   try {
     return await make();
   } catch (error) {
-    if (error instanceof Refused) return pageOfRefusal(error.message);
+    if (error instanceof Refused) return refusalPage(error.message);
     throw error;
   }
 }

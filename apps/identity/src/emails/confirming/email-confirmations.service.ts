@@ -15,14 +15,14 @@ import { confirmationKeys, confirmationToken, emailIdOf, isConfirmationToken, is
 const HOUR_SECONDS = 3600;
 const SECONDS_LEFT = `ceil(extract(epoch from c.since + interval '1 hour' - now()))::integer`;
 const INVALID = 'Confirmation token is invalid';
-/** The maker of the bot $1, or of the bot that made it, and so on; $1 itself when it is none. */
-const PERSON_BEHIND = `(with recursive behind as (
+/** The user who created the bot $1, followed through bots that created bots. Shape: $1 itself when it is not a bot. */
+const RESPONSIBLE_USER = `(with recursive behind as (
     select id, kind, created_by_id, 0 as step from users where id = $1
     union all select m.id, m.kind, m.created_by_id, b.step + 1
       from behind b join users m on m.id = b.created_by_id where b.kind in ${BOTS}
   ) select id from behind order by step desc limit 1)`;
 
-/** Proving that an address belongs to the person who named it. Source: reference identity-and-import 10.5. */
+/** Confirmation of e-mail addresses by a link that is sent to them. Source: reference identity-and-import 10.5. */
 @Injectable()
 export class EmailConfirmationsService {
   private readonly keys: ReturnType<typeof confirmationKeys>;
@@ -39,8 +39,8 @@ export class EmailConfirmationsService {
   }
 
   /**
-   * Has a link sent to the address; links sent before end. Errors: TooManyRequests when somebody has too many sent:
-   * they go to people who may never have heard of us.
+   * Requests that a link is sent to the address. Earlier links become invalid. Errors: TooManyRequests when the user
+   * has requested too many: the recipients may not know this instance.
    */
   async request(
     tx: Tx,
@@ -60,28 +60,34 @@ export class EmailConfirmationsService {
   }
 
   /**
-   * So many answers told something of somebody's address: that it is taken and they are here, or of which domain it is.
-   * That is told no oftener than links are sent, and counted whatever becomes of the request, and of a transaction around
-   * it. Errors: TooManyRequests.
+   * Counts refusals that disclose something about another user's address: that it is taken, or its domain. They share
+   * the hourly limit of sent links, and are counted also if the request or its transaction fails. Errors:
+   * TooManyRequests.
    */
-  async countRefusals(actorId: number, times: number): Promise<void> {
-    const refusal = await this.work.apart((tx) => this.counted(tx, actorId, times));
+  async countDisclosures(actorId: number, times: number): Promise<void> {
+    const refusal = await this.work.apart((tx) => this.increment(tx, actorId, times));
     if (refusal) throw refusal;
   }
 
-  /** Whoever would be told more than anybody is in an hour is told nothing. Errors: TooManyRequests. */
-  async refuseCurious(tx: Tx, actorId: number, times: number): Promise<void> {
+  /**
+   * Refuses a request that would disclose more than the hourly limit allows, before it discloses anything. Errors:
+   * TooManyRequests.
+   */
+  async checkDisclosures(tx: Tx, actorId: number, times: number): Promise<void> {
     const most = this.settings.confirmationsPerHour;
     if (most === 0) return;
     const [used] = await tx.query<{ left: number }>(
       `select ${SECONDS_LEFT} as left from email_confirmations c
-       where c.actor_id = coalesce(${PERSON_BEHIND}, $1) and c.since > now() - interval '1 hour' and c.count + $3 > $2`,
+       where c.actor_id = coalesce(${RESPONSIBLE_USER}, $1) and c.since > now() - interval '1 hour' and c.count + $3 > $2`,
       [actorId, most, times],
     );
     if (used || times > most) throw tooMany(most, used?.left ?? HOUR_SECONDS);
   }
 
-  /** Where an address is confirmed, from the root on; null when nobody waits for that. */
+  /**
+   * Returns the path of the confirmation link, relative to the root. Shape: null when the address needs no confirmation
+   * or the link has expired.
+   */
   pathFor(email: Pick<EmailRecord, 'id' | 'email' | 'confirmed_at' | 'confirmation_requested_at'>): string | null {
     const { id, confirmed_at, confirmation_requested_at: at } = email;
     if (confirmed_at !== null || at === null) return null;
@@ -90,23 +96,25 @@ export class EmailConfirmationsService {
     return `users/confirmation?confirmation_token=${confirmationToken(asked, this.keys[0])}`;
   }
 
-  /** Works once. Errors: Refused for a token that is forged, used up, replaced by a newer one or too old. */
+  /**
+   * Confirms an address, once. Errors: Refused for a token that is forged, used, replaced by a newer one or expired.
+   */
   async confirm(token: string): Promise<void> {
     await this.work.run(async (tx) => {
-      // The person first, as wherever their addresses change.
+      // Locks the user first, like all changes of addresses.
       await tx.query(`select id from users where id = (select user_id from emails where id = $1) for update`, [
         emailIdOf(token),
       ]);
-      await this.addresses.markConfirmed(tx, await this.awaited(tx, token, 'for update'));
+      await this.addresses.markConfirmed(tx, await this.pendingEmail(tx, token, 'for update'));
     });
   }
 
-  /** The address that a link stands for; nothing comes of asking. Errors: as `confirm`. */
+  /** Returns the address of a link without changing anything. Errors: as in `confirm`. */
   async addressOf(token: string): Promise<string> {
-    return (await this.awaited(this.db, token)).email;
+    return (await this.pendingEmail(this.db, token)).email;
   }
 
-  private async awaited(runner: Pick<Tx, 'query'>, token: string, lock = ''): Promise<EmailRecord> {
+  private async pendingEmail(runner: Pick<Tx, 'query'>, token: string, lock = ''): Promise<EmailRecord> {
     const id = emailIdOf(token);
     const [email] =
       id === null ? [] : await runner.query<EmailRecord>(`select * from emails where id = $1 ${lock}`, [id]);
@@ -117,18 +125,21 @@ export class EmailConfirmationsService {
     return email;
   }
 
-  /** What bots do counts for whoever made them: they are made without a limit. */
+  /**
+   * Counts one request. Requests of a bot count for the user who created it, because users can create any number of
+   * bots.
+   */
   private async count(tx: Tx, actorId: number): Promise<void> {
-    const refusal = await this.counted(tx, actorId, 1);
+    const refusal = await this.increment(tx, actorId, 1);
     if (refusal) throw refusal;
   }
 
-  /** Answers the refusal of whoever has done it too often. */
-  private async counted(tx: Tx, actorId: number, times: number): Promise<TooManyRequests | null> {
+  /** Adds to the counter of a user. Shape: the refusal when the limit is exceeded, else null. */
+  private async increment(tx: Tx, actorId: number, times: number): Promise<TooManyRequests | null> {
     const most = this.settings.confirmationsPerHour;
     if (most === 0) return null;
     const [row] = await tx.query<{ count: number; left: number }>(
-      `insert into email_confirmations as c (actor_id, since, count) values (coalesce(${PERSON_BEHIND}, $1), now(), $2)
+      `insert into email_confirmations as c (actor_id, since, count) values (coalesce(${RESPONSIBLE_USER}, $1), now(), $2)
        on conflict (actor_id) do update set
          count = case when c.since > now() - interval '1 hour' then c.count + $2 else $2 end,
          since = case when c.since > now() - interval '1 hour' then c.since else now() end

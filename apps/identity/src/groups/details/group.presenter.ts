@@ -37,7 +37,7 @@ const branchProtection = object(
 const hashes = { default_branch_protection_defaults: branchProtection };
 const plain = shownPlainFields<GroupRow>()(GROUP_FIELDS, 'list', {}, hashes);
 
-/** A list item. Source: reference identity-and-import 2.3. */
+/** A group in a list. Source: reference identity-and-import 2.3. */
 export const group = presenter<GroupRow>('Group').fields({
   id: [int, (one) => one.id],
   web_url: [text, (one, _, { links }) => links.web(`groups/${one.full_path}`)],
@@ -70,12 +70,12 @@ export const group = presenter<GroupRow>('Group').fields({
   repository_storage: [text, () => 'default', { when: isAdministrator }],
   ...picked(plain, 'wiki_access_level', 'assistant_features_enabled', 'lock_assistant_features_enabled'),
   ...picked(plain, 'assistant_availability', 'experiment_features_enabled', 'membership_lock'),
-  // Plain fields without a place of their own stand here.
+  // Plain fields without a fixed position.
   ...plain,
 });
 
 const administering = (one: GroupDetailRow): boolean => one.shows_secrets;
-/** Who is let in is nobody else's business. Source: reference identity-and-import 2.3. */
+/** Visible to owners and administrators only. Source: reference identity-and-import 2.3. */
 const owners = (one: GroupDetailRow): boolean => one.is_administered;
 const plainDetail = shownPlainFields<GroupDetailRow>()(GROUP_FIELDS, 'detail', {
   administering,
@@ -84,7 +84,7 @@ const plainDetail = shownPlainFields<GroupDetailRow>()(GROUP_FIELDS, 'detail', {
   administeringAtTheTop: (one) => one.shows_secrets && one.parent_id === null,
 });
 
-/** One group. */
+/** A single group. */
 export const groupDetail = group.extend<GroupDetailRow>('GroupDetail').fields({
   shared_with_groups: [sharedWithGroups, (one) => one.shared_with_groups],
   runners_token: [nullable(text), (one) => one.runners_token, { when: administering }],

@@ -10,28 +10,28 @@ import { ProjectsQueries } from '../../projects/projects.queries';
 import type { SharedWithGroup } from '../../members/sharing/shared-with-groups-sql';
 import { sharedWithGroupsSql } from '../../members/sharing/shared-with-groups-sql';
 
-/** Columns of a group `n` as its row has them. */
+/** SQL: columns of a group `n`, as in the table. */
 export const GROUP_COLUMNS = `n.id, n.kind, n.owner_id, n.parent_id, n.traversal_ids, n.name, n.path, n.full_name, n.full_path, n.description,
   n.visibility, n.avatar_url, n.emails_enabled, n.plan, n.project_creation_level, n.subgroup_creation_level,
   n.request_access_enabled, n.settings, n.runners_token, n.marked_for_deletion_on, n.created_at, n.updated_at`;
 
-/** A group as the statements of this room read it. */
+/** A group, as the statements of this wing read it. */
 export interface GroupRow extends Omit<NamespaceRecord, 'marked_for_deletion_at'> {
-  /** Read on demand, for administrators. */
+  /** Only if an administrator requested them. */
   readonly custom_attributes?: readonly CustomAttribute[];
 }
 type CustomAttribute = { readonly key: string; readonly value: string };
 
-/** A single group with the groups invited to it. */
+/** A group with the groups invited to it. */
 export interface SharedGroupRow extends GroupRow {
   readonly shared_with_groups: readonly SharedWithGroup[];
 }
 
-/** A single group as it is answered. `projects` are there when they were asked for. */
+/** A group as a single answer. `projects` are present only if they were requested. */
 export interface GroupDetailRow extends SharedGroupRow {
-  /** May the caller administer it? */
+  /** Whether the caller may administer the group. */
   readonly is_administered: boolean;
-  /** May they, and is this an answer that shows secrets? */
+  /** Whether the caller may administer the group and this kind of answer contains secrets. */
   readonly shows_secrets: boolean;
   readonly projects?: readonly ProjectRow[];
   readonly shared_projects?: readonly ProjectRow[];
@@ -45,7 +45,7 @@ export class GroupsQueries {
     private readonly projects: ProjectsQueries,
   ) {}
 
-  /** What a single group shows to this caller in this kind of answer. Errors: NotFound. */
+  /** Returns a group as this caller may see it. Errors: NotFound. */
   async details(
     group: { readonly id: number; readonly level: number },
     viewer: Viewer,
@@ -66,7 +66,7 @@ export class GroupsQueries {
     };
   }
 
-  /** One group, with the groups invited to it as far as the viewer may know of them; attributes on demand. */
+  /** Reads a group with those invited groups that the viewer can see; with attributes on request. */
   private async one(
     viewer: Viewer,
     id: number,

@@ -2,10 +2,10 @@ import type { Viewer } from '@rookery/kernel';
 import { customAttributesSql } from '../../custom-attributes/custom-attributes-sql';
 import { GROUP_COLUMNS } from '../details/groups.queries';
 import { groupStatisticsSql, rootStorageStatisticsSql } from '../../statistics/statistics-sql';
-import type { ShownBesides } from './group-filters';
+import type { AdditionalFields } from './group-filters';
 
-/** What is shown of groups `n`; statistics and attributes only to administrators. */
-export function listedColumns(viewer: Viewer, params: ShownBesides): string {
+/** SQL: columns of listed groups `n`. Statistics and attributes are for administrators only. */
+export function listedColumns(viewer: Viewer, params: AdditionalFields): string {
   const columns = [GROUP_COLUMNS];
   if (viewer.isAdmin && params.statistics) {
     columns.push(`${groupStatisticsSql('n.id')} as statistics`);

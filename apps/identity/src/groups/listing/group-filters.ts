@@ -1,19 +1,19 @@
 import type { Visibility } from '@rookery/kernel';
 
-/** How groups may stand in order. Source: reference identity-and-import 2.2. */
+/** Order of lists of groups. Source: reference identity-and-import 2.2. */
 export interface GroupOrder {
   readonly order_by: 'name' | 'path' | 'id' | 'similarity';
   readonly sort: 'asc' | 'desc';
 }
 
-/** What is shown beside the usual fields, to administrators. */
-export interface ShownBesides {
+/** Additional fields for administrators. */
+export interface AdditionalFields {
   readonly statistics?: boolean;
   readonly with_custom_attributes: boolean;
 }
 
-/** What every list of groups can be narrowed by. */
-export interface LinkedGroupFilters extends GroupOrder, ShownBesides {
+/** Filters of all lists of groups. */
+export interface LinkedGroupFilters extends GroupOrder, AdditionalFields {
   readonly skip_groups?: readonly number[];
   readonly visibility?: Visibility;
   readonly search?: string;
@@ -21,7 +21,7 @@ export interface LinkedGroupFilters extends GroupOrder, ShownBesides {
   readonly custom_attributes?: Readonly<Record<string, string | null>>;
 }
 
-/** What lists of all groups and of those below one can be narrowed by. Source: reference identity-and-import 2.2. */
+/** Filters of lists of all groups and of subgroups. Source: reference identity-and-import 2.2. */
 export interface GroupFilters extends LinkedGroupFilters {
   readonly all_available?: boolean;
   readonly owned: boolean;
@@ -32,7 +32,7 @@ export interface GroupFilters extends LinkedGroupFilters {
   readonly archived?: boolean;
 }
 
-/** A group under which others are listed, as it was resolved for the caller, with their level there. */
+/** A resolved group whose subgroups are listed, with the caller's access level. */
 export interface GroupAbove {
   readonly id: number;
   readonly level: number;

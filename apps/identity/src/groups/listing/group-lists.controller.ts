@@ -9,13 +9,13 @@ import type { ListedGroupRow } from './listed-group-row';
 
 const BY_NAME = { orderBy: ['name'], sort: ['asc'], offsetCapFor: 'Group', anonymousOnly: true } as const;
 
-/** Lists of all groups and of those below one. Source: reference identity-and-import 2.1, 2.2. */
+/** Lists of all groups and of subgroups. Source: reference identity-and-import 2.1, 2.2. */
 @Controller()
 export class GroupListsController {
   constructor(private readonly queries: GroupListsQueries) {}
 
   @Endpoint('GET', '/groups', {
-    about: 'Groups: the public ones for anonymous callers, their own for people, all for administrators.',
+    about: 'Lists groups: public ones for anonymous callers, their own ones for users, all for administrators.',
     source: 'requirements 2 §4 Groups',
     may: anyone(),
     params: ListGroups,
@@ -29,7 +29,7 @@ export class GroupListsController {
   }
 
   @Endpoint('GET', '/groups/:id/subgroups', {
-    about: 'The groups directly below.',
+    about: 'Lists the direct subgroups.',
     source: 'reference identity-and-import 2.1',
     within: inGroup('id'),
     may: anyone(),
@@ -41,7 +41,7 @@ export class GroupListsController {
   }
 
   @Endpoint('GET', '/groups/:id/descendant_groups', {
-    about: 'The groups on all levels below.',
+    about: 'Lists the subgroups on all levels.',
     source: 'reference identity-and-import 2.1',
     within: inGroup('id'),
     may: anyone(),

@@ -6,7 +6,7 @@ import type { GroupFilters, LinkedGroupFilters } from './group-filters';
 const ORDERS = ['name', 'path', 'id', 'similarity'] as const;
 const LEVELS = [5, ...GRANTABLE_LEVELS];
 
-/** What every list of groups takes. */
+/** Parameters of all lists of groups. */
 export class ListAnyGroups implements LinkedGroupFilters {
   @ListOf('int', { optional: true }) skip_groups?: number[];
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
@@ -14,8 +14,8 @@ export class ListAnyGroups implements LinkedGroupFilters {
   @OneOf(ORDERS, { default: 'name' }) order_by: (typeof ORDERS)[number];
   @OneOf(['asc', 'desc'], { default: 'asc' }) sort: 'asc' | 'desc';
   @OneOf(LEVELS, { optional: true }) min_access_level?: number;
-  @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
-  @Hash({ optional: true, about: 'Administrators.' }) custom_attributes?: Record<string, string | null>;
+  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
+  @Hash({ optional: true, about: 'For administrators.' }) custom_attributes?: Record<string, string | null>;
 }
 
 /** Source: reference identity-and-import 2.2. */
@@ -23,10 +23,13 @@ export class ListGroups extends ListAnyGroups implements GroupFilters {
   @Flag({ optional: true, about: 'Default: true for administrators, false for others.' }) all_available?: boolean;
   @Flag({ default: false }) owned: boolean;
   @Flag({ default: false }) top_level_only: boolean;
-  @Flag({ default: false, about: 'Administrators.' }) statistics: boolean;
-  @Text({ optional: true, about: 'Administrators.' }) repository_storage?: string;
+  @Flag({ default: false, about: 'For administrators.' }) statistics: boolean;
+  @Text({ optional: true, about: 'For administrators.' }) repository_storage?: string;
   @Day({ optional: true }) marked_for_deletion_on?: string;
-  @Flag({ optional: true, about: 'Neither archived nor marked for deletion, nor below such a group.' })
+  @Flag({
+    optional: true,
+    about: 'True: groups that are neither archived nor marked for deletion, and not below such a group.',
+  })
   active?: boolean;
   @Flag({ optional: true }) archived?: boolean;
 }

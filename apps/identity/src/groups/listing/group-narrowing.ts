@@ -5,8 +5,8 @@ import { customAttributesFilter } from '../../custom-attributes/custom-attribute
 import { searchedNamespaces } from '../../namespaces/namespace-search';
 import type { GroupFilters, LinkedGroupFilters } from './group-filters';
 
-/** Marked for deletion itself, or by a group above. */
-const GOING = `exists (select 1 from namespaces up where up.id = any(n.traversal_ids) and up.marked_for_deletion_on is not null)`;
+/** SQL: the group or one above it is marked for deletion. */
+const MARKED_FOR_DELETION = `exists (select 1 from namespaces up where up.id = any(n.traversal_ids) and up.marked_for_deletion_on is not null)`;
 
 const FILTERS: Filters<LinkedGroupFilters> = {
   skip_groups: filter.noneOf('n.id'),
@@ -20,15 +20,18 @@ const FILTERS_OF_ADMINISTRATORS: Filters<LinkedGroupFilters> = {
 const STATES: Filters<GroupFilters> = {
   top_level_only: filter.when('n.parent_id is null'),
   marked_for_deletion_on: filter.equals('n.marked_for_deletion_on'),
-  active: (isActive) => (isActive ? `not ${GOING}` : GOING),
-  // No group is ever archived, and there is one repository storage.
+  active: (isActive) => (isActive ? `not ${MARKED_FOR_DELETION}` : MARKED_FOR_DELETION),
+  // Groups are never archived, and there is a single repository storage.
   archived: filter.when('false'),
 };
 const STATES_FOR_ADMINISTRATORS: Filters<GroupFilters> = {
   repository_storage: (storage) => storage !== '' && storage !== 'default' && 'false',
 };
 
-/** Filters that every list of groups has. Shape: groups are `n`; `searched` says whether the path above counts. */
+/**
+ * Adds the filters of all lists of groups. Shape: groups are `n`; `searched` says whether the search includes the path
+ * above.
+ */
 export function narrow(
   list: ListQuery<unknown>,
   viewer: Viewer,
@@ -40,7 +43,7 @@ export function narrow(
   if (viewer.isAdmin) list.narrow(FILTERS_OF_ADMINISTRATORS, params);
 }
 
-/** Filters by the state of a group. */
+/** Adds the filters by the state of a group. */
 export function narrowByState(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
   list.narrow(STATES, params);
   if (viewer.isAdmin) list.narrow(STATES_FOR_ADMINISTRATORS, params);

@@ -1,6 +1,6 @@
 import type { GroupRow } from '../details/groups.queries';
 
-/** Sizes are bytes. Types and not interfaces: only types have the index signature that `object()` asks for. */
+/** Units: bytes. Types instead of interfaces, because `object()` requires an index signature, which only types have. */
 export type GroupStatistics = {
   readonly storage_size: number;
   readonly repository_size: number;
@@ -27,7 +27,10 @@ export type RootStorageStatistics = {
   readonly wiki_size: number;
 };
 
-/** A group in a list; the statistics are there when an administrator asked for them, the root's at the top level. */
+/**
+ * A group in a list. Statistics are present if an administrator requested them, those of the root only at the top
+ * level.
+ */
 export interface ListedGroupRow extends GroupRow {
   readonly statistics?: GroupStatistics;
   readonly root_storage_statistics?: RootStorageStatistics | null;

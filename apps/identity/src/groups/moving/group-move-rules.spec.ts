@@ -1,4 +1,4 @@
-import type { AskedMove } from './group-move-rules';
+import type { RequestedMove } from './group-move-rules';
 import { placeBelow, refusalOfMove } from './group-move-rules';
 
 const place = (ids: number[], path: string) => ({
@@ -12,7 +12,7 @@ const place = (ids: number[], path: string) => ({
 });
 const sub = place([1, 2], 'one/two');
 const other = place([5], 'five');
-const asked = (over: Partial<AskedMove>): AskedMove => ({
+const asked = (over: Partial<RequestedMove>): RequestedMove => ({
   group: sub,
   parent: other,
   mayCreateThere: true,
@@ -22,7 +22,7 @@ const asked = (over: Partial<AskedMove>): AskedMove => ({
 });
 
 describe('a move of a group', () => {
-  it.each<[Partial<AskedMove>, string | null]>([
+  it.each<[Partial<RequestedMove>, string | null]>([
     [{}, null],
     [{ parent: null }, null],
     [{ group: other, parent: null, mayCreateThere: false }, 'Group is already a root group.'],
@@ -37,7 +37,7 @@ describe('a move of a group', () => {
     [{ height: 20 }, 'Validation failed: Parent has too deep level of nesting'],
   ])('%j', (over, expected) => expect(refusalOfMove(asked(over))).toBe(expected));
 
-  it('changes place, full path and full name', () => {
+  it('changes parent, full path and full name', () => {
     expect(placeBelow(sub, other)).toEqual({ ...place([5, 2], 'five/two'), id: undefined });
     expect(placeBelow(sub, null)).toEqual({ ...place([2], 'two'), id: undefined });
   });

@@ -3,21 +3,23 @@ import { MAX_NESTING, subgroupPathProblems, TOO_DEEP, topLevelPathProblems } fro
 
 export const OCCUPIED = 'The parent group already has a subgroup or a project with the same path.';
 
-/** A move as it is asked for, with what is known of both ends. */
-export interface AskedMove {
+/** A requested move with facts about both ends. */
+export interface RequestedMove {
   readonly group: Place & { readonly id: number };
-  /** Null = to the top level. */
+  /** Null: to the top level. */
   readonly parent: (Place & { readonly id: number }) | null;
-  /** May the caller make a group there? */
+  /** Whether the caller may create a group there. */
   readonly mayCreateThere: boolean;
-  /** Does something of that path lie there already? */
+  /** Whether the target already contains a group or project with this path. */
   readonly isTaken: boolean;
-  /** Levels of the tree that moves. */
+  /** Height of the moved tree. Units: levels. */
   readonly height: number;
 }
 
-/** Why a group cannot be moved there; null when it can. Source: reference identity-and-import 2.6. */
-export function refusalOfMove({ group, parent, mayCreateThere, isTaken, height }: AskedMove): string | null {
+/**
+ * Returns the reason why a group cannot be moved. Shape: null when it can. Source: reference identity-and-import 2.6.
+ */
+export function refusalOfMove({ group, parent, mayCreateThere, isTaken, height }: RequestedMove): string | null {
   if (parent === null && group.parent_id === null) return 'Group is already a root group.';
   if (parent !== null && parent.id === group.parent_id) return 'Group is already associated to the parent group.';
   if (!mayCreateThere) return "You don't have enough permissions.";
@@ -29,12 +31,12 @@ export function refusalOfMove({ group, parent, mayCreateThere, isTaken, height }
   return isTooDeep ? invalid(`Parent ${TOO_DEEP}`) : null;
 }
 
-/** The rules of groups in general, as a move tells them. */
+/** Formats a problem of the general rules for groups as an error message of a move. */
 export function invalid(problem: string): string {
   return `Validation failed: ${problem}`;
 }
 
-/** Where the group will lie. */
+/** Returns the group's location after the move. */
 export function placeBelow(group: Place & { readonly id: number }, parent: Place | null): Place {
   return {
     parent_id: parent?.traversal_ids.at(-1) ?? null,

@@ -28,7 +28,9 @@ const transferLocation = presenter<TransferLocation>('TransferLocation').fields(
 
 export class TransferGroup {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @Int({ optional: true, nullable: true, about: 'New parent; the top level without.' }) group_id?: number | null;
+  @Int({ optional: true, nullable: true, about: 'Id of the new parent. Default: the top level.' }) group_id?:
+    | number
+    | null;
 }
 
 export class ListTransferLocations {
@@ -46,7 +48,7 @@ export class GroupMovesController {
   ) {}
 
   @Endpoint('GET', '/groups/:id/transfer_locations', {
-    about: 'Groups below which the caller may move this one.',
+    about: 'Lists the groups below which the caller may move this one.',
     source: SOURCE,
     within: inGroup('id'),
     may: ability<ListTransferLocations, GroupScope>('group.see_transfer_locations', (call) =>
@@ -60,7 +62,7 @@ export class GroupMovesController {
   }
 
   @Endpoint('POST', '/groups/:id/transfer', {
-    about: 'Moves a group below another, or to the top level.',
+    about: 'Moves a group below another one or to the top level.',
     source: SOURCE,
     within: inGroup('id'),
     may: ability<TransferGroup, GroupScope>('group.transfer', (call) => mayAdministerGroup(call.viewer, call.within), {

@@ -14,10 +14,13 @@ import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.se
 import { invalid, OCCUPIED, placeBelow, refusalOfMove } from './group-move-rules';
 import { MovedTreesService } from './moved-trees.service';
 
-/** Any number that only this room uses: groups move one after another, so two cannot move below each other. */
-const ONE_MOVE = 7_316_420_105;
+/**
+ * Key of an advisory lock that only this wing uses. It serializes moves of groups, so that two groups cannot be moved
+ * below each other.
+ */
+const MOVE_LOCK = 7_316_420_105;
 
-/** Moving groups with all that lies in them. Source: reference identity-and-import 2.6. */
+/** Moves of groups with their contents. Source: reference identity-and-import 2.6. */
 @Injectable()
 export class GroupMovesService {
   constructor(
@@ -29,12 +32,12 @@ export class GroupMovesService {
   ) {}
 
   /**
-   * Shape: `target` is the scope of the new parent, null for the top level; the viewer owns the group.
-   * Errors: Refused with the whole text of the API; NotFound when an end is gone.
+   * Shape: `target` is the scope of the new parent, null for the top level; the viewer owns the group. Errors: Refused
+   * with the whole text of the API; NotFound when the group or the target was deleted.
    */
   async move(viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
     try {
-      await this.work.run((tx) => this.moveIn(tx, viewer, groupId, target));
+      await this.work.run((tx) => this.moveWithin(tx, viewer, groupId, target));
     } catch (error) {
       const taken = takenFields(error);
       throw taken
@@ -43,9 +46,9 @@ export class GroupMovesService {
     }
   }
 
-  private async moveIn(tx: Tx, viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
-    await tx.query(`select pg_advisory_xact_lock($1)`, [ONE_MOVE]);
-    const { group, parent } = await this.bothEnds(tx, groupId, target);
+  private async moveWithin(tx: Tx, viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
+    await tx.query(`select pg_advisory_xact_lock($1)`, [MOVE_LOCK]);
+    const { group, parent } = await this.lockGroups(tx, groupId, target);
     const tree = await this.trees.lock(tx, groupId);
     const mayCreateThere = parent
       ? mayCreateSubgroup(viewer, target!.level, parent.subgroup_creation_level)
@@ -58,9 +61,9 @@ export class GroupMovesService {
     if (!(await this.trees.move(tx, group, placeBelow(group, parent)))) throw failed(OCCUPIED);
     await this.trees.setPlan(tx, groupId, parent?.plan ?? this.instance.setting('default_plan'));
     if (parent) {
-      await this.moved.lower(tx, tree, parent.visibility);
+      await this.moved.lowerVisibility(tx, tree, parent.visibility);
       await this.trees.dropRootSettings(tx, groupId);
-    } else await this.moved.keepOwned(tx, groupId, viewer.userId);
+    } else await this.moved.ensureOwner(tx, groupId, viewer.userId);
     await this.log.recordSubtree(tx, groupId);
     this.log.emit(tx, groupMoved.of({ aggregateId: groupId, actorId: viewer.userId, data: { group_id: groupId } }));
   }
@@ -72,7 +75,7 @@ export class GroupMovesService {
     return user !== undefined && mayCreateTopLevelGroup(viewer, user);
   }
 
-  private async bothEnds(
+  private async lockGroups(
     tx: Tx,
     groupId: number,
     target: KnownGroup | null,

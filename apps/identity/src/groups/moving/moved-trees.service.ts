@@ -6,7 +6,7 @@ import { MembershipsService } from '../../members/memberships.service';
 import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
 import { ProjectsService } from '../../projects/projects.service';
 
-/** What a move changes in a tree of groups, and for whom. Source: reference identity-and-import 2.6. */
+/** Changes that a move causes in the moved tree and its memberships. Source: reference identity-and-import 2.6. */
 @Injectable()
 export class MovedTreesService {
   constructor(
@@ -15,7 +15,7 @@ export class MovedTreesService {
     private readonly memberships: MembershipsService,
   ) {}
 
-  /** Does somebody else sit at the group's path below that parent? */
+  /** Whether another group or project has the group's path below that parent. */
   async isTaken(
     tx: Tx,
     parentId: number | null,
@@ -28,14 +28,14 @@ export class MovedTreesService {
     return rows.length > 0;
   }
 
-  /** Nothing in the tree is seen by more people than its new parent. The caller records the groups. */
-  async lower(tx: Tx, tree: readonly number[], visibility: Visibility): Promise<void> {
-    await this.trees.lower(tx, tree, visibility);
-    await this.projects.lower(tx, tree, visibility);
+  /** Lowers visibilities in the tree to at most that of the new parent. The caller records the groups. */
+  async lowerVisibility(tx: Tx, tree: readonly number[], visibility: Visibility): Promise<void> {
+    await this.trees.lowerVisibility(tx, tree, visibility);
+    await this.projects.lowerVisibility(tx, tree, visibility);
   }
 
-  /** Somebody owns the group who is no bot: bots go with their tokens, so they do not keep a group. */
-  async keepOwned(tx: Tx, id: number, userId: number): Promise<void> {
+  /** Ensures that the group has an owner who is not a bot: bots are removed with their tokens. */
+  async ensureOwner(tx: Tx, id: number, userId: number): Promise<void> {
     const owners = await tx.query(
       `select 1 from members m join users u on u.id = m.user_id and u.state = 'active' and u.kind <> 'project_bot'
        where m.source_type = 'namespace' and m.source_id = $1 and m.access_level = $2
@@ -44,6 +44,6 @@ export class MovedTreesService {
     );
     if (owners.length > 0) return;
     const owner = { userId, source: { kind: 'group', id }, level: ACCESS_LEVELS.owner, actorId: userId } as const;
-    await this.memberships.admit(tx, owner, { isAnnounced: true });
+    await this.memberships.grant(tx, owner, { isAnnounced: true });
   }
 }

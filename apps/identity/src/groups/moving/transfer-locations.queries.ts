@@ -12,12 +12,15 @@ export interface TransferLocation {
   readonly full_path: string;
 }
 
-/** Groups below which another may be moved. Source: reference identity-and-import 2.6. */
+/** Groups below which another one may be moved. Source: reference identity-and-import 2.6. */
 @Injectable()
 export class TransferLocationsQueries {
   constructor(private readonly db: Database) {}
 
-  /** By name: where the viewer may make subgroups, without the group itself, what lies below it, and where it is. */
+  /**
+   * Lists groups by name in which the viewer may create subgroups, without the group itself, its subgroups, and its
+   * present parent.
+   */
   page(
     viewer: Viewer,
     group: { readonly id: number; readonly parentId: number | null },
@@ -42,12 +45,15 @@ export class TransferLocationsQueries {
   }
 }
 
-/** Only groups below which the viewer may make others, found by what they reach. */
+/**
+ * Restricts the list to groups in which the viewer may create subgroups, starting from the groups that the viewer
+ * reaches.
+ */
 function amongThoseWithSubgroups(list: ListQuery<TransferLocation>, viewer: Viewer): void {
   const user = `${list.bind(viewer.userId)}::bigint`;
   const reached = (level: number) => reachedGroupsSql({ user, level: String(level) });
   list.where(`(n.subgroup_creation_level = 'maintainer' or n.id in (${reached(ACCESS_LEVELS.owner)}))`);
-  // `offset 0`: all of them, then sorted, as in lists of groups.
+  // `offset 0` makes PostgreSQL find all groups before sorting, as in lists of groups.
   const groups = `select n.* from (${reached(ACCESS_LEVELS.maintainer)}) reached join namespaces n on n.id = reached.id`;
   list.among({ from: `(${groups} offset 0) n` });
 }

@@ -2,7 +2,7 @@ import type { Bind } from '@rookery/persistence';
 import type { ProjectSet } from '../../projects/listing/project-lists.queries';
 import { live } from '../../directory/reach/reach-sql';
 
-/** How far beyond a group's own projects a list reaches. */
+/** Sources of projects in addition to a group's own ones. */
 export interface GroupProjectsRange {
   readonly with_shared: boolean;
   readonly include_subgroups: boolean;
@@ -15,9 +15,8 @@ interface Group {
 }
 
 /**
- * A group's projects. What lies at or below the group is known to whoever belongs to the group (`isInside`), so that the
- * rule of visibility is asked of the rest only.
- * Source: reference identity-and-import 2.7.
+ * SQL: projects of a group. For members of the group (`isInside`) projects in its tree are visible, so the visibility
+ * rule is only evaluated for the others. Source: reference identity-and-import 2.7.
  */
 export function projectsOfGroup(group: Group, isInside: boolean, range: GroupProjectsRange): ProjectSet {
   return {
@@ -35,7 +34,7 @@ function parts(bind: Bind, group: Group, isInside: boolean, range: GroupProjects
     range.include_ancestor_groups && ancestors.length > 0 ? `= any(${bind(ancestors, 'ancestors')}::bigint[])` : null;
   const listed = [part(isInside, `q.namespace_id ${own}`), ...(above ? [part(false, `q.namespace_id ${above}`)] : [])];
   if (!range.with_shared) return listed;
-  // What lies there anyway is not listed twice.
+  // Excludes projects that the other parts already contain.
   const elsewhere = [own, above].flatMap((home) => (home ? [`not q.namespace_id ${home}`] : [])).join(' and ');
   return [...listed, part(false, `q.id = ${sharedWith(id)} and ${elsewhere}`)];
 }
@@ -43,12 +42,15 @@ function parts(bind: Bind, group: Group, isInside: boolean, range: GroupProjects
 const part = (isKnown: boolean, condition: string): string =>
   `select q.*, ${isKnown} as is_known from projects q where ${condition}`;
 
-/** Projects that were shared with the group itself, and still are. */
+/** SQL: projects that are shared with the group itself; expired shares do not count. */
 export function projectsSharedWith(groupId: number): ProjectSet {
   return { where: (bind) => `p.id = ${sharedWith(`${bind(groupId, 'group')}::bigint`)}` };
 }
 
-/** An array, since the few projects of a group are looked up one by one, never looked for among all. */
+/**
+ * SQL: ids of shared projects, as an array, so that the few projects are read by id instead of by a scan of all
+ * projects.
+ */
 function sharedWith(groupId: string): string {
   return `any(array(select given.source_id from shares given where given.source_type = 'project' and given.group_id = ${groupId}
     and ${live('given')}))`;

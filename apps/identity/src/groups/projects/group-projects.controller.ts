@@ -25,7 +25,7 @@ export class GroupProjectsController {
   ) {}
 
   @Endpoint('GET', '/groups/:id/projects', {
-    about: 'Projects of a group and, unless they are not wanted, those shared with it.',
+    about: 'Lists the projects of a group and, unless `with_shared` is false, those shared with it.',
     source: SOURCE,
     within: inGroup('id'),
     may: anyone(),
@@ -38,7 +38,7 @@ export class GroupProjectsController {
   }
 
   @Endpoint('GET', '/groups/:id/projects/shared', {
-    about: 'Projects of others that were shared with a group.',
+    about: 'Lists projects of other namespaces that are shared with a group.',
     source: SOURCE,
     within: inGroup('id'),
     may: anyone(),

@@ -10,7 +10,8 @@ const SHARED_ORDERS: readonly ProjectOrder[] = PROJECT_ORDERS.filter((order) => 
 export class ListGroupProjects extends ListAnyProjects implements GroupProjectsRange {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Flag({ default: false }) owned: boolean;
-  @Flag({ default: true, about: 'Projects of others that were shared with the group too.' }) with_shared: boolean;
+  @Flag({ default: true, about: 'Also lists projects of other namespaces that are shared with the group.' })
+  with_shared: boolean;
   @Flag({ default: false }) include_subgroups: boolean;
   @Flag({ default: false }) include_ancestor_groups: boolean;
   @Flag({ default: false, about: 'No project has any.' }) with_security_reports: boolean;

@@ -22,7 +22,10 @@ import { SharesService } from '../../members/sharing/shares.service';
 
 const SOURCE = 'reference identity-and-import 2.6';
 
-/** Groups invited to a group. Refusals of whoever does not own it are the confirmed odd ones. Source: ADR 0003. */
+/**
+ * Groups invited to a group. For callers who are not owners the API answers inconsistently, and clients rely on it.
+ * Source: ADR 0003.
+ */
 @Controller()
 export class GroupSharesController {
   constructor(
@@ -32,7 +35,7 @@ export class GroupSharesController {
   ) {}
 
   @Endpoint('POST', '/groups/:id/share', {
-    about: 'Invites a group to a group; not being an owner is told as 404.',
+    about: 'Invites a group to a group. Answers 404 to callers who are not owners.',
     source: SOURCE,
     within: inGroup('id'),
     may: ability<CreateShare, GroupScope>('group.share', (call) => mayAdministerGroup(call.viewer, call.within), {
@@ -51,7 +54,7 @@ export class GroupSharesController {
   }
 
   @Endpoint('DELETE', '/groups/:id/share/:group_id', {
-    about: 'Ends the invitation of a group; 204 without effect for whoever does not own the group.',
+    about: 'Removes the invitation of a group. Answers 204 without effect to callers who do not own the group.',
     source: SOURCE,
     within: inGroup('id'),
     may: signedIn(),

@@ -16,13 +16,13 @@ export class ListInvitedGroups extends ListSharedGroups {
   relation?: ('direct' | 'inherited')[];
 }
 
-/** Both sides of invitations between groups. Source: reference identity-and-import 2.1. */
+/** Groups linked by invitations, in both directions. Source: reference identity-and-import 2.1. */
 @Controller()
 export class LinkedGroupsController {
   constructor(private readonly queries: LinkedGroupsQueries) {}
 
   @Endpoint('GET', '/groups/:id/groups/shared', {
-    about: 'The groups that invited this one.',
+    about: 'Lists the groups that have invited this one.',
     source: 'reference identity-and-import 2.1',
     within: inGroup('id'),
     may: anyone(),
@@ -34,7 +34,7 @@ export class LinkedGroupsController {
   }
 
   @Endpoint('GET', '/groups/:id/invited_groups', {
-    about: 'The groups that were invited into this one, or into one above it.',
+    about: 'Lists the groups that are invited to this one or to one above it.',
     source: 'reference identity-and-import 2.1',
     within: inGroup('id'),
     may: anyone(),

@@ -10,18 +10,18 @@ import { groupOrder } from '../listing/group-order';
 import { levelSql } from '../listing/group-visibility';
 import type { ListedGroupRow } from '../listing/listed-group-row';
 
-/** How a group came to be invited: to the group itself, or to one above it. */
+/** How a group is invited: to the group itself, or to one above it. */
 export type Relation = 'direct' | 'inherited';
 
 /**
- * Groups on the other side of invitations that count today, as far as the caller may know of them.
- * Source: reference identity-and-import 2.1, 2.2.
+ * Groups linked by invitations that have not expired, if the caller can see them. Source: reference
+ * identity-and-import 2.1, 2.2.
  */
 @Injectable()
 export class LinkedGroupsQueries {
   constructor(private readonly db: Database) {}
 
-  /** Groups that invited this one. */
+  /** Lists the groups that have invited this one. */
   inviting(
     viewer: Viewer,
     group: GroupAbove,
@@ -35,7 +35,7 @@ export class LinkedGroupsQueries {
     return this.page(list, viewer, params, request);
   }
 
-  /** Groups that were invited into this one. */
+  /** Lists the groups that are invited to this one. */
   invited(
     viewer: Viewer,
     group: GroupAbove,

@@ -24,7 +24,7 @@ const managesOrAsked = ability<OneAccessRequest, Scope>(
   { signedIn: true },
 );
 
-/** The same routes below groups and below projects. */
+/** Creates the controller with the access request routes of groups or of projects. */
 function accessRequestsBelow(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/access_requests`;
   const within = source(kind);
@@ -35,7 +35,7 @@ function accessRequestsBelow(kind: 'group' | 'project') {
     constructor(readonly requests: AccessRequestsService) {}
 
     @Endpoint('GET', base, {
-      about: `Who asks to be let into a ${kind}.`,
+      about: `Lists the open access requests of a ${kind}.`,
       source: SOURCE,
       within,
       may: manages<OneSource>(),
@@ -47,7 +47,7 @@ function accessRequestsBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('POST', base, {
-      about: `Asks to be let into a ${kind}.`,
+      about: `Requests access to a ${kind} for the caller.`,
       source: SOURCE,
       within,
       may: signedIn(),
@@ -60,7 +60,7 @@ function accessRequestsBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('PUT', `${base}/:user_id/approve`, {
-      about: `Lets somebody who asked into a ${kind}.`,
+      about: `Approves an access request to a ${kind}.`,
       source: SOURCE,
       within,
       may: manages<ApproveAccessRequest>(),
@@ -73,7 +73,7 @@ function accessRequestsBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('DELETE', `${base}/:user_id`, {
-      about: `Denies a request to be let into a ${kind}; who asked may withdraw.`,
+      about: `Denies an access request to a ${kind}. The requesting user may withdraw it.`,
       source: SOURCE,
       within,
       may: managesOrAsked,

@@ -10,7 +10,7 @@ import { MemberRules } from '../member-rules';
 import { NewMembersService } from '../new-members.service';
 import type { UserFace } from '../../users/user.entity';
 
-/** Somebody who asks to be let in, as statements read them. */
+/** An access request with its user, as statements read it. */
 export interface AccessRequestRow extends UserFace, RowOf<AccessRequest, 'requestedAt'> {
   readonly request_id: number;
 }
@@ -18,15 +18,15 @@ export interface AccessRequestRow extends UserFace, RowOf<AccessRequest, 'reques
 const SHOWN = `u.id, u.username, u.name, u.state, u.avatar_url, u.public_email, r.id as request_id, r.requested_at`;
 const IS_OPEN = {
   namespace: `select request_access_enabled as is_open from namespaces where id = $1 for share`,
-  // People may ask unless the project says otherwise; an archived one lets nobody in who is not there.
-  // Source: reference identity-and-import 10.2.
+  // Users may request access unless the project disables it; archived projects accept no new members. Source: reference
+  // identity-and-import 10.2.
   project: `select not archived and (settings->>'request_access_enabled') is distinct from 'false' as is_open
     from projects where id = $1 for share`,
 } as const;
 
 const columnOf = (source: MemberSource): string => (source.type === 'project' ? 'project_id' : 'namespace_id');
 
-/** Asking to be let into a group or project, and the answers. Source: reference identity-and-import 2.8. */
+/** Access requests to groups and projects. Source: reference identity-and-import 2.8. */
 @Injectable()
 export class AccessRequestsService {
   constructor(
@@ -36,12 +36,14 @@ export class AccessRequestsService {
     private readonly rules: MemberRules,
   ) {}
 
-  /** Those who ask, in the order in which they did. */
+  /** Lists access requests, oldest first. */
   list(source: MemberSource, request: PageRequest): Promise<Page<AccessRequestRow>> {
     return requestsOf(source).page(this.db, request);
   }
 
-  /** Errors: Invalid for somebody who has a level here or asked already; Forbidden where nobody may ask. */
+  /**
+   * Errors: Invalid for a user who has a level here or has requested already; Forbidden where requests are disabled.
+   */
   create(viewer: SignedInViewer, source: MemberSource): Promise<AccessRequestRow> {
     return this.work.run(async (tx) => {
       if (source.level > 0) throw alreadyThere();
@@ -57,17 +59,17 @@ export class AccessRequestsService {
     });
   }
 
-  /** Makes the one who asked a member. Errors: NotFound; those of adding a member. */
+  /** Makes the requesting user a member. Errors: NotFound; those of adding a member. */
   approve(viewer: SignedInViewer, source: MemberSource, userId: number, level: number): Promise<MemberRow> {
     const approval = () =>
       this.work.run(async (tx) => {
         await this.one(tx, source, userId);
-        return this.members.addIn(tx, viewer, source, { id: userId }, { access_level: level });
+        return this.members.addWithin(tx, viewer, source, { id: userId }, { access_level: level });
       });
-    return this.members.counted(viewer, approval);
+    return this.members.countingDisclosures(viewer, approval);
   }
 
-  /** Denied, or withdrawn by who asked. Errors: NotFound. */
+  /** Deletes a request: denied, or withdrawn by its user. Errors: NotFound. */
   remove(source: MemberSource, userId: number): Promise<void> {
     return this.work.run(async (tx) => {
       const gone = await tx.query(

@@ -7,7 +7,7 @@ describe('sharing', () => {
     [40, 50, false, false],
     [50, 50, false, true],
     [0, 50, true, true],
-  ])('at level %i by somebody with %i', (level, wanted, isAdmin, may) => {
+  ])('at level %i by a user with level %i', (level, wanted, isAdmin, may) => {
     expect(mayShareAt(aViewer({ isAdmin }), { level }, wanted)).toBe(may);
   });
 
@@ -19,7 +19,7 @@ describe('sharing', () => {
     expect(isOutside({ traversalIds: [1, 2], isClosed: false }, outside)).toBe(false);
   });
 
-  it('is idle with the group itself and those above, not with those below', () => {
+  it('has no effect with the group itself and those above, but with those below', () => {
     expect([1, 2, 3].map((id) => isAtOrAbove({ traversalIds: [1, 2] }, { id }))).toEqual([true, true, false]);
   });
 });

@@ -5,33 +5,36 @@ import type { Share } from '../member.entity';
 /** A group invited to a group or project, as statements read it. */
 export type ShareRow = RowOf<Share, Exclude<keyof Share, 'createdAt'>>;
 
-/** What is given to the members of an invited group: at most this level, until this day. */
+/** Access of the members of an invited group: the maximum level, and the end. */
 export interface ShareGrant {
   readonly group_access: number;
   readonly expires_at?: string | null;
 }
 
-/** The group or project that is shared, in the terms of the tables. */
+/** The group or project that is shared, with the names of the tables. */
 export interface ShareSource {
   readonly type: 'namespace' | 'project';
   readonly id: number;
   /** The group itself, or the namespace of the project. */
   readonly namespaceId: number;
-  /** Level of the caller. */
+  /** Access level of the caller. */
   readonly level: number;
 }
 
-/** Nobody gives, or takes, a level above their own. Source: reference identity-and-import 2.6, 2.8. */
+/**
+ * Whether the viewer may share at this level, or end such a share. It must not be above the viewer's own. Source:
+ * reference identity-and-import 2.6, 2.8.
+ */
 export function mayShareAt(viewer: Viewer, source: Pick<ShareSource, 'level'>, level: number): boolean {
   return viewer.isAdmin || level <= source.level;
 }
 
-/** What decides over a share besides the caller: the namespace that it lies in, with all above it. */
+/** Facts about the location of a share that decide whether it is allowed. */
 export interface ShareHome {
   readonly traversalIds: readonly number[];
-  /** Is sharing locked here or in a group above? */
+  /** Whether sharing is locked here or in a group above. */
   readonly isLocked: boolean;
-  /** Does the top-level group keep its groups to themselves? */
+  /** Whether the top-level group forbids sharing outside of its hierarchy. */
   readonly isClosed: boolean;
 }
 export interface InvitedGroup {
@@ -39,12 +42,12 @@ export interface InvitedGroup {
   readonly traversalIds: readonly number[];
 }
 
-/** Groups outside of the top-level group may not be invited when it says so. */
+/** Whether the invited group is outside of a top-level group that forbids this. */
 export function isOutside(home: Pick<ShareHome, 'traversalIds' | 'isClosed'>, invited: InvitedGroup): boolean {
   return home.isClosed && home.traversalIds[0] !== invited.traversalIds[0];
 }
 
-/** Members of this group and of those above have their level here already. */
+/** Whether the invited group is the group itself or one above it. Its members already have their level here. */
 export function isAtOrAbove(home: Pick<ShareHome, 'traversalIds'>, invited: Pick<InvitedGroup, 'id'>): boolean {
   return home.traversalIds.includes(invited.id);
 }

@@ -2,7 +2,7 @@ import type { Viewer } from '@rookery/kernel';
 import { live } from '../../directory/reach/reach-sql';
 import { seenGroupSql } from '../../directory/reach/seen-sql';
 
-// A type and not an interface: only types have the index signature that `object()` asks for.
+// A type instead of an interface, because `object()` requires an index signature, which only types have.
 export type SharedWithGroup = {
   readonly group_id: number;
   readonly group_name: string;
@@ -12,10 +12,10 @@ export type SharedWithGroup = {
 };
 
 /**
- * `shared_with_groups` of a group or project: a JSON array in the order of sharing, of the groups that the viewer may
- * know of and whose share has not run out. Shape: `id` and `user` are SQL expressions of the group's or project's id
- * and of the viewer's; `user` is in the text only for people who are not administrators.
- * Source: reference identity-and-import 2.3, 2.6.
+ * SQL: `shared_with_groups` of a group or project: a JSON array in the order of sharing, with the groups that the
+ * viewer can see and whose share has not expired. Shape: `id` and `user` are SQL expressions of the group's or
+ * project's id and of the viewer's; the text contains `user` only for viewers who are not administrators. Source:
+ * reference identity-and-import 2.3, 2.6.
  */
 export function sharedWithGroupsSql(
   viewer: Viewer,

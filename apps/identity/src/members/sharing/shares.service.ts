@@ -18,12 +18,12 @@ const TAKEN = {
   namespace: 'The group has already been shared with this group',
   project: 'Group already shared with this group',
 } as const;
-const IDLE = {
+const WITHOUT_EFFECT = {
   namespace: 'Group cannot be shared with itself or one of its ancestors.',
   project: 'Project cannot be shared with the group it is in or one of its ancestors.',
 } as const;
 
-/** Inviting groups to groups and projects. Source: reference identity-and-import 2.6, 10.2. */
+/** Invitations of groups to groups and projects. Source: reference identity-and-import 2.6, 10.2. */
 @Injectable()
 export class SharesService {
   constructor(
@@ -33,8 +33,9 @@ export class SharesService {
   ) {}
 
   /**
-   * Shape: the viewer sees the invited group and administers the source.
-   * Errors: Forbidden above the own level; Refused while locked; NotFound outside a closed hierarchy; Conflict for what cannot be saved.
+   * Shape: the viewer can see the invited group and administers the source. Errors: Forbidden for a level above the
+   * viewer's own; Refused while sharing is locked; NotFound outside of a closed hierarchy; Conflict for a share that
+   * cannot be saved.
    */
   async share(viewer: SignedInViewer, source: ShareSource, groupId: number, grant: ShareGrant): Promise<ShareRow> {
     if (!mayShareAt(viewer, source, grant.group_access)) throw new Forbidden();
@@ -43,7 +44,7 @@ export class SharesService {
       if (home.isLocked)
         throw new Refused(`The ${NOUNS[source.type]} sharing with group is disabled`, { verbatim: true });
       if (isOutside(home, invited)) throw new NotFound('Not Found', { verbatim: true });
-      if (isAtOrAbove(home, invited)) throw new Conflict(IDLE[source.type]);
+      if (isAtOrAbove(home, invited)) throw new Conflict(WITHOUT_EFFECT[source.type]);
       const today = this.clock.now().toISOString().slice(0, 10);
       if (typeof grant.expires_at === 'string' && grant.expires_at < today) {
         throw new Conflict('Expires at cannot be a date in the past');
@@ -53,9 +54,9 @@ export class SharesService {
   }
 
   /**
-   * Ends a share. Shape: callers who may not administer the source change nothing, without a word, but learn only of
-   * groups that they see; `unchanged` is asked with the time of the last change before anything happens.
-   * Errors: NotFound for the link; Forbidden for a level above the own one.
+   * Ends a share. Shape: for callers who may not administer the source it silently changes nothing, and reports only on
+   * groups that they can see; `unchanged` is called with the time of the last change first. Errors: NotFound for the
+   * share; Forbidden for a level above the viewer's own.
    */
   async unshare(
     viewer: SignedInViewer,
@@ -79,7 +80,7 @@ export class SharesService {
     });
   }
 
-  /** Clears away what ran out; it counts no more since that day anyway. Answers how many. */
+  /** Deletes expired shares, which have no effect any more. Shape: the number of deleted ones. */
   async endExpired(tx: Tx, atMost: number): Promise<number> {
     const rows = await tx.query<{ id: number }>(
       `select id from shares where expires_on <= (statement_timestamp() at time zone 'UTC')::date order by expires_on, id
@@ -93,7 +94,7 @@ export class SharesService {
     return rows.length;
   }
 
-  /** Ends the shares of groups and projects that go; the caller has recorded it. */
+  /** Deletes the shares of groups and projects that are being deleted. The caller has recorded the change. */
   async endWith(tx: Tx, gone: GoneSources): Promise<void> {
     await tx.query(
       `delete from shares where (source_type = 'namespace' and source_id = any($1))
@@ -110,7 +111,7 @@ export class SharesService {
 
   private async insert(tx: Tx, source: ShareSource, groupId: number, grant: ShareGrant): Promise<ShareRow> {
     const place = [source.type, source.id, groupId];
-    // What ran out and was not cleared away yet is no share.
+    // An expired share that is not deleted yet does not count.
     const over = await tx.query<{ id: number }>(
       `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${live('s')} for update`,
       place,
@@ -129,7 +130,7 @@ export class SharesService {
     return made;
   }
 
-  /** Both groups, and the project, stay where they are until the share is written. */
+  /** Locks both groups, and the project, so that they are not moved before the share is written. */
   private async locked(
     tx: Tx,
     source: ShareSource,

@@ -4,7 +4,7 @@ import type { Tx } from '@rookery/persistence';
 import type { GroupSettings } from '../settings/group-settings';
 import { SiblingPathsService } from './sibling-paths.service';
 
-/** Where a namespace lies, as far as what is below it depends on it. */
+/** Fields of a namespace that the namespaces below it depend on. */
 export interface Place {
   readonly parent_id: number | null;
   readonly name: string;
@@ -15,31 +15,35 @@ export interface Place {
 }
 
 /**
- * In which order namespaces are locked, SQL over their columns: those above before those below. Whoever locks a tree holds
- * its top first then, so two who want overlapping trees do not wait for each other. What is left of that, when a tree
- * moves between its being read and being locked, the unit of work runs again. Source: docs/architecture.md 5.
+ * Order in which namespaces are locked, as SQL over their columns: parents before their children. A transaction that
+ * locks a tree locks its root first, so two with overlapping trees cannot deadlock. If a tree is moved between reading
+ * and locking, a deadlock is still possible; the unit of work is then run again. Source: docs/architecture.md 5.
  */
 export const TOP_DOWN = 'cardinality(traversal_ids), id';
 const TREE = `select id from namespaces where traversal_ids @> array[$1::bigint] order by ${TOP_DOWN} for no key update`;
 
-/** What only top-level groups decide. */
+/** Settings that only top-level groups have. */
 const ROOT_SETTINGS: readonly (keyof GroupSettings)[] = [
   'prevent_sharing_groups_outside_hierarchy',
   'resource_access_token_creation_allowed',
 ];
 
-/** A visibility as a number. Shape: SQL; `visibility` is an expression. */
+/** SQL: a visibility as a number. Shape: `visibility` is an expression. */
 export const visibilityRankSql = (visibility: string): string =>
   `case ${visibility} when 'public' then 20 when 'internal' then 10 else 0 end`;
 
-/** Namespaces with everything below them. Source: reference identity-and-import 2.6; docs/architecture.md 5. */
+/**
+ * Trees of namespaces: a namespace with all those below it. Source: reference identity-and-import 2.6;
+ * docs/architecture.md 5.
+ */
 @Injectable()
 export class NamespaceTreesService {
   constructor(private readonly paths: SiblingPathsService) {}
 
   /**
-   * Locks a namespace and all below it against changes and new children; gives their ids. Whoever was making a child
-   * when the tree was read has finished once the locks are there, so it is read again until nothing is new.
+   * Locks a namespace and all those below it against changes and new children, and returns their ids. A transaction
+   * that was creating a child during the read has finished once the locks are acquired, so the tree is read again until
+   * it contains nothing new.
    */
   async lock(tx: Tx, id: number): Promise<number[]> {
     for (let known = -1; ;) {
@@ -49,7 +53,7 @@ export class NamespaceTreesService {
     }
   }
 
-  /** The namespaces in the order in which they are to be locked; those that are gone are left out. */
+  /** Returns the namespaces in locking order. Deleted ones are left out. */
   async inLockOrder(tx: Tx, ids: readonly number[]): Promise<number[]> {
     if (ids.length < 2) return [...ids];
     const rows = await tx.query<{ id: number }>(`select id from namespaces where id = any($1) order by ${TOP_DOWN}`, [
@@ -59,11 +63,11 @@ export class NamespaceTreesService {
   }
 
   /**
-   * Puts a locked tree at another place, or gives it another name or path; former full paths keep leading to what is in
-   * it. False when somebody else sits there: then the transaction must not be committed.
+   * Moves or renames a locked tree. The former full paths redirect to its contents. Shape: false when the path is
+   * taken: then the transaction must not be committed.
    */
   async move(tx: Tx, from: Place & { readonly id: number }, to: Place): Promise<boolean> {
-    // Paths differ without regard to case; a change of case alone leaves nothing behind.
+    // Paths are case-insensitive, so a change of case alone needs no redirect.
     if (to.full_path.toLowerCase() !== from.full_path.toLowerCase()) {
       await this.paths.redirectTree(tx, from.id);
       if (!(await this.paths.take(tx, to.parent_id, to.path, { namespaceId: from.id }))) return false;
@@ -88,7 +92,7 @@ export class NamespaceTreesService {
     );
   }
 
-  /** A tree has the plan of its root. */
+  /** Sets the plan of a whole tree. */
   async setPlan(tx: Tx, id: number, plan: string): Promise<void> {
     await tx.query(
       `update namespaces set plan = $2, updated_at = now() where traversal_ids @> array[$1::bigint] and plan <> $2`,
@@ -96,8 +100,8 @@ export class NamespaceTreesService {
     );
   }
 
-  /** None of the namespaces is seen by more people than that. */
-  async lower(tx: Tx, ids: readonly number[], visibility: Visibility): Promise<void> {
+  /** Lowers the visibility of namespaces to at most the given one. */
+  async lowerVisibility(tx: Tx, ids: readonly number[], visibility: Visibility): Promise<void> {
     await tx.query(
       `update namespaces set visibility = $2, updated_at = now()
        where id = any($1) and ${visibilityRankSql('visibility')} > ${visibilityRankSql('$2::text')}`,
@@ -105,12 +109,12 @@ export class NamespaceTreesService {
     );
   }
 
-  /** What only top-level groups decide ends with being one. */
+  /** Removes the settings that only top-level groups have. */
   async dropRootSettings(tx: Tx, id: number): Promise<void> {
     await tx.query(`update namespaces set settings = settings - $2::text[] where id = $1`, [id, ROOT_SETTINGS]);
   }
 
-  /** Units: levels, the namespace itself counted. */
+  /** Returns the height of the tree. Units: levels, including the namespace itself. */
   async height(tx: Tx, id: number): Promise<number> {
     const [row] = (await tx.query(
       `select max(cardinality(below.traversal_ids)) - min(cardinality(below.traversal_ids)) + 1 as height

@@ -11,7 +11,7 @@ export interface PathCheck {
   readonly suggests: readonly string[];
 }
 
-/** Counts one more check of a person, in windows of a minute. */
+/** Counts one more check of a user, in windows of a minute. */
 const COUNT = `
   insert into namespace_checks as c (user_id, window_started_at, checks_count) values ($1, now(), 1)
   on conflict (user_id) do update set
@@ -19,7 +19,7 @@ const COUNT = `
     window_started_at = case when c.window_started_at > now() - interval '1 minute' then c.window_started_at else now() end
   returning checks_count, ceil(extract(epoch from window_started_at + interval '1 minute' - now()))::int as wait_seconds`;
 
-/** $1 the parent (0: none), $2 the beginning: the first number that makes a free path of it. */
+/** Finds the first number that makes a free path. $1 is the parent (0: none), $2 the beginning of the path. */
 const FIRST_FREE = `
   with recursive tried (number, is_taken) as (
     select 0, true
@@ -27,7 +27,7 @@ const FIRST_FREE = `
     from tried where is_taken)
   select number from tried where not is_taken`;
 
-/** Whether a namespace has a path, and what is free instead. Source: reference identity-and-import 3. */
+/** Checks whether a path is taken, and suggests a free one. Source: reference identity-and-import 3. */
 @Injectable()
 export class PathChecksService {
   constructor(
@@ -35,7 +35,7 @@ export class PathChecksService {
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
-  /** The answer to whoever may know what they see there, and no more: no free path is told. Errors: TooManyRequests. */
+  /** Answers for a namespace that the viewer can see, without a suggestion. Errors: TooManyRequests. */
   async seen(viewer: SignedInViewer, exists: boolean): Promise<PathCheck> {
     await this.count(viewer);
     return { exists, suggests: [] };
@@ -54,7 +54,7 @@ export class PathChecksService {
     return { exists: true, suggests: [`${beginning}${free.number}`] };
   }
 
-  /** Bots ask in the minute of whoever made them. */
+  /** Counts the check. Checks of a bot count for the user who created it. */
   private async count({ makerId, userId }: SignedInViewer): Promise<void> {
     const limit = this.settings.rateLimits ? this.settings.namespaceChecksPerMinute : 0;
     if (limit === 0) return;
@@ -63,7 +63,7 @@ export class PathChecksService {
     ];
     if (counted.checks_count <= limit) return;
     const setting = 'NAMESPACE_CHECKS_PER_MINUTE_COUNT';
-    const told = { name: 'namespace_exists', most: limit, each: 'minute', setting } as const;
-    throw new TooManyRequests(Math.max(1, counted.wait_seconds), told);
+    const limitFacts = { name: 'namespace_exists', most: limit, each: 'minute', setting } as const;
+    throw new TooManyRequests(Math.max(1, counted.wait_seconds), limitFacts);
   }
 }

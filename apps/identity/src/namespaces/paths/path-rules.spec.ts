@@ -9,17 +9,17 @@ import {
 } from './path-rules';
 
 describe('paths of groups and users', () => {
-  it.each(['acme', 'a_b', 'Team-1', 'a.b', '_x', '.dot', 'x'.repeat(255)])('takes %s', (path) => {
+  it.each(['acme', 'a_b', 'Team-1', 'a.b', '_x', '.dot', 'x'.repeat(255)])('accept %s', (path) => {
     expect(topLevelPathProblems(path)).toEqual([]);
   });
 
-  it.each(['-acme', 'acme.', 'acme.git', 'acme.atom', 'ac me', 'ac/me', 'çedille'])('refuses %s', (path) => {
+  it.each(['-acme', 'acme.', 'acme.git', 'acme.atom', 'ac me', 'ac/me', 'çedille'])('refuse %s', (path) => {
     expect(topLevelPathProblems(path)).toEqual([
       "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.",
     ]);
   });
 
-  it('knows the lengths', () => {
+  it('have minimum and maximum lengths', () => {
     expect(topLevelPathProblems('')).toEqual(["can't be blank"]);
     expect(topLevelPathProblems('a')).toEqual(['is too short (minimum is 2 characters)']);
     expect(topLevelPathProblems('a'.repeat(256))).toEqual(['is too long (maximum is 255 characters)']);
@@ -37,15 +37,15 @@ describe('paths of groups and users', () => {
 });
 
 describe('paths of projects', () => {
-  it.each(['web', '.github', 'a', 'x.y'])('takes %s', (path) => expect(projectPathProblems(path, 'acme')).toEqual([]));
+  it.each(['web', '.github', 'a', 'x.y'])('accept %s', (path) => expect(projectPathProblems(path, 'acme')).toEqual([]));
 
-  it.each(['-web', 'web.git', 'a b', '..'])('refuses %s', (path) => {
+  it.each(['-web', 'web.git', 'a b', '..'])('refuse %s', (path) => {
     expect(projectPathProblems(path, 'acme')).toEqual([
       "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'",
     ]);
   });
 
-  it('reserves what could be read as a route of the project above', () => {
+  it('reserves words that could be read as a route of the parent project', () => {
     expect(projectPathProblems('folders', 'acme/environments')).toEqual(['folders is a reserved name']);
     expect(projectPathProblems('objects', 'acme/info/lfs')).toEqual(['objects is a reserved name']);
     expect(projectPathProblems('folders', 'acme')).toEqual([]);
@@ -56,22 +56,22 @@ describe('paths of projects', () => {
     ['My Project', 'my-project'],
     ['Crème brûlée!', 'creme-brulee'],
     ['Release 1.0', 'release-1-0'],
-  ])('is made of the name %s', (name, path) => expect(projectPathFrom(name)).toBe(path));
+  ])('is derived from the name %s', (name, path) => expect(projectPathFrom(name)).toBe(path));
 });
 
 describe('names', () => {
-  it.each(['Web', '9 lives', '🚀 rockets', '_x', 'C++', 'a – b', 'Ünïcode'])('lets a project be called %s', (name) => {
+  it.each(['Web', '9 lives', '🚀 rockets', '_x', 'C++', 'a – b', 'Ünïcode'])('accept %s for a project', (name) => {
     expect(projectNameProblems(name)).toEqual([]);
   });
-  it.each([' web', '-x', 'a/b', '<b>', 'web?'])('does not let a project be called %s', (name) => {
+  it.each([' web', '-x', 'a/b', '<b>', 'web?'])('refuse %s for a project', (name) => {
     expect(projectNameProblems(name)[0]).toContain('can contain only letters, digits, emoji');
   });
-  it('lets groups use parentheses, not projects', () => {
+  it('may contain parentheses for groups, not for projects', () => {
     expect(groupNameProblems('Team (old)')).toEqual([]);
     expect(projectNameProblems('Team (old)')).not.toEqual([]);
     expect(groupNameProblems('<script>')).not.toEqual([]);
   });
-  it.each([projectNameProblems, groupNameProblems])('counts characters', (problems) => {
+  it.each([projectNameProblems, groupNameProblems])('are measured in characters', (problems) => {
     expect(problems('\u{1F95A}'.repeat(255))).toEqual([]);
     expect(problems('\u{1F95A}'.repeat(256))).toEqual(['is too long (maximum is 255 characters)']);
   });

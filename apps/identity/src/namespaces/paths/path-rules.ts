@@ -1,8 +1,8 @@
 import { lengthProblems } from '@rookery/kernel';
 
 /**
- * What names and paths may look like. Each function lists what is wrong, in the words of the API; an empty list
- * means that the value fits. Source: reference identity-and-import 2.10.
+ * Rules for names and paths. Each function returns the problems as API error messages; an empty list means that the
+ * value is valid. Source: reference identity-and-import 2.10.
  */
 const NAMESPACE_PATH = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/;
 const NAMESPACE_PATH_END = /(\.|\.git|\.atom)$/i;
@@ -22,7 +22,7 @@ const RESERVED_TOP_LEVEL = new Set(
     'unsubscribes uploads users v2'
   ).split(' '),
 );
-/** Words that mean something below a project's path. Those with a slash can only arise from nesting. */
+/** Words with a meaning below a project's path. Those with a slash can only result from nesting. */
 const RESERVED_BELOW = new Set(
   '- badges blame blob builds commits create create_dir edit files find_file new preview raw refs tree update wikis'.split(
     ' ',
@@ -47,7 +47,7 @@ function sizeProblems(text: string, min: number): string[] {
   return text.length < min ? [`is too short (minimum is ${min} characters)`] : lengthProblems(text, MAX_LENGTH);
 }
 
-/** Path of a top-level group, or a username: both live in one space. */
+/** Problems of the path of a top-level group, or of a username: both share one namespace. */
 export function topLevelPathProblems(path: string): string[] {
   return [
     ...groupPathShape(path),
@@ -55,7 +55,7 @@ export function topLevelPathProblems(path: string): string[] {
   ];
 }
 
-/** Path of a subgroup below the group of that full path. */
+/** Problems of the path of a subgroup below the group with that full path. */
 export function subgroupPathProblems(path: string, parentFullPath: string): string[] {
   return [...groupPathShape(path), ...reservedBelow(path, parentFullPath)];
 }
@@ -96,7 +96,7 @@ export function groupNameProblems(name: string): string[] {
   return name === '' || GROUP_NAME.test(name) ? length : [...length, GROUP_NAME_MESSAGE];
 }
 
-/** The path that a project gets when only its name is given: the name itself if it can be one, else a slug of it. */
+/** Derives the path of a project from its name: the name itself if it is a valid path, else a slug of it. */
 export function projectPathFrom(name: string): string {
   if (isProjectPath(name)) return name;
   return name
@@ -108,8 +108,11 @@ export function projectPathFrom(name: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** Field problems in the notation that clients of group creation know: `{:path=>["has already been taken"]}`. */
-export function inspected(problems: Readonly<Record<string, readonly string[]>>): string {
+/**
+ * Formats problems by field in the notation that clients of group creation expect: `{:path=>["has already been
+ * taken"]}`.
+ */
+export function formatAsInspect(problems: Readonly<Record<string, readonly string[]>>): string {
   const entries = Object.entries(problems).map(
     ([field, texts]) => `:${field}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`,
   );
@@ -117,8 +120,8 @@ export function inspected(problems: Readonly<Record<string, readonly string[]>>)
 }
 
 /**
- * What is left of a text as the beginning of a path: what stands before `@`, without an ending that paths may not
- * have, and without what they may not hold. Source: reference identity-and-import 3.
+ * Derives the beginning of a path from a text: the part before `@`, without invalid characters and suffixes. Source:
+ * reference identity-and-import 3.
  */
 export function cleanPath(text: string): string {
   const cleaned = text

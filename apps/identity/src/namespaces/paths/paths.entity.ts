@@ -1,6 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 
-/** Who sits at a path below a parent; parent 0 is the top level. Paths are in lower case. */
+/** A path below a parent with its namespace or project; parent 0 is the top level. Paths are in lower case. */
 @Entity('sibling_paths')
 @Check('ck_sibling_paths_lower', 'path = lower(path)')
 @Check('ck_sibling_paths_one', 'num_nonnulls(namespace_id, project_id) = 1')
@@ -17,7 +17,7 @@ export class SiblingPath {
   projectId: number | null;
 }
 
-/** A full path that was left, and what it leads to. Paths are in lower case. */
+/** A former full path with its redirect target. Paths are in lower case. */
 @Entity('redirect_routes')
 @Check('ck_redirect_routes_lower', 'path = lower(path)')
 @Check('ck_redirect_routes_one', 'num_nonnulls(namespace_id, project_id) = 1')
@@ -34,7 +34,7 @@ export class RedirectRoute {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
 }
 
-/** A namespace and one that it lies in, itself included. Kept by the database (ADR 0063). */
+/** A namespace and one of its ancestors, which include itself. Maintained by triggers (ADR 0063). */
 @Entity('namespace_ancestors')
 @Index('ix_namespace_ancestors_name', ['ancestorId', 'name', 'namespaceId'])
 @Index('ix_namespace_ancestors_namespace_id', ['namespaceId', 'ancestorId'])
@@ -44,12 +44,15 @@ export class NamespaceAncestor {
   @ForeignKey('namespaces', { name: 'fk_namespace_ancestors_namespace_id', onDelete: 'CASCADE' })
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_namespace_ancestors' })
   namespaceId: number;
-  /** Of the namespace, as the path. */
+  /** Name of the namespace, like the path. */
   @Column({ type: 'text', default: '' }) name: string;
   @Column({ type: 'text', default: '' }) path: string;
 }
 
-/** A group that has subgroups or was invited: its members reach more than itself. Kept by the database (ADR 0063). */
+/**
+ * A group with subgroups or that is invited elsewhere: its members reach more than the group itself. Maintained by
+ * triggers (ADR 0063).
+ */
 @Entity('leading_namespaces')
 export class LeadingNamespace {
   @ForeignKey('namespaces', { name: 'fk_leading_namespaces_namespace_id', onDelete: 'CASCADE' })
@@ -57,7 +60,7 @@ export class LeadingNamespace {
   namespaceId: number;
 }
 
-/** How often somebody asked whether a path is taken, within a window of time. */
+/** Number of path checks of a user within a time window. */
 @Entity('namespace_checks')
 export class NamespaceCheck {
   @ForeignKey('users', { name: 'fk_namespace_checks_user_id', onDelete: 'CASCADE' })

@@ -1,17 +1,20 @@
 import type { Tx } from '@rookery/persistence';
 import { Injectable } from '@nestjs/common';
 
-/** A group, a user namespace or a project: whatever can sit at a path. */
+/** A group, a user namespace or a project at a path. */
 export type Occupant = { readonly namespaceId: number } | { readonly projectId: number };
 
 const namespaceIdOf = (who: Occupant): number | null => ('namespaceId' in who ? who.namespaceId : null);
 const projectIdOf = (who: Occupant): number | null => ('projectId' in who ? who.projectId : null);
 
-/** The one space of paths below each parent, and the full paths that were left. Source: reference identity-and-import 2.10. */
+/**
+ * Paths below each parent, which are unique, and redirects of former full paths. Source: reference identity-and-import
+ * 2.10.
+ */
 @Injectable()
 export class SiblingPathsService {
   /**
-   * Takes a place below the parent (null: top level), leaving the former one. False when somebody else sits there;
+   * Takes a path below the parent (null: top level) and releases the former one. Shape: false when the path is taken;
    * the transaction stays usable, but must not be committed as it is.
    */
   async take(tx: Tx, parentId: number | null, path: string, who: Occupant): Promise<boolean> {
@@ -27,7 +30,7 @@ export class SiblingPathsService {
     return rows.length === 1;
   }
 
-  /** What sits there now is meant by the path, no longer what sat there once. */
+  /** Deletes a redirect, because a new resource has this path. */
   async endRedirect(tx: Tx, fullPath: string): Promise<void> {
     await tx.query(`delete from redirect_routes where path = lower($1)`, [fullPath]);
   }
@@ -40,7 +43,9 @@ export class SiblingPathsService {
     );
   }
 
-  /** Keeps the present full paths of a namespace and of everything below it, before they change. */
+  /**
+   * Stores redirects for the present full paths of a namespace and of all below it. Must be called before they change.
+   */
   async redirectTree(tx: Tx, namespaceId: number): Promise<void> {
     await tx.query(
       `with tree as (

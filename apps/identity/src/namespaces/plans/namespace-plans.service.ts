@@ -4,7 +4,7 @@ import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
 import { NamespaceTreesService } from '../paths/namespace-trees.service';
 
-/** Which plan a top-level namespace has, and with it everything below. Source: reference identity-and-import 3. */
+/** Plans of top-level namespaces, which apply to all namespaces below. Source: reference identity-and-import 3. */
 @Injectable()
 export class NamespacePlansService {
   constructor(
@@ -13,7 +13,7 @@ export class NamespacePlansService {
     private readonly trees: NamespaceTreesService,
   ) {}
 
-  /** Errors: Refused below the top level. */
+  /** Errors: Refused for a namespace that is not at the top level. */
   async change(id: number, plan: string): Promise<void> {
     await this.work.run(async (tx) => {
       await this.trees.lock(tx, id);

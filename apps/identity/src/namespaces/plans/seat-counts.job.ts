@@ -7,7 +7,7 @@ import { LOGGER } from '@rookery/platform';
 import { housekeepingCron } from '../../identity.config';
 import { seatsSql } from './seats-sql';
 
-/** Groups in one round: those that were looked at longest ago. */
+/** Groups per run: those that were counted longest ago. */
 const ROUND = 200;
 
 const DUE = `
@@ -22,7 +22,7 @@ const COUNT = `
     max_seats_used_changed_at = case when excluded.max_seats_used > known.max_seats_used
       then excluded.max_seats_used_changed_at else known.max_seats_used_changed_at end`;
 
-/** Remembers the most seats that top-level groups were seen to use. Source: reference identity-and-import 3. */
+/** Records the highest number of seats that top-level groups have used. Source: reference identity-and-import 3. */
 @Injectable()
 export class SeatCountsJob {
   constructor(
@@ -30,14 +30,16 @@ export class SeatCountsJob {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** A group that cannot be counted does not keep the others. */
+  /** An error in one group does not stop the others. */
   @Job('count-seats', { cron: housekeepingCron })
   async run(run?: Ending): Promise<void> {
     for (const { id } of await this.db.query<{ id: number }>(DUE)) {
       run?.signal.throwIfAborted();
       await this.db
         .query(COUNT, [id])
-        .catch((error: unknown) => this.logger.warn({ err: error, group_id: id }, 'seats of a group were not counted'));
+        .catch((error: unknown) =>
+          this.logger.warn({ err: error, group_id: id }, 'counting the seats of a group failed'),
+        );
     }
   }
 }

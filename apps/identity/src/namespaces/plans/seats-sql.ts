@@ -1,4 +1,4 @@
-/** A membership or share counts while today (UTC) is before its end. */
+/** SQL: the membership or share has not expired. It counts while today (UTC) is before its end. */
 const live = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 const tree = (id: string): string => `namespace_ancestors a where a.ancestor_id = ${id}`;
@@ -6,10 +6,9 @@ const projects = (id: string): string =>
   `select p.id from projects p where p.namespace_id in (select a.namespace_id from ${tree(id)})`;
 
 /**
- * People who take a seat in a namespace: active humans with a level anywhere in it, by membership or by an invited
- * group; on the highest plan guests are free. A personal namespace has the one of its person.
- * Shape: an integer expression; `namespace` is the alias of a row with `id`, `kind` and `plan`.
- * Source: reference identity-and-import 3.
+ * SQL: number of seats used in a namespace: active humans with a level anywhere in it, by membership or by an invited
+ * group; in the highest plan guests are free. A personal namespace uses one. Shape: an integer expression; `namespace`
+ * is the alias of a row with `id`, `kind` and `plan`. Source: reference identity-and-import 3.
  */
 export function seatsSql(namespace: string): string {
   const id = `${namespace}.id`;
@@ -28,13 +27,16 @@ export function seatsSql(namespace: string): string {
     where held.access_level > case ${namespace}.plan when 'ultimate' then 10 else 5 end) end`;
 }
 
-/** Active people who are direct members of a group or of groups below it. Shape: an integer expression of the group's id. */
+/**
+ * SQL: number of active users who are direct members of a group or of groups below it. Shape: an integer expression of
+ * the group's id.
+ */
 export function membersWithDescendantsSql(id: string): string {
   return `(select count(distinct m.user_id)::int from members m join users u on u.id = m.user_id and u.state = 'active'
     where m.source_type = 'namespace' and ${live('m')} and m.source_id in (select a.namespace_id from ${tree(id)}))`;
 }
 
-/** Shape: an integer expression of the namespace's id. */
+/** SQL: number of projects in a namespace. Shape: an integer expression of the namespace's id. */
 export function projectsCountSql(id: string): string {
   return `(select count(*)::int from projects p where p.namespace_id in (select a.namespace_id from ${tree(id)}))`;
 }

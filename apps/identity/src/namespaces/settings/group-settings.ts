@@ -1,7 +1,7 @@
 import { plain } from '@rookery/kernel';
 import type { PlainColumns, PlainInput, PlainSettings } from '@rookery/kernel';
 
-/** Who may push to and merge into the default branch of new projects. */
+/** Permissions for pushing to and merging into the default branch of new projects. */
 export interface BranchProtection {
   allowed_to_push: { access_level: number }[];
   allow_force_push: boolean;
@@ -10,7 +10,7 @@ export interface BranchProtection {
   code_owner_approval_required?: boolean;
 }
 
-/** What the old numbers 0..4 mean. Source: reference identity-and-import 2.4. */
+/** Converts the legacy numbers 0..4. Source: reference identity-and-import 2.4. */
 export function branchProtection(level: number): BranchProtection {
   const push = level <= 1 ? 30 : 40;
   const merge = level === 0 || level === 3 ? 30 : 40;
@@ -25,14 +25,14 @@ export function branchProtection(level: number): BranchProtection {
 const DEFAULT_PROTECTION = branchProtection(2);
 const UNSET = { default: null, nullable: true } as const;
 const LATER = { settable: 'later' } as const;
-/** Shown where the group is answered alone, to those who administer it. */
+/** Shown only in the answer about a single group, to callers who administer it. */
 const SECRET = { in: 'detail', shown: 'administering' } as const;
 const DAY_SECONDS = 86_400;
 
 /**
- * The plain fields of a group: stored as they are sent, shown as they are stored, asked for by no query. The defaults
- * are what clients read of a group that never set them. In the order of the parameters.
- * Source: reference identity-and-import 2.3-2.6; ADR 0061, 0162.
+ * Plain fields of a group: stored as sent and shown as stored; no query depends on them. Defaults are the values of
+ * groups that never set them. In the order of the parameters. Source: reference identity-and-import 2.3-2.6; ADR 0061,
+ * 0162.
  */
 export const GROUP_FIELDS = plain.table({
   auto_devops_enabled: plain.flag(UNSET),
@@ -63,14 +63,14 @@ export const GROUP_FIELDS = plain.table({
     min: 0,
     by: 'administrators',
     in: 'detail',
-    about: 'Administrators.',
+    about: 'For administrators.',
   }),
   extra_shared_runners_minutes_limit: plain.int({
     ...UNSET,
     min: 0,
     by: 'administrators',
     in: 'detail',
-    about: 'Administrators.',
+    about: 'For administrators.',
   }),
   wiki_access_level: plain.oneOf(['disabled', 'private', 'enabled'], { default: 'enabled' }),
   assistant_features_enabled: plain.flag({ default: true, alias: 'duo_features_enabled' }),
@@ -89,7 +89,7 @@ export const GROUP_FIELDS = plain.table({
     ...LATER,
     in: 'detail',
     shown: 'atTheTop',
-    about: 'Top-level groups.',
+    about: 'For top-level groups.',
   }),
   math_rendering_limits_enabled: plain.flag({ default: true, ...LATER }),
   lock_math_rendering_limits_enabled: plain.flag({ default: false, ...LATER }),
@@ -100,7 +100,7 @@ export const GROUP_FIELDS = plain.table({
     ...LATER,
     in: 'detail',
     shown: 'administeringAtTheTop',
-    about: 'Top-level groups: tokens of the group and of all below.',
+    about: 'For top-level groups: applies to tokens of the group and of all groups below.',
   }),
   allowed_email_domains_list: plain.text({ ...UNSET, ...LATER, in: 'detail', shown: 'owners', longest: 4096 }),
   max_artifacts_size: plain.int({ ...UNSET, ...LATER, min: 0 }),
@@ -119,7 +119,7 @@ export const GROUP_FIELDS = plain.table({
     ...SECRET,
     min: 0,
     max: 10 * DAY_SECONDS,
-    about: 'Seconds.',
+    about: 'In seconds.',
   }),
   unique_project_download_limit_allowlist: plain.texts({ default: [], ...LATER, ...SECRET, max: 100 }),
   unique_project_download_limit_alertlist: plain.ints({ default: [], ...LATER, ...SECRET, max: 100 }),
@@ -128,13 +128,16 @@ export const GROUP_FIELDS = plain.table({
 
 export type PlainGroupColumns = PlainColumns<typeof GROUP_FIELDS>;
 export type GroupSettings = PlainSettings<typeof GROUP_FIELDS>;
-/** What may be sent of a new group. */
+/** Fields for creating a group. */
 export type NewPlainGroup = PlainInput<typeof GROUP_FIELDS>;
-/** What may be sent of a group that is there. */
+/** Fields for updating a group. */
 export type PlainGroupChange = PlainInput<typeof GROUP_FIELDS, 'always' | 'later'>;
 
-/** Settings that stand for others, and one that has a newer name. Source: reference identity-and-import 2.4, 2.6. */
-export function settled(sent: Partial<GroupSettings>): Partial<GroupSettings> {
+/**
+ * Expands settings that set several others, and maps a deprecated name to the new one. Source: reference
+ * identity-and-import 2.4, 2.6.
+ */
+export function expandSettings(sent: Partial<GroupSettings>): Partial<GroupSettings> {
   const settings = { ...sent };
   if (settings.default_branch_protection_defaults) {
     settings.default_branch_protection_defaults = {

@@ -21,10 +21,10 @@ interface InProject {
   readonly data: { readonly project_id: number | null };
 }
 
-/** Nobody waits for figures, so those of a quarter of a second share a transaction: notes come one by one. */
-const KEEPING = { effect: 'keep-statistics', gatherMs: 250 };
+/** Figures are not urgent, and notes arrive one by one, so events of a quarter of a second share a transaction. */
+const STATISTICS_EFFECT = { effect: 'keep-statistics', gatherMs: 250 };
 
-/** Facts of other services about projects, kept for lists and single projects. Source: ADR 0110. */
+/** Stores figures from other services for lists and single projects. Source: ADR 0110. */
 @Controller()
 export class ProjectFactsConsumer {
   constructor(
@@ -32,50 +32,50 @@ export class ProjectFactsConsumer {
     private readonly projects: ProjectsService,
   ) {}
 
-  @Consume(collaborationStorageMeasured, KEEPING)
+  @Consume(collaborationStorageMeasured, STATISTICS_EFFECT)
   storageMeasured({ tx, events }: EffectBatch<typeof collaborationStorageMeasured>): Promise<void> {
     const facts = events.map((event) => event.data);
     return this.statistics.measure(tx, 'storage', facts);
   }
 
-  @Consume(packageStorageMeasured, KEEPING)
+  @Consume(packageStorageMeasured, STATISTICS_EFFECT)
   packagesMeasured({ tx, events }: EffectBatch<typeof packageStorageMeasured>): Promise<void> {
     const facts = events.map((event) => event.data);
     return this.statistics.measure(tx, 'packages', facts);
   }
 
-  @Consume(projectIssuesCounted, KEEPING)
+  @Consume(projectIssuesCounted, STATISTICS_EFFECT)
   issuesCounted({ tx, events }: EffectBatch<typeof projectIssuesCounted>): Promise<void> {
     const facts = events.map(({ data }) => ({ ...data, measured_at: data.counted_at }));
     return this.statistics.measure(tx, 'issues', facts);
   }
 
-  @Consume(issueCreated, KEEPING)
+  @Consume(issueCreated, STATISTICS_EFFECT)
   issueCreated({ tx, events }: EffectBatch<typeof issueCreated>): Promise<void> {
     return this.touch(tx, events);
   }
 
-  @Consume(issueReopened, KEEPING)
+  @Consume(issueReopened, STATISTICS_EFFECT)
   issueReopened({ tx, events }: EffectBatch<typeof issueReopened>): Promise<void> {
     return this.touch(tx, events);
   }
 
-  @Consume(issueClosed, KEEPING)
+  @Consume(issueClosed, STATISTICS_EFFECT)
   issueClosed({ tx, events }: EffectBatch<typeof issueClosed>): Promise<void> {
     return this.touch(tx, events);
   }
 
-  @Consume(issueDeleted, KEEPING)
+  @Consume(issueDeleted, STATISTICS_EFFECT)
   issueDeleted({ tx, events }: EffectBatch<typeof issueDeleted>): Promise<void> {
     return this.touch(tx, events);
   }
 
-  @Consume(issueUpdated, KEEPING)
+  @Consume(issueUpdated, STATISTICS_EFFECT)
   issueUpdated({ tx, events }: EffectBatch<typeof issueUpdated>): Promise<void> {
     return this.touch(tx, events);
   }
 
-  @Consume(noteCreated, KEEPING)
+  @Consume(noteCreated, STATISTICS_EFFECT)
   noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
     return this.touch(tx, events);
   }

@@ -20,7 +20,7 @@ export class ProjectChangesController {
   ) {}
 
   @Endpoint('POST', '/projects', {
-    about: "Makes a project in the caller's own namespace or in a group.",
+    about: "Creates a project in the caller's own namespace or in a group.",
     source: SOURCE,
     may: signedIn(),
     params: CreateProject,
@@ -32,7 +32,7 @@ export class ProjectChangesController {
   }
 
   @Endpoint('POST', '/projects/user/:user_id', {
-    about: 'Makes a project for somebody else, in their own namespace unless another is named.',
+    about: "Creates a project for another user, by default in that user's own namespace.",
     source: SOURCE,
     may: administrator(),
     params: CreateUserProject,
@@ -43,7 +43,7 @@ export class ProjectChangesController {
   }
 
   @Endpoint('PUT', '/projects/:id', {
-    about: 'Changes a project; its visibility only by owners.',
+    about: 'Changes a project. Only owners may change its visibility.',
     source: SOURCE,
     within: inProject('id'),
     may: atLeast('maintainer'),

@@ -7,14 +7,14 @@ import { ChangeLog } from '../../directory/change-log';
 import { Project } from '../project.entity';
 import type { KnownProject, ProjectChange } from './project-input';
 import { ProjectPlacesService } from './project-places.service';
-import type { Placed } from './project-places.service';
-import { namingTaken, ProjectsService } from '../projects.service';
+import type { LocatedProject } from './project-places.service';
+import { withUniqueNames, ProjectsService } from '../projects.service';
 import { partsOf, problemsOfProject } from './project-rules';
 import type { ProjectParts } from './project-rules';
 
 type Shape = Pick<Project, 'name' | 'path' | 'visibility'>;
 
-/** Changing projects. Source: reference identity-and-import 10.2. */
+/** Changes of projects. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class ProjectChangesService {
   constructor(
@@ -24,9 +24,9 @@ export class ProjectChangesService {
     private readonly projects: ProjectsService,
   ) {}
 
-  /** Errors: Invalid by field; Forbidden for a change of visibility by less than an owner. */
+  /** Errors: Invalid by field; Forbidden when a caller below owner changes the visibility. */
   update(viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
-    return namingTaken(() => this.work.run((tx) => this.change(tx, viewer, scope, params)));
+    return withUniqueNames(() => this.work.run((tx) => this.change(tx, viewer, scope, params)));
   }
 
   private async change(tx: Tx, viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
@@ -35,22 +35,30 @@ export class ProjectChangesService {
     const parts = partsOf(viewer, params);
     const { name = old.name, path = old.path, visibility = old.visibility } = parts.shape;
     if (visibility !== old.visibility && !viewer.isAdmin && scope.level < ACCESS_LEVELS.owner) throw new Forbidden();
-    await this.judge(tx, placed, { name, path, visibility }, parts);
+    await this.validate(tx, placed, { name, path, visibility }, parts);
 
     const { settings, ...columns } = parts.stored;
     const changes = { ...columns, name, path, visibility, settings: { ...old.settings, ...settings } };
     await tx.manager.update(Project, scope.id, { ...changes, updatedAt: new Date() });
-    if (path !== old.path) await this.projects.resettle(tx, placed, placed.home, path);
-    await this.projects.setPictureAndTopics(tx, scope.id, parts.beside);
+    if (path !== old.path) await this.projects.changePath(tx, placed, placed.home, path);
+    await this.projects.setPictureAndTopics(tx, scope.id, parts.related);
     this.log.record(tx, 'project', scope.id);
   }
 
-  /** What was fine when it was made stays, also where rules became stricter since. Errors: Invalid by field. */
-  private async judge(tx: Tx, { project: old, home }: Placed, wanted: Shape, parts: ProjectParts): Promise<void> {
+  /**
+   * Validates a change. Unchanged values are not validated, because rules may have become stricter since they were
+   * stored. Errors: Invalid by field.
+   */
+  private async validate(
+    tx: Tx,
+    { project: old, home }: LocatedProject,
+    wanted: Shape,
+    parts: ProjectParts,
+  ): Promise<void> {
     const problems = {
       ...problemsOfProject(wanted, home),
       ...parts.problems,
-      ...this.projects.problemsOfPicture(parts.beside),
+      ...this.projects.problemsOfPicture(parts.related),
     };
     if (wanted.name === old.name) delete problems['name'];
     if (wanted.path === old.path) delete problems['path'];

@@ -8,14 +8,14 @@ import { projectPathFrom } from '../../namespaces/paths/path-rules';
 import type { NewProject } from './project-input';
 import { mayPutProjectsIn, ProjectPlacesService } from './project-places.service';
 import type { Home } from './project-places.service';
-import { namingTaken, ProjectsService } from '../projects.service';
+import { withUniqueNames, ProjectsService } from '../projects.service';
 import { partsOf, problemsOfProject } from './project-rules';
 
 const NOT_VALID = { namespace: ['is not valid'] };
-/** The one organization of an instance. */
+/** Id of the only organization of an instance. */
 const ORGANIZATION = 1;
 
-/** Making projects. Source: reference identity-and-import 10.2. */
+/** Creation of projects. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class ProjectCreationService {
   constructor(
@@ -27,10 +27,13 @@ export class ProjectCreationService {
 
   /** Errors: Invalid by field; NotFound for another organization. */
   create(viewer: SignedInViewer, params: NewProject): Promise<number> {
-    return namingTaken(() => this.work.run((tx) => this.insert(tx, viewer, viewer.userId, params)));
+    return withUniqueNames(() => this.work.run((tx) => this.insert(tx, viewer, viewer.userId, params)));
   }
 
-  /** Makes a project as if that person had made it, with their rights and limits. Errors: as above; NotFound for the user. */
+  /**
+   * Creates a project on behalf of a user, with that user's permissions and limits. Errors: as in `create`; NotFound
+   * for the user.
+   */
   createFor(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
     const make = async (tx: Tx): Promise<number> => {
       const [user] = await tx.query<{ username: string; admin: boolean; external: boolean }>(
@@ -41,13 +44,13 @@ export class ProjectCreationService {
       const { username, admin: isAdmin, external: isExternal } = user;
       return this.insert(tx, { ...viewer, userId, username, isAdmin, isExternal }, viewer.userId, params);
     };
-    return namingTaken(() => this.work.run(make));
+    return withUniqueNames(() => this.work.run(make));
   }
 
   private async insert(tx: Tx, maker: SignedInViewer, actorId: number, params: NewProject): Promise<number> {
     const { namespace_id, organization_id, initialize_with_readme, ...sent } = params;
     if ((organization_id ?? ORGANIZATION) !== ORGANIZATION) throw new NotFound('Organization');
-    const { shape, beside, stored, problems: refused } = partsOf(maker, sent);
+    const { shape, related, stored, problems: refused } = partsOf(maker, sent);
     const home = await this.home(tx, maker, namespace_id ?? null);
     const path = shape.path || projectPathFrom(shape.name ?? '');
     const name = shape.name || path;
@@ -55,23 +58,23 @@ export class ProjectCreationService {
     const problems = {
       ...problemsOfProject({ name, path, visibility }, home),
       ...refused,
-      ...this.projects.problemsOfPicture(beside),
-      ...(await this.projects.crowding(tx, home)),
+      ...this.projects.problemsOfPicture(related),
+      ...(await this.projects.problemsOfRoom(tx, home)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const taken = await this.projects.taken(tx, home.id, { name, path });
     if (Object.keys(taken).length > 0) throw new Invalid(taken);
 
     const draft = { ...stored, name, path, visibility };
-    const making = { creatorId: maker.userId, actorId, initialize_with_readme };
-    const id = await this.projects.insert(tx, home, draft, making);
-    await this.projects.setPictureAndTopics(tx, id, beside);
+    const options = { creatorId: maker.userId, actorId, initialize_with_readme };
+    const id = await this.projects.insert(tx, home, draft, options);
+    await this.projects.setPictureAndTopics(tx, id, related);
     return id;
   }
 
   /**
-   * Errors: Invalid when there is no such namespace, or the maker may not create there.
-   * Source: reference identity-and-import 10.2.
+   * Errors: Invalid for an unknown namespace, or one in which the creator may not create projects. Source: reference
+   * identity-and-import 10.2.
    */
   private async home(tx: Tx, maker: SignedInViewer, namespaceId: number | null): Promise<Home> {
     const id = namespaceId ?? (await this.places.ownNamespace(tx, maker.userId));

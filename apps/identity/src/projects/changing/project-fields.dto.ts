@@ -12,20 +12,23 @@ class ProjectBasics {
   @Text({ optional: true, nullable: true }) description?: string | null;
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
   @Text({ optional: true }) default_branch?: string;
-  @ListOf('text', { optional: true, alias: 'tag_list', about: 'Names; missing topics are made.' }) topics?: string[];
+  @ListOf('text', { optional: true, alias: 'tag_list', about: 'Names of topics. Missing topics are created.' })
+  topics?: string[];
   @AvatarUpload() avatar?: UploadedFile | null;
-  @Text({ optional: true, nullable: true, about: 'Refused: nothing is imported by URL.' }) import_url?: string | null;
+  @Text({ optional: true, nullable: true, about: 'Refused: importing by URL is not supported.' }) import_url?:
+    | string
+    | null;
   @Text({ optional: true, nullable: true, about: 'Refused: there are no templates.' }) template_name?: string | null;
 }
 
-/** What create and update have in common. */
+/** Parameters that creation and update share. */
 class ProjectFields extends withPlainFields(ProjectBasics, PROJECT_FIELDS, { when: 'always' }) {}
 
 @AtLeastOneOf('name', 'path')
 export class CreateProject extends ProjectFields implements NothingBut<NewProject, CreateProject> {
   @Int({ optional: true, nullable: true }) namespace_id?: number | null;
   @Int({ optional: true, nullable: true }) organization_id?: number | null;
-  @Flag({ optional: true, about: 'Told to the service of repositories.' }) initialize_with_readme?: boolean;
+  @Flag({ optional: true, about: 'Passed to the repository service.' }) initialize_with_readme?: boolean;
 }
 
 export class CreateUserProject extends CreateProject implements NothingBut<NewProject, CreateUserProject, 'user_id'> {

@@ -8,11 +8,11 @@ import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.se
 import type { ProjectRecord } from '../project.entity';
 import { OWN_TABLES } from '../../directory/reach/reach-sql';
 
-/** A namespace in which a project lies, or shall lie, with the caller's level there. */
+/** The present or future namespace of a project, with the caller's access level there. */
 export interface Home {
   readonly id: number;
   readonly kind: 'group' | 'user';
-  /** The person of a user namespace. */
+  /** The user of a personal namespace. */
   readonly owner_id: number | null;
   readonly root_id: number;
   readonly full_path: string;
@@ -20,22 +20,28 @@ export interface Home {
   readonly project_creation_level: string;
   readonly level: number;
 }
-export interface Placed {
+export interface LocatedProject {
   readonly project: ProjectRecord;
   readonly home: Home;
   readonly fullPath: string;
 }
 
 const LEVEL = groupLevelSql({ user: '$2::bigint', namespace: 'n', tables: OWN_TABLES });
-/** How often a project may move away under a change before the change gives up. */
+/** Maximum number of attempts when the project is moved concurrently. */
 const MAX_TRIES = 5;
 
-/** Where projects lie, held still while something is made or changed there. Locks namespaces, those above first, then the project. */
+/**
+ * Locks the namespaces of projects, then the project, while a project is created or changed. Namespaces above are
+ * locked first.
+ */
 @Injectable()
 export class ProjectPlacesService {
   constructor(private readonly trees: NamespaceTreesService) {}
 
-  /** Null when there is no such namespace. A personal one is for one maker at a time, since its projects are counted. */
+  /**
+   * Locks a namespace. Shape: null for an unknown one. A personal namespace is locked exclusively, because its projects
+   * are counted.
+   */
   async home(tx: Tx, viewer: Pick<Viewer, 'userId'>, namespaceId: number): Promise<Home | null> {
     const [found] = await tx.query<{ kind: string }>(`select kind from namespaces where id = $1`, [namespaceId]);
     if (!found) return null;
@@ -48,36 +54,39 @@ export class ProjectPlacesService {
     return home ?? null;
   }
 
-  /** Bots have none. */
+  /** Shape: null for bots, which have no personal namespace. */
   async ownNamespace(tx: Tx, userId: number): Promise<number | null> {
     const [own] = await tx.query<{ id: number }>(`select id from namespaces where owner_id = $1`, [userId]);
     return own?.id ?? null;
   }
 
-  /** Errors: NotFound for the project. */
-  async project(tx: Tx, viewer: Pick<Viewer, 'userId'>, projectId: number): Promise<Placed> {
-    const { placed } = await this.together(tx, viewer, projectId, null);
+  /** Locks a project and its namespace. Errors: NotFound for the project. */
+  async project(tx: Tx, viewer: Pick<Viewer, 'userId'>, projectId: number): Promise<LocatedProject> {
+    const { placed } = await this.lockTogether(tx, viewer, projectId, null);
     return placed;
   }
 
-  /** A project, and the namespace it may go to. Errors: NotFound for either; Conflict when it is moved again and again. */
+  /**
+   * Locks a project, its namespace, and the target namespace. Errors: NotFound for project or target; Conflict when the
+   * project is moved repeatedly.
+   */
   async withTarget(
     tx: Tx,
     viewer: Pick<Viewer, 'userId'>,
     projectId: number,
     targetId: number,
-  ): Promise<{ placed: Placed; target: Home }> {
-    const { placed, target } = await this.together(tx, viewer, projectId, targetId);
+  ): Promise<{ placed: LocatedProject; target: Home }> {
+    const { placed, target } = await this.lockTogether(tx, viewer, projectId, targetId);
     if (!target) throw new NotFound('Namespace');
     return { placed, target };
   }
 
-  private async together(
+  private async lockTogether(
     tx: Tx,
     viewer: Pick<Viewer, 'userId'>,
     projectId: number,
     targetId: number | null,
-  ): Promise<{ placed: Placed; target: Home | null }> {
+  ): Promise<{ placed: LocatedProject; target: Home | null }> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const [at] = await tx.query<{ namespace_id: number }>(`select namespace_id from projects where id = $1`, [
         projectId,
@@ -88,7 +97,7 @@ export class ProjectPlacesService {
       for (const id of await this.trees.inLockOrder(tx, [...ids])) homes.set(id, await this.home(tx, viewer, id));
       const project = await this.locked(tx, projectId);
       const home = homes.get(project.namespace_id);
-      // It may have moved between the look and the lock.
+      // The project may have been moved between reading and locking.
       if (!home || project.namespace_id !== at.namespace_id) continue;
       const placed = { project, home, fullPath: `${home.full_path}/${project.path}` };
       return { placed, target: targetId === null ? null : (homes.get(targetId) ?? null) };
@@ -96,7 +105,7 @@ export class ProjectPlacesService {
     throw new Conflict('409 Conflict: Resource lock');
   }
 
-  /** The project alone, where its place does not matter. Errors: NotFound. */
+  /** Locks only the project. Errors: NotFound. */
   async locked(tx: Tx, projectId: number): Promise<ProjectRecord> {
     const [project] = await tx.query<ProjectRecord>(`select * from projects where id = $1 for no key update`, [
       projectId,
@@ -106,7 +115,10 @@ export class ProjectPlacesService {
   }
 }
 
-/** Whether projects may be made in, or moved to, this namespace. Source: reference identity-and-import 10.2, 12. */
+/**
+ * Whether the viewer may create projects in this namespace or move them there. Source: reference identity-and-import
+ * 10.2, 12.
+ */
 export function mayPutProjectsIn(viewer: Viewer, home: Home): boolean {
   if (home.kind === 'user') return viewer.isAdmin || home.owner_id === viewer.userId;
   return mayCreateProjectIn(viewer, home.level, home.project_creation_level);

@@ -4,31 +4,31 @@ import { CreateProject, UpdateProject } from './project-fields.dto';
 import type { NewProject, ProjectChange } from './project-input';
 import { partsOf } from './project-rules';
 
-const somebody = { isAdmin: false };
+const plainUser = { isAdmin: false };
 
-/** A parameter that nothing takes up does not compile: neither in the class nor where a change is taken apart. */
+/** A parameter that no rule handles does not compile, neither in the class nor in `partsOf`. */
 class CreateColoured extends CreateProject implements NothingBut<NewProject, CreateColoured> {
-  // @ts-expect-error nothing takes up the colour
+  // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
 }
 class UpdateColoured extends UpdateProject implements NothingBut<ProjectChange, UpdateColoured, 'id'> {
-  // @ts-expect-error nothing takes up the colour
+  // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
 }
 interface ColouredChange extends ProjectChange {
   readonly colour?: string;
 }
 
-describe('what is sent of a project', () => {
-  it('does not compile with something that nothing takes up', () => {
+describe('fields of a project', () => {
+  it('do not compile if no rule handles them', () => {
     const coloured: ColouredChange = { colour: 'red' };
-    // @ts-expect-error nothing takes up the colour
-    expect(partsOf(somebody, coloured).stored).toEqual({ settings: {} });
+    // @ts-expect-error no rule handles the colour
+    expect(partsOf(plainUser, coloured).stored).toEqual({ settings: {} });
     expect([CreateColoured, UpdateColoured]).toHaveLength(2);
   });
 
-  it('goes to the part that takes it up', () => {
-    const { shape, beside, stored, problems } = partsOf(somebody, {
+  it('are split into the parts that handle them', () => {
+    const { shape, related, stored, problems } = partsOf(plainUser, {
       name: 'Eggs',
       description: null,
       topics: ['nests'],
@@ -36,7 +36,7 @@ describe('what is sent of a project', () => {
       packages_enabled: false,
     });
     expect(shape).toEqual({ name: 'Eggs', path: undefined, visibility: undefined });
-    expect(beside).toEqual({ topics: ['nests'], avatar: undefined });
+    expect(related).toEqual({ topics: ['nests'], avatar: undefined });
     expect(stored).toEqual({
       description: null,
       packagesEnabled: false,
@@ -45,8 +45,8 @@ describe('what is sent of a project', () => {
     expect(problems).toEqual({});
   });
 
-  it('folds old switches into what took their place, which wins', () => {
-    const { stored } = partsOf(somebody, {
+  it('convert deprecated switches to the new fields, which take precedence', () => {
+    const { stored } = partsOf(plainUser, {
       issues_enabled: false,
       jobs_enabled: true,
       wiki_enabled: true,
@@ -60,8 +60,8 @@ describe('what is sent of a project', () => {
     });
   });
 
-  it('is refused where texts are too long or a source is asked for', () => {
-    const { problems } = partsOf(somebody, {
+  it('are refused if texts are too long or a source is given', () => {
+    const { problems } = partsOf(plainUser, {
       description: 'x'.repeat(2001),
       merge_commit_template: 'x'.repeat(501),
       import_url: 'https://example.com/x.git',

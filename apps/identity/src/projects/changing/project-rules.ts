@@ -4,7 +4,7 @@ import { asProperties } from '@rookery/persistence';
 import { projectNameProblems, projectPathProblems, TAKEN } from '../../namespaces/paths/path-rules';
 import { PROJECT_FIELDS } from '../project-settings';
 import type { Project } from '../project.entity';
-import type { ProjectChange, ProjectSources, SentColumns, SentBeside, SentShape } from './project-input';
+import type { ProjectChange, ProjectSources, SentColumns, RelatedFields, SentShape } from './project-input';
 
 /** Units: characters. */
 const MAX_LENGTHS = { description: 2000, default_branch: 255 } as const;
@@ -20,7 +20,7 @@ interface HomeShape {
   readonly visibility: Visibility;
 }
 
-/** What is wrong with a project as it would be, by field. Source: reference identity-and-import 2.10, 10.2. */
+/** Returns the problems of a project after a change, by field. Source: reference identity-and-import 2.10, 10.2. */
 export function problemsOfProject(project: ProjectShape, home: HomeShape): Record<string, string[]> {
   const isAbove = home.kind === 'group' && VISIBILITY_LEVELS[project.visibility] > VISIBILITY_LEVELS[home.visibility];
   return problemsByField({
@@ -30,13 +30,13 @@ export function problemsOfProject(project: ProjectShape, home: HomeShape): Recor
   });
 }
 
-/** Texts that are longer than they may be, by field. */
+/** Returns the problems of texts that are too long, by field. */
 export function problemsOfTexts(sent: SentColumns): Record<string, string[]> {
   const tooLong = (field: keyof typeof MAX_LENGTHS): string[] => lengthProblems(sent[field] ?? '', MAX_LENGTHS[field]);
   return problemsByField({ description: tooLong('description'), default_branch: tooLong('default_branch') });
 }
 
-/** What cannot be had here. Source: reference identity-and-import 10.2. */
+/** Returns the problems of sources, none of which is supported. Source: reference identity-and-import 10.2. */
 function problemsOfSources({ import_url, template_name }: ProjectSources): Record<string, string[]> {
   return problemsByField({
     import_url: import_url ? ['git import source is disabled'] : [],
@@ -51,17 +51,19 @@ export function takenProblems(name: boolean, path: boolean): Record<string, stri
   };
 }
 
-/** What was sent, by what takes it up. */
+/** Sent fields of a project, grouped by the code that handles them. */
 export interface ProjectParts {
   readonly shape: SentShape;
-  readonly beside: SentBeside;
+  readonly related: RelatedFields;
   /** Columns and settings as they are stored. */
   readonly stored: Partial<Project>;
-  /** What is wrong with texts and sources, by field. */
+  /** Problems of texts and sources, by field. */
   readonly problems: Record<string, string[]>;
 }
 
-/** Takes a change apart. What no part takes up is left for the plain fields; where they do not have it, it does not compile. */
+/**
+ * Splits the sent fields into parts. Fields of no other part must be plain fields; otherwise the code does not compile.
+ */
 export function partsOf<Sent extends ProjectChange>(
   viewer: { readonly isAdmin: boolean },
   sent: Sent & NothingBut<ProjectChange, Sent>,
@@ -72,7 +74,7 @@ export function partsOf<Sent extends ProjectChange>(
   const { columns, settings } = plainChange(PROJECT_FIELDS, plain, viewer);
   return {
     shape: { name, path, visibility },
-    beside: { topics, avatar },
+    related: { topics, avatar },
     stored: {
       ...(description === undefined ? {} : { description }),
       ...(default_branch === undefined ? {} : { defaultBranch: default_branch }),

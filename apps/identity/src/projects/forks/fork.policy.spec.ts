@@ -21,6 +21,6 @@ test.each<[Partial<ForkSource>, boolean, boolean]>([
   [{ repository: 'private', level: 20 }, true, true],
   [{ forking: 'disabled', level: 50 }, false, false],
   [{ repository: 'disabled', level: 50 }, false, false],
-])('%j: a person %s, an administrator %s', (over, mayPerson, mayAdmin) => {
+])('%j: a user %s, an administrator %s', (over, mayPerson, mayAdmin) => {
   expect([mayFork(person, source(over)), mayFork(admin, source(over))]).toEqual([mayPerson, mayAdmin]);
 });

@@ -1,7 +1,7 @@
 import type { Viewer, Visibility } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 
-/** What of a project decides about copying it. */
+/** Facts about a project that decide whether it may be forked. */
 export interface ForkSource {
   readonly visibility: Visibility;
   readonly level: number;
@@ -10,8 +10,9 @@ export interface ForkSource {
 }
 
 /**
- * Whoever may read the content may copy it: in open projects everybody, in private ones reporters, where the feature
- * is for members only members who are reporters. Source: reference identity-and-import 10.2.
+ * Permission to fork: callers who may read the repository. In public and internal projects all users, in private ones
+ * reporters; with the feature level `private` only members who are reporters. Source: reference identity-and-import
+ * 10.2.
  */
 export function mayFork(viewer: Viewer, source: ForkSource): boolean {
   const features = [source.forking, source.repository];

@@ -5,14 +5,14 @@ import type { Project, ProjectRecord } from '../project.entity';
 
 const DEFAULTS = plainDefaults(PROJECT_FIELDS);
 
-/** A setting as it holds, stored or not. */
+/** Returns a setting, or its default when it is not stored. */
 export function settingOf<K extends keyof ProjectSettings>(project: ProjectRecord, name: K): ProjectSettings[K] {
   return project.settings[name] ?? DEFAULTS[name];
 }
 
 const SETTINGS = [...FEATURE_FIELDS, 'shared_runners_enabled', 'lfs_enabled', 'ci_config_path'] as const;
 
-/** What a fork has in common with its source from the beginning: who may use which feature, and how it is built. */
+/** Returns the columns that a new fork copies from its source: feature levels and build settings. */
 export function forkedColumns(source: ProjectRecord): Partial<Project> {
   const stored = Object.entries(source.settings).filter(([name]) => SETTINGS.some((setting) => setting === name));
   return {

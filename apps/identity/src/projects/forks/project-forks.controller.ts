@@ -5,7 +5,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { project } from '../project.presenter';
 import type { ProjectRow } from '../project-row';
 import { ProjectsQueries } from '../projects.queries';
-import { NamedNamespaces } from '../../directory/scope/named-namespaces';
+import { NamespaceResolver } from '../../directory/scope/namespace-resolver';
 import { ForkProject } from './project-forks.dto';
 import { ProjectForksService } from './project-forks.service';
 
@@ -13,12 +13,12 @@ import { ProjectForksService } from './project-forks.service';
 export class ProjectForksController {
   constructor(
     private readonly forks: ProjectForksService,
-    private readonly namespaces: NamedNamespaces,
+    private readonly namespaces: NamespaceResolver,
     private readonly projects: ProjectsQueries,
   ) {}
 
   @Endpoint('POST', '/projects/:id/fork', {
-    about: "Makes a project of the caller's from another one.",
+    about: "Forks a project into the caller's namespace or another one.",
     source: 'reference identity-and-import 10.2',
     within: inProject('id'),
     may: signedIn(),
@@ -28,7 +28,7 @@ export class ProjectForksController {
   })
   async fork({ viewer, params, within }: Call<ForkProject, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
     const named = params.namespace_id ?? params.namespace_path ?? params.namespace;
-    const target = named === undefined || named === '' ? null : await this.namespaces.id(viewer, named);
+    const target = named === undefined || named === '' ? null : await this.namespaces.resolveId(viewer, named);
     return this.projects.changed(viewer, await this.forks.fork(viewer, within, target, params));
   }
 }

@@ -3,7 +3,7 @@ import type { Visibility } from '@rookery/kernel';
 import { VISIBILITIES } from '@rookery/kernel';
 import type { NewFork } from './project-forks.service';
 
-/** `namespace_id` wins over `namespace_path`, and that over `namespace`. */
+/** `namespace_id` takes precedence over `namespace_path`, and that over `namespace`. */
 export class ForkProject implements NewFork {
   @IdOrPath({ in: 'path' }) id: number | string;
   @IdOrPath({ optional: true, deprecated: 'namespace_id' }) namespace?: number | string;
@@ -12,6 +12,6 @@ export class ForkProject implements NewFork {
   @Text({ optional: true }) name?: string;
   @Text({ optional: true }) path?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
-  @OneOf(VISIBILITIES, { optional: true, about: 'At most that of the source and of the namespace.' })
+  @OneOf(VISIBILITIES, { optional: true, about: 'At most the visibility of the source and of the namespace.' })
   visibility?: Visibility;
 }

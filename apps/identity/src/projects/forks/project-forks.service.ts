@@ -6,8 +6,8 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import type { Picture } from '../../avatars/picture';
 import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
-import type { Home, Placed } from '../changing/project-places.service';
-import { namingTaken, ProjectsService } from '../projects.service';
+import type { Home, LocatedProject } from '../changing/project-places.service';
+import { withUniqueNames, ProjectsService } from '../projects.service';
 import type { ProjectDraft } from '../projects.service';
 import { problemsOfTexts, problemsOfProject } from '../changing/project-rules';
 import type { ProjectRecord } from '../project.entity';
@@ -16,7 +16,7 @@ import { mayFork } from './fork.policy';
 
 const TARGET = 'Target Namespace';
 
-/** How a fork shall be called and seen. Source: reference identity-and-import 10.2. */
+/** Fields for creating a fork. Source: reference identity-and-import 10.2. */
 export interface NewFork {
   readonly name?: string;
   readonly path?: string;
@@ -24,7 +24,7 @@ export interface NewFork {
   readonly visibility?: Visibility;
 }
 
-/** Forking projects. Source: reference identity-and-import 10.2. */
+/** Forks of projects. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class ProjectForksService {
   constructor(
@@ -34,8 +34,8 @@ export class ProjectForksService {
   ) {}
 
   /**
-   * Shape: `targetId` null is the caller's own namespace. Errors: NotFound for what may not be forked, and for a
-   * namespace that nothing may be put in; Conflict with the problems by field.
+   * Forks a project. Shape: `targetId` null is the caller's own namespace. Errors: NotFound for a project that may not
+   * be forked, and for a namespace in which the caller may not create projects; Conflict with the problems by field.
    */
   async fork(
     viewer: SignedInViewer,
@@ -44,7 +44,7 @@ export class ProjectForksService {
     wish: NewFork,
   ): Promise<number> {
     try {
-      return await namingTaken(() => this.work.run((tx) => this.insert(tx, viewer, source, targetId, wish)));
+      return await withUniqueNames(() => this.work.run((tx) => this.insert(tx, viewer, source, targetId, wish)));
     } catch (error) {
       throw error instanceof Invalid ? new Conflict(error.fields) : error;
     }
@@ -60,12 +60,12 @@ export class ProjectForksService {
     const namespaceId = targetId ?? (await this.places.ownNamespace(tx, viewer.userId));
     if (namespaceId === null) throw new NotFound(TARGET);
     const { placed, target } = await this.places.withTarget(tx, viewer, source.id, namespaceId);
-    await this.mayGo(tx, viewer, { placed, level: source.level }, target);
+    await this.checkTarget(tx, viewer, { placed, level: source.level }, target);
     const draft = this.draftOf(placed.project, target, wish);
-    await this.judge(tx, target, draft);
+    await this.validate(tx, target, draft);
 
-    const making = { creatorId: viewer.userId, actorId: viewer.userId, initialize_with_readme: undefined };
-    const id = await this.projects.insert(tx, target, draft, making);
+    const options = { creatorId: viewer.userId, actorId: viewer.userId, initialize_with_readme: undefined };
+    const id = await this.projects.insert(tx, target, draft, options);
     const picture = await this.pictureOf(tx, source.id);
     if (picture) await this.projects.setPictureAndTopics(tx, id, { avatar: picture });
     const facts = { project_id: id, source_project_id: source.id, namespace_id: target.id, creator_id: viewer.userId };
@@ -74,10 +74,10 @@ export class ProjectForksService {
     return id;
   }
 
-  private async mayGo(
+  private async checkTarget(
     tx: Tx,
     viewer: SignedInViewer,
-    { placed: { project, home }, level }: { readonly placed: Placed; readonly level: number },
+    { placed: { project, home }, level }: { readonly placed: LocatedProject; readonly level: number },
     target: Home,
   ): Promise<void> {
     const { visibility } = project;
@@ -106,12 +106,12 @@ export class ProjectForksService {
     };
   }
 
-  private async judge(tx: Tx, target: Home, draft: ProjectDraft): Promise<void> {
+  private async validate(tx: Tx, target: Home, draft: ProjectDraft): Promise<void> {
     const { description = null } = draft;
     const problems = {
       ...problemsOfProject(draft, target),
       ...problemsOfTexts({ description }),
-      ...(await this.projects.crowding(tx, target)),
+      ...(await this.projects.problemsOfRoom(tx, target)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const taken = await this.projects.taken(tx, target.id, draft);

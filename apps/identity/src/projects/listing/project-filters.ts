@@ -10,7 +10,7 @@ export const PROJECT_ORDERS = [
   'last_activity_at',
   'similarity',
 ] as const;
-/** Of `statistics`; for administrators, others get the default order. */
+/** Orders by size, as in `statistics`. For administrators; other callers get the default order. */
 export const SIZE_ORDERS = ['repository_size', 'storage_size', 'packages_size', 'wiki_size'] as const;
 
 type SizeOrder = (typeof SIZE_ORDERS)[number];
@@ -20,7 +20,7 @@ export function isSizeOrder(order: ProjectOrder): order is SizeOrder {
   return (SIZE_ORDERS as readonly string[]).includes(order);
 }
 
-/** What lists of projects can be narrowed by; no list has all of it. Source: reference identity-and-import 2.7, 10.2. */
+/** Filters of lists of projects. No list has all of them. Source: reference identity-and-import 2.7, 10.2. */
 export interface ProjectFilters {
   readonly order_by: ProjectOrder;
   readonly sort: 'asc' | 'desc';

@@ -2,10 +2,10 @@ import type { KeysetOption, KeysetPage, KeysetRequest } from '@rookery/api-v4';
 import { keysetPage } from '@rookery/api-v4';
 import type { ProjectRow } from '../project-row';
 
-/** Lists of projects go on by id alone. Source: reference identity-and-import 1.3. */
+/** Keyset pagination of projects exists only by id. Source: reference identity-and-import 1.3. */
 export const KEYSET: KeysetOption = { orderBy: ['id'], offsetCapFor: 'Project' };
 
-/** Shape: `rows` were read with one more than a page holds. */
+/** Shape: `rows` contain one more than a page. */
 export function projectKeyset(
   { perPage }: KeysetRequest,
   sort: 'asc' | 'desc',

@@ -15,7 +15,7 @@ export class ProjectListsController {
   constructor(private readonly lists: ProjectListsQueries) {}
 
   @Endpoint('GET', '/projects', {
-    about: 'Projects that the caller may see, newest first.',
+    about: 'Lists the projects that the caller can see, newest first.',
     source: SOURCE,
     may: anyone(),
     params: ListProjects,
@@ -27,7 +27,7 @@ export class ProjectListsController {
   }
 
   @Endpoint('GET', '/projects/:id/forks', {
-    about: 'What was forked from a project, as far as the caller may see it.',
+    about: 'Lists the forks of a project that the caller can see.',
     source: SOURCE,
     within: inProject('id'),
     may: anyone(),

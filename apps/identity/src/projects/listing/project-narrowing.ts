@@ -6,8 +6,8 @@ import { customAttributesFilter } from '../../custom-attributes/custom-attribute
 import type { ProjectFilters } from './project-filters';
 
 /**
- * The level that the filters ask for; 0 when they ask for none. Anonymous callers hold none, and are not asked.
- * Source: reference identity-and-import 10.2.
+ * Returns the access level that the filters require, 0 for none. Anonymous callers have no level, so it is 0. Source:
+ * reference identity-and-import 10.2.
  */
 export function wantedLevel(viewer: Viewer, params: ProjectFilters): number {
   if (viewer.userId === null) return 0;
@@ -29,11 +29,11 @@ const FILTERS: Filters<ProjectFilters> = {
   with_issues_enabled: filter.when(`p.issues_access_level <> 'disabled'`),
   with_merge_requests_enabled: filter.when(`p.merge_requests_access_level <> 'disabled'`),
   marked_for_deletion_on: filter.equals('p.marked_for_deletion_on'),
-  // All the named topics; one that there is not fits no project.
+  // All named topics must match; an unknown one matches no project.
   topic: (names, bind) => [...new Set(names)].map((name) => hasTopic(topicNamed(bind(name)))).join(' and '),
   topic_id: (id, bind) => id !== 0 && hasTopic(`${bind(id)}::bigint`),
-  // Languages and security reports come with what is not there yet, so no project fits.
-  // Source: reference identity-and-import 10.2.
+  // Languages and security reports are not available yet, so no project matches. Source: reference identity-and-import
+  // 10.2.
   with_programming_language: (language) => language !== '' && 'false',
   with_security_reports: filter.when('false'),
   search: (text, bind, { search_namespaces = false }) => found(text, bind, search_namespaces),
@@ -42,7 +42,7 @@ const FILTERS_OF_ADMINISTRATORS: Filters<ProjectFilters> = {
   custom_attributes: customAttributesFilter('project', 'p.id'),
 };
 
-/** Adds every filter but visibility and level. Shape: conditions on rows `p`; `user` is the viewer's place. */
+/** Adds all filters except visibility and level. Shape: conditions on rows `p`; `user` is the viewer's parameter. */
 export function narrow(list: ListQuery<unknown>, viewer: Viewer, user: string, params: ProjectFilters): void {
   const starred = `p.id in (select given.project_id from project_stars given where given.user_id = ${user})`;
   const imported = `p.import_type is not null and p.creator_id = ${user}`;

@@ -4,19 +4,19 @@ import type { Bind, OrderTerm } from '@rookery/persistence';
 import { isSizeOrder } from './project-filters';
 import type { ProjectFilters } from './project-filters';
 
-/** What rows `p` are sorted by, and what has to be joined for it. */
+/** Sort order of rows `p` with the required joins. */
 export interface ProjectSorting {
   readonly order: readonly OrderTerm[];
-  /** What tells equal rows apart. */
+  /** Column that orders rows with equal values. */
   readonly unique: string;
   readonly join: string;
-  /** Columns of `p` that all this asks for. */
+  /** Columns of `p` that the order uses. */
   readonly columns: readonly string[];
 }
 
 /**
- * The chosen column, then id in the same direction; created_at is the order of ids. Sizes are the administrators'.
- * Source: reference identity-and-import 1.3, 2.7, 10.2.
+ * Returns the order: the chosen column, then id in the same direction. An order by created_at is one by id. Orders by
+ * size are for administrators. Source: reference identity-and-import 1.3, 2.7, 10.2.
  */
 export function sortingOf(bind: Bind, viewer: Viewer, params: ProjectFilters): ProjectSorting {
   const { order_by, sort, search } = params;

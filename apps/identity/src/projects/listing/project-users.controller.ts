@@ -18,7 +18,7 @@ export class ProjectUsersController {
   constructor(private readonly members: MembersQueries) {}
 
   @Endpoint('GET', '/projects/:id/users', {
-    about: 'Everybody with a level in a project.',
+    about: 'Lists all users with a level in a project.',
     source: 'reference identity-and-import 10.3',
     within: project('id'),
     may: anyone(),

@@ -1,12 +1,15 @@
 import type { Viewer } from '@rookery/kernel';
 import type { ProjectSet } from './project-lists.queries';
 
-/** What lies in the person's own namespace; the bots of groups and projects have none. */
+/** SQL: projects in the user's own namespace. Bots of groups and projects have none. */
 export function projectsOfUser(user: { readonly namespace_id: number | null }): ProjectSet {
   return { where: (bind) => `p.namespace_id = ${bind(user.namespace_id, 'namespace')}::bigint` };
 }
 
-/** A private profile keeps stars to its person and to administrators. Source: reference identity-and-import 10.2. */
+/**
+ * SQL: projects that the user has starred. With a private profile they are visible only to the user and to
+ * administrators. Source: reference identity-and-import 10.2.
+ */
 export function projectsStarredBy(
   user: { readonly id: number; readonly private_profile: boolean },
   viewer: Viewer,

@@ -27,7 +27,7 @@ export class UserProjectsController {
   ) {}
 
   @Endpoint('GET', '/users/:user_id/projects', {
-    about: "Projects in a person's own namespace, as far as the caller may see them.",
+    about: "Lists the projects in a user's own namespace that the caller can see.",
     source: 'reference identity-and-import 10.1, 10.2',
     may: anyone(),
     tokenScopes: ['read_user'],
@@ -40,7 +40,8 @@ export class UserProjectsController {
   }
 
   @Endpoint('GET', '/users/:user_id/starred_projects', {
-    about: 'Projects that a person gave a star; those of a private profile for nobody else.',
+    about:
+      'Lists the projects that a user has starred. With a private profile they are visible only to the user and to administrators.',
     source: 'requirements 2 §4 Topics; reference identity-and-import 10.2',
     may: anyone(),
     tokenScopes: ['read_user'],

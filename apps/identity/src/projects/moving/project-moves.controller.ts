@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import { atLeast, Endpoint, IdOrPath, one, project as inProject } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { NamedNamespaces } from '../../directory/scope/named-namespaces';
+import { NamespaceResolver } from '../../directory/scope/namespace-resolver';
 import { project } from '../project.presenter';
 import type { ProjectRow } from '../project-row';
 import { ProjectsQueries } from '../projects.queries';
@@ -10,19 +10,19 @@ import { ProjectMovesService } from './project-moves.service';
 
 export class TransferProject {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @IdOrPath({ about: 'Id or full path of a group or of a person.' }) namespace: number | string;
+  @IdOrPath({ about: 'Id or full path of a group or personal namespace.' }) namespace: number | string;
 }
 
 @Controller()
 export class ProjectMovesController {
   constructor(
     private readonly moves: ProjectMovesService,
-    private readonly namespaces: NamedNamespaces,
+    private readonly namespaces: NamespaceResolver,
     private readonly projects: ProjectsQueries,
   ) {}
 
   @Endpoint('PUT', '/projects/:id/transfer', {
-    about: 'Moves a project into another namespace; its former path leads to it.',
+    about: 'Moves a project to another namespace. Its former path redirects.',
     source: 'reference identity-and-import 10.2',
     within: inProject('id'),
     may: atLeast('owner'),
@@ -31,7 +31,7 @@ export class ProjectMovesController {
     answers: one(project),
   })
   async transfer(call: Call<TransferProject, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
-    const target = await this.namespaces.id(call.viewer, call.params.namespace);
+    const target = await this.namespaces.resolveId(call.viewer, call.params.namespace);
     await this.moves.transfer(call.viewer, call.within.id, target);
     return this.projects.changed(call.viewer, call.within.id);
   }

@@ -7,7 +7,7 @@ import { violates, Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
 import { projectPathProblems } from '../../namespaces/paths/path-rules';
 import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
-import type { Home, Placed } from '../changing/project-places.service';
+import type { Home, LocatedProject } from '../changing/project-places.service';
 import { ProjectsService } from '../projects.service';
 
 const SAME = 'Project is already in this namespace.';
@@ -17,7 +17,7 @@ const FAILED = 'Failed to transfer project';
 
 const refusal = (...texts: readonly string[]): Invalid => new Invalid({ new_namespace: texts });
 
-/** Moving projects into other namespaces. Source: reference identity-and-import 2.1, 10.2. */
+/** Moves of projects to other namespaces. Source: reference identity-and-import 2.1, 10.2. */
 @Injectable()
 export class ProjectMovesService {
   constructor(
@@ -29,17 +29,17 @@ export class ProjectMovesService {
 
   /** Errors: Refused with the whole text of the API; NotFound for project or namespace. */
   async transfer(viewer: SignedInViewer, projectId: number, namespaceId: number): Promise<void> {
-    const texts = await this.tried(viewer, projectId, namespaceId);
+    const texts = await this.tryMove(viewer, projectId, namespaceId);
     if (texts) throw new Refused(`${FAILED}: ${texts.join(', ')}`, { verbatim: true });
   }
 
   /**
-   * Moves a project with all that hangs on its place: path and redirect, visibility, the person's membership, the log.
-   * Errors: Invalid for `new_namespace`; NotFound for project or namespace.
+   * Moves a project and updates everything that depends on its location: path and redirect, visibility, the membership
+   * of the namespace's user, the change log. Errors: Invalid for `new_namespace`; NotFound for project or namespace.
    */
   async move(tx: Tx, viewer: SignedInViewer, projectId: number, targetId: number): Promise<void> {
     const { placed, target } = await this.places.withTarget(tx, viewer, projectId, targetId);
-    await this.judge(tx, viewer, placed, target);
+    await this.validate(tx, viewer, placed, target);
     const { project } = placed;
     const isLowered = VISIBILITY_LEVELS[project.visibility] > VISIBILITY_LEVELS[target.visibility];
     await tx.query(`update projects set namespace_id = $2, visibility = $3, updated_at = now() where id = $1`, [
@@ -47,32 +47,36 @@ export class ProjectMovesService {
       target.id,
       target.kind === 'group' && isLowered ? target.visibility : project.visibility,
     ]);
-    await this.projects.resettle(tx, placed, target, project.path);
+    await this.projects.changePath(tx, placed, target, project.path);
     const data = { project_id: projectId, namespace_id: target.id };
     this.log.emit(tx, projectMoved.of({ aggregateId: projectId, actorId: viewer.userId, data }));
-    if (target.owner_id !== null) await this.projects.addPerson(tx, target.owner_id, viewer.userId, projectId);
+    if (target.owner_id !== null) await this.projects.addNamespaceUser(tx, target.owner_id, viewer.userId, projectId);
   }
 
-  private async judge(tx: Tx, viewer: SignedInViewer, { project }: Placed, target: Home): Promise<void> {
+  private async validate(tx: Tx, viewer: SignedInViewer, { project }: LocatedProject, target: Home): Promise<void> {
     if (target.id === project.namespace_id) throw refusal(SAME);
     if (!mayPutProjectsIn(viewer, target)) throw refusal(NO_RIGHT);
     const { name, path } = project;
     if (Object.keys(await this.projects.taken(tx, target.id, { name, path })).length > 0) throw refusal(TAKEN);
     const problems = [
       ...projectPathProblems(path, target.full_path).map((text) => `Path ${text}`),
-      ...Object.values(await this.projects.crowding(tx, target)).flat(),
+      ...Object.values(await this.projects.problemsOfRoom(tx, target)).flat(),
     ];
     if (problems.length > 0) throw refusal(...problems);
   }
 
-  /** Shape: why it was refused; null when it was moved. */
-  private async tried(viewer: SignedInViewer, projectId: number, targetId: number): Promise<readonly string[] | null> {
+  /** Tries to move the project. Shape: the reasons of a refusal; null when it was moved. */
+  private async tryMove(
+    viewer: SignedInViewer,
+    projectId: number,
+    targetId: number,
+  ): Promise<readonly string[] | null> {
     try {
       await this.work.run((tx) => this.move(tx, viewer, projectId, targetId));
       return null;
     } catch (error) {
       if (error instanceof Invalid && error.fields['new_namespace']) return error.fields['new_namespace'];
-      // Two at once: the index or the place refuses the later one.
+      // Two concurrent moves: the unique index or the path refuses the later one.
       if (error instanceof Invalid && error.fields['path']) return [TAKEN];
       if (violates(error, 'uq_projects_namespace_id_name') || violates(error, 'uq_projects_namespace_id_path'))
         return [TAKEN];

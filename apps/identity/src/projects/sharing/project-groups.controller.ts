@@ -25,8 +25,8 @@ export class ListProjectGroups implements ProjectGroupsFilters {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Search({ about: 'Part of the name or path.' }) search?: string;
   @ListOf('int', { optional: true }) skip_groups?: number[];
-  @Flag({ default: false, about: 'Groups invited to the project too.' }) with_shared: boolean;
-  @OneOf(GRANTABLE_LEVELS, { optional: true, about: 'Of invited groups.' }) shared_min_access_level?: number;
+  @Flag({ default: false, about: 'Also lists groups invited to the project.' }) with_shared: boolean;
+  @OneOf(GRANTABLE_LEVELS, { optional: true, about: 'Applies to invited groups.' }) shared_min_access_level?: number;
 }
 
 @Controller()
@@ -34,7 +34,7 @@ export class ProjectGroupsController {
   constructor(private readonly groups: ProjectGroupsQueries) {}
 
   @Endpoint('GET', '/projects/:id/groups', {
-    about: 'The groups that a project lies in, up to the top, and on request those invited to it.',
+    about: 'Lists the groups above a project and, on request, those invited to it.',
     source: 'reference identity-and-import 10.2',
     within: inProject('id'),
     may: anyone(),

@@ -25,12 +25,15 @@ interface Project {
   readonly namespace: { readonly traversalIds: readonly number[] };
 }
 
-/** Groups that a project lies in or that are invited to it. Source: reference identity-and-import 10.2. */
+/** Groups above a project or invited to it. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class ProjectGroupsQueries {
   constructor(private readonly db: Database) {}
 
-  /** By id. The groups above are named by every project's own path; of invited ones only what the viewer may know. */
+  /**
+   * Lists groups by id. Groups above are always included, because the project's path names them; invited ones only if
+   * the viewer can see them.
+   */
   page(
     viewer: Viewer,
     project: Project,

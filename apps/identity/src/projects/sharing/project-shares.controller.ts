@@ -27,7 +27,7 @@ export class ProjectSharesController {
   ) {}
 
   @Endpoint('POST', '/projects/:id/share', {
-    about: "Invites a group to a project, at most at the caller's own level.",
+    about: "Invites a group to a project, with at most the caller's own level.",
     source: SOURCE,
     within: inProject('id'),
     may: atLeast('maintainer'),
@@ -42,7 +42,7 @@ export class ProjectSharesController {
   }
 
   @Endpoint('DELETE', '/projects/:id/share/:group_id', {
-    about: 'Ends the invitation of a group.',
+    about: 'Removes the invitation of a group.',
     source: SOURCE,
     within: inProject('id'),
     may: atLeast('maintainer'),

@@ -45,7 +45,7 @@ export class ProjectStarsController {
   ) {}
 
   @Endpoint('POST', '/projects/:id/star', {
-    about: 'Marks a project with a star of the caller.',
+    about: 'Stars a project.',
     source: SOURCE,
     within: inProject('id'),
     may: signedIn(),
@@ -59,7 +59,7 @@ export class ProjectStarsController {
   }
 
   @Endpoint('POST', '/projects/:id/unstar', {
-    about: "Takes the caller's star away.",
+    about: "Removes the caller's star from a project.",
     source: SOURCE,
     within: inProject('id'),
     may: signedIn(),
@@ -73,7 +73,7 @@ export class ProjectStarsController {
   }
 
   @Endpoint('GET', '/projects/:id/starrers', {
-    about: 'People who marked the project with a star, newest star first.',
+    about: 'Lists users who have starred the project, newest star first.',
     source: SOURCE,
     within: inProject('id'),
     may: anyone(),

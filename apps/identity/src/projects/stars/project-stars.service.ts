@@ -3,12 +3,12 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound, NotModified } from '@rookery/kernel';
 import { violates, Work } from '@rookery/persistence';
 
-/** Marking projects with a star; the database counts them. Source: reference identity-and-import 10.2. */
+/** Stars of users on projects. Triggers count them. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class ProjectStarsService {
   constructor(private readonly work: Work) {}
 
-  /** Errors: NotModified when it is there; NotFound when the project was removed meanwhile. */
+  /** Errors: NotModified when the star exists; NotFound when the project was removed meanwhile. */
   async add(viewer: SignedInViewer, projectId: number): Promise<void> {
     try {
       await this.write(
@@ -21,7 +21,7 @@ export class ProjectStarsService {
     }
   }
 
-  /** Errors: NotModified when there is none. */
+  /** Errors: NotModified when there is no star. */
   remove(viewer: SignedInViewer, projectId: number): Promise<void> {
     const sql = `delete from project_stars where user_id = $1 and project_id = $2 returning project_id`;
     return this.write(sql, viewer, projectId);

@@ -6,18 +6,18 @@ import { knownUserSql } from '../../users/bot-home';
 import { personSearch } from '../../users/person-search';
 import { userFaceSql } from '../../users/users.queries';
 
-/** Who marked a project with a star, and since when. */
+/** A user who has starred a project, with the time. */
 export interface StarrerRow {
   readonly starred_since: Date;
   readonly user: UserFace;
 }
 
-/** Who gave stars to a project, as far as the viewer may know. Source: reference identity-and-import 10.2. */
+/** Users who have starred a project, if the viewer can see them. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class StarrersQueries {
   constructor(private readonly db: Database) {}
 
-  /** Newest star first. */
+  /** Lists newest stars first. */
   page(
     viewer: Viewer,
     projectId: number,

@@ -29,7 +29,7 @@ export class ServiceAccountTokensController {
   ) {}
 
   @Endpoint('GET', '', {
-    about: 'Tokens of a service account.',
+    about: 'Lists the tokens of a service account.',
     source: SOURCE,
     within: group('id'),
     may: managesServiceAccounts<ListAccountTokens>(),
@@ -43,9 +43,9 @@ export class ServiceAccountTokensController {
   }
 
   @Endpoint('POST', '', {
-    about: 'Makes a token for a service account.',
+    about: 'Creates a token for a service account.',
     source: SOURCE,
-    // Where the published build of a client sends it.
+    // A published client build sends the request to this path.
     aliases: ['/groups/:id/service_accounts/:user_id'],
     within: group('id'),
     may: managesServiceAccounts<CreateAccountToken>(),
@@ -74,7 +74,7 @@ export class ServiceAccountTokensController {
   }
 
   @Endpoint('POST', ':token_id/rotate', {
-    about: 'Replaces a token of a service account; a revoked one takes its whole family with it.',
+    about: 'Rotates a token of a service account. Rotating a revoked token revokes its whole family.',
     source: SOURCE,
     within: group('id'),
     may: managesServiceAccounts<RotateAccountToken>(),

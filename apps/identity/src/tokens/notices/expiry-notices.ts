@@ -6,10 +6,10 @@ import { noticesPassed } from '../token-lifetime';
 import type { AccessToken } from '../access-token.entity';
 import { TokenRecipients } from './token-recipients';
 
-/** Bounds: tokens told of in one transaction. */
+/** Bounds: tokens per transaction. */
 const BATCH = 500;
 
-/** The day whose notices are due: from one o'clock (UTC) on. */
+/** SQL: the day whose notices are due. It starts at 01:00 UTC. */
 const DAY = `((statement_timestamp() at time zone 'UTC') - interval '1 hour')::date`;
 
 const DUE = `
@@ -26,9 +26,9 @@ interface DueToken extends RowOf<AccessToken, 'id' | 'userId'> {
 }
 
 /**
- * Tells once each that a token ends in 60, 30 and 7 days and that it ended. What is told is kept on the token, in the
- * transaction of the event, so a process that ends in between tells nothing twice and forgets nothing; of notices that
- * fell due together only the last is told. Source: reference identity-and-import 4.5.
+ * Sends notices once each: a token expires in 60, 30 and 7 days, and it has expired. The token stores which notices
+ * were sent, in the transaction of the event, so that an interrupted process neither repeats nor loses any. Of notices
+ * that become due together only the last is sent. Source: reference identity-and-import 4.5.
  */
 @Injectable()
 export class ExpiryNotices {
@@ -37,7 +37,7 @@ export class ExpiryNotices {
     private readonly recipients: TokenRecipients,
   ) {}
 
-  async tell(): Promise<void> {
+  async send(): Promise<void> {
     while ((await this.work.run((tx) => this.round(tx))) === BATCH);
   }
 
@@ -49,12 +49,12 @@ export class ExpiryNotices {
        where t.id = w.id`,
       [due.map((token) => token.id), due.map((token) => noticesPassed(token.days_left))],
     );
-    const told = due.filter((token) => token.days_left >= 0);
+    const notified = due.filter((token) => token.days_left >= 0);
     const people = await this.recipients.of(
       tx,
-      told.map((token) => token.id),
+      notified.map((token) => token.id),
     );
-    for (const { id, user_id, expires_on, days_left } of told) {
+    for (const { id, user_id, expires_on, days_left } of notified) {
       const recipient_ids = people.get(id) ?? [];
       if (recipient_ids.length === 0) continue;
       const data = { token_id: id, user_id, days_left, expires_on, recipient_ids };

@@ -2,17 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { AccountMailFacts, AccountMailQuestion } from '@rookery/contracts';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { AccountMailAnswers } from '../../emails/account-mails/account-mails.service';
-import { AccountMailsService, answersTo } from '../../emails/account-mails/account-mails.service';
+import { AccountMailsService, mapFacts } from '../../emails/account-mails/account-mails.service';
 import type { User } from '../../users/user.entity';
 import type { AccessToken } from '../access-token.entity';
 import { TokenRecipients } from './token-recipients';
 
-interface ToldToken extends RowOf<AccessToken, 'id' | 'name' | 'expiresOn' | 'revoked'> {
+interface NotifiedToken extends RowOf<AccessToken, 'id' | 'name' | 'expiresOn' | 'revoked'> {
   readonly of: NonNullable<NonNullable<AccountMailFacts['token']>['of']> | null;
 }
 type Recipient = RowOf<User, 'id' | 'name' | 'email'>;
 
-/** With whose token it is: people who look after many groups have to find it. */
+/** SQL: tokens with their group or project, because recipients may manage many of them. */
 const TOKENS = `
   select t.id, t.name, t.expires_on, t.revoked, case
       when t.resource_type = 'group' then
@@ -25,8 +25,8 @@ const TOKENS = `
   from access_tokens t join users u on u.id = t.user_id where t.id = any($1)`;
 
 /**
- * What e-mails about tokens say, to those who may still hear of them.
- * Source: reference identity-and-import 4.5; reference work-tracking 8.6.
+ * Facts for e-mails about tokens, for recipients who may still be notified. Source: reference identity-and-import 4.5;
+ * reference work-tracking 8.6.
  */
 @Injectable()
 export class TokenMails {
@@ -34,24 +34,24 @@ export class TokenMails {
     mails: AccountMailsService,
     private readonly recipients: TokenRecipients,
   ) {
-    mails.answerFor(['token_expires', 'token_rotated'], (tx, questions) => this.answers(tx, questions));
+    mails.registerSource(['token_expires', 'token_rotated'], (tx, questions) => this.answers(tx, questions));
   }
 
   private async answers(tx: Tx, questions: readonly AccountMailQuestion[]): Promise<AccountMailAnswers> {
     const ids = questions.map((one) => one.subject_id);
-    const tokens = byId(await tx.query<ToldToken>(TOKENS, [ids]));
+    const tokens = byId(await tx.query<NotifiedToken>(TOKENS, [ids]));
     const people = byId(
       await tx.query<Recipient>(
         `select id, name, email from users where id = any($1) and state = 'active' and confirmed_at is not null`,
         [questions.map((one) => one.recipient_id)],
       ),
     );
-    const told = await this.recipients.of(tx, ids);
-    return answersTo(questions, ({ template, subject_id, recipient_id }) => {
+    const recipients = await this.recipients.of(tx, ids);
+    return mapFacts(questions, ({ template, subject_id, recipient_id }) => {
       const token = tokens.get(subject_id);
       const person = people.get(recipient_id);
-      if (!token || !person || !told.get(subject_id)?.includes(recipient_id)) return null;
-      // The end of what is ended already is no news.
+      if (!token || !person || !recipients.get(subject_id)?.includes(recipient_id)) return null;
+      // The expiry of a revoked token is not worth a notice.
       if (template === 'token_expires' && token.revoked) return null;
       const { name, expires_on, of } = token;
       return { address: person.email, name: person.name, link: null, token: { name, expires_on, of } };

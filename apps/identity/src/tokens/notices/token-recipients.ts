@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 
-/** Bounds: people told of one token. */
+/** Bounds: recipients per token. */
 const MOST = 100;
 
 const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
 
 /**
- * Nobody for an impersonation token. The person; for the bot of a project maintainers and owners, for that of a group
- * and for a service account owners. Those of the group or project itself when it has any, else those that it inherits.
+ * SQL: recipients of notices about a token. None for an impersonation token. A user's own token: the user. The bot of a
+ * project: maintainers and owners; that of a group, and service accounts: owners. Direct members come first; inherited
+ * ones only if there are no direct ones.
  */
 const RECIPIENTS = `
   with wanted as (
@@ -38,10 +39,10 @@ const RECIPIENTS = `
   ) r on true
   group by w.token_id`;
 
-/** Who is told what happens to a token. Source: reference identity-and-import 4.5. */
+/** Recipients of notices about tokens. Source: reference identity-and-import 4.5. */
 @Injectable()
 export class TokenRecipients {
-  /** Shape: ids of people by token. */
+  /** Shape: ids of users by token. */
   async of(tx: Tx, tokenIds: readonly number[]): Promise<ReadonlyMap<number, number[]>> {
     const rows = await tx.query<{ token_id: number; user_ids: number[] }>(RECIPIENTS, [tokenIds]);
     return new Map(rows.map((row) => [row.token_id, row.user_ids]));

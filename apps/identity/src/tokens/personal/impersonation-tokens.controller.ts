@@ -13,7 +13,7 @@ import { CreateToken, OneImpersonationToken, ListImpersonationTokens } from '../
 const SOURCE = 'reference identity-and-import 4.7';
 type SignedInCall<P> = Call<P, undefined, SignedInViewer>;
 
-/** Tokens with which an administrator acts as somebody else. */
+/** Tokens with which an administrator acts as another user. */
 @Controller()
 export class ImpersonationTokensController {
   constructor(
@@ -23,7 +23,7 @@ export class ImpersonationTokensController {
   ) {}
 
   @Endpoint('GET', '/users/:user_id/impersonation_tokens', {
-    about: 'Impersonation tokens of a user.',
+    about: 'Lists the impersonation tokens of a user.',
     source: SOURCE,
     may: administrator(),
     tokenScopes: ['read_user'],
@@ -37,7 +37,7 @@ export class ImpersonationTokensController {
   }
 
   @Endpoint('POST', '/users/:user_id/impersonation_tokens', {
-    about: 'Makes an impersonation token.',
+    about: 'Creates an impersonation token.',
     source: SOURCE,
     may: administrator(),
     params: CreateToken,
@@ -49,13 +49,13 @@ export class ImpersonationTokensController {
       userId: params.user_id,
       expiresAt: params.expires_at,
       impersonation: true,
-      // It ends with the administrator who took it, also when they take it in the name of another one.
+      // It is revoked together with the administrator who issued it, also if that one acts as another user.
       createdBy: viewer.impersonatorId ?? viewer.userId,
     });
   }
 
   @Endpoint('GET', '/users/:user_id/impersonation_tokens/:impersonation_token_id', {
-    about: 'One impersonation token.',
+    about: 'Returns an impersonation token.',
     source: SOURCE,
     may: administrator(),
     tokenScopes: ['read_user'],

@@ -13,7 +13,7 @@ import { tokenAssociations } from './token-associations.schema';
 const SOURCE = 'reference identity-and-import 4.7';
 type SignedInCall<P> = Call<P, undefined, SignedInViewer>;
 
-/** What people may do with tokens of their own. */
+/** Endpoints for tokens of the caller. */
 @Controller()
 export class OwnTokensController {
   constructor(
@@ -23,7 +23,7 @@ export class OwnTokensController {
   ) {}
 
   @Endpoint('POST', '/user/personal_access_tokens', {
-    about: 'Makes a token for the caller, with scopes that open next to nothing of the API.',
+    about: 'Creates a token for the caller, with scopes that give access to almost nothing of the API.',
     source: SOURCE,
     may: signedIn(),
     params: CreateOwnToken,
@@ -33,7 +33,7 @@ export class OwnTokensController {
     const { expires_at, ...token } = params;
     const expiresAt = this.terms.expiryOfOwn(expires_at);
     const { userId, impersonatorId } = viewer;
-    // Whoever acts in somebody's name sees the secret, and it ends with them.
+    // An impersonator sees the secret, so the token is revoked together with the impersonator.
     return this.tokens.create({
       ...token,
       userId,
@@ -44,7 +44,7 @@ export class OwnTokensController {
   }
 
   @Endpoint('GET', '/personal_access_tokens/self/associations', {
-    about: 'Groups and projects in which the holder of the token of this very request has a level.',
+    about: "Lists the groups and projects in which the user of this request's token has a level.",
     source: SOURCE,
     may: signedIn(),
     params: ListAssociations,

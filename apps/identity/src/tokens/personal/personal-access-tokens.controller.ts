@@ -22,7 +22,7 @@ export class PersonalAccessTokensController {
   ) {}
 
   @Endpoint('GET', '/personal_access_tokens', {
-    about: "The caller's tokens; all of them, or those of one user, for administrators.",
+    about: "Lists the caller's tokens. Administrators list all tokens, or those of a user.",
     source: SOURCE,
     may: signedIn(),
     params: ListTokens,
@@ -40,7 +40,7 @@ export class PersonalAccessTokensController {
   }
 
   @Endpoint('GET', '/personal_access_tokens/self', {
-    about: 'The token of this very request.',
+    about: 'Returns the token of this request.',
     source: SOURCE,
     may: signedIn(),
     tokenScopes: 'any',
@@ -54,7 +54,7 @@ export class PersonalAccessTokensController {
   }
 
   @Endpoint('GET', '/personal_access_tokens/:id', {
-    about: 'One token.',
+    about: 'Returns a token.',
     source: SOURCE,
     may: signedIn(),
     params: OneToken,
@@ -66,7 +66,7 @@ export class PersonalAccessTokensController {
   }
 
   @Endpoint('POST', '/personal_access_tokens/self/rotate', {
-    about: 'Replaces the token of this very request.',
+    about: 'Rotates the token of this request.',
     source: 'reference identity-and-import 4.8',
     may: signedIn(),
     tokenScopes: ['self_rotate'],
@@ -80,7 +80,7 @@ export class PersonalAccessTokensController {
   }
 
   @Endpoint('POST', '/personal_access_tokens/:id/rotate', {
-    about: 'Replaces a token; a revoked one takes its whole family with it.',
+    about: 'Rotates a token. Rotating a revoked token revokes its whole family.',
     source: 'reference identity-and-import 4.8',
     may: signedIn(),
     params: RotateToken,
@@ -93,7 +93,7 @@ export class PersonalAccessTokensController {
   }
 
   @Endpoint('DELETE', '/personal_access_tokens/self', {
-    about: 'Revokes the token of this very request.',
+    about: 'Revokes the token of this request.',
     source: SOURCE,
     may: signedIn(),
     tokenScopes: 'any',
@@ -118,7 +118,7 @@ export class PersonalAccessTokensController {
   }
 
   @Endpoint('POST', '/users/:user_id/personal_access_tokens', {
-    about: 'Makes a token for a user.',
+    about: 'Creates a token for a user.',
     source: SOURCE,
     may: administrator(),
     params: CreateToken,
@@ -130,12 +130,12 @@ export class PersonalAccessTokensController {
       userId: params.user_id,
       expiresAt: params.expires_at,
       impersonation: false,
-      // It ends with the administrator who gave it out, also when they do it in the name of another one.
+      // It is revoked together with the administrator who issued it, also if that one acts as another user.
       createdBy: viewer.impersonatorId ?? viewer.userId,
     });
   }
 
-  /** People learn nothing of tokens that are not theirs, not even whether they exist. */
+  /** Finds a token that the viewer may manage. Other tokens answer as if they did not exist. */
   private async reachable(viewer: SignedInViewer, id: number): Promise<TokenRow> {
     const token = await this.queries.one(id);
     if (viewer.isAdmin && !token) throw new NotFound('');

@@ -10,7 +10,7 @@ import { reachedGroupsSql, reachedTreeSql } from '../../directory/reach/reached-
 
 const USER = '$1::bigint';
 const LEVEL = '$2::int';
-/** The address that every link begins with. */
+/** Base URL of links. */
 const BASE = '$3::text';
 
 const levelIn = (namespace: string): string =>
@@ -47,7 +47,7 @@ export class TokenAssociationsQueries {
     this.base = new Links(settings.externalUrl).web('');
   }
 
-  /** Shape: one object of both lists as JSON, each cut by the page; the total is that of the longer one. */
+  /** Shape: one JSON object with both lists, each paged; the total is that of the longer one. */
   async page(userId: number, minLevel: number, request: PageRequest): Promise<JsonPage> {
     const values = [userId, minLevel, this.base];
     const groups = new ListQuery({ name: 'token-groups', from: 'namespaces n', carries: 'n.*', values }).where(
@@ -65,7 +65,7 @@ export class TokenAssociationsQueries {
     const text = `select json_build_object('groups', ${groups.arraySql(request, rows(GROUP))},
         'projects', ${projects.arraySql(request, rows(PROJECT))})::text as json,
       greatest(${groups.countSql}, ${projects.countSql}) as counted, null as has_more`;
-    // Both have the same values in the same places.
+    // Both statements have the same parameter values at the same positions.
     const [row] = await this.db.run<JsonPageRow>(fitted({ text, values: groups.values }));
     return jsonPageOf(request, row!);
   }

@@ -43,7 +43,7 @@ const project = object({
   }),
 });
 
-/** What a token reaches. Source: reference identity-and-import 4.7. */
+/** Groups and projects that a token can access. Source: reference identity-and-import 4.7. */
 export const tokenAssociations = object({
   groups: { type: 'array', items: group },
   projects: { type: 'array', items: project },

@@ -18,7 +18,10 @@ export interface NewResourceToken {
   readonly expires_at?: string;
 }
 
-/** The user behind the token of a group or project: one a token, and of its successors. Source: reference identity-and-import 4.9. */
+/**
+ * Bots of group and project tokens: one per token and its rotated successors. Source: reference identity-and-import
+ * 4.9.
+ */
 @Injectable()
 export class BotUsers {
   private readonly host: string;
@@ -32,7 +35,7 @@ export class BotUsers {
     this.host = new URL(settings.externalUrl).hostname;
   }
 
-  /** Makes the bot, its membership and its token. */
+  /** Creates the bot with its membership and token. */
   async make(
     tx: Tx,
     maker: SignedInViewer,
@@ -53,7 +56,7 @@ export class BotUsers {
     const how = { digest: null, createdBy: maker.userId, kind: 'project_bot' as const, isConfirmed: true };
     const id = await this.users.insert(tx, bot, how);
     const member = { userId: id, source: { kind: resource.type, id: resource.id }, level, actorId: maker.userId };
-    await this.memberships.admit(tx, member, { isAnnounced: true });
+    await this.memberships.grant(tx, member, { isAnnounced: true });
     const held = { userId: id, name, description, scopes: [...new Set(token.scopes)], impersonation: false };
     const of = { type: resource.type, id: resource.id, accessLevel: level };
     return this.tokens.insert(tx, { ...held, createdBy: maker.userId, resource: of }, expiresOn, null);

@@ -21,7 +21,8 @@ export class GroupTokensController {
   ) {}
 
   @Endpoint('POST', '/groups/:id/tokens/revoke', {
-    about: 'Revokes a token that reaches a top-level group, known by its plaintext; why it fails is not told.',
+    about:
+      'Revokes a token with access to a top-level group, identified by its plaintext. The answer does not disclose why it fails.',
     source: 'reference identity-and-import 2.1',
     within: inGroup('id'),
     may: ability<RevokeToken, GroupScope>(
@@ -39,7 +40,7 @@ export class GroupTokensController {
     if (id === null) throw new Unprocessable();
     await this.tokens.revoke(id);
     const revoked = await this.queries.one(id);
-    // Whose it was may have been removed meanwhile, and the token with them.
+    // The user of the token may have been removed meanwhile, together with the token.
     if (revoked === null) throw new Unprocessable();
     return revoked;
   }

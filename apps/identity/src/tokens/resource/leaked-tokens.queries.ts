@@ -6,14 +6,14 @@ import { digestOf } from '../token-terms';
 const USER = 't.user_id';
 const ANY_LEVEL = '5';
 
-/** Finds tokens that somebody holds in plaintext. Source: reference identity-and-import 2.1. */
+/** Finds tokens by their plaintext, for revocation. Source: reference identity-and-import 2.1. */
 @Injectable()
 export class LeakedTokensQueries {
   constructor(private readonly db: Database) {}
 
   /**
-   * Id of the token, when it can still be used and its holder belongs to the top-level group or to something below it,
-   * as a member or by an invited group; null otherwise.
+   * Returns the id of the token if it is active and its holder belongs to the top-level group or to a group or project
+   * below it, as a member or by an invited group. Shape: null otherwise.
    */
   async reaching(groupId: number, plaintext: string): Promise<number | null> {
     const rows = await this.db.query<{ id: number }>(

@@ -1,5 +1,5 @@
 import { aViewer } from '@rookery/testing';
-import { mayDealWithLevel, mayMakeTokens, mayManageTokens } from './resource-token.policy';
+import { mayGrantLevel, mayMakeTokens, mayManageTokens } from './resource-token.policy';
 
 const viewer = aViewer();
 const bot = aViewer({ isBot: true });
@@ -17,15 +17,15 @@ describe('tokens of groups and projects', () => {
     expect(mayManageTokens(admin, { type, level: 0 })).toBe(true);
   });
 
-  it('are not made by bots below the owner', () => {
+  it('cannot be created by bots below owner', () => {
     expect(mayMakeTokens(bot, { type: 'project', level: 40 })).toBe(false);
     expect(mayMakeTokens(bot, { type: 'project', level: 50 })).toBe(true);
     expect(mayManageTokens(bot, { type: 'project', level: 40 })).toBe(true);
   });
 
-  it('have no level above that of whoever deals with them', () => {
-    expect(mayDealWithLevel(viewer, { level: 40 }, 40)).toBe(true);
-    expect(mayDealWithLevel(viewer, { level: 40 }, 50)).toBe(false);
-    expect(mayDealWithLevel(admin, { level: 0 }, 50)).toBe(true);
+  it('cannot have a level above that of the caller', () => {
+    expect(mayGrantLevel(viewer, { level: 40 }, 40)).toBe(true);
+    expect(mayGrantLevel(viewer, { level: 40 }, 50)).toBe(false);
+    expect(mayGrantLevel(admin, { level: 0 }, 50)).toBe(true);
   });
 });

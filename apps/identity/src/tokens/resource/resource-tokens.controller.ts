@@ -33,10 +33,10 @@ const makes = ability<CreateResourceToken, Scope>(
   (call) => mayMakeTokens(call.viewer, resourceOf(call.within)),
   { signedIn: true },
 );
-// Confirmed: callers who may not manage tokens are told 401. Source: ADR 0003.
+// Confirmed: callers who may not manage tokens get 401. Source: ADR 0003.
 const refusedAs401 = { forbiddenAs: () => new Unauthorized() };
 
-/** The same routes below groups and below projects. */
+/** Creates the controller with the token routes of groups or of projects. */
 function tokensBelow(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/access_tokens`;
   const within = source(kind);
@@ -51,7 +51,7 @@ function tokensBelow(kind: 'group' | 'project') {
     ) {}
 
     @Endpoint('GET', base, {
-      about: `Access tokens of a ${kind}.`,
+      about: `Lists the access tokens of a ${kind}.`,
       source: SOURCE,
       within,
       may: manages<ListResourceTokens>(),
@@ -64,7 +64,7 @@ function tokensBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('POST', base, {
-      about: `Makes an access token of a ${kind}, with a bot of its own that holds it.`,
+      about: `Creates an access token of a ${kind}, with a bot of its own.`,
       source: SOURCE,
       within,
       may: makes,
@@ -77,7 +77,7 @@ function tokensBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('GET', `${base}/self`, {
-      about: `The token of this very request, when it is one of the ${kind}.`,
+      about: `Returns the token of this request if it belongs to the ${kind}.`,
       source: SOURCE,
       within,
       may: signedIn(),
@@ -92,7 +92,7 @@ function tokensBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('GET', `${base}/:token_id`, {
-      about: `One access token of a ${kind}.`,
+      about: `Returns an access token of a ${kind}.`,
       source: SOURCE,
       within,
       may: manages<OneResourceToken>(),
@@ -108,7 +108,7 @@ function tokensBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('POST', `${base}/self/rotate`, {
-      about: `Replaces the token of this very request, when it is one of the ${kind}.`,
+      about: `Rotates the token of this request if it belongs to the ${kind}.`,
       source: ROTATION,
       within,
       may: signedIn(),
@@ -122,7 +122,7 @@ function tokensBelow(kind: 'group' | 'project') {
     }
 
     @Endpoint('POST', `${base}/:token_id/rotate`, {
-      about: `Replaces an access token of a ${kind}; a revoked one takes its whole family with it.`,
+      about: `Rotates an access token of a ${kind}. Rotating a revoked token revokes its whole family.`,
       source: ROTATION,
       within,
       may: manages<RotateResourceToken>(),

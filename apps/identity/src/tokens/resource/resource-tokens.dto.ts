@@ -34,5 +34,5 @@ export class RotateResourceToken extends OneResourceToken {
 
 export class RevokeToken {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @Text({ about: 'The token itself.' }) token: string;
+  @Text({ about: 'The plaintext of the token.' }) token: string;
 }

@@ -12,7 +12,7 @@ export interface ResourceTokenRow extends TokenRow {
   readonly resource_type: ResourceType;
   readonly resource_id: number;
   readonly access_level: number;
-  /** The level that the bot has there now; null when it is no member any more. */
+  /** The present level of the bot there; null when it is not a member any more. */
   readonly member_level: number | null;
 }
 export type NewResourceTokenRow = ResourceTokenRow & NewTokenRow;
@@ -21,7 +21,9 @@ const SHOWN = `${TOKEN_COLUMNS}, (select m.access_level from members m where m.u
     and m.source_type = case t.resource_type when 'group' then 'namespace' else 'project' end
     and m.source_id = t.resource_id) as member_level`;
 
-/** Reads of tokens of one group or project; those of groups below are not among them. Source: reference identity-and-import 4.9. */
+/**
+ * Reads of tokens of one group or project, without those of groups below. Source: reference identity-and-import 4.9.
+ */
 @Injectable()
 export class ResourceTokensQueries {
   constructor(private readonly db: Database) {}
@@ -37,7 +39,7 @@ export class ResourceTokensQueries {
     return found ?? null;
   }
 
-  /** Whether the token is one of a group or project, be it this or another. */
+  /** Whether the token belongs to any group or project. */
   async isOfBot(tokenId: number | null): Promise<boolean> {
     const rows = await this.db.query(`select 1 from access_tokens where id = $1 and resource_id is not null`, [
       tokenId,

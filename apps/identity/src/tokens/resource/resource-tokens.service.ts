@@ -8,18 +8,18 @@ import { TokenTerms } from '../token-terms';
 import type { NewResourceToken } from './bot-users';
 import { BotUsers } from './bot-users';
 import type { Resource } from './resource';
-import { mayDealWithLevel } from './resource-token.policy';
+import { mayGrantLevel } from './resource-token.policy';
 import type { NewResourceTokenRow, ResourceTokenRow } from './resource-tokens.queries';
 import { ResourceTokensQueries } from './resource-tokens.queries';
 
-/** What callers are told who may not make a token. Source: reference identity-and-import 4.9; ADR 0003. */
+/** Error for callers who may not create a token. Source: reference identity-and-import 4.9; ADR 0003. */
 export function mayNotCreate(type: Resource['type']): Refused {
   return new Refused(`User does not have permission to create ${type} access token`);
 }
 const ABOVE_MAKER = 'Access level of the token contains permissions not held by the creating user';
 const ABOVE_ROTATOR = 'Not eligible to rotate token with access level higher than the user';
 
-/** Making and renewing tokens of groups and projects. Source: reference identity-and-import 4.8, 4.9. */
+/** Creation and rotation of tokens of groups and projects. Source: reference identity-and-import 4.8, 4.9. */
 @Injectable()
 export class ResourceTokensService {
   constructor(
@@ -32,16 +32,19 @@ export class ResourceTokensService {
 
   /** Errors: Refused, also where the top-level group forbids tokens. */
   create(viewer: SignedInViewer, resource: Resource, token: NewResourceToken): Promise<NewResourceTokenRow> {
-    if (!mayDealWithLevel(viewer, resource, token.access_level)) throw new Refused(ABOVE_MAKER);
+    if (!mayGrantLevel(viewer, resource, token.access_level)) throw new Refused(ABOVE_MAKER);
     const expiresOn = this.terms.expiryOfNew(token.expires_at);
     return this.work.run(async (tx) => {
-      await this.standing(tx, resource);
+      await this.lockResource(tx, resource);
       const made = await this.bots.make(tx, viewer, resource, token, expiresOn);
       return this.shown(resource, made, tx);
     });
   }
 
-  /** Errors: Unauthorized for the bot of another token, and for a missing token unless to administrators; NotFound; Refused. */
+  /**
+   * Errors: Unauthorized for the bot of another token, and for a missing token unless the viewer is an administrator;
+   * NotFound; Refused.
+   */
   async rotate(
     viewer: SignedInViewer,
     resource: Resource,
@@ -50,15 +53,18 @@ export class ResourceTokensService {
   ): Promise<NewResourceTokenRow> {
     const token = await this.queries.one(resource, tokenId);
     if (!token) throw viewer.isAdmin ? new NotFound('') : new Unauthorized();
-    const isOfSomebodyElse = token.user_id !== viewer.userId;
-    if (isOfSomebodyElse && viewer.isBot && (await this.queries.isOfBot(viewer.tokenId))) throw new Unauthorized();
-    if (isOfSomebodyElse && !mayDealWithLevel(viewer, resource, token.member_level ?? token.access_level)) {
+    const isOfAnotherUser = token.user_id !== viewer.userId;
+    if (isOfAnotherUser && viewer.isBot && (await this.queries.isOfBot(viewer.tokenId))) throw new Unauthorized();
+    if (isOfAnotherUser && !mayGrantLevel(viewer, resource, token.member_level ?? token.access_level)) {
       throw new Refused(ABOVE_ROTATOR);
     }
     return this.shown(resource, await this.tokens.rotate(token.id, expiresAt, viewer));
   }
 
-  /** Errors: MethodNotAllowed when the credential is no token of a bot; Unauthorized for the bot of another. */
+  /**
+   * Errors: MethodNotAllowed when the credential is not a bot's token; Unauthorized for the bot of another group or
+   * project.
+   */
   async rotateOwn(
     viewer: SignedInViewer,
     resource: Resource,
@@ -70,8 +76,8 @@ export class ResourceTokensService {
     return this.shown(resource, await this.tokens.rotate(token.id, expiresAt, viewer));
   }
 
-  /** The group or project stays where it is while a token is made for it. */
-  private async standing(tx: Tx, resource: Resource): Promise<void> {
+  /** Locks the group or project, so that it is not moved while a token is created for it. */
+  private async lockResource(tx: Tx, resource: Resource): Promise<void> {
     const table = resource.type === 'group' ? 'namespaces' : 'projects';
     const found = await tx.query(`select id from ${table} where id = $1 for share`, [resource.id]);
     if (found.length === 0) throw new NotFound(resource.type === 'group' ? 'Group' : 'Project');

@@ -2,14 +2,14 @@ import type { GroupScope, ProjectScope } from '@rookery/api-v4';
 import { namespaceOf } from '@rookery/api-v4';
 import type { ResourceType } from '../access-token.entity';
 
-/** The group or project whose tokens are meant, in the terms of the tables. */
+/** The group or project of tokens, with the names of the tables. */
 export interface Resource {
   readonly type: ResourceType;
   readonly id: number;
   readonly sourceType: 'namespace' | 'project';
-  /** The top-level group that says whether tokens may be made; a personal space when the project lies in one. */
+  /** The top-level group that decides whether tokens may be created. The personal namespace for a project in one. */
   readonly rootId: number;
-  /** Level of the caller. */
+  /** Access level of the caller. */
   readonly level: number;
 }
 

@@ -10,16 +10,16 @@ import { UserChangeLog } from '../user-change-log';
 import { User } from '../user.entity';
 import { NOT_OWN_ADDRESS } from '../user-rules';
 
-/** An address, whose it is, and what it is to them. */
+/** An address with its user and its role (primary, successor, secondary). */
 export type PlacedAddress = RowOf<Email, 'id' | 'userId' | 'isPrimary' | 'becomesPrimary'>;
 
-/** An address that nobody has proved to be theirs. */
+/** An unconfirmed address. */
 type WaitingAddress = RowOf<Email, 'id' | 'userId' | 'email' | 'isPrimary'>;
-/** Units: days after which it belongs to nobody again: as long as a link of its confirmation works. */
+/** Days after which an unconfirmed address becomes available again: the lifetime of a confirmation link. */
 const WAITING_DAYS = 3;
 /**
- * Primary ones are among them where they were chosen for a service account; those of the ghost and of placeholders are
- * generated. Shape: more conditions on `e` follow.
+ * SQL: unconfirmed addresses. Primary ones are included if they were chosen for a service account; those of the ghost
+ * and of placeholders are generated. Shape: more conditions on `e` follow.
  */
 const WAITING = `e.id, e.user_id, e.email, e.is_primary from emails e join users u on u.id = e.user_id
   where e.confirmed_at is null
@@ -30,16 +30,17 @@ const WAITING_FOR_OTHERS = prepared(
   `select ${WAITING} and lower(e.email) = lower($1) and e.user_id is distinct from $2::bigint for update of u, e`,
 );
 /**
- * The first address of a new user, as a part of the statement that makes them. Shape: reads `id` of the part `person`.
+ * SQL that inserts the first address of a new user, as a part of the statement that creates the user. Shape: reads `id`
+ * of the part `person`.
  */
 export const primaryAddressSql = (address: string, confirmedAt: string): string => `
    address as (
      insert into emails (user_id, email, is_primary, confirmed_at) select id, ${address}, true, ${confirmedAt} from person)`;
 
 /**
- * The e-mail addresses of people, and the columns of users that repeat them. They are written here alone, so that the
- * primary address is the same in both tables. Unless said otherwise, the caller holds the row of the user.
- * Source: reference identity-and-import 5, 10.1, 10.5. Errors: of `uq_emails_email` for one that is taken.
+ * E-mail addresses of users, and the columns of `users` that repeat them. No other class writes them, so that the
+ * primary address is the same in both tables. Unless stated otherwise, the caller has locked the row of the user.
+ * Source: reference identity-and-import 5, 10.1, 10.5. Errors: the violation of `uq_emails_email` for a taken address.
  */
 @Injectable()
 export class AddressesService {
@@ -52,7 +53,7 @@ export class AddressesService {
     this.host = new URL(platform.externalUrl).hostname;
   }
 
-  /** One more address. Shape: its id. */
+  /** Adds a secondary address. Shape: its id. */
   async add(tx: Tx, userId: number, address: string, isConfirmed: boolean): Promise<number> {
     const [row] = (await tx.query(
       `insert into emails (user_id, email, confirmed_at) values ($1, $2, case when $3 then now() end) returning id`,
@@ -61,7 +62,7 @@ export class AddressesService {
     return row.id;
   }
 
-  /** Where the address was shown or used, the primary one takes its place. */
+  /** Removes an address. The primary one replaces it as public and commit e-mail. */
   async remove(tx: Tx, userId: number, address: { readonly id: number; readonly email: string }): Promise<void> {
     await tx.manager.delete(Email, address.id);
     const shown = await tx.query(
@@ -74,7 +75,9 @@ export class AddressesService {
     if (shown.length > 0) await this.changes.record(tx, userId);
   }
 
-  /** An address that takes the place of the primary one when it is confirmed; one that waited for that waits no more. */
+  /**
+   * Adds an address that replaces the primary one when it is confirmed. The caller drops an earlier successor first.
+   */
   async addSuccessor(tx: Tx, userId: number, address: string): Promise<PlacedAddress> {
     const [row] = (await tx.query(
       `insert into emails (user_id, email, becomes_primary) values ($1, $2, true)
@@ -88,14 +91,14 @@ export class AddressesService {
     await tx.manager.delete(Email, { userId, becomesPrimary: true });
   }
 
-  /** An administrator gives the address out: whoever else only said to have it, has it no more. */
-  async free(tx: Tx, address: string, forUserId: number | null): Promise<void> {
+  /** Removes unconfirmed uses of an address by other users, because an administrator assigns it. */
+  async releaseUnconfirmed(tx: Tx, address: string, forUserId: number | null): Promise<void> {
     const rows = await tx.prepared<WaitingAddress>(WAITING_FOR_OTHERS, [address, forUserId]);
     for (const row of rows) await this.drop(tx, row);
   }
 
-  /** Removes addresses whose time to be confirmed is over, at most so many. Shape: how many. */
-  async lapse(tx: Tx, most: number): Promise<number> {
+  /** Removes unconfirmed addresses that have expired, at most the given number. Shape: the number of removed ones. */
+  async removeExpired(tx: Tx, most: number): Promise<number> {
     const rows = await tx.query<WaitingAddress>(
       `select ${WAITING} and greatest(e.created_at, e.confirmation_requested_at) < now() - interval '${WAITING_DAYS} days'
        order by e.id limit $1 for update of u, e skip locked`,
@@ -111,7 +114,7 @@ export class AddressesService {
 
   async markConfirmed(tx: Tx, { id, user_id, is_primary, becomes_primary }: PlacedAddress): Promise<void> {
     if (becomes_primary) {
-      // People keep the address that they had; what was generated for a bot, or never confirmed, leads nowhere.
+      // Users keep their former address. A generated address of a bot, or an unconfirmed one, is deleted.
       await tx.query(
         `delete from emails e using users u where e.user_id = $1 and u.id = e.user_id and e.is_primary
            and (u.kind <> 'human' or e.confirmed_at is null)`,
@@ -132,13 +135,14 @@ export class AddressesService {
        from emails e where u.id = $1 and e.id = $2`,
       [user_id, id],
     );
-    // With the tokens: those that were refused until now are not.
+    // Also invalidates leases of the user's tokens: tokens that were refused until now become valid.
     await this.changes.record(tx, user_id);
   }
 
   /**
-   * Makes the address the primary one: another one of the user changes places with it, a new one takes its place, and
-   * the former one is free again. An administrator vouches for it; the caller records the change.
+   * Makes an address the primary one. If it is one of the user's addresses, it swaps roles with the present primary
+   * one; a new address replaces that one, which becomes available to other users. An administrator vouches for it, so
+   * it counts as confirmed. The caller records the change.
    */
   async makePrimary(tx: Tx, userId: number, address: string): Promise<void> {
     const [own] = await tx.query<{ id: number; is_primary: boolean }>(
@@ -164,7 +168,7 @@ export class AddressesService {
     );
   }
 
-  /** Only a confirmed address of their own can be shown. Errors: Invalid. */
+  /** Checks that public and commit e-mail are confirmed addresses of the user. Errors: Invalid. */
   async refuseForeign(
     tx: Tx,
     userId: number,
@@ -185,7 +189,10 @@ export class AddressesService {
     if (Object.keys(refused).length > 0) throw new Invalid(refused);
   }
 
-  /** A service account has to have an address: it gets a generated one, and still waits for one that is confirmed. */
+  /**
+   * Removes an unconfirmed address. A service account must have an address: it gets a generated one until another is
+   * confirmed.
+   */
   private async drop(tx: Tx, row: WaitingAddress): Promise<void> {
     if (!row.is_primary) return this.remove(tx, row.user_id, row);
     const generated = `service_account_${randomBytes(16).toString('hex')}@noreply.${this.host}`;

@@ -23,11 +23,11 @@ export class Email {
   @Column({ type: 'boolean', default: false }) isPrimary: boolean;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) confirmedAt: Date | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
-  /** When the newest link was sent; earlier ones work no more. */
+  /** Time when the newest link was sent. Earlier links are invalid. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) confirmationRequestedAt: Date | null;
-  /** Takes the place of the primary address once it is confirmed. */
+  /** Replaces the primary address once it is confirmed. */
   @Column({ type: 'boolean', default: false }) becomesPrimary: boolean;
 }
 
-/** The row, as a statement reads it. */
+/** The row, as statements read it. */
 export type EmailRecord = RowOf<Email, keyof Email>;

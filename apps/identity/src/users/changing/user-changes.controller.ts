@@ -19,7 +19,7 @@ export class UserChangesController {
   ) {}
 
   @Endpoint('PUT', '/users/:id', {
-    about: 'Changes a user; a new username moves their personal namespace with all that lies there.',
+    about: 'Changes a user. A new username also moves the personal namespace with its projects.',
     source: 'reference identity-and-import 10.1',
     may: administrator(),
     params: UpdateUser,
@@ -34,7 +34,7 @@ export class UserChangesController {
   }
 
   @Endpoint('PUT', '/user/avatar', {
-    about: "Changes or removes the caller's own picture.",
+    about: "Changes or removes the caller's avatar.",
     source: 'reference identity-and-import 2.6',
     may: signedIn(),
     params: UpdateOwnAvatar,

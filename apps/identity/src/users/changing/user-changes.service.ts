@@ -13,12 +13,12 @@ import { columnsOfUser, EMAIL_TAKEN, problemsOfUser, USERNAME_TAKEN } from '../u
 import type { NewUser } from '../user-rules';
 import { User } from '../user.entity';
 import type { UserRecord } from '../user.entity';
-import { nameClash } from '../users.service';
+import { asNameConflict } from '../users.service';
 
-/** What an administrator changes of a user; what is left out stays. */
+/** Fields of a user that an administrator may change. Omitted fields keep their values. */
 export type UserChange = Omit<Partial<NewUser>, 'id'>;
 
-/** Changing users. Source: reference identity-and-import 10.1. */
+/** Changes of users. Source: reference identity-and-import 10.1. */
 @Injectable()
 export class UserChangesService {
   constructor(
@@ -35,11 +35,11 @@ export class UserChangesService {
     try {
       await this.work.run((tx) => this.change(tx, id, change, digest));
     } catch (error) {
-      throw nameClash(error);
+      throw asNameConflict(error);
     }
   }
 
-  /** Somebody changes their own picture; gives its new path. Errors: Invalid by field; NotFound. */
+  /** Changes a user's own avatar. Shape: its new path. Errors: Invalid by field; NotFound. */
   async changeOwnAvatar(userId: number, avatar: Picture | null): Promise<string | null> {
     const problems = avatar ? problemsOfPicture(avatar) : [];
     if (problems.length > 0) throw new Invalid({ avatar: problems });
@@ -52,17 +52,17 @@ export class UserChangesService {
 
   private async change(tx: Tx, id: number, change: UserChange, digest: string | null): Promise<void> {
     const old = await this.locked(tx, id);
-    // What was fine when it was made stays, also where rules became stricter since.
+    // Unchanged values are not validated, because rules may have become stricter since they were stored.
     const { username, email, ...rest } = change;
     const renamed = username === undefined || username === old.username ? undefined : username;
     const moved = email === undefined || email === old.email ? undefined : email;
-    if (moved !== undefined) await this.addresses.free(tx, moved, id);
+    if (moved !== undefined) await this.addresses.releaseUnconfirmed(tx, moved, id);
     await this.refuseTaken(tx, id, renamed, moved);
     const problems = {
       ...problemsOfUser({ ...rest, ...(renamed ? { username: renamed } : {}), ...(moved ? { email: moved } : {}) }),
       ...(username === '' ? { username: ["can't be blank"] } : {}),
       ...(email === '' ? { email: ["can't be blank"] } : {}),
-      // Whoever holds a bot's token would be an administrator: the owners of its group.
+      // Owners of a group can use its bot's token, so they would become administrators.
       ...(change.admin && old.kind !== 'human' ? { admin: ['is for people only'] } : {}),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
@@ -90,7 +90,7 @@ export class UserChangesService {
     });
   }
 
-  /** Each provider knows a person by one name. */
+  /** Sets the identity at a provider. A user has one per provider. */
   private async identify(tx: Tx, id: number, { extern_uid, provider }: UserChange): Promise<void> {
     if (!extern_uid || !provider) return;
     await tx.query(
@@ -111,7 +111,7 @@ export class UserChangesService {
     if (taken!.username) throw new Conflict(USERNAME_TAKEN);
   }
 
-  /** People who are being removed are not found any more. */
+  /** Locks the row of the user. Users whose removal is in progress are not found. */
   private async locked(tx: Tx, id: number): Promise<UserRecord> {
     const [user] = await tx.query<UserRecord>(
       `select u.* from users u where u.id = $1

@@ -12,7 +12,7 @@ export class UserMembershipsController {
   constructor(private readonly memberships: UserMembershipsQueries) {}
 
   @Endpoint('GET', '/users/:id/memberships', {
-    about: 'Groups and projects that a user is a direct member of.',
+    about: 'Lists groups and projects that a user is a direct member of.',
     source: 'reference identity-and-import 10.1',
     may: administrator(),
     tokenScopes: ['read_user'],

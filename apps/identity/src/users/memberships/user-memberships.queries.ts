@@ -4,7 +4,7 @@ import { NotFound } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import { live } from '../../directory/reach/reach-sql';
 
-/** A direct membership, seen from the person. */
+/** A direct membership of a user. */
 export interface MembershipRow {
   readonly source_id: number;
   readonly source_name: string;
@@ -12,7 +12,7 @@ export interface MembershipRow {
   readonly access_level: number;
 }
 
-/** Direct memberships of one person, the oldest first. Source: reference identity-and-import 10.1. */
+/** Direct memberships of a user, oldest first. Source: reference identity-and-import 10.1. */
 @Injectable()
 export class UserMembershipsQueries {
   constructor(private readonly db: Database) {}

@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Forbidden } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 
-/** Any number that only this rule uses. */
+/** Key of an advisory lock that only this rule uses. */
 const LOCK = 7_316_420_011;
 const LAST = 'The last administrator cannot be removed, demoted or refused entry';
 const KEEPS_ALL =
   'No other administrator has a token that this user did not give out: one of them must rotate theirs first';
 
 /**
- * Of the tokens with which others administer: how many there are, and how many would be left without $1. Shape: those of
- * which nobody knows who gave them out are their own.
+ * SQL that counts the tokens with which other users administer the instance, and those that would remain without $1.
+ * Shape: a token with an unknown issuer counts as issued by its holder.
  */
 const TOKENS = `
   select count(*)::int as all, (count(*) filter (where t.created_by_id is distinct from $1))::int as left
@@ -21,16 +21,17 @@ const TOKENS = `
     and (t.created_by_id is null or t.created_by_id = t.user_id
       or exists (select 1 from users g where g.id = t.created_by_id and g.admin and g.state = 'active'))`;
 
-/** The instance keeps somebody who can administer it. Source: reference identity-and-import 10.6. */
+/** Ensures that the instance keeps a usable administrator. Source: reference identity-and-import 10.6. */
 @Injectable()
 export class Administrators {
   /**
-   * To be called before this person stops being an active administrator: one at a time, so that of two who go, or who
-   * put each other out, one stays, with a token that does not end with whoever goes. Errors: Forbidden.
+   * Checks that another administrator remains. Must be called before a user stops being an active administrator. Calls
+   * are serialized, so that of two who leave, or who demote each other, one remains, with a token that does not end
+   * with the leaving one. Errors: Forbidden.
    */
   async keepOne(tx: Tx, leavingId: number): Promise<void> {
     await tx.query(`select pg_advisory_xact_lock($1)`, [LOCK]);
-    // A statement of its own: it has to see what those did for whom this one waited.
+    // A separate statement, so that it sees the commits of the transactions that this one waited for.
     const [row] = await tx.query<{ is_one: boolean; others: number }>(
       `select coalesce(bool_or(id = $1), false) as is_one, (count(*) filter (where id <> $1))::int as others
        from users where admin and kind = 'human' and state = 'active'`,

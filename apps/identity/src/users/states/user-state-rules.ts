@@ -1,18 +1,18 @@
 import { Forbidden } from '@rookery/kernel';
 import type { User, UserState } from '../user.entity';
 
-/** What an administrator does to an account. */
+/** A change of an account's state by an administrator. */
 export type StateChange = 'activate' | 'approve' | 'ban' | 'block' | 'deactivate' | 'unban' | 'unblock';
-/** The bare JSON value of the answer. */
+/** Answer of the endpoint: a bare JSON value. */
 export type StateAnswer = true | false | null;
 
-/** What the rules look at. */
+/** Facts that the rules decide by. */
 export interface Account extends Pick<User, 'state' | 'kind'> {
   readonly is_self: boolean;
-  /** Whether they used the account within the past 90 days. */
+  /** Whether the account was used within the past 90 days. */
   readonly is_recent: boolean;
 }
-/** The answer, and the state that follows; without one nothing changes. */
+/** The answer and the resulting state. Without a state nothing changes. */
 export interface Verdict {
   readonly answer: StateAnswer;
   readonly state?: UserState;
@@ -27,7 +27,7 @@ const isBlocked = ({ state }: Account): boolean =>
   state === 'blocked' || state === 'banned' || state === 'blocked_pending_approval';
 const cannot = (change: string, { state }: Account): Forbidden => verbatim(`You cannot ${change} ${state} users.`);
 
-/** One row a change. Errors: Forbidden with the text of the API. Source: reference identity-and-import 10.1, 10.6. */
+/** Rules by change. Errors: Forbidden with the text of the API. Source: reference identity-and-import 10.1, 10.6. */
 export const STATE_RULES: Readonly<Record<StateChange, (user: Account) => Verdict>> = {
   activate(user) {
     if (user.state === 'active') return { answer: true };

@@ -9,7 +9,7 @@ import { UserStatesService } from './user-states.service';
 type StateCall = Call<OneUser, undefined, SignedInViewer>;
 type Answer = Promise<StateAnswer>;
 
-const says = (about: string): EndpointOptions<OneUser, undefined, StateAnswer | JsonText, SignedInViewer> => ({
+const stateEndpoint = (about: string): EndpointOptions<OneUser, undefined, StateAnswer | JsonText, SignedInViewer> => ({
   about,
   source: 'reference identity-and-import 10.1',
   may: administrator(),
@@ -21,37 +21,41 @@ const says = (about: string): EndpointOptions<OneUser, undefined, StateAnswer | 
 export class UserStatesController {
   constructor(private readonly states: UserStatesService) {}
 
-  @Endpoint('POST', '/users/:id/activate', says('Lets a deactivated user in again.'))
+  @Endpoint('POST', '/users/:id/activate', stateEndpoint('Reactivates a deactivated user.'))
   activate(call: StateCall): Answer {
     return this.states.change(call.viewer, call.params.id, 'activate');
   }
 
-  @Endpoint('POST', '/users/:id/approve', says('Lets in a user who waits for it.'))
+  @Endpoint('POST', '/users/:id/approve', stateEndpoint('Approves a user who is waiting for approval.'))
   approve(call: StateCall): Answer {
     return this.states.change(call.viewer, call.params.id, 'approve');
   }
 
-  @Endpoint('POST', '/users/:id/ban', says('Bans an active user.'))
+  @Endpoint('POST', '/users/:id/ban', stateEndpoint('Bans an active user.'))
   ban(call: StateCall): Answer {
     return this.states.change(call.viewer, call.params.id, 'ban');
   }
 
-  @Endpoint('POST', '/users/:id/block', says('Blocks a user; null for one who was blocked already.'))
+  @Endpoint('POST', '/users/:id/block', stateEndpoint('Blocks a user. Returns null if the user is already blocked.'))
   block(call: StateCall): Answer {
     return this.states.change(call.viewer, call.params.id, 'block');
   }
 
-  @Endpoint('POST', '/users/:id/deactivate', says('Puts a dormant account to rest; null when it was already.'))
+  @Endpoint(
+    'POST',
+    '/users/:id/deactivate',
+    stateEndpoint('Deactivates a dormant user. Returns null if the user is already deactivated.'),
+  )
   deactivate(call: StateCall): Answer {
     return this.states.change(call.viewer, call.params.id, 'deactivate');
   }
 
-  @Endpoint('POST', '/users/:id/unban', says('Lifts a ban.'))
+  @Endpoint('POST', '/users/:id/unban', stateEndpoint('Lifts a ban.'))
   unban(call: StateCall): Answer {
     return this.states.change(call.viewer, call.params.id, 'unban');
   }
 
-  @Endpoint('POST', '/users/:id/unblock', says('Unblocks a user; false for one who was not blocked.'))
+  @Endpoint('POST', '/users/:id/unblock', stateEndpoint('Unblocks a user. Returns false if the user is not blocked.'))
   unblock(call: StateCall): Answer {
     return this.states.change(call.viewer, call.params.id, 'unblock');
   }

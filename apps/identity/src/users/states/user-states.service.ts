@@ -11,7 +11,7 @@ import type { Account, StateAnswer, StateChange } from './user-state-rules';
 
 type LockedAccount = Account & { readonly admin: boolean };
 
-/** Blocking people and letting them in again. Source: reference identity-and-import 10.1, 10.6. */
+/** Changes of account states: blocking, banning, activating. Source: reference identity-and-import 10.1, 10.6. */
 @Injectable()
 export class UserStatesService {
   constructor(
@@ -20,7 +20,7 @@ export class UserStatesService {
     private readonly changes: UserChangeLog,
   ) {}
 
-  /** Errors: NotFound; Forbidden as the rule of the change says, and for the last administrator. */
+  /** Errors: NotFound; Forbidden by the rule of the change, and for the last administrator. */
   change(viewer: SignedInViewer, id: number, change: StateChange): Promise<StateAnswer> {
     return this.work.run(async (tx) => {
       const user = await this.locked(tx, id, viewer.userId);
@@ -33,7 +33,10 @@ export class UserStatesService {
     });
   }
 
-  /** People who are being removed are not found any more: nothing may call them back. */
+  /**
+   * Locks the row of the user. Users whose removal is in progress are not found, so that their state cannot be changed
+   * back.
+   */
   private async locked(tx: Tx, id: number, viewerId: number): Promise<LockedAccount> {
     const [user] = await tx.query<LockedAccount>(
       `select u.state, u.kind, u.admin, u.id = $2 as is_self, coalesce(greatest(u.last_activity_on::timestamptz,

@@ -5,12 +5,12 @@ import { Work } from '@rookery/persistence';
 import { housekeepingCron } from '../../identity.config';
 import { AddressesService } from './addresses.service';
 
-/** Rows in one transaction. */
+/** Rows per transaction. */
 const BATCH = 500;
 
-/** Gives addresses back that were never confirmed. Source: reference identity-and-import 10.5. */
+/** Removes addresses that were not confirmed in time. Source: reference identity-and-import 10.5. */
 @Injectable()
-export class LapseJob {
+export class UnconfirmedAddressesJob {
   constructor(
     private readonly work: Work,
     private readonly addresses: AddressesService,
@@ -18,6 +18,7 @@ export class LapseJob {
 
   @Job('lapse-unconfirmed-addresses', { cron: housekeepingCron })
   async run(run?: Ending): Promise<void> {
-    while ((await this.work.run((tx) => this.addresses.lapse(tx, BATCH))) === BATCH) run?.signal.throwIfAborted();
+    while ((await this.work.run((tx) => this.addresses.removeExpired(tx, BATCH))) === BATCH)
+      run?.signal.throwIfAborted();
   }
 }

@@ -4,16 +4,16 @@ import { NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { seenGroupSql } from '../reach/seen-sql';
 
-/** Finds the namespace that a parameter names, as far as the viewer may know of it. */
+/** Resolves a namespace that a parameter names, if the viewer can see it. */
 @Injectable()
-export class NamedNamespaces {
+export class NamespaceResolver {
   constructor(private readonly db: Database) {}
 
   /**
-   * Shape: a number is an id, a text is a full path; a personal namespace is known to its person and administrators.
+   * Shape: a number is an id, a text is a full path. A personal namespace is visible to its user and to administrators.
    * Errors: NotFound for the namespace.
    */
-  async id(viewer: Viewer, ref: number | string): Promise<number> {
+  async resolveId(viewer: Viewer, ref: number | string): Promise<number> {
     const named = typeof ref === 'number' ? 'n.id = $1' : 'lower(n.full_path) = lower($1)';
     const group = seenGroupSql(viewer, { namespace: 'n', user: '$2::bigint' });
     const known = viewer.isAdmin ? 'true' : `case n.kind when 'user' then n.owner_id = $2::bigint else ${group} end`;

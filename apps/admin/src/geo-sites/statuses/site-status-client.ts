@@ -12,16 +12,19 @@ import type { Finding } from './site-status';
 /** Well within the deadline of a request that waits for it. */
 const LIMITS = { bodyBytes: 64 * 1024, firstByteMs: 5000, totalMs: 5000, redirects: 0 };
 
-/** Asks another site how it is. */
+/** Requests the status of another site. */
 @Injectable()
-export class SiteAsking {
+export class SiteStatusClient {
   constructor(
     private readonly egress: Egress,
     @Inject(geoSettings.token) private readonly settings: GeoSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Shape: `address` with a slash at its end. Errors: the reason of the signal; whatever a site does is a finding. */
+  /**
+   * Shape: `address` with a trailing slash. Errors: the reason of the signal. Failures of the site are returned as
+   * findings.
+   */
   async ask(address: string, signal?: AbortSignal): Promise<Finding> {
     const { sharedSecret } = this.settings;
     if (sharedSecret === null) return unhealthy('GEO_SHARED_SECRET is not set, so no site can be asked.');

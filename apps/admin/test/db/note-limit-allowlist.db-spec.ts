@@ -21,7 +21,7 @@ async function migrate(): Promise<void> {
   }
 }
 
-it('keeps ids in the place of usernames, drops names that nobody has, and tells services of it', async () => {
+it('converts usernames to ids, drops unknown names, and publishes the change', async () => {
   const wren = await service.seed.user({ username: 'wren' });
   const before = await version();
   await migrate();

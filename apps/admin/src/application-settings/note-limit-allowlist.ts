@@ -6,21 +6,22 @@ import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 const FIELD = 'notes_create_limit_allowlist';
-/** No username is longer. Units: characters. */
+/** Maximum length of a username. Units: characters. */
 const LONGEST = 255;
 
 /**
- * People of a setting: sent and shown as usernames, kept as ids. So somebody who is renamed stays among them, nobody gets
- * in by taking a name, and who is gone is shown no more. Source: reference packages-and-admin 10.3.
+ * Users whose notes the note limit does not count. The API sends and shows usernames; the setting stores ids. So a
+ * renamed user stays on the list, taking over a username gives no exemption, and deleted users are not shown. Source:
+ * reference packages-and-admin 10.3.
  */
 @Injectable()
-export class UnlimitedPeople {
+export class NoteLimitAllowlist {
   constructor(
     private readonly directory: Directory,
     private readonly database: Database,
   ) {}
 
-  /** Errors: Invalid for names that nobody has; Unavailable. */
+  /** Converts usernames to ids. Errors: Invalid for unknown usernames; Unavailable. */
   async idsOf(names: readonly string[], viewer: Viewer): Promise<readonly number[]> {
     if (names.some((name) => name.length > LONGEST)) {
       throw new Invalid({ [FIELD]: [`has an item that is too long (maximum is ${LONGEST} characters)`] });
@@ -32,7 +33,7 @@ export class UnlimitedPeople {
     return [...new Set(names.map((name) => people.get(name.toLowerCase())!.id))];
   }
 
-  /** Names as they are now, in the order of the ids. */
+  /** Returns the current usernames in the order of the ids. Deleted users are left out. */
   async namesOf(ids: readonly number[], through: Pick<Tx, 'prepared'> = this.database): Promise<readonly string[]> {
     const people = await this.directory.users(ids, through);
     return ids.flatMap((id) => people.get(id)?.username ?? []);
