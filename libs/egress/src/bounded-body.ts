@@ -34,13 +34,13 @@ export async function boundedBody(body: Readable, encoding: string, maxBytes: nu
       size += chunk.length;
       if (size > maxBytes) throw new EgressError('too large', `The answer is larger than ${maxBytes} bytes.`);
       if (decoder && size > FREE_BYTES + meter.received * MAX_RATIO) {
-        throw new EgressError('too large', 'The answer exceeds the accepted compression ratio.');
+        throw new EgressError('too large', 'The answer is packed more tightly than any honest one.');
       }
       chunks.push(chunk);
     }
   } catch (error) {
     if (error instanceof EgressError || decoder === null || meter.isBroken) throw error;
-    throw new EgressError('malformed', 'The answer cannot be decompressed.', { cause: error });
+    throw new EgressError('malformed', 'The answer cannot be unpacked.', { cause: error });
   } finally {
     decoder?.destroy();
     body.destroy();
@@ -52,7 +52,7 @@ function decoderOf(encoding: string): Transform | null {
   const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity') return null;
   const make = DECODERS.get(name);
-  if (!make) throw new EgressError('malformed', 'The answer has a content encoding that was not requested.');
+  if (!make) throw new EgressError('malformed', 'The answer is packed in a way that was not asked for.');
   return make();
 }
 

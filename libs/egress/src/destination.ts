@@ -56,7 +56,7 @@ export function checkedDestination(text: string, { listed, ports }: DestinationR
   if (text.length > MAX_URL_LENGTH || IS_UNSOUND.test(text) || !URL.canParse(text)) throw refused('is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused('is not one of http or https');
-  if (url.username !== '' || url.password !== '') throw refused('contains a user name or a password');
+  if (url.username !== '' || url.password !== '') throw refused('holds a name or a password');
   const hostname = hostnameOf(url);
   if (hostname === '' || hostname.length > MAX_HOST_LENGTH) throw refused('has no host');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);

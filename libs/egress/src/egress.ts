@@ -148,12 +148,12 @@ function nextOf(
   if (!REDIRECTS.has(status) || location === undefined) return null;
   const next = URL.canParse(location, url.href) ? new URL(location, url.href) : null;
   if (next === null || !isSameOrigin(next, url)) {
-    throw new EgressError('redirected', 'The server redirects to another server, which is not followed.');
+    throw new EgressError('redirected', 'The server leads to another one, which is not followed.');
   }
   if (method !== 'GET' && method !== 'HEAD') {
-    throw new EgressError('redirected', 'The server redirects a write, which is not repeated.');
+    throw new EgressError('redirected', 'The server leads elsewhere, and a write is not repeated there.');
   }
-  if (left <= 0) throw new EgressError('redirected', 'The server redirects too many times.');
+  if (left <= 0) throw new EgressError('redirected', 'The server leads from one address to the next.');
   next.hash = '';
   return next.href;
 }

@@ -20,7 +20,7 @@ export function failureOf(error: unknown): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (UNKNOWN_NAME.has(code)) return new EgressError('name unknown', 'The name has no address.', { cause: error });
   if (IS_ABOUT_TLS.test(code)) {
-    return new EgressError('certificate', 'The certificate of the server is not valid.', { cause: error });
+    return new EgressError('certificate', 'The server does not prove that it is who it says.', { cause: error });
   }
   if (UNREACHABLE.has(code)) {
     return new EgressError('unreachable', `The server cannot be reached (${code}).`, { cause: error });
@@ -29,7 +29,7 @@ export function failureOf(error: unknown): unknown {
     return new EgressError('too large', 'The head of the answer is too large.', { cause: error });
   }
   if (error.name === 'HTTPParserError' || code.startsWith('UND_ERR_')) {
-    return new EgressError('malformed', 'The answer is not HTTP.', { cause: error });
+    return new EgressError('malformed', 'The answer is no HTTP.', { cause: error });
   }
   return error;
 }

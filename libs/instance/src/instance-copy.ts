@@ -51,9 +51,9 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Bounds the wait for admin when settings are stored: an outage of admin must not keep other services from starting. */
   private reasonToWait(): string | null {
-    if (!this.instance.isKnown) return 'features and settings were never received from admin';
+    if (!this.instance.isKnown) return 'admin was never asked for features and settings';
     const isPatient = performance.now() - this.startedAt <= PATIENCE_MS;
-    return isPatient && !this.hasHeard ? 'features and settings were not received from admin yet' : null;
+    return isPatient && !this.hasHeard ? 'admin was not asked for features and settings yet' : null;
   }
 
   private async recall(): Promise<void> {
