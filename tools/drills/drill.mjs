@@ -47,15 +47,15 @@ import { deliverAgain } from './redelivery.mjs';
 import * as busy from './busy.mjs';
 import * as suite from './suite.mjs';
 import * as door from './rights/bus-door.mjs';
-import * as searches from './rights/dear-searches.mjs';
+import * as searches from './rights/costly-searches.mjs';
 import * as copy from './rights/held-copy.mjs';
 import * as rotations from './rights/rotations.mjs';
 import * as mail from './rights/stalled-mail.mjs';
-import * as brokenMail from './worse/broken-mail.mjs';
-import * as doubt from './worse/doubt.mjs';
-import * as restore from './worse/restore.mjs';
-import * as rolling from './worse/rolling.mjs';
-import * as silent from './worse/silent.mjs';
+import * as brokenMail from './failures/broken-mail.mjs';
+import * as doubt from './failures/doubt.mjs';
+import * as restore from './failures/restore.mjs';
+import * as rolling from './failures/rolling.mjs';
+import * as silent from './failures/silent.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
 /** Guards that are no code of the product. */

@@ -23,7 +23,7 @@ const featureFlag = object({ feature_flag_id: int, project_id: int });
 
 export const featureFlagCreated = defineEvent(
   'admin.feature_flag.created.v1',
-  'A feature flag of a project was made.',
+  'A feature flag of a project was created.',
   featureFlag,
 );
 export const featureFlagUpdated = defineEvent(
@@ -33,7 +33,7 @@ export const featureFlagUpdated = defineEvent(
 );
 export const featureFlagDeleted = defineEvent(
   'admin.feature_flag.deleted.v1',
-  'A feature flag of a project was removed.',
+  'A feature flag of a project was deleted.',
   featureFlag,
 );
 
@@ -41,16 +41,16 @@ const userList = object({ user_list_id: int, project_id: int });
 
 export const featureFlagUserListCreated = defineEvent(
   'admin.feature_flag_user_list.created.v1',
-  'A list of users for feature flags was made.',
+  'A user list for feature flags was created.',
   userList,
 );
 export const featureFlagUserListUpdated = defineEvent(
   'admin.feature_flag_user_list.updated.v1',
-  'A list of users for feature flags changed.',
+  'A user list for feature flags changed.',
   userList,
 );
 export const featureFlagUserListDeleted = defineEvent(
   'admin.feature_flag_user_list.deleted.v1',
-  'A list of users for feature flags was removed.',
+  'A user list for feature flags was deleted.',
   userList,
 );

@@ -4,7 +4,7 @@ import type { EventDefinition } from './event';
 import * as identity from './identity.events';
 import * as packages from './package.events';
 
-/** Every event of the platform, by subject. From it follow the samples, the AsyncAPI document and docs/events.md. */
+/** Every event of the platform, by subject. The samples, the AsyncAPI document and docs/events.md derive from it. */
 export const EVENTS: ReadonlyMap<string, EventDefinition> = new Map(
   [identity, collaboration, packages, admin]
     .flatMap((module) => Object.values(module))

@@ -3,7 +3,7 @@ import type { DomainEvent, EventDefinition, Seen } from './event';
 import { bool, choice, instant, int, list, nullable, object, optional } from './schema';
 import type { Schema } from './schema';
 
-/** Kinds of things that can be talked about, by the words of parameters. Source: reference work-tracking 2.2. */
+/** Noteable types by the words that parameters use. Source: reference work-tracking 2.2. */
 export const NOTEABLE_TYPE_OF = {
   issue: 'Issue',
   merge_request: 'MergeRequest',
@@ -15,8 +15,8 @@ export type NoteableType = (typeof NOTEABLE_TYPE_OF)[keyof typeof NOTEABLE_TYPE_
 export const NOTEABLE_TYPES: readonly NoteableType[] = Object.values(NOTEABLE_TYPE_OF);
 
 /**
- * What every event on a noteable says, whatever its kind; which one it is, the envelope tells. `project_id` is null and
- * `group_id` there for things of groups.
+ * Fields of every event on a noteable, whatever its kind; the envelope names the noteable. For noteables of groups
+ * `project_id` is null and `group_id` is set.
  */
 const noteable = {
   project_id: nullable(int),
@@ -46,23 +46,23 @@ type Shapes = typeof SHAPES;
 type Verb = keyof Shapes;
 type ShapeOf<F> = { readonly kind: 'object'; readonly fields: F };
 
-/** An event on a noteable of any kind, as a handler for all kinds knows it. */
+/** An event on a noteable of any kind, as handlers that serve all kinds receive it. */
 export type NoteableEvent<V extends Verb> = EventDefinition<ShapeOf<Shapes[V]>>;
 export type NoteableDeleted = EventDefinition<ShapeOf<typeof GONE>>;
 
-/** A noteable that is gone. Shape: `state` only of kinds that are opened and closed. */
+/** A deleted noteable. Shape: `state` only for kinds that are opened and closed. */
 export interface GoneNoteable {
   readonly id: number;
   readonly iid: number | null;
-  /** Null for things of groups, which have the other. */
+  /** Null for noteables of groups, which have `group_id`. */
   readonly project_id: number | null;
   readonly group_id?: number;
   readonly state?: string;
 }
 
 /**
- * The events of one kind. Shape: a kind that is never closed leaves out what tells of it; one of which nobody is told
- * but by what people say on it has `deleted` alone.
+ * The events of one kind. Shape: a kind that is never closed leaves out `closed` and `reopened`; a kind that announces
+ * no changes of its own has `deleted` alone.
  */
 export interface NoteableEvents {
   readonly created?: NoteableEvent<'created'>;
@@ -75,7 +75,7 @@ export interface NoteableEvents {
 }
 
 /**
- * Declares the events of one kind of noteable. Purpose: one shape for all kinds, so that one handler serves them all.
+ * Declares the events of one noteable kind. All kinds share one shape, so that one handler serves them all.
  * Shape: payloads begin with `<noun>_id` and `<noun>_iid`; `a` is the noun with its article.
  */
 export function noteableEvents<const N extends string, I extends Schema>(
@@ -88,19 +88,19 @@ export function noteableEvents<const N extends string, I extends Schema>(
   const closedA = a.replace(/^an? /, 'A closed ');
   const deleted = defineEvent(
     `collaboration.${noun}.deleted.v1`,
-    `${A} was deleted; what pointed at it must go. \`state\` is the one it had.`,
+    `${A} was deleted; references to it must be removed. \`state\` is its last state.`,
     object({ ...ids, ...GONE, state: optional(choice(...states)) }),
   );
   return {
     created: defineEvent(`collaboration.${noun}.created.v1`, `${A} was opened.`, object({ ...ids, ...SHAPES.created })),
     updated: defineEvent(
       `collaboration.${noun}.updated.v1`,
-      `Fields of ${a} changed. \`text_changed\` asks consumers to look for people newly mentioned in title or description; \`mentioned_before\` are those who were named already.`,
+      `Fields of ${a} changed. \`text_changed\` asks consumers to look for users newly mentioned in title or description; \`mentioned_before\` are the users who were mentioned already.`,
       object({ ...ids, ...SHAPES.updated }),
     ),
     closed: defineEvent(
       `collaboration.${noun}.closed.v1`,
-      `${A} was closed; \`moved\` when that is all that is left of it where it was.`,
+      `${A} was closed; \`moved\` when it was closed because it moved to another project.`,
       object({ ...ids, ...SHAPES.closed }),
     ),
     reopened: defineEvent(
@@ -118,7 +118,7 @@ export function noteableEvents<const N extends string, I extends Schema>(
 
 export const issueMoved = defineEvent(
   'collaboration.issue.moved.v1',
-  'An issue went to another project, where it is `became_id`; a clone is there besides it.',
+  'An issue was moved or cloned to another project, where it is `became_id`; after a clone the original stays open.',
   object({ issue_id: int, issue_iid: int, ...SHAPES.moved }),
 );
 export const issueEvents = {
@@ -135,10 +135,10 @@ export const {
 
 export const snippetDeleted = defineEvent(
   'collaboration.snippet.deleted.v1',
-  'A snippet of a project was deleted; what pointed at it must go. Of personal ones nobody is told.',
+  'A snippet of a project was deleted; references to it must be removed. Personal snippets have no such event.',
   object({ snippet_id: int, snippet_iid: nullable(int), ...GONE }),
 );
-/** Nobody is told of a snippet but by what people say on it. */
+/** Snippets announce only their deletion; other events about a snippet are events of its notes. */
 export const snippetEvents: NoteableEvents = {
   deleted: snippetDeleted,
   deletedOf: ({ id, project_id }, actorId, seen) => {
@@ -168,25 +168,25 @@ const note = {
 
 export const noteCreated = defineEvent(
   'collaboration.note.created.v1',
-  'Somebody wrote a note. System notes are not announced. `thread_id` is there when it answers in a thread: the note that this began with.',
+  'A user wrote a note. System notes are not announced. `thread_id` is set for an answer in a thread: the first note of that thread.',
   object({ ...note, thread_id: optional(int), created_at: instant }),
 );
 
 export const noteUpdated = defineEvent(
   'collaboration.note.updated.v1',
-  'The text of a note changed; `mentioned_before` are the people who were named already.',
+  'The text of a note changed; `mentioned_before` are the users who were mentioned already.',
   object({ ...note, mentioned_before: list(int), changed_at: instant }),
 );
 
 export const noteDeleted = defineEvent(
   'collaboration.note.deleted.v1',
-  'A note was deleted; to-dos and feed entries that point at it must go.',
+  'A note was deleted; to-dos and feed entries that refer to it must be removed.',
   object(note),
 );
 
 export const textWritten = defineEvent(
   'collaboration.text.written.v1',
-  'A text that may name other things was written or changed: a note, or (without `note_id`) title and description. Internal notes and copied texts are not announced.',
+  'A text that may contain references was written or changed: a note, or (without `note_id`) title and description. Internal notes and copied texts are not announced.',
   object({
     noteable_type: choice(...NOTEABLE_TYPES),
     noteable_id: int,
@@ -198,7 +198,7 @@ export const textWritten = defineEvent(
 
 export const awardEmojiCreated = defineEvent(
   'collaboration.award_emoji.created.v1',
-  'Somebody gave an emoji to a thing or to a note on it.',
+  'A user awarded an emoji to a noteable or to a note on it.',
   object({
     award_emoji_id: int,
     noteable_type: choice(...NOTEABLE_TYPES),
@@ -228,6 +228,6 @@ export const collaborationStorageMeasured = defineEvent(
 
 export const projectIssuesCounted = defineEvent(
   'collaboration.project_issues.counted.v1',
-  'How many issues of a project are open, and how many of these everybody may see who sees its issues. Whole values; the newest count counts.',
+  'The number of open issues of a project, and how many of these are visible to every user who sees its issues. Whole values; the newest count counts.',
   object({ project_id: int, open_issues_count: int, open_public_issues_count: int, counted_at: instant }),
 );

@@ -2,8 +2,8 @@ import { bool, choice, instant, int, list, nullable, object, text } from './sche
 import type { Infer } from './schema';
 
 /**
- * The directory: what identity tells every other service about people, groups, projects and memberships, as a log of
- * full states. Source: reference reliability 4.2; docs/architecture.md 4.
+ * The directory: identity's facts about users, groups, projects and memberships, published to every other service as a
+ * log of full states. Source: reference reliability 4.2; docs/architecture.md 4.
  */
 export const directoryUser = object({
   id: int,
@@ -15,11 +15,11 @@ export const directoryUser = object({
   external: bool,
   private_profile: bool,
   avatar_url: nullable(text),
-  /** Null when the user shows none. */
+  /** Null when the user shows no address. */
   public_email: nullable(text),
-  /** Where notifications go: the confirmed primary address; null when there is none. Never shown by the API. */
+  /** Address for notifications: the confirmed primary address; null when there is none. Never shown by the API. */
   notification_email: nullable(text),
-  /** The group, or the project, that the bot of a token belongs to: it is known to whoever sees that. */
+  /** The group or project that the bot of a token belongs to. Users who see that group or project see the bot. */
   bot_group_id: nullable(int),
   bot_project_id: nullable(int),
   created_at: instant,
@@ -28,7 +28,7 @@ export const directoryUser = object({
 export const directoryNamespace = object({
   id: int,
   kind: choice('group', 'user'),
-  /** The person of a user namespace. */
+  /** The user of a user namespace. */
   owner_id: nullable(int),
   parent_id: nullable(int),
   /** Ids from the root down to this one, itself included. */
@@ -40,7 +40,7 @@ export const directoryNamespace = object({
   visibility: choice('private', 'internal', 'public'),
   avatar_url: nullable(text),
   emails_enabled: bool,
-  /** Whether texts may not reach the members by naming the group; null: nobody said it. */
+  /** Whether mentions of the group do not notify its members; null: not set. */
   mentions_disabled: nullable(bool),
   plan: choice('free', 'premium', 'ultimate'),
   created_at: instant,
@@ -58,7 +58,7 @@ export const directoryProject = object({
   issues_access_level: choice('disabled', 'private', 'enabled'),
   snippets_access_level: choice('disabled', 'private', 'enabled'),
   merge_requests_access_level: choice('disabled', 'private', 'enabled'),
-  /** Null of these two: nobody said it, which is `enabled`. */
+  /** Null in these two: not set, which means `enabled`. */
   repository_access_level: nullable(choice('disabled', 'private', 'enabled')),
   feature_flags_access_level: nullable(choice('disabled', 'private', 'enabled')),
   packages_enabled: bool,
@@ -78,7 +78,7 @@ export const directoryMembership = object({
   expires_on: nullable(text),
 });
 
-/** A group invited to a group (`source_type` namespace) or to a project, at most at `access_level`. */
+/** A group invited to a group (`source_type` namespace) or to a project. `access_level` caps the members' level there. */
 export const directoryShare = object({
   id: int,
   source_type: choice('namespace', 'project'),
@@ -103,8 +103,8 @@ export type DirectoryMembership = Infer<typeof directoryMembership>;
 export type DirectoryShare = Infer<typeof directoryShare>;
 
 /**
- * One entry. Entries of one transaction share a version; a null state is a tombstone. Kind `token` is for gateways
- * only: the id of an access token whose state changed, always without a state.
+ * One entry of the change log. Entries of one transaction share a version; a null state is a tombstone. Kind `token` is
+ * for gateways only: the id of an access token whose state changed, always without a state.
  */
 export interface DirectoryChange {
   readonly version: number;
@@ -113,18 +113,18 @@ export interface DirectoryChange {
   readonly state: Record<string, unknown> | null;
 }
 
-/** Answer to "what changed after my version". A version is never split over two answers. */
+/** The changes after a version. A version is never split over two answers. */
 export interface DirectoryChanges {
   readonly epoch: string;
-  /** Within an epoch each process of identity begins another. Absent in answers of a former release. */
+  /** Id of the identity process that answers; each process has its own within an epoch. Absent in answers of a former release. */
   readonly life?: string;
   /** Newest version at the time of the answer. */
   readonly head: number;
   /** The version that the copy has reached once `changes` are applied. */
   readonly upTo: number;
   /**
-   * Entries that were superseded up to this version may be gone from the log: a reader that began before it holds a
-   * true copy again only from this version on. Source: ADR 0041.
+   * Superseded entries up to this version may be missing from the log: a reader that began before it has a consistent
+   * copy again only from this version on. Source: ADR 0041.
    */
   readonly compactedTo: number;
   readonly changes: readonly DirectoryChange[];

@@ -3,7 +3,7 @@ import type { Infer, Schema } from './schema';
 export type ServiceName = 'identity' | 'collaboration' | 'import' | 'package' | 'admin';
 export const SERVICE_NAMES: readonly ServiceName[] = ['identity', 'collaboration', 'import', 'package', 'admin'];
 
-/** What may be published: one line of the catalogue. */
+/** The declaration of an event: one line of the catalogue. */
 export interface EventDefinition<S extends Schema = Schema> {
   readonly service: ServiceName;
   readonly noun: string;
@@ -32,33 +32,33 @@ export interface Envelope<P = unknown> {
   readonly aggregatetype: string;
   readonly aggregateid: number;
   readonly actorid: number | null;
-  /** What the copy of the directory must have seen before it decides who is told: as in `Seen`. */
+  /** Directory version that the copy must have reached before it decides who is notified: as in `Seen`. */
   readonly directoryversion?: number;
   readonly directoryepoch?: string;
   readonly traceparent?: string;
   readonly data: P;
 }
 
-/** How much of the directory whoever caused a fact had seen: a version means something only within its epoch. */
+/** Directory version that the cause of an event had seen. A version is meaningful only within its epoch. */
 export interface Seen {
   readonly version: number;
   readonly epoch: string;
 }
 
-/** A fact ready to be written to the outbox: made by `noteCreated.of({...})`. */
+/** A domain event ready to be written to the outbox: made by `noteCreated.of({...})`. */
 export interface DomainEvent<P = unknown> {
   readonly definition: EventDefinition;
   readonly aggregateId: number;
   readonly actorId: number | null;
-  /** Effects wait until their copy of the directory has seen as much. Source: ADR 0171. */
+  /** Effects wait until their copy of the directory has reached this version. Source: ADR 0171. */
   readonly seen?: Seen | undefined;
   readonly data: P;
 }
 
 /**
- * Events of one shape that a handler is told of alike. Purpose: which events these are is known only when the service is
- * put together, after its handlers were written.
- * Shape: a module provides them under `token`, as a list of definitions; the handler tells them apart by
+ * Events of one shape that one handler receives. The handler is written before it is known which events these are: the
+ * service decides that when its modules are composed.
+ * Shape: a module provides a list of definitions under `token`; the handler distinguishes the events by
  * `aggregateType`.
  */
 export class EventFamily<D extends EventDefinition = EventDefinition> {
@@ -72,7 +72,7 @@ export class EventFamily<D extends EventDefinition = EventDefinition> {
 }
 
 /**
- * Declares an event. Purpose: one place for name, version and payload of each fact that leaves a service.
+ * Declares an event: one place for name, version and payload of each fact that leaves a service.
  * Shape: `aggregateId` is the id of the noun; `seen` is the viewer's `directory`; payloads carry ids and facts, never bodies, tokens or addresses.
  * Source: docs/architecture.md 3.
  */

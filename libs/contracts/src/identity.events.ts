@@ -9,38 +9,38 @@ export const projectCreated = defineEvent(
     namespace_id: int,
     creator_id: int,
     created_at: instant,
-    /** The first commit that its maker wishes for. */
+    /** The creator asked for a first commit with a README. */
     initialize_with_readme: optional(bool),
   }),
 );
 
 export const projectForked = defineEvent(
   'identity.project.forked.v1',
-  'A project was made as a fork of another; follows its own creation.',
+  'A project was created as a fork of another; this event follows its creation event.',
   object({ project_id: int, source_project_id: int, namespace_id: int, creator_id: int, forked_at: instant }),
 );
 
 export const projectDeleted = defineEvent(
   'identity.project.deleted.v1',
-  'A project is gone for good; every service drops what belongs to it.',
+  'A project was deleted for good; every service deletes its data.',
   object({ project_id: int }),
 );
 
 export const projectMoved = defineEvent(
   'identity.project.moved.v1',
-  'A project lies in another namespace now; what it took from the groups above it may not reach it any more.',
+  'A project was moved to another namespace; settings, labels and milestones inherited from its former groups may no longer apply.',
   object({ project_id: int, namespace_id: int }),
 );
 
 export const groupMoved = defineEvent(
   'identity.group.moved.v1',
-  'A group lies below another group now, or at the top, with all that is below it.',
+  'A group was moved below another group, or to the top, with everything below it.',
   object({ group_id: int }),
 );
 
 export const groupDeleted = defineEvent(
   'identity.group.deleted.v1',
-  'A group is gone for good; every service drops what belongs to it.',
+  'A group was deleted for good; every service deletes its data.',
   object({ group_id: int }),
 );
 
@@ -52,19 +52,19 @@ const membership = {
 
 export const memberAdded = defineEvent(
   'identity.member.added.v1',
-  'A person became a direct member of a group or project.',
+  'A user became a direct member of a group or project.',
   object({ ...membership, access_level: int, added_at: instant }),
 );
 
 export const memberRemoved = defineEvent(
   'identity.member.removed.v1',
-  'A direct membership ended: the person left, was removed, or the membership ran out.',
+  'A direct membership ended: the user left or was removed, or the membership expired.',
   object({ ...membership, reason: choice('left', 'removed', 'expired'), removed_at: instant }),
 );
 
 export const memberUnassigned = defineEvent(
   'identity.member.unassigned.v1',
-  'A member was removed, and whoever did it wants them unassigned from everything there; with `includes_below` also below the group.',
+  'A member was removed, and the request asked to unassign them from everything in the group or project; with `includes_below` also below the group.',
   object({ ...membership, includes_below: bool }),
 );
 
@@ -76,7 +76,7 @@ export const userCreated = defineEvent(
 
 export const accessTokenExpiryApproached = defineEvent(
   'identity.access_token.expiry_approached.v1',
-  'A token in use ends in 60, 30 or 7 days, or ended today (`days_left` 0); told once each. `expires_on` is a day.',
+  'An active token expires in 60, 30 or 7 days, or expired today (`days_left` 0); announced once each. `expires_on` is a day.',
   object({ token_id: int, user_id: int, days_left: int, expires_on: text, recipient_ids: list(int) }),
 );
 
@@ -88,12 +88,12 @@ export const accessTokenRotated = defineEvent(
 
 export const emailConfirmationRequested = defineEvent(
   'identity.email.confirmation_requested.v1',
-  'Somebody has to confirm an address; address and link are asked for when the e-mail is sent.',
+  'A user has to confirm an e-mail address; address and link are looked up when the e-mail is sent.',
   object({ email_id: int, user_id: int, requested_at: instant }),
 );
 
 export const userDeleted = defineEvent(
   'identity.user.deleted.v1',
-  'A user is gone for good: what they wrote goes to the ghost user, or with `hard_delete` it goes too.',
+  'A user was deleted for good: their content goes to the ghost user, or with `hard_delete` is deleted too.',
   object({ user_id: int, ghost_user_id: nullable(int), hard_delete: bool }),
 );

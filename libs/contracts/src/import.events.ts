@@ -1,2 +1,2 @@
-/** The import service announces nothing before its first route; its events are declared here with issue "Imports". */
+/** The import service publishes no events before its first route; its events are declared here with issue "Imports". */
 export {};

@@ -2,7 +2,7 @@ import type { DirectoryChanges } from './directory-log';
 import type { ServiceName } from './event';
 
 /**
- * Calls between our own processes. All are under `/internal/`, which the gateway never routes, and carry
+ * Paths of calls between our own processes. All are under `/internal/`, which the gateway never routes, and carry
  * `Authorization: Bearer <key of caller and callee>`.
  */
 export const INTERNAL_PATHS = {
@@ -17,16 +17,16 @@ export const INTERNAL_PATHS = {
   instance: '/internal/instance',
 } as const;
 
-/** How long the caller still waits for its answer. Shape: whole milliseconds; without it nothing is known. */
+/** How long the caller will still wait for the answer. Shape: whole milliseconds; absent: unknown. */
 export const INTERNAL_WAIT_HEADER = 'x-rookery-wait-ms';
 
 /** Services that keep a copy of the directory. */
 export const DIRECTORY_COPIES = ['collaboration', 'import', 'package', 'admin'] as const;
 const COPIES = DIRECTORY_COPIES;
-/** Services that keep a copy of what administrators set. */
+/** Services that keep a copy of the instance settings. */
 const INSTANCE_COPIES = ['identity', 'collaboration', 'package'] as const;
 
-/** Who may ask what; everybody else is refused, whatever keys they have. Source: ADR 0170. */
+/** Allowed callers of each internal path; every other caller is refused, whatever keys it has. Source: ADR 0170. */
 export const INTERNAL_CALLERS = {
   resolveToken: ['gateway'],
   resolveSudo: ['gateway'],
@@ -39,17 +39,17 @@ export const INTERNAL_CALLERS = {
   instance: INSTANCE_COPIES,
 } as const satisfies Record<keyof typeof INTERNAL_PATHS, readonly ('gateway' | ServiceName)[]>;
 
-/** POST resolveToken. `digest` is the hex SHA-256 of the presented token; null asks for the anonymous head only. */
+/** POST resolveToken. `digest` is the hex SHA-256 of the presented token; null asks for the directory version only. */
 export interface ResolveTokenRequest {
   readonly digest: string | null;
-  /** Client address without port, for the usage record. */
+  /** Client address without port, for the record of the token's use. */
   readonly ip: string | null;
   /**
-   * The request is for a rotation endpoint: a revoked token presented there takes the rest of its family with it.
+   * The request is for a rotation endpoint: a revoked token presented there revokes the rest of its family too.
    * Source: reference identity-and-import 4.8.
    */
   readonly rotating?: boolean;
-  /** That of a request for a rotation endpoint: whoever lost the answer to their rotation may ask for it again. */
+  /** The key of a request for a rotation endpoint: a caller who lost the answer to a rotation may fetch it again. */
   readonly idempotency_key?: string;
 }
 
@@ -63,11 +63,11 @@ export interface TokenHolder {
   readonly scopes: readonly string[];
   /** Set for an impersonation token: its creator. */
   readonly impersonator_id: number | null;
-  /** The administrator with whom it ends: the impersonator, or who gave it out. Absent in answers of a former release. */
+  /** The administrator whose loss of rights ends this token: the impersonator, or the issuer. Absent in answers of a former release. */
   readonly given_by_id?: number | null;
-  /** Of a bot: the person who made it, or the maker of its maker. Absent in answers of a former release. */
+  /** Of a bot: the user who created it, or the creator of its creator. Absent in answers of a former release. */
   readonly maker_id?: number | null;
-  /** Epoch milliseconds at which the token dies by itself; null when it does not. */
+  /** Epoch milliseconds at which the token expires; null when it does not. */
   readonly expires_at: number | null;
 }
 
@@ -77,7 +77,7 @@ export type ResolveTokenAnswer = { readonly version: number; readonly epoch: str
   | {
       readonly outcome: 'valid';
       readonly holder: TokenHolder;
-      /** The token is gone, by a rotation with this very key: nothing but the answer to that may be told. */
+      /** The token was rotated by a request with this very key: only the answer to that request may be returned. */
       readonly replays_only?: true;
     }
 );
@@ -94,7 +94,7 @@ export interface ResolveSudoAnswer {
   } | null;
 }
 
-/** What is said to administrators who may not act as somebody. Source: reference identity-and-import 1.4. */
+/** Reasons for refusing `sudo`, as administrators read them. Source: reference identity-and-import 1.4. */
 export const SUDO_REASONS = {
   notAdmin: 'Must be admin to use sudo',
   blocked: 'Your account has been blocked',
@@ -105,7 +105,7 @@ export const SUDO_REASONS = {
 } as const;
 
 /**
- * POST confirmCaller: whether what a signed context told of its caller still holds, for requests that had to wait. Shape:
+ * POST confirmCaller: checks whether the claims of a signed context still hold, for requests that had to wait. Shape:
  * fields as in ContextClaims.
  */
 export interface ConfirmCallerRequest {
@@ -115,7 +115,7 @@ export interface ConfirmCallerRequest {
   readonly external: boolean;
   readonly bot: boolean;
   readonly scopes: readonly string[];
-  /** The administrator behind sudo or an impersonation token. */
+  /** The administrator behind `sudo` or an impersonation token. */
   readonly impersonator_id: number | null;
   /** At rotation endpoints (`isRotation`), within identity only. */
   readonly rotating?: true;
@@ -123,26 +123,26 @@ export interface ConfirmCallerRequest {
 }
 
 /**
- * Whether a revoked token that is presented ends its family, so that identity must see it.
+ * Whether a revoked token on this route revokes its whole family, so that identity must see the request.
  * Shape: `template` as the routes have it. Source: reference identity-and-import 4.8.
  */
 export function isRotation(method: string, template: string): boolean {
   return method === 'POST' && template.endsWith('/rotate');
 }
 
-/** Shape: `changed` when the token gives other rights, `unknown` when it, or whom it acts as, is gone. */
+/** Shape: `changed` when the token grants other rights now; `unknown` when the token or its user no longer exists. */
 export type ConfirmCallerAnswer = { readonly version: number; readonly epoch: string } & (
   | { readonly outcome: 'holds' | 'changed' | 'unknown' | 'expired' | 'revoked' | 'impersonation_disabled' }
   | { readonly outcome: 'user_refused'; readonly reason: string }
 );
 
 /**
- * GET directoryChanges?after=&epoch=&wait_ms=&limit=, and from copies `reader` (the service), `life` (of the answer that
- * brought the copy to `after`) and `seen`: the highest id of each kind that the copy ever held, as JSON.
+ * GET directoryChanges?after=&epoch=&wait_ms=&limit=, and from copies also `reader` (the service), `life` (of the answer
+ * that brought the copy to `after`) and `seen`: the highest id of each kind that the copy ever held, as JSON.
  */
 export type DirectoryChangesAnswer = DirectoryChanges;
 
-/** GET directoryHead: where the log stands when the question comes. */
+/** GET directoryHead: the newest version of the log at the time of the request. */
 export interface DirectoryHeadAnswer {
   readonly version: number;
   readonly epoch: string;
@@ -155,7 +155,7 @@ export interface DecideRequest {
   readonly group?: number | string;
 }
 
-/** The states that the copy would hold, and the viewer's level there; null when there is no such thing. */
+/** The states that an up-to-date copy would hold, and the viewer's level there; null when there is no such resource. */
 export interface DecideAnswer {
   readonly version: number;
   readonly epoch: string;
@@ -164,14 +164,14 @@ export interface DecideAnswer {
   readonly access_level: number;
 }
 
-/** What an e-mail about an account tells. */
+/** Templates of e-mails about an account. */
 export const ACCOUNT_MAIL_TEMPLATES = ['email_confirmation', 'token_expires', 'token_rotated'] as const;
 export type AccountMailTemplate = (typeof ACCOUNT_MAIL_TEMPLATES)[number];
 
-/** Bounds: how many e-mails one call may ask for. */
+/** Bounds: the most e-mails that one call may ask for. */
 export const ACCOUNT_MAILS_MOST = 500;
 
-/** POST accountMails `{ mails }`: asked when an e-mail is about to be sent, so that no address waits in a queue. */
+/** POST accountMails `{ mails }`: asked just before an e-mail is sent, so that no address is stored in a queue. */
 export interface AccountMailQuestion {
   readonly template: AccountMailTemplate;
   readonly recipient_id: number;
@@ -181,30 +181,30 @@ export interface AccountMailQuestion {
 
 export interface AccountMailFacts {
   readonly address: string;
-  /** Of the person; a text that people wrote. */
+  /** Name of the recipient, which is user input. */
   readonly name: string;
-  /** Where to confirm; only for `email_confirmation`. */
+  /** URL that confirms the address; only for `email_confirmation`. */
   readonly link: string | null;
-  /** Of the access token; the name is a text that people wrote. Shape: `expires_on` YYYY-MM-DD. */
+  /** Of the access token; its name is user input. Shape: `expires_on` YYYY-MM-DD. */
   readonly token: {
     readonly name: string;
     readonly expires_on: string | null;
-    /** Whose it is when not the reader's own; left out by older releases. Shape: `path` from the root, or a username. */
+    /** Owner of the token when that is not the recipient; absent in older releases. Shape: `path` from the root, or a username. */
     readonly of?: { readonly kind: 'group' | 'project' | 'service account'; readonly path: string } | null;
   } | null;
 }
 
-/** Shape: one answer for each question, in order; null = there is nothing to tell them any more. */
+/** Shape: one answer for each question, in order; null = the e-mail is obsolete and must not be sent. */
 export interface AccountMailsAnswer {
   readonly mails: readonly (AccountMailFacts | null)[];
 }
 
-/** POST repositoryFacts, of collaboration. Bounds: at most 100 projects. */
+/** POST repositoryFacts, answered by collaboration. Bounds: at most 100 projects. */
 export interface RepositoryFactsRequest {
   readonly project_ids: readonly number[];
 }
 
-/** What is known of a project's repository; null where there is nothing to know. */
+/** Facts about a project's repository; null where there is no value. */
 export interface RepositoryFacts {
   readonly project_id: number;
   readonly default_branch: string | null;
@@ -220,7 +220,7 @@ export interface RepositoryFactsAnswer {
 }
 
 /**
- * What says for whom a feature is on. Source: reference packages-and-admin 10.1.
+ * Conditions under which a feature is on. Source: reference packages-and-admin 10.1.
  * Units: percentages from 0 to 100. Shape: actors as `Project:7`.
  */
 export interface FeatureGates {
@@ -232,13 +232,13 @@ export interface FeatureGates {
 }
 
 /**
- * GET instance?after=&wait_ms=, of admin: what administrators set for the whole instance, always all of it. The answer
- * waits while the version is `after`. Source: ADR 0180.
+ * GET instance?after=&wait_ms=, answered by admin: the settings of the whole instance, always complete. The answer waits
+ * while the version is `after`. Source: ADR 0180.
  */
 export interface InstanceAnswer {
   readonly version: number;
-  /** Of the features that somebody set, by name. */
+  /** Features with a value, by name. */
   readonly features: Readonly<Record<string, FeatureGates>>;
-  /** Of the settings that somebody changed, by name: as the API takes them. */
+  /** Changed settings by name, as the API takes them. */
   readonly settings: Readonly<Record<string, unknown>>;
 }

@@ -5,7 +5,7 @@ const rule = { rule_id: int, project_id: int, package_type: text };
 
 export const protectionRuleCreated = defineEvent(
   'package.protection_rule.created.v1',
-  'A package protection rule came into force.',
+  'A package protection rule was created.',
   object(rule),
 );
 export const protectionRuleUpdated = defineEvent(
@@ -15,13 +15,13 @@ export const protectionRuleUpdated = defineEvent(
 );
 export const protectionRuleDeleted = defineEvent(
   'package.protection_rule.deleted.v1',
-  'A package protection rule ended.',
+  'A package protection rule was deleted.',
   object(rule),
 );
 
 export const packageStorageMeasured = defineEvent(
   'package.project_storage.measured.v1',
-  'The storage of the packages, job and pipeline artifacts and images of a project was measured, in bytes. Whole values; the newest measurement counts.',
+  'The storage used by packages, job and pipeline artifacts and images of a project was measured, in bytes. Whole values; the newest measurement counts.',
   object({
     project_id: int,
     packages_size: int,

@@ -1,6 +1,6 @@
 /**
- * A few schema words from which both the TypeScript type and the JSON schema of an event follow. Events carry ids
- * and facts only, so this is all they need; there is no dependency, so anybody can read a contract.
+ * A small schema language from which both the TypeScript type and the JSON schema of an event derive. Events carry ids
+ * and facts only, so this is enough. It has no dependency, so every package can import a contract.
  */
 export type Schema =
   | { readonly kind: 'int' | 'text' | 'bool' | 'instant' }
@@ -38,15 +38,15 @@ export const bool = { kind: 'bool' } as const;
 export const instant = { kind: 'instant' } as const;
 export const choice = <const V extends readonly string[]>(...values: V) => ({ kind: 'choice', values }) as const;
 export const nullable = <const S extends Schema>(of: S) => ({ kind: 'nullable', of }) as const;
-/** A fact that was added to an event later: absent in what older producers sent. */
+/** A field that was added to an event later: events of older producers lack it. */
 export const optional = <const S extends Schema>(of: S) => ({ kind: 'optional', of }) as const;
 export const list = <const S extends Schema>(of: S) => ({ kind: 'list', of }) as const;
 export const object = <const F extends Readonly<Record<string, Schema>>>(fields: F) =>
   ({ kind: 'object', fields }) as const;
 
 /**
- * Says what is wrong with a value, as paths and reasons; an empty list means that it fits. Unknown fields are
- * tolerated: a reader must live with a newer producer (reference reliability 2.5).
+ * Problems of a value, as paths and reasons; an empty list means that the value is valid. Unknown fields are ignored:
+ * a reader must accept events of newer producers (reference reliability 2.5).
  */
 export function problemsOf(schema: Schema, value: unknown, path = '$'): string[] {
   switch (schema.kind) {
@@ -78,7 +78,7 @@ export function problemsOf(schema: Schema, value: unknown, path = '$'): string[]
   }
 }
 
-/** The JSON schema of the same thing, for the AsyncAPI document. */
+/** The JSON schema of a schema, for the AsyncAPI document. */
 export function jsonSchemaOf(schema: Schema): Record<string, unknown> {
   switch (schema.kind) {
     case 'int':

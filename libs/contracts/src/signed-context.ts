@@ -1,7 +1,7 @@
 /**
- * What the gateway tells a service about the caller. Carried in one header as
+ * Claims about the caller, signed by the gateway for one service. Carried in one header as
  * `<base64url(JSON)>.<key id>.<base64url(HMAC-SHA256)>`, with a key per audience (reference reliability 6.1).
- * Short names: it travels with every request.
+ * The names are short because the claims travel with every request.
  */
 export interface ContextClaims {
   /** Subject: user id, null for anonymous. */
@@ -13,15 +13,15 @@ export interface ContextClaims {
   readonly adm: boolean;
   readonly ext: boolean;
   readonly bot: boolean;
-  /** The administrator behind sudo or an impersonation token. */
+  /** The administrator behind `sudo` or an impersonation token. */
   readonly imp: number | null;
-  /** `sudo` is acted on. Absent otherwise. */
+  /** The caller acts through `sudo`. Absent otherwise. */
   readonly sud?: true;
-  /** Of a bot: the person who made it. Absent otherwise. */
+  /** Of a bot: the user who created it. Absent otherwise. */
   readonly mkr?: number;
-  /** The token is gone, by a rotation with the key of this request: it may hear that answer again, and nothing else. */
+  /** The token was rotated by a request with this request's key: only that answer may be returned to the caller. */
   readonly rpl?: true;
-  /** The client address of an anonymous caller, so that services can tell these apart. */
+  /** The client address of an anonymous caller, so that services can distinguish anonymous callers. */
   readonly adr?: string;
   /** Directory version and epoch. */
   readonly ver: number;
@@ -37,18 +37,18 @@ export interface ContextClaims {
 }
 
 export const CONTEXT_HEADER = 'x-rookery-context';
-/** Set by identity on answers to writes: the directory version that the write made. Stripped by the gateway. */
+/** Set by identity on answers to writes: the directory version of the write. Stripped by the gateway. */
 export const DIRECTORY_VERSION_HEADER = 'x-rookery-directory-version';
 export const REQUEST_ID_HEADER = 'x-request-id';
-/** Every header with this prefix is ours; the gateway drops those a client sends. */
+/** Prefix of our own headers; the gateway drops such headers from client requests. */
 export const INTERNAL_HEADER_PREFIX = 'x-rookery-';
-/** Names parameters that had no effect: the one header of ours that clients see. Source: reference identity-and-import 1.2. */
+/** Names parameters that had no effect: the only header of ours that clients see. Source: reference identity-and-import 1.2. */
 export const IGNORED_HEADER = 'x-rookery-ignored';
-/** Names a write, so that it is done once however often it is sent. */
+/** Identifies a write, so that it is executed once however often it is sent. */
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
-/** Says that an answer was given before. Shape: `true`. */
+/** Marks an answer that was replayed. Shape: `true`. */
 export const REPLAYED_HEADER = 'idempotency-replayed';
-/** Set when the client asked by HEAD, which services are asked by GET: nothing may come of a look. Shape: `1`. */
+/** Set when the client sent HEAD, which the gateway forwards as GET: the handler must not change anything. Shape: `1`. */
 export const LOOK_HEADER = 'x-rookery-look';
 /**
  * Set by the gateway when it asks, before the body is sent, whether a request with a streamed body may be made. The

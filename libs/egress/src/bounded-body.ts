@@ -3,9 +3,9 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { EgressError } from './egress-error';
 
-/** How much more may come out of a packed body than went in. */
+/** Most bytes of output per compressed byte. */
 const MAX_RATIO = 100;
-/** Small bodies are let be: a page of blanks is no bomb. */
+/** Bodies up to this size are exempt from the ratio: a page of blanks compresses very well. Units: bytes. */
 const FREE_BYTES = 64 * 1024;
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
@@ -17,9 +17,9 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
- * Reads a body whole, unpacked. Bounds: `maxBytes`, counted as they come out of unpacking, which is broken off there;
- * one way of packing, not several on one another. Shape: somebody else listens to the errors of a body that is broken off.
- * Errors: EgressError `too large`, `malformed`; whatever breaks the stream.
+ * Reads a whole body and decompresses it. Bounds: `maxBytes` of decompressed output, where decompression stops; one
+ * content encoding, not several in a row. Shape: the caller listens to the errors of a body that is destroyed early.
+ * Errors: EgressError `too large`, `malformed`; errors of the stream.
  */
 export async function boundedBody(body: Readable, encoding: string, maxBytes: number): Promise<Buffer> {
   const meter = new Meter(body);
@@ -28,7 +28,7 @@ export async function boundedBody(body: Readable, encoding: string, maxBytes: nu
   let size = 0;
   try {
     decoder = decoderOf(encoding);
-    // The errors of a pipeline reach whoever reads its end.
+    // Errors of the pipeline reach the reader of its last stream.
     const source = decoder ? pipeline(meter, decoder, () => undefined) : meter;
     for await (const chunk of source as AsyncIterable<Buffer>) {
       size += chunk.length;
@@ -56,7 +56,7 @@ function decoderOf(encoding: string): Transform | null {
   return make();
 }
 
-/** Counts what arrives, and knows whether it was the connection that broke. */
+/** Counts received bytes, and records whether the connection broke. */
 class Meter implements AsyncIterable<Buffer> {
   received = 0;
   isBroken = false;

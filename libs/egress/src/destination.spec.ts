@@ -1,4 +1,4 @@
-import { addressesOf, judged, listedDestinations } from './destination';
+import { addressesOf, checkedDestination, listedDestinations } from './destination';
 import { EgressError } from './egress-error';
 
 const rules = { listed: listedDestinations(['forge.internal:8443', '[::1]:80', '10.0.0.7:443']), ports: [443] };
@@ -6,7 +6,7 @@ const never = (): Promise<string[]> => Promise.reject(new Error('a name was look
 
 function refusalOf(text: string): string {
   try {
-    judged(text, rules);
+    checkedDestination(text, rules);
     return 'allowed';
   } catch (error) {
     expect(error).toBeInstanceOf(EgressError);
@@ -15,17 +15,17 @@ function refusalOf(text: string): string {
   }
 }
 
-describe('the text of an address', () => {
+describe('the URL', () => {
   it.each([
     'https://forge.example',
     'https://forge.example:443/a?b',
     'https://FORGE.example./',
     'https://bücher.example',
-  ])('%s may be asked', (text) => expect(judged(text, rules)).toMatchObject({ isListed: false }));
+  ])('%s is allowed', (text) => expect(checkedDestination(text, rules)).toMatchObject({ isListed: false }));
 
   it.each(['http://forge.internal:8443/x', 'https://FORGE.internal.:8443', 'http://[0:0:0:0:0:0:0:1]', 'https://10.7'])(
     '%s is listed',
-    (text) => expect(judged(text, rules)).toMatchObject({ isListed: true }),
+    (text) => expect(checkedDestination(text, rules)).toMatchObject({ isListed: true }),
   );
 
   it.each([
@@ -63,16 +63,16 @@ describe('the addresses of a host', () => {
     ],
     ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[fd00::1]'],
     ...['10.0.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '192.168.0.1', '[fe80::1]'],
-  ])('%s is judged without asking a name server', async (host) => {
-    await expect(addressesOf(judged(`https://${host}/`, rules), never)).rejects.toMatchObject({
+  ])('%s is checked without a DNS lookup', async (host) => {
+    await expect(addressesOf(checkedDestination(`https://${host}/`, rules), never)).rejects.toMatchObject({
       reason: 'address refused',
     });
   });
 
   it.each([[['127.0.0.1']], [['1.1.1.1', '10.0.0.1']], [['::ffff:1.1.1.1']], [['1.1.1.1', 'fe80::1']], [['nonsense']]])(
-    'a name with %j is refused whole',
+    'a name with %j is refused entirely',
     async (addresses) => {
-      const destination = judged('https://forge.example', rules);
+      const destination = checkedDestination('https://forge.example', rules);
       await expect(addressesOf(destination, () => Promise.resolve(addresses))).rejects.toMatchObject({
         reason: 'address refused',
         message: expect.not.stringContaining(addresses[0]!) as string,
@@ -80,26 +80,26 @@ describe('the addresses of a host', () => {
     },
   );
 
-  it('are those that the first look has told', async () => {
+  it('are those of the first lookup', async () => {
     const answers = [['93.184.215.14'], ['127.0.0.1']];
-    const destination = judged('https://forge.example', rules);
+    const destination = checkedDestination('https://forge.example', rules);
     expect(await addressesOf(destination, () => Promise.resolve(answers.shift()!))).toEqual(['93.184.215.14']);
   });
 
-  it('may be private where an operator named the host', async () => {
-    const destination = judged('http://forge.internal:8443', rules);
+  it('may be private for a host that the operator listed', async () => {
+    const destination = checkedDestination('http://forge.internal:8443', rules);
     expect(await addressesOf(destination, () => Promise.resolve(['10.0.0.1']))).toEqual(['10.0.0.1']);
-    expect(await addressesOf(judged('https://10.0.0.7', rules), never)).toEqual(['10.0.0.7']);
+    expect(await addressesOf(checkedDestination('https://10.0.0.7', rules), never)).toEqual(['10.0.0.7']);
   });
 
-  it('must be there', async () => {
-    const destination = judged('https://forge.example', rules);
+  it('must exist', async () => {
+    const destination = checkedDestination('https://forge.example', rules);
     await expect(addressesOf(destination, () => Promise.resolve([]))).rejects.toMatchObject({ reason: 'name unknown' });
   });
 });
 
 describe('EGRESS_ALLOW', () => {
-  it('is written as addresses are read', () => {
+  it('is normalized as URLs are', () => {
     const listed = listedDestinations(['FORGE.Internal:80', 'ｆorge.example:443', '[0:0::1]:8080', '0x7f.1:9000']);
     expect([...listed]).toEqual(['forge.internal:80', 'forge.example:443', '[::1]:8080', '127.0.0.1:9000']);
   });
@@ -115,7 +115,5 @@ describe('EGRESS_ALLOW', () => {
     'https://forge:443',
     '::1:80',
     ':80',
-  ])('does not hold %s', (item) =>
-    expect(() => listedDestinations([item])).toThrow('which is not of the form host:port'),
-  );
+  ])('refuses %s', (item) => expect(() => listedDestinations([item])).toThrow('which is not of the form host:port'));
 });

@@ -2,28 +2,28 @@ import { isIP } from 'node:net';
 import { EgressError } from './egress-error';
 import { isPublicAddress } from './public-address';
 
-/** Finds all addresses of a name. Shape: IPv4 and IPv6 as text; none, or an error, when there are none. */
+/** Looks up all addresses of a name. Shape: IPv4 and IPv6 as text; an empty list or an error when there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export interface DestinationRules {
   /** `host:port` as `listedDestinations` writes them. */
   readonly listed: ReadonlySet<string>;
-  /** Ports of https on which servers that are not listed may be asked. */
+  /** Ports of https that are allowed for hosts that are not listed. */
   readonly ports: readonly number[];
 }
 
-/** Where a request goes, once its text was judged; its addresses are not known yet. */
+/** Target of a request after the check of its URL; its addresses are not looked up yet. */
 export interface Destination {
   readonly url: URL;
   /** Lower case, ASCII, without brackets and without a dot at its end. */
   readonly hostname: string;
-  /** An operator named it: its address may be private. */
+  /** The operator listed this host: its address may be private. */
   readonly isListed: boolean;
 }
 
 const MAX_URL_LENGTH = 2048;
 const MAX_HOST_LENGTH = 253;
-/** A parser takes some of these away without a word, and others read them as separators. */
+/** Characters that URL parsers either drop silently or read as separators. */
 const IS_UNSOUND = /[\s\\\u0000-\u0020\u007f]/;
 const LISTED = /^(.+):(\d{1,5})$/;
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])$/;
@@ -36,7 +36,7 @@ export function listedDestinations(items: readonly string[]): ReadonlySet<string
   return new Set(
     items.map((item) => {
       const [, host = '', port = ''] = LISTED.exec(item) ?? [];
-      // The parser writes hosts as it will write those of requests. Its scheme hides no port but 443.
+      // The URL parser normalizes listed hosts as it does those of requests. With https it drops no port but 443.
       const text = `https://${host}:${port}`;
       const parsed = host !== '' && Number(port) > 0 && URL.canParse(text) ? new URL(text) : null;
       if (!parsed || parsed.pathname !== '/' || parsed.username !== '' || !HOST.test(parsed.hostname)) {
@@ -48,11 +48,11 @@ export function listedDestinations(items: readonly string[]): ReadonlySet<string
 }
 
 /**
- * Judges the text of an address, before anybody is asked for anything. The host is judged as it will be used: escapes,
- * full-width letters and numbers in other notations are read by the same parser as by the client.
+ * Checks the URL of a request before any lookup or connection. The host is checked in its final form: the same parser
+ * as the client's decodes escapes, full-width letters and numbers in other notations.
  * Errors: EgressError `address refused`.
  */
-export function judged(text: string, { listed, ports }: DestinationRules): Destination {
+export function checkedDestination(text: string, { listed, ports }: DestinationRules): Destination {
   if (text.length > MAX_URL_LENGTH || IS_UNSOUND.test(text) || !URL.canParse(text)) throw refused('is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused('is not one of http or https');
@@ -69,8 +69,8 @@ export function judged(text: string, { listed, ports }: DestinationRules): Desti
 }
 
 /**
- * The addresses to connect to, found once: nobody is asked for them again. One that may not be reached spoils all,
- * since a name that has both kinds is either broken or a trap.
+ * The addresses to connect to, looked up once and never again. A single address that is not allowed refuses the whole
+ * name, because a name with both kinds of addresses is either misconfigured or an attack.
  * Errors: EgressError `name unknown`, `address refused`; those of `resolve`.
  */
 export async function addressesOf(destination: Destination, resolve: Resolve): Promise<readonly string[]> {
@@ -83,7 +83,7 @@ export async function addressesOf(destination: Destination, resolve: Resolve): P
   return addresses;
 }
 
-/** The same host, port and scheme. */
+/** Whether two URLs have the same host, port and scheme. */
 export function isSameOrigin(one: URL, other: URL): boolean {
   return one.protocol === other.protocol && one.host === other.host;
 }

@@ -1,6 +1,6 @@
-/** Why a request to the outside did not happen, or was broken off. */
+/** Reason why an outgoing request was not sent or was aborted. */
 export type EgressReason =
-  /** The address is none that may be asked; nothing was sent, and nobody was connected to. */
+  /** The address is not allowed; no connection was opened. */
   | 'address refused'
   | 'name unknown'
   | 'unreachable'
@@ -11,8 +11,8 @@ export type EgressReason =
   | 'malformed';
 
 /**
- * A request to the outside that has no answer. Shape: `message` may be shown to whoever gave the address: it holds no
- * credential and no address that a name was found to have.
+ * An outgoing request without an answer. Shape: `message` may be shown to the user who entered the address: it contains
+ * no credential and no address from a DNS lookup.
  */
 export class EgressError extends Error {
   constructor(

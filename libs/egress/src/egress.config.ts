@@ -13,6 +13,6 @@ export const egressSettings = defineSettings('egress', {
       }
     },
     about:
-      'Exact host:port of servers that Rookery may ask although they are private, speak plain http, or listen on another port than 443: sites of geo, hosts that imports read from.',
+      'Exact host:port of servers that Rookery may call although they are private, speak plain http, or listen on another port than 443: geo sites, hosts that imports read from.',
   }),
 });

@@ -5,13 +5,13 @@ import { listedDestinations } from './destination';
 import { Egress } from './egress';
 import { egressSettings } from './egress.config';
 
-/** As the operating system has it, so that its own names count too. */
+/** Looks a name up through the operating system, so that its own names count too. */
 async function resolve(hostname: string): Promise<string[]> {
   const found = await lookup(hostname, { all: true });
   return found.map(({ address }) => address);
 }
 
-/** `Egress` for a service. Needs `egressSettings` among the settings of the process. */
+/** Provides `Egress`. Needs `egressSettings` among the settings of the process. */
 @Module({
   providers: [
     {

@@ -1,7 +1,7 @@
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS, boundedBody } from './bounded-body';
-import { addressesOf, isSameOrigin, judged } from './destination';
+import { addressesOf, isSameOrigin, checkedDestination } from './destination';
 import type { Destination, DestinationRules, Resolve } from './destination';
 import { EgressError } from './egress-error';
 import { failureOf } from './failures';
@@ -9,11 +9,11 @@ import { pinnedTo } from './pinned-connector';
 
 /** Units: bytes and milliseconds. */
 export interface EgressLimits {
-  /** Of the answer's body, unpacked. */
+  /** Limit of the decompressed body of the answer. */
   readonly bodyBytes: number;
-  /** Until the head of an answer is there, the finding of addresses and the connection included. */
+  /** Time until the head of the answer, including the DNS lookup and the connection. */
   readonly firstByteMs: number;
-  /** Until the last byte, over all redirects. */
+  /** Time until the last byte, over all redirects. */
   readonly totalMs: number;
   readonly redirects: number;
 }
@@ -25,23 +25,23 @@ export interface EgressRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   readonly limits?: Partial<EgressLimits>;
-  /** Media types that the answer may have; without, any. */
+  /** Accepted media types of the answer; absent: any. */
   readonly accepts?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
 export interface EgressAnswer {
   readonly status: number;
-  /** Names in lower case; what came several times is joined by commas. */
+  /** Names in lower case; repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Where the answer came from, after redirects. */
+  /** URL of the answer, after redirects. */
   readonly url: string;
 }
 
 export interface EgressOptions extends DestinationRules {
   readonly resolve: Resolve;
-  /** Certificates that are trusted besides those of Node. Shape: PEM. */
+  /** Certificates that are trusted in addition to those of Node. Shape: PEM. */
   readonly ca?: string;
 }
 
@@ -50,11 +50,11 @@ const MAX_HEAD_BYTES = 16 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The only way by which Rookery asks servers that somebody named. Purpose: whoever may set an address cannot use it to
- * reach what lies beside the service, nor to keep it busy.
- * Shape: an address is judged as text, its name is looked up once, each of its addresses is judged, and the connection
- * goes to one of these. Redirects stay with host, port and scheme, on GET and HEAD alone, and each is judged anew.
- * Answers are whole; a status is an answer, whatever it says.
+ * The only way in which Rookery calls servers that a user named. A user who can set an address can use it neither to
+ * reach the network of the service, nor to keep the service busy.
+ * Shape: the URL is checked, its name is looked up once, each of its addresses is checked, and the connection goes to one
+ * of them. Redirects keep host, port and scheme, are followed for GET and HEAD only, and are each checked again. Answers
+ * are read whole; every status counts as an answer.
  * Errors: EgressError; the reason of `signal`.
  * Source: reference reliability 8.1.
  */
@@ -65,7 +65,7 @@ export class Egress {
     const limits = { ...LIMITS, ...request.limits };
     const deadline = Date.now() + limits.totalMs;
     for (let url = request.url, hop = 0; ; hop += 1) {
-      const destination = judged(url, this.options);
+      const destination = checkedDestination(url, this.options);
       const answer = await this.timed(destination, request, limits, deadline);
       const next = nextOf(answer, destination, request, limits.redirects - hop);
       if (next === null) return answer;
@@ -73,7 +73,7 @@ export class Egress {
     }
   }
 
-  /** One request and one answer, within the times. */
+  /** Sends one request and reads one answer, within the time limits. */
   private async timed(
     destination: Destination,
     request: EgressRequest,
@@ -81,12 +81,13 @@ export class Egress {
     deadline: number,
   ): Promise<EgressAnswer> {
     const ending = new AbortController();
-    const late = (what: string) => () => ending.abort(new EgressError('too slow', `The server took too long ${what}.`));
-    const whole = setTimeout(late('to answer'), Math.max(0, deadline - Date.now()));
-    const first = setTimeout(late('to begin its answer'), limits.firstByteMs);
-    const given = (): void => ending.abort(request.signal?.reason);
-    request.signal?.addEventListener('abort', given, { once: true });
-    if (request.signal?.aborted) given();
+    const tooSlow = (what: string) => () =>
+      ending.abort(new EgressError('too slow', `The server took too long ${what}.`));
+    const whole = setTimeout(tooSlow('to answer'), Math.max(0, deadline - Date.now()));
+    const first = setTimeout(tooSlow('to begin its answer'), limits.firstByteMs);
+    const onAbort = (): void => ending.abort(request.signal?.reason);
+    request.signal?.addEventListener('abort', onAbort, { once: true });
+    if (request.signal?.aborted) onAbort();
     try {
       return await this.answerOf(destination, request, limits, ending.signal, () => clearTimeout(first));
     } catch (error) {
@@ -94,7 +95,7 @@ export class Egress {
     } finally {
       clearTimeout(whole);
       clearTimeout(first);
-      request.signal?.removeEventListener('abort', given);
+      request.signal?.removeEventListener('abort', onAbort);
     }
   }
 
@@ -103,21 +104,21 @@ export class Egress {
     request: EgressRequest,
     limits: EgressLimits,
     signal: AbortSignal,
-    begun: () => void,
+    onHead: () => void,
   ): Promise<EgressAnswer> {
     const { url } = destination;
     const addresses = await unlessAborted(addressesOf(destination, this.options.resolve), signal);
     const client = new Client(url.origin, {
       connect: pinnedTo(addresses, limits.firstByteMs, this.options.ca),
       maxHeaderSize: MAX_HEAD_BYTES,
-      // Times are watched over by whoever calls.
+      // The caller enforces the time limits.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
     try {
-      const answer = await client.request(sent(url, request, signal));
-      begun();
-      // An answer that is not read, or not to its end, is broken off; nobody waits for the error of that.
+      const answer = await client.request(optionsOf(url, request, signal));
+      onHead();
+      // A body that is not read to its end is destroyed; the resulting error is not needed.
       answer.body.on('error', () => undefined);
       const headers = flat(answer.headers);
       const read = { status: answer.statusCode, headers, url: url.href };
@@ -130,13 +131,13 @@ export class Egress {
   }
 }
 
-function sent(url: URL, { method = 'GET', headers, body }: EgressRequest, signal: AbortSignal) {
+function optionsOf(url: URL, { method = 'GET', headers, body }: EgressRequest, signal: AbortSignal) {
   const own = { 'accept-encoding': ACCEPTED_ENCODINGS, 'user-agent': 'Rookery', ...headers };
   const path = `${url.pathname}${url.search}`;
   return { path, method, headers: own, body: body ?? null, signal } satisfies Dispatcher.RequestOptions;
 }
 
-/** Where the answer leads, null when it is the end. Errors: EgressError `redirected`. */
+/** The next URL of a redirect; null when the answer is final. Errors: EgressError `redirected`. */
 function nextOf(
   { status, headers }: EgressAnswer,
   { url }: Destination,
@@ -169,7 +170,7 @@ function flat(headers: Readonly<Record<string, string | string[] | undefined>>):
   return Object.fromEntries(named) as Record<string, string>;
 }
 
-/** A name server cannot be interrupted, but need not be waited for. */
+/** Waits for work unless the signal is aborted first: a DNS lookup cannot be interrupted. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let stop = (): void => undefined;

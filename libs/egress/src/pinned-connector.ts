@@ -1,13 +1,12 @@
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 
-/** More would keep a request at names with very many addresses that are all away. */
+/** More addresses would take too long when all of them are unreachable. */
 const MAX_ADDRESSES = 4;
 
 /**
- * Connects to the given addresses, one after the other until one takes the connection, and to nothing else: the name
- * of the URL counts for TLS and the Host header only. So it makes no difference what a second look at the name would
- * say. Certificates are verified.
+ * Connects to the given addresses only, one after the other until one accepts. The name of the URL is used for TLS and
+ * the Host header only, so the result of a second DNS lookup makes no difference. Certificates are verified.
  * Units: `timeoutMs` for each address.
  */
 export function pinnedTo(

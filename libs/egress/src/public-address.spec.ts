@@ -26,7 +26,7 @@ describe('as ranges', () => {
   const isOpen = (address: string): boolean =>
     publicRanges().some(({ cidr, except }) => isWithin(address, cidr) && !except.some((one) => isWithin(address, one)));
 
-  it('says the same of the first and last address of each range, and of those beside them', () => {
+  it('agree for the first and last address of each range, and for their neighbours', () => {
     const edges = publicRanges().flatMap(({ except }) => except.flatMap(edgesOf));
     expect(edges.length).toBeGreaterThan(80);
     expect(edges.filter((address) => isOpen(address) !== isPublicAddress(address))).toEqual([]);
@@ -34,7 +34,7 @@ describe('as ranges', () => {
   });
 });
 
-/** The first and the last address of a range and the ones before and after it. */
+/** The first and last address of a range, and the addresses before and after them. */
 function edgesOf(cidr: string): string[] {
   const [range, bits] = ipaddr.parseCIDR(cidr);
   const bytes = range.toByteArray();

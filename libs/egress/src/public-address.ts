@@ -1,21 +1,21 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Of IPv6, nothing outside of this has ever been handed out. */
+/** The only range of IPv6 from which public addresses have been assigned. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
-/** Public by their range, and yet inside: where the machines of one cloud ask for their keys and settings. */
+/** Public by range but internal: the address where the machines of one cloud ask for their keys and settings. */
 const INSIDE = ['168.63.129.16'];
 
 /**
- * Whether an address is somewhere on the public internet. What is not known to be public is not: loopback, private,
- * shared, link-local, documentation, benchmarking, multicast and reserved ranges, and every form of IPv6 that carries an
- * IPv4 address (mapped, compatible, 6to4, Teredo, NAT64), whatever that one is.
- * Shape: an address as a resolver or the host of a parsed URL has it, without brackets.
+ * Whether an address is on the public internet. Unknown ranges count as not public, as do loopback, private, shared,
+ * link-local, documentation, benchmarking, multicast and reserved ranges, and every form of IPv6 that carries an IPv4
+ * address (mapped, compatible, 6to4, Teredo, NAT64), whatever that address is.
+ * Shape: an address as a resolver or a parsed URL returns it, without brackets.
  * Source: reference reliability 8.1.
  */
 export function isPublicAddress(address: string): boolean {
-  // The library would also read what no connection takes for an address, such as 1.1.
+  // The library also parses texts that no connection accepts as an address, such as 1.1.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast' || INSIDE.includes(parsed.toString())) return false;
@@ -23,8 +23,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * The same as ranges, for what keeps connections from being opened at all (deploy/base/network-policies.yaml). Shape:
- * CIDR texts, `except` within the one before it.
+ * The same rule as ranges, for network policies (deploy/base/network-policies.yaml). Shape: CIDR texts; each `except` lies
+ * within its `cidr`.
  */
 export function publicRanges(): readonly { readonly cidr: string; readonly except: readonly string[] }[] {
   const inside = INSIDE.map((address) => `${address}/32`);
@@ -36,7 +36,7 @@ export function publicRanges(): readonly { readonly cidr: string; readonly excep
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** The library has no other list of them, and types none of it. */
+/** Special ranges of an address family. The library has no other list of them, and no types for this one. */
 function rangesOf(family: object): string[] {
   const { SpecialRanges: kinds } = family as { readonly SpecialRanges: Readonly<Record<string, Range | Range[]>> };
   const ranges = Object.values(kinds).flatMap((kind) => (Array.isArray(kind[0]) ? (kind as Range[]) : [kind as Range]));

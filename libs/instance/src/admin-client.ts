@@ -3,10 +3,10 @@ import { INTERNAL_PATHS } from '@rookery/contracts';
 import { KEPT_IDLE_MS } from '@rookery/platform';
 import { Pool } from 'undici';
 
-/** On top of the asked wait, before the connection counts as dead. Units: ms. */
+/** Added to the requested wait before the connection counts as dead. Units: ms. */
 const GRACE_MS = 2000;
 
-/** The one question of every process to admin. */
+/** Client of admin's internal endpoint for the instance settings. */
 export class AdminClient {
   private readonly pool: Pool;
   private readonly path: string;
@@ -25,8 +25,8 @@ export class AdminClient {
   }
 
   /**
-   * Units: `waitMs` how long admin may hold the question while its version is `after`. Errors: a plain Error
-   * whenever there is no good answer in time.
+   * Fetches the instance settings. Units: `waitMs` is how long admin may hold the request while its version is `after`.
+   * Errors: a plain Error without a valid answer in time.
    */
   async instance(after: number, waitMs: number, signal: AbortSignal): Promise<InstanceAnswer> {
     const { statusCode, body } = await this.pool.request({

@@ -2,7 +2,7 @@ import { PLANS, VISIBILITIES } from '@rookery/kernel';
 import { defineSettings, setting } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 
-/** What the API takes of a setting, beside its type; the environment is held to the same. */
+/** Bounds of settings in the API, in addition to their types; they apply to environment variables too. */
 export const APPLICATION_BOUNDS = {
   default_group_visibility: VISIBILITIES,
   default_plan: PLANS,
@@ -13,8 +13,8 @@ export const APPLICATION_BOUNDS = {
 } as const;
 
 /**
- * Settings that administrators may change while everything runs, by their names in the API; until they do, the environment
- * counts. Give all processes the same environment: admin shows its own, others go by theirs. People are ids here and
+ * Settings that administrators may change at run time, by their names in the API; until then the environment applies.
+ * Give all processes the same environment: admin shows its own, other services use theirs. Users are ids here and
  * usernames in the API.
  * Source: reference packages-and-admin 10.3; ADR 0180.
  */
@@ -49,11 +49,11 @@ export const applicationSettings = defineSettings('application', {
   notes_create_limit: setting.int('NOTES_CREATES_PER_MINUTE_COUNT', {
     default: 300,
     ...APPLICATION_BOUNDS.notes_create_limit,
-    about: 'Notes that one person may write in a minute, counted over all replicas; 0 = no limit.',
+    about: 'Notes that one user may write in a minute, counted over all replicas; 0 = no limit.',
   }),
   notes_create_limit_allowlist: setting.ids('NOTES_UNLIMITED_USER_IDS', {
     default: [],
-    about: 'People whose notes are not counted. Ids, since a username may come to be that of somebody else.',
+    about: 'Users whose notes are not counted. Ids, because a username can later belong to another user.',
   }),
   personal_access_token_prefix: setting.text('TOKEN_PREFIX', {
     default: 'glpat-',
@@ -61,11 +61,12 @@ export const applicationSettings = defineSettings('application', {
   }),
   require_personal_access_token_expiry: setting.flag('TOKEN_EXPIRY_REQUIRED', {
     default: true,
-    about: 'Whether a token made without a date ends all the same, after its longest life.',
+    about: 'Whether a token made without a date expires after the longest lifetime.',
   }),
   service_access_tokens_expiration_enforced: setting.flag('SERVICE_TOKEN_EXPIRY_REQUIRED', {
     default: true,
-    about: 'Whether a token of a service account that is made without a date ends, as others do; off, it has no end.',
+    about:
+      'Whether a token of a service account that is made without a date expires as others do; off, it never expires.',
   }),
 });
 export type ApplicationSettings = SettingsOf<typeof applicationSettings>;

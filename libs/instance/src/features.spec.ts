@@ -9,11 +9,11 @@ const viewer = (userId: number | null, isAdmin = false): Viewer => ({ userId, is
 const isOn = (gates: Partial<FeatureGates> | undefined, asked: Asked = {}, chance = 0.5): boolean =>
   isOnFor(NAME, gates && { ...CLOSED, ...gates }, asked, chance);
 
-it('has its default while nobody has set it, and is off when it was set off', () => {
+it('has its default until it is set, and is off when it was set to off', () => {
   expect([isOn(undefined), isOn({})]).toEqual([false, false]);
 });
 
-it('is on for everybody', () => {
+it('is on for every caller', () => {
   expect(isOn({ boolean: true })).toBe(true);
 });
 
@@ -23,7 +23,7 @@ it.each([
   [0.01, 1, false],
   [0.98, 99, true],
   [0, 0, false],
-])('of the time: a chance of %d and %d percent is %s', (chance, percentage_of_time, expected) => {
+])('by time: a chance of %d with %d percent is %s', (chance, percentage_of_time, expected) => {
   expect(isOn({ percentage_of_time }, {}, chance)).toBe(expected);
 });
 
@@ -35,11 +35,11 @@ it.each<[string, Asked, boolean]>([
   ['Group:9', { groupId: 9 }, true],
   ['Group:9', {}, false],
   ['User:null', { viewer: viewer(null) }, false],
-])('%s is meant by %j: %s', (actor, asked, expected) => {
+])('gate %s, checked for %j: %s', (actor, asked, expected) => {
   expect(isOn({ actors: [actor] }, asked)).toBe(expected);
 });
 
-it('knows the group of administrators', () => {
+it('applies to the group of administrators', () => {
   const groups = ['administrators'];
   expect([isOn({ groups }, { viewer: viewer(1, true) }), isOn({ groups }, { viewer: viewer(1) })]).toEqual([
     true,
@@ -48,7 +48,7 @@ it('knows the group of administrators', () => {
   expect(isOn({}, { viewer: viewer(1, true) })).toBe(false);
 });
 
-it('takes that part of the actors, always the same, and more of them as it grows', () => {
+it('selects that share of the actors, always the same ones, and only adds actors as it grows', () => {
   const inside = (percentage: number): number[] =>
     Array.from({ length: 4000 }, (_, index) => index).filter((projectId) =>
       isOn({ percentage_of_actors: percentage }, { projectId }),

@@ -8,7 +8,7 @@ import type { KeptAnswers } from './kept-answers';
 const KEPT: InstanceAnswer = { version: 4, features: {}, settings: {} };
 
 describe('the copy of features and settings', () => {
-  it('is told at once what counts when a process begins, and after that when something changes', async () => {
+  it('asks without a wait when a process starts, and then long-polls for changes', async () => {
     const asked: { after: number; waitMs: number }[] = [];
     let askedOften = (): void => undefined;
     const enough = new Promise<void>((resolve) => (askedOften = resolve));

@@ -6,16 +6,15 @@ import { AdminClient } from './admin-client';
 import { Instance } from './instance';
 import { KeptAnswers } from './kept-answers';
 
-/** How long admin may hold a question while nothing changes. Units: ms. */
+/** How long admin may hold a request while nothing changes. Units: ms. */
 const WAIT_MS = 3000;
-/** After this long without admin a process serves by what was kept. Units: ms. */
+/** Without an answer of admin for this long, a process becomes ready with the stored settings. Units: ms. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Keeps `Instance` as admin has it: one question is always under way, which admin answers once something changes. The
- * bus takes no part, so changes are as fast while it is down. Each answer is kept in the service's database, and a
- * process begins with that; one whose service has never heard of admin waits for it. Commands, and
- * processes of an estate without admin, go by the environment. Source: ADR 0180.
+ * Keeps `Instance` current by long-polling admin. The bus takes no part, so changes arrive as fast while it is down. Each
+ * answer is stored in the service's database, and a process starts with the stored one; a service without a stored answer
+ * waits for admin. Commands, and processes of an estate without admin, use the environment. Source: ADR 0180.
  */
 @Injectable()
 export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
@@ -36,7 +35,7 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
     this.follower = new Follower('the copy of features and settings', logger, turn);
   }
 
-  /** What is kept is known before anybody is served; a database that is away is asked again by the first turn. */
+  /** Loads the stored settings before the first request is served; if the database is down, the first turn tries again. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.admin) return;
     this.instance.forget();
@@ -50,7 +49,7 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
     await this.admin?.close();
   }
 
-  /** Admin being away must not keep others from starting, so the wait for it is bounded once it was heard of. */
+  /** Bounds the wait for admin when settings are stored: an outage of admin must not keep other services from starting. */
   private reasonToWait(): string | null {
     if (!this.instance.isKnown) return 'admin was never asked for features and settings';
     const isPatient = performance.now() - this.startedAt <= PATIENCE_MS;
@@ -63,11 +62,11 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
     this.hasRecalled = true;
   }
 
-  /** Takes every answer, older ones too: after a restore of admin's database they are what counts. */
+  /** Takes every answer, also one with a lower version: after a restore of admin's database that is the current one. */
   private async turn(admin: AdminClient, signal: AbortSignal): Promise<boolean> {
     if (!this.hasRecalled) await this.recall();
     const before = this.instance.version;
-    // A process that begins is not ready before it has heard, so admin must not hold its first question.
+    // A process is not ready before its first answer, so admin must not hold that request.
     const answer = await admin.instance(before, this.hasHeard ? WAIT_MS : 0, signal);
     this.instance.take(answer);
     this.hasHeard = true;

@@ -1,7 +1,7 @@
 import type { InstanceAnswer } from '@rookery/contracts';
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The one row with what admin said last, for processes that start while it is away. Source: ADR 0180. */
+/** The last answer of admin, in a single row, for processes that start while admin is down. Source: ADR 0180. */
 @Entity('instance_answers')
 @Check('ck_instance_answers_id', 'id = 1')
 export class KeptAnswer {
@@ -10,5 +10,5 @@ export class KeptAnswer {
   @Column({ type: 'jsonb' }) answer: InstanceAnswer;
 }
 
-/** What the copy keeps in the database of a service, for the comparison with the migrated schema. */
+/** Tables of the instance library, for the comparison with the migrated schema. */
 export const instanceEntities = [KeptAnswer];

@@ -1,7 +1,7 @@
 import type { MigrationClass } from '@rookery/persistence';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What admin said last. Source: ADR 0180. */
+/** Stores the last answer of admin. Source: ADR 0180. */
 export class CreateInstanceAnswers1767226100010 implements MigrationInterface {
   readonly name = 'CreateInstanceAnswers1767226100010';
 
@@ -21,5 +21,5 @@ export class CreateInstanceAnswers1767226100010 implements MigrationInterface {
   }
 }
 
-/** The table of the copy; every service that follows admin lists it among its own. */
+/** Migrations that every service with instance settings lists. */
 export const instanceMigrations: readonly MigrationClass[] = [CreateInstanceAnswers1767226100010];

@@ -9,9 +9,9 @@ import { InstanceCopy } from './instance-copy';
 import { KeptAnswers } from './kept-answers';
 
 /**
- * `Instance` for a service, and what keeps it current. Global. Needs PlatformModule and PersistenceModule,
+ * Provides `Instance` for a service and keeps it current. Global. Needs PlatformModule and PersistenceModule,
  * `instanceMigrations` in the database, and `applicationSettings` among the settings of the process.
- * Shape: admin is no service in this sense; it asks its own tables.
+ * Shape: not for admin, which reads its own tables.
  */
 @Module({})
 export class InstanceModule {

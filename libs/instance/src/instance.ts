@@ -6,13 +6,13 @@ import type { ApplicationSettings } from './application.settings';
 import { isOnFor } from './features';
 import type { Asked, FeatureName } from './features';
 
-/** What counts when nobody sets anything; commands of an operator go by it. */
+/** The answer while no setting is changed; operator's commands use it. */
 const DEFAULTS: InstanceAnswer = { version: -1, features: {}, settings: {} };
 
 /**
- * What administrators set for the whole instance, as this process knows it: at most a second old, and the last known
- * while admin cannot be reached. Asking costs no call. Errors: Unavailable in a process that serves, before it knows
- * anything. Source: ADR 0180.
+ * Features and settings that administrators set for the whole instance, as this process knows them: at most a second
+ * old, or the last known ones while admin cannot be reached. Reading costs no call. Errors: Unavailable in a serving
+ * process that has no answer yet. Source: ADR 0180.
  */
 @Injectable()
 export class Instance {
@@ -24,27 +24,27 @@ export class Instance {
     return this.answer !== null;
   }
 
-  /** Of what is known; below 0 when that is nothing. */
+  /** Version of the current answer; below 0 when there is none. */
   get version(): number {
     return this.answer?.version ?? DEFAULTS.version;
   }
 
-  /** Whether a feature is on for any of those that it is asked for. */
+  /** Whether a feature is on for any of the given actors. */
   isOn(name: FeatureName, asked: Asked): boolean {
     return isOnFor(name, this.known.features[name], asked, Math.random());
   }
 
-  /** What an administrator said, else the environment. Shape: to be asked for whenever it is needed, never kept. */
+  /** The value set by an administrator, else by the environment. Shape: read it on each use and do not store it. */
   setting<N extends keyof ApplicationSettings>(name: N): ApplicationSettings[N] {
     return (this.known.settings as Partial<ApplicationSettings>)[name] ?? this.environment[name];
   }
 
-  /** Replaces all that is known. */
+  /** Replaces the current answer. */
   take(answer: InstanceAnswer): void {
     this.answer = answer;
   }
 
-  /** Nothing is known any more: what administrators restricted must not be free until they are heard. */
+  /** Drops the current answer: until admin answers, restrictions set by administrators are unknown and must not be lifted. */
   forget(): void {
     this.answer = null;
   }

@@ -4,8 +4,8 @@ import { Database, prepared } from '@rookery/persistence';
 
 const READ = prepared('instance_answer_read', 'select answer from instance_answers');
 /**
- * $1 and $2 the answer, $3 the version that its reader knew before. A lower version takes the place of a higher one only
- * from a reader who knew that one: then admin's database was restored, else an answer was late.
+ * $1 and $2 the answer, $3 the version that the reader knew before. A lower version replaces a higher one only when the
+ * reader knew the higher one: then admin's database was restored. Otherwise the answer was merely late.
  */
 const KEEP = prepared(
   'instance_answer_keep',
@@ -14,18 +14,18 @@ const KEEP = prepared(
    where kept.version < excluded.version or kept.version <= $3::bigint`,
 );
 
-/** What admin said last, in the service's own database: all its replicas and roles share it. Source: ADR 0180. */
+/** The last answer of admin in the service's own database, shared by all its replicas and roles. Source: ADR 0180. */
 @Injectable()
 export class KeptAnswers {
   constructor(@Inject(Database) private readonly database: Database) {}
 
-  /** Null when the service has never heard of admin. */
+  /** Null when the service never received an answer from admin. */
   async read(): Promise<InstanceAnswer | null> {
     const [kept] = await this.database.prepared<{ readonly answer: InstanceAnswer }>(READ, []);
     return kept?.answer ?? null;
   }
 
-  /** Shape: `before` is what the reader knew when it asked. */
+  /** Shape: `before` is the version that the reader knew when it asked. */
   async keep(answer: InstanceAnswer, before: number): Promise<void> {
     await this.database.prepared(KEEP, [answer.version, JSON.stringify(answer), before]);
   }

@@ -6,7 +6,7 @@ import { JobHandlers } from './job-handlers';
 import { JobRecords } from './job-records';
 import { isSuperseded, putIntoQueue, takeOutOfQueue, usedUpJobs } from './queue';
 
-/** A job of the queue, as far as its end matters. */
+/** The fields of a queued job that are needed when it ends. */
 export interface EndedJob {
   readonly id: number;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface EndedJob {
   readonly attempts: number;
 }
 
-/** What becomes of jobs that have no try left: a dead letter, which an operator replays or discards. Source: ADR 0160. */
+/** Turns jobs without a try left into dead letters, which an operator replays or discards. Source: ADR 0160. */
 @Injectable()
 export class DeadJobs {
   constructor(
@@ -30,7 +30,7 @@ export class DeadJobs {
     await this.records.settle(job.id, 'dead', tx);
   }
 
-  /** Buries jobs whose last try had no chance to say so: their worker died. Answers their names. */
+  /** Buries jobs whose worker died during their last try. Returns their names. */
   async buryUsedUp(): Promise<string[]> {
     return this.work.run(async (tx) => {
       const names: string[] = [];
@@ -50,7 +50,7 @@ export class DeadJobs {
     });
   }
 
-  /** Puts jobs back into the queue that an operator asked for; from then on they have all their tries. */
+  /** Puts jobs that an operator replays back into the queue, with all their tries. */
   async replay(logger: Logger, isStopping: () => boolean): Promise<void> {
     await this.letters.replay({
       kind: 'job',

@@ -4,15 +4,15 @@ import type { SettingsDefinition, SettingsOf } from '@rookery/platform';
 import { JOB } from './job';
 import type { JobDefinition, JobMark, JobRunWith } from './job';
 
-/** A method that carries out a job. */
+/** A method that executes a job. */
 export interface JobHandler {
   readonly definition: JobDefinition;
-  /** Five fields; null when time does not ask for it. */
+  /** Cron line of five fields; null for a job without a schedule. */
   readonly cron: string | null;
   call(run: JobRunWith): Promise<void>;
 }
 
-/** The methods with `@Job` among the providers of the service. */
+/** The methods with `@Job` in the providers of the service. */
 @Injectable()
 export class JobHandlers {
   private found: ReadonlyMap<string, JobHandler> | null = null;
@@ -23,15 +23,15 @@ export class JobHandlers {
     private readonly module: ModuleRef,
   ) {}
 
-  /** Errors: a plain Error when two methods carry out jobs of one name. */
+  /** All handlers by job name. Errors: a plain Error when two methods handle the same job. */
   all(): ReadonlyMap<string, JobHandler> {
     return (this.found ??= this.collect());
   }
 
-  /** Errors: a plain Error for a job that no provider of this service carries out. */
+  /** Errors: a plain Error for a job that no provider of this service handles. */
   of(name: string): JobHandler {
     const handler = this.all().get(name);
-    if (!handler) throw new Error(`nobody carries out the job ${name}`);
+    if (!handler) throw new Error(`no provider handles the job ${name}`);
     return handler;
   }
 
@@ -44,7 +44,7 @@ export class JobHandlers {
         const handler = this.handlerOf(instance as Methods, method);
         if (!handler) continue;
         const { name } = handler.definition;
-        if (handlers.has(name)) throw new Error(`two methods carry out the job ${name}`);
+        if (handlers.has(name)) throw new Error(`two methods handle the job ${name}`);
         handlers.set(name, handler);
       }
     }

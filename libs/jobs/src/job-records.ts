@@ -49,7 +49,7 @@ const askToCancel = prepared(
   `update background_jobs set cancel_asked_at = coalesce(cancel_asked_at, now())
    where id = $1 and state in ('waiting', 'running') returning id`,
 );
-/** The same job for those who know its id, in the queue under a new one. */
+/** Keeps the record's id, which clients know, and links it to a new id in the queue. */
 const revive = prepared(
   'background_jobs_revive',
   `update background_jobs set queued_id = $2, state = 'waiting', tries = 0, ended_at = null, cancel_asked_at = null
@@ -61,7 +61,7 @@ const forget = prepared(
      select id from background_jobs where ended_at < now() - $1::int * interval '1 day' limit ${CHUNK})) returning 1`,
 );
 
-/** What was asked for and how it went: a row a job, beside the queue, which forgets what is done. Source: ADR 0160. */
+/** Records of requested jobs and their progress: one row a job, apart from the queue, which deletes finished jobs. Source: ADR 0160. */
 @Injectable()
 export class JobRecords {
   constructor(private readonly database: Database) {}
@@ -71,7 +71,7 @@ export class JobRecords {
     return row!.id;
   }
 
-  /** A try begins. Answers whether somebody cancelled the job meanwhile; jobs of time have no row. */
+  /** Records that a try begins. Returns whether the job was cancelled meanwhile; null for scheduled jobs, which have no record. */
   async begin(queuedId: number, attempt: number): Promise<{ readonly cancelled: boolean } | null> {
     const [row] = await this.database.prepared<{ cancelled: boolean }>(begin, [queuedId, attempt]);
     return row ?? null;
@@ -90,7 +90,7 @@ export class JobRecords {
     return row ?? null;
   }
 
-  /** The queue's id of a job that has not ended. */
+  /** The queue's id of a job that has not ended; null when it has. */
   async queuedIdOf(tx: Tx, id: number): Promise<number | null> {
     const [row] = await tx.prepared<{ queued_id: number }>(queued, [id]);
     return row?.queued_id ?? null;
@@ -104,7 +104,7 @@ export class JobRecords {
     await tx.prepared(revive, [queuedId, newQueuedId]);
   }
 
-  /** Drops rows of jobs that ended long ago. */
+  /** Deletes records of jobs that ended more than `days` ago. */
   async forget(days: number): Promise<void> {
     let count = CHUNK;
     while (count === CHUNK) count = (await this.database.prepared(forget, [days])).length;

@@ -9,28 +9,28 @@ import type { JobHandler } from './job-handlers';
 import { JobRecords } from './job-records';
 import { isSuperseded } from './queue';
 
-/** A try that the queue hands out. */
+/** One try of a job, as the queue hands it out. */
 export interface Try extends EndedJob {
   readonly maxAttempts: number;
   readonly dueAt: Date;
   readonly params: unknown;
 }
 
-/** Why a running try is told to end. */
+/** Reason for interrupting a running try. */
 export type Interruption = 'cancelled' | 'ending' | 'lost';
 
-/** What a job's signal carries. */
+/** Abort reason of a job's signal. */
 export class Interrupted extends Error {
   constructor(readonly why: Interruption) {
-    super(`the job was told to end: ${why}`);
+    super(`the job was interrupted: ${why}`);
     this.name = 'Interrupted';
   }
 }
 
-/** Units: seconds. Jobs take moments or an hour. */
+/** Units: seconds. Jobs take from milliseconds to an hour. */
 const BUCKETS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3600];
 
-/** Carries out one try after the other and notes how each ended. Source: ADR 0160. */
+/** Executes tries and records the outcome of each. Source: ADR 0160. */
 @Injectable()
 export class JobRunner {
   private readonly running = new Map<number, AbortController>();
@@ -45,29 +45,30 @@ export class JobRunner {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.counters = {
-      done: () => metrics.counter('rookery_jobs_done_total', 'Jobs that were carried out.', ['job']),
+      done: () => metrics.counter('rookery_jobs_done_total', 'Jobs that were completed.', ['job']),
       failed: () => metrics.counter('rookery_jobs_failed_total', 'Failed tries of a job.', ['job']),
-      dead: () => metrics.counter('rookery_jobs_dead_total', 'Jobs given to an operator.', ['job']),
-      seconds: () => metrics.histogram('rookery_job_duration_seconds', 'One try of a job.', ['job'], BUCKETS),
+      dead: () => metrics.counter('rookery_jobs_dead_total', 'Jobs that became dead letters.', ['job']),
+      seconds: () =>
+        metrics.histogram('rookery_job_duration_seconds', 'Duration of one try of a job.', ['job'], BUCKETS),
     };
   }
 
-  /** The queue's ids of jobs that run in this process. */
+  /** Queue ids of the jobs that run in this process. */
   get runningIds(): number[] {
     return [...this.running.keys()];
   }
 
-  /** Tells running jobs to end, all or those of these ids. */
+  /** Aborts running jobs: all, or those with these ids. */
   interrupt(why: Interruption, ids: readonly number[] = this.runningIds): void {
     for (const id of ids) this.running.get(id)?.abort(new Interrupted(why));
   }
 
-  /** Tries that the end of the process broke off, each told once. */
+  /** Tries that the shutdown of the process interrupted; each is returned once. */
   takeBrokenOff(): Try[] {
     return this.brokenOff.splice(0);
   }
 
-  /** Errors: what the job threw, when it shall be tried again. */
+  /** Executes one try. Errors: the error of the job, when it will be tried again. */
   async carryOut(handler: JobHandler, job: Try): Promise<void> {
     const record = await this.records.begin(job.id, job.attempts);
     if (record?.cancelled) return this.records.settle(job.id, 'cancelled');
@@ -123,7 +124,8 @@ export class JobRunner {
       await this.records.settle(job.id, 'waiting', tx);
       return 'again';
     });
-    if (outcome === 'superseded') return this.logger.warn(facts, 'a job failed; another of its key does its work');
+    if (outcome === 'superseded')
+      return this.logger.warn(facts, 'a job failed; a newer job with the same key replaces it');
     if (outcome === 'again') {
       this.logger.warn(facts, 'a job failed and will be tried again');
       throw error;

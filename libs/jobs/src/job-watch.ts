@@ -10,10 +10,10 @@ import { unlockWorkers } from './queue';
 
 /** Units: milliseconds. */
 const TIDY_EVERY_MS = 3_600_000;
-/** Of the usual rests, while no job runs. */
+/** Rounds of the watch that are skipped while no job runs. */
 const CALM_ROUNDS = 5;
 
-/** All that a round asks, in one round trip. $1 worker, $2 milliseconds, $3 the queue's ids of what runs here. */
+/** Everything that one round reads, in one round trip. $1 worker, $2 milliseconds, $3 queue ids of the jobs running here. */
 const look = prepared(
   'jobs_watch',
   `with alive as (
@@ -49,10 +49,10 @@ export interface WatchParts {
 }
 
 /**
- * Says that this worker lives, and looks after what the queue alone does not: jobs of workers that are gone, cancelled
- * ones, dead ones to replay.
- * Shape: a worker is gone when it was not heard of for `lostAfterMs`. Only who was heard of for that long itself may say
- * so: after the database was away, nobody was heard of. Source: ADR 0160.
+ * Records that this worker is alive, and does what the queue does not do alone: frees jobs of lost workers, interrupts
+ * cancelled jobs, and replays dead ones.
+ * Shape: a worker is lost when it has sent no heartbeat for `lostAfterMs`. Only a worker that itself has sent heartbeats
+ * for that long may decide this: after an outage of the database no worker has a recent heartbeat. Source: ADR 0160.
  */
 export class JobWatch {
   private readonly stopping = new AbortController();
@@ -64,7 +64,7 @@ export class JobWatch {
 
   constructor(private readonly parts: WatchParts) {}
 
-  /** A worker of the queue is about to take jobs; it is known before the first. */
+  /** Records the worker before it takes its first job. */
   async enter(workerId: string): Promise<void> {
     if (this.workerId === workerId) return;
     this.workerId = workerId;
@@ -73,7 +73,7 @@ export class JobWatch {
     this.running ??= this.loop();
   }
 
-  /** Gives back what this worker still holds. */
+  /** Gives back the jobs that this worker still holds. */
   async leave(): Promise<void> {
     const { workerId } = this;
     this.workerId = null;
@@ -101,7 +101,7 @@ export class JobWatch {
     }
   }
 
-  /** Longer while nothing runs here that could be cancelled; a job that begins ends the longer rest. */
+  /** Rests longer while no job runs here that could be cancelled; a job that begins ends the longer rest. */
   private async rest({ watchMs, lostAfterMs }: JobSettings): Promise<void> {
     const { runner } = this.parts;
     const most = Math.min(watchMs * CALM_ROUNDS, lostAfterMs / 3);
@@ -116,9 +116,9 @@ export class JobWatch {
     const { runner, dead, logger, settings } = this.parts;
     const seen = await this.look(workerId);
     if (seen.is_new && this.heardSince !== null) {
-      // Others took this worker for gone, and what it runs may run there by now.
+      // Other workers declared this worker lost, so its jobs may already run there.
       this.heardSince = null;
-      logger.error({ workerId }, 'this worker was taken for gone: its jobs are broken off');
+      logger.error({ workerId }, 'this worker was declared lost: its jobs are interrupted');
       runner.interrupt('lost');
     }
     const now = Date.now();
@@ -145,7 +145,7 @@ export class JobWatch {
       if (ids.length > 0) await unlockWorkers(tx, ids);
       return ids;
     });
-    if (lost.length > 0) logger.warn({ workers: lost }, 'workers are gone: others take their jobs');
+    if (lost.length > 0) logger.warn({ workers: lost }, 'workers were lost: other workers take their jobs');
     await this.buryUsedUp();
   }
 
@@ -157,6 +157,7 @@ export class JobWatch {
 
   private async buryUsedUp(): Promise<void> {
     const names = await this.parts.dead.buryUsedUp();
-    if (names.length > 0) this.parts.logger.error({ jobs: names }, 'jobs lost their last try: dead letters');
+    if (names.length > 0)
+      this.parts.logger.error({ jobs: names }, 'workers were lost during the last try of jobs: dead letters');
   }
 }

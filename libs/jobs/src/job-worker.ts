@@ -10,19 +10,19 @@ import { giveBackToQueue, stateOfQueue } from './queue';
 /** Units: milliseconds. */
 const RESTART_MS = { first: 200, most: 10_000 };
 const POOL_END_MS = 1000;
-/** Of the time that a shutdown has: so long jobs may end by themselves, then so long heed their signal. */
-const SHARES = { alone: 0.5, told: 0.3 };
+/** Shares of the shutdown time: jobs may first finish normally, then react to the interruption. */
+const SHARES = { unaided: 0.5, interrupted: 0.3 };
 
 export interface WorkerParts extends WatchParts {
-  /** Of the connections. */
+  /** Application name of the connections. */
   readonly name: string;
   readonly handlers: JobHandlers;
   readonly metrics: Metrics;
 }
 
 /**
- * Takes jobs from the queue, in the worker role only. Shape: nothing runs and no connection is kept before `start`, nor
- * where no provider carries out a job. A queue that breaks off is begun again. Source: ADR 0160.
+ * Takes jobs from the queue, in the worker role only. Shape: before `start`, and in services without job handlers, no
+ * job runs and no connection is kept. When the queue fails, it is opened again. Source: ADR 0160.
  */
 export class JobWorker {
   private readonly stopping = new AbortController();
@@ -41,15 +41,15 @@ export class JobWorker {
     this.running = this.keepRunning(handlers);
   }
 
-  /** No further job begins; running ones may end, are told to end, and are given back. Units: milliseconds. */
+  /** Starts no further job, waits for running ones, interrupts them, and gives the rest back. Units: milliseconds. */
   async stop(graceMs: number): Promise<void> {
     if (!this.running) return;
     const { database, runner } = this.parts;
     this.stopping.abort();
     const ended = Promise.all([this.queue?.stop().catch(() => undefined), this.running]);
-    if (!(await within(ended, graceMs * SHARES.alone))) {
+    if (!(await within(ended, graceMs * SHARES.unaided))) {
       runner.interrupt('ending');
-      await within(ended, graceMs * SHARES.told);
+      await within(ended, graceMs * SHARES.interrupted);
     }
     await this.watch.stop();
     await this.watch.leave();
@@ -60,7 +60,7 @@ export class JobWorker {
     const { database, logger, name, settings } = this.parts;
     const pool = database.apart(name, settings.connections);
     pool.on('error', (error) => logger.warn({ err: error }, 'an idle connection of the queue of jobs was lost'));
-    // The queue looks for somebody who listens here, too.
+    // The queue also requires an error listener on each client.
     pool.on('connect', (client) => client.on('error', () => undefined));
     for (let failures = 0; !this.stopping.signal.aborted; failures += 1) {
       try {
@@ -75,7 +75,7 @@ export class JobWorker {
         if (this.stopping.signal.aborted) break;
         await this.watch.leave();
       } catch (error) {
-        logger.warn({ err: error }, 'the queue of jobs broke off');
+        logger.warn({ err: error }, 'the job queue failed and is opened again');
       }
       const ms = Math.min(RESTART_MS.most, RESTART_MS.first * 2 ** Math.min(failures, 10));
       await pause(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
@@ -85,7 +85,7 @@ export class JobWorker {
 
   private countAtScrapes(): void {
     const { metrics, database } = this.parts;
-    metrics.gauge('rookery_jobs', 'Jobs by state, of 10000 at most.', ['job', 'state'], async (gauge) => {
+    metrics.gauge('rookery_jobs', 'Jobs by state, at most 10000 counted.', ['job', 'state'], async (gauge) => {
       const rows = await stateOfQueue(database);
       gauge.reset();
       for (const { name, state, count } of rows) gauge.set({ job: name, state }, count);
@@ -93,7 +93,7 @@ export class JobWorker {
   }
 }
 
-/** Whether something ends in time. */
+/** Whether a promise settles within the time. */
 async function within(ended: Promise<unknown>, ms: number): Promise<boolean> {
   const late = new AbortController();
   const limit = pause(ms, false, { signal: late.signal }).catch(() => false);

@@ -2,40 +2,40 @@ import { problemsOf } from '@rookery/contracts';
 import type { Infer, Schema } from '@rookery/contracts';
 import type { SettingsDefinition, SettingsOf } from '@rookery/platform';
 
-/** What a job is told: ids and facts of a word. */
+/** Schema of a job's parameters: ids and short facts. */
 export type ParamsSchema = Extract<Schema, { kind: 'object' }>;
 
-/** A kind of work that is done later. Shape: made by `defineJob`, carried out by a method with `@Job`. */
+/** A declared job. Shape: made by `defineJob`, executed by a method with `@Job`. */
 export interface JobDefinition<P = unknown> {
   readonly name: string;
   readonly params: ParamsSchema;
   readonly tries: number;
-  /** Jobs of one queue run one after the other, over all replicas. */
+  /** Jobs of one queue run one after the other, across all replicas. */
   readonly queue: string | null;
   readonly whenWaiting: 'replace' | 'keep';
   readonly isKeyed: boolean;
-  /** Null: every job of this kind stands for itself. */
+  /** Null: jobs of this definition are never merged. */
   keyOf(params: P): string | null;
 }
 
 interface JobOptions<S extends ParamsSchema> {
-  /** All tries together; the delay before the next one grows: 3 s, 7 s, 20 s, 1 min … 2 h. */
+  /** Number of tries; the delay before each retry grows: 3 s, 7 s, 20 s, 1 min … 2 h. */
   readonly tries?: number;
   readonly queue?: string;
-  /** Of jobs with the same key at most one waits; one that already runs does not count, since it may have looked too early. */
+  /** At most one job waits per key. A running job does not count, because it may have read its data too early. */
   readonly key?: (params: Infer<S>) => string;
-  /** What becomes of a waiting one with the same key: it takes over the new instant (default), or keeps its own. */
+  /** Effect on a waiting job with the same key: it takes over the new due time (default), or keeps its own. */
   readonly whenWaiting?: 'replace' | 'keep';
 }
 
-/** 10 tries take some 3.5 hours. */
+/** 10 tries take about 3.5 hours. */
 const TRIES = 10;
 const MAX_PARAMS_BYTES = 4096;
 
 /**
- * Declares a job. Purpose: whoever asks for it and whoever carries it out share one name, one shape of parameters and
- * one way to repeat it.
- * Shape: the name is kebab-case and lasting, since waiting jobs bear it. Parameters are ids and facts of a word.
+ * Declares a job: one name, one shape of parameters and one retry policy for both the code that enqueues it and the
+ * handler.
+ * Shape: the name is kebab-case and permanent, because waiting jobs refer to it. Parameters are ids and short facts.
  * Errors: a plain Error for a name that is not kebab-case, or parameters that carry a text.
  * Source: ADR 0160.
  */
@@ -45,7 +45,7 @@ export function defineJob<const S extends ParamsSchema>(
   o: JobOptions<S> = {},
 ): JobDefinition<Infer<S>> {
   if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`the job "${name}" is not kebab-case`);
-  if (carriesText(params)) throw new Error(`parameters of ${name} carry a text: keep it in a row and hand on its id`);
+  if (carriesText(params)) throw new Error(`parameters of ${name} carry a text: store it in a row and pass its id`);
   return {
     name,
     params,
@@ -72,7 +72,7 @@ function carriesText(schema: Schema): boolean {
   }
 }
 
-/** Parameters as the queue keeps them. Errors: a plain Error when they do not fit the definition or are too many. */
+/** Parameters as JSON for the queue. Errors: a plain Error when they are invalid or too large. */
 export function writtenParams(job: JobDefinition, params: unknown): string {
   checkParams(job, params);
   const text = JSON.stringify(params);
@@ -82,33 +82,33 @@ export function writtenParams(job: JobDefinition, params: unknown): string {
 
 export function checkParams(job: JobDefinition, params: unknown): void {
   const problems = problemsOf(job.params, params);
-  if (problems.length > 0) throw new Error(`parameters of ${job.name} do not fit: ${problems.join(', ')}`);
+  if (problems.length > 0) throw new Error(`parameters of ${job.name} are invalid: ${problems.join(', ')}`);
 }
 
-/** One try of a job, as its method sees it. Shape: `JobRun<typeof removeUser>`. */
+/** One try of a job, as its handler receives it. Shape: `JobRun<typeof removeUser>`. */
 export type JobRun<D> = D extends JobDefinition<infer P> ? JobRunWith<P> : never;
 
-/** The same by its parameters; before the job is known, they are `unknown`. */
+/** The same by the type of the parameters; `unknown` where the job is not known. */
 export interface JobRunWith<P = unknown> {
   readonly params: P;
-  /** 1 for the first. */
+  /** 1 for the first try. */
   readonly attempt: number;
-  /** When it was to begin; for a cron job, the minute that its line named. */
+  /** The time at which the job was due; for a cron job, the minute of its tick. */
   readonly dueAt: Date;
-  /** Aborted when somebody cancels the job and when the process must end; then the job throws, and loses nothing by it. */
+  /** Aborted when the job is cancelled or the process shuts down. The job should then throw; the try is not counted as failed. */
   readonly signal: AbortSignal;
-  /** Says how far it is: so many of so many, and a few words. Null keeps the total open. */
+  /** Reports the progress: parts done, parts in total (null: unknown), and a short note. */
   progress(done: number, total?: number | null, note?: string | null): Promise<void>;
 }
 
-/** What a job looks at between two parts of its work. */
+/** The part of a run that long jobs check between two parts of their work. */
 export type Ending = Pick<JobRunWith, 'signal'>;
 
 type ReadSettings = <D extends SettingsDefinition>(definition: D) => SettingsOf<D>;
-/** Five fields in UTC (`0 3 * * *`), or where they stand among the settings. */
+/** Cron line of five fields in UTC (`0 3 * * *`), or a function that reads it from the settings. */
 export type CronLine = string | ((read: ReadSettings) => string);
 
-/** What `@Job` leaves on a method. */
+/** Metadata that `@Job` attaches to a method. */
 export interface JobMark {
   readonly definition: JobDefinition;
   readonly cron: CronLine | null;
@@ -122,12 +122,12 @@ type Carries<P> = <T extends (run: JobRunWith<P>) => Promise<unknown>>(
 ) => void;
 
 /**
- * Makes a provider's method carry out a job, in the worker role only. Purpose: the method gets the parameters, opens the
- * transactions it needs, and may be run again at any time: a try whose process dies is repeated, and so is one that
- * could not be noted as done.
- * Shape: by a name alone for what only time asks for. With `cron` it is asked for at each tick, once over all replicas;
- * unless the definition says otherwise no two of them wait and no two run at once. A tick that nobody was there for is
- * made up for within a day.
+ * Makes a provider's method the handler of a job, in the worker role only. The method gets the parameters and opens its
+ * own transactions. It must be repeatable: a try is repeated when its process dies, or when its completion could not be
+ * recorded.
+ * Shape: a name alone for a job that only a schedule enqueues. With `cron` it is enqueued at each tick, once across all
+ * replicas; unless the definition says otherwise, at most one waits and at most one runs. A tick that was missed because
+ * no worker was running is made up for within a day.
  * Source: ADR 0160.
  */
 export function Job(name: string, o: { readonly cron: CronLine }): Carries<unknown>;
@@ -138,7 +138,7 @@ export function Job(job: JobDefinition | string, o: { readonly cron?: CronLine }
   return (_target, _key, descriptor) => Reflect.defineMetadata(JOB, mark, descriptor.value as object);
 }
 
-/** The next tick tries again, so a few tries between are enough. */
+/** A job that only a schedule enqueues. A few tries are enough, because the next tick tries again. */
 function timedJob(name: string): JobDefinition {
   return defineJob(name, { kind: 'object', fields: {} }, { queue: name, key: () => 'tick', tries: 5 });
 }

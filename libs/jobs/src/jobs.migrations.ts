@@ -2,16 +2,16 @@ import type { MigrationClass } from '@rookery/persistence';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { QUEUE_SCHEMA } from './queue';
 
-/* Forward only, as everywhere. */
+/* Migrations go forward only. */
 const down = (): Promise<void> => Promise.reject(new Error('migrations go forward only'));
 
 /**
- * The queue's own tables, functions and view, in a schema of their own, by the migrations that graphile-worker brings.
- * A release of it that brings further ones needs a further class like this.
+ * Installs the tables, functions and view of graphile-worker in a schema of their own, by its own migrations.
+ * A release of graphile-worker with further migrations needs another class like this.
  */
 export class InstallGraphileWorker1767226000001 implements MigrationInterface {
   readonly name = 'InstallGraphileWorker1767226000001';
-  /** It begins and ends its own transactions, on its own connection. */
+  /** graphile-worker runs its own transactions, on its own connection. */
   readonly transaction = false;
   readonly down = down;
 
@@ -24,13 +24,13 @@ export class InstallGraphileWorker1767226000001 implements MigrationInterface {
   }
 }
 
-/** What was asked for and how it went, and which workers live. Source: ADR 0160. */
+/** Records of requested jobs, and live workers. Source: ADR 0160. */
 export class CreateBackgroundJobs1767226000002 implements MigrationInterface {
   readonly name = 'CreateBackgroundJobs1767226000002';
   readonly down = down;
 
   async up(runner: QueryRunner): Promise<void> {
-    // The queue lets nobody but its owner at its rows; here that would be everybody who may migrate, and no one else.
+    // The queue restricts its rows to their owner. Here only roles that may migrate own tables, so the restriction is lifted.
     await runner.query(`
       do $$
       declare private regclass;
@@ -67,7 +67,7 @@ export class CreateBackgroundJobs1767226000002 implements MigrationInterface {
   }
 }
 
-/** For the list of every service that has jobs. */
+/** Migrations that every service with jobs lists. */
 export const jobMigrations: readonly MigrationClass[] = [
   InstallGraphileWorker1767226000001,
   CreateBackgroundJobs1767226000002,

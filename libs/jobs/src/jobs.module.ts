@@ -17,8 +17,8 @@ import type { JobSettings } from './jobs.config';
 type Made = [Database, Work, JobRecords, JobHandlers, JobRunner, DeadJobs, JobSettings, Logger, Metrics];
 
 /**
- * Work that is done later. Global; needs `PlatformModule` and `PersistenceModule`, and `jobMigrations` in the database.
- * Shape: `Jobs` asks for it in any role; `JobWorker` carries it out once `withJobs` starts it.
+ * Deferred jobs of a service. Global; needs `PlatformModule` and `PersistenceModule`, and `jobMigrations` in the
+ * database. Shape: `Jobs` enqueues in any role; `JobWorker` executes jobs once `withJobs` starts it.
  */
 @Module({})
 export class JobsModule {

@@ -6,9 +6,9 @@ import type { Try } from './job-runner';
 import type { JobSettings } from './jobs.config';
 import { QUEUE_SCHEMA } from './queue';
 
-/** A line that nobody was there for is made up for within a day. Units: milliseconds. */
+/** Missed ticks of a cron line are made up for within this time. Units: milliseconds. */
 const MAKE_UP_MS = 86_400_000;
-/** The end of jobs is told by our own signals. */
+/** Disables the queue's own abort: jobs are interrupted by our signals. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export interface QueueParts {
@@ -16,15 +16,15 @@ export interface QueueParts {
   readonly settings: JobSettings;
   readonly logger: Logger;
   readonly handlers: readonly JobHandler[];
-  /** Called before the first job is taken, with the name under which this worker locks jobs. */
+  /** Called before the first job is taken, with the id under which this worker locks jobs. */
   readonly enter: (workerId: string) => Promise<void>;
   readonly carryOut: (handler: JobHandler, job: Try) => Promise<void>;
 }
 
 /**
- * Begins to take jobs by graphile-worker, which is loaded here and nowhere else.
- * Shape: its promise ends with the queue. How a job ended is written until the database takes it, not given up at once.
- * Errors: a schema that is not there or too old; only the role `migrate` makes it.
+ * Opens the queue through graphile-worker, which only this file loads.
+ * Shape: the runner's promise settles when the queue ends. The outcome of a job is retried until the database accepts it.
+ * Errors: the queue's schema is missing or too old; only the role `migrate` creates it.
  */
 export async function openQueue(parts: QueueParts): Promise<Runner> {
   const { parseCronItems, run, Logger: QueueLogger } = await import('graphile-worker');
@@ -38,7 +38,7 @@ export async function openQueue(parts: QueueParts): Promise<Runner> {
       noHandleSignals: true,
       gracefulShutdownAbortTimeout: NEVER_MS,
       logger: new QueueLogger(() => logTo(parts.logger)),
-      preset: { plugins: [manners(parts)], worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+      preset: { plugins: [hooksPlugin(parts)], worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     },
     tasksOf(parts),
     parseCronItems(handlers.filter((handler) => handler.cron !== null).map(cronItemOf)),
@@ -80,10 +80,10 @@ function cronItemOf({ definition, cron }: JobHandler) {
   };
 }
 
-/** The schema is made by `migrate` alone, and a worker is known before it takes a job. */
-function manners({ enter }: QueueParts): GraphileConfig.Plugin {
+/** Refuses to create or migrate the schema, and announces the worker before it takes a job. */
+function hooksPlugin({ enter }: QueueParts): GraphileConfig.Plugin {
   return {
-    name: 'RookeryManners',
+    name: 'RookeryHooks',
     version: '1.0.0',
     worker: {
       middleware: {
@@ -102,7 +102,7 @@ function manners({ enter }: QueueParts): GraphileConfig.Plugin {
   };
 }
 
-/** What jobs throw is logged where they are carried out; the rest of what the queue says is for the debugging of it. */
+/** Errors of jobs are logged by the runner; other messages of the queue are logged as warnings or for debugging. */
 function logTo(logger: Logger) {
   return (level: string, message: string, meta?: { readonly failure?: unknown; readonly error?: unknown }): void => {
     const isLoud = (level === 'error' || level === 'warning') && meta?.failure !== true;

@@ -3,10 +3,10 @@ import type { Tx } from '@rookery/persistence';
 import type { JobDefinition } from './job';
 import { writtenParams } from './job';
 
-/** Where graphile-worker keeps its tables. Only what it documents is used: its functions and the view `jobs`. */
+/** Schema of graphile-worker's tables. We use only its documented interface: its functions and the view `jobs`. */
 export const QUEUE_SCHEMA = 'graphile_worker';
-/** A waiting job of the same key may begin in the very moment that it is asked for again. */
-const PATIENCE = 5;
+/** Tries to enqueue: a waiting job with the same key may be taken by a worker at the same moment. */
+const ENQUEUE_TRIES = 5;
 
 const add = prepared(
   'jobs_add',
@@ -39,7 +39,7 @@ const states = prepared(
    ) jobs group by name, state`,
 );
 
-/** A job without tries left, which the queue itself would keep for ever. */
+/** A job without tries left, which the queue itself would keep forever. */
 export interface UsedUp {
   readonly id: number;
   readonly task_identifier: string;
@@ -50,7 +50,7 @@ export interface UsedUp {
 
 type Runs = Pick<Tx, 'prepared'>;
 
-/** Puts a job into the queue; the commit wakes a worker. Answers the queue's own id. Errors: as `writtenParams`. */
+/** Puts a job into the queue; the commit wakes a worker. Returns the queue's own id. Errors: as `writtenParams`. */
 export async function putIntoQueue(
   tx: Runs,
   job: JobDefinition,
@@ -60,32 +60,32 @@ export async function putIntoQueue(
   const body = writtenParams(job, params);
   const mode = job.whenWaiting === 'keep' ? 'preserve_run_at' : 'replace';
   const values = [job.name, body, job.queue, at, job.tries, job.keyOf(params), mode];
-  for (let turn = 0; turn < PATIENCE; turn += 1) {
-    // No row: the one that waited was taken by a worker just now. The next turn sees that and adds another.
+  for (let turn = 0; turn < ENQUEUE_TRIES; turn += 1) {
+    // No row: a worker has just taken the waiting job. The next try sees that and adds another.
     const [row] = await tx.prepared<{ id: number | null }>(add, values);
     if (row && row.id !== null) return row.id;
   }
   throw new Error(`the job ${job.name} could not be put into the queue`);
 }
 
-/** Takes a job out of the queue unless it runs. Answers its parameters as JSON, null when there was nothing to take. */
+/** Removes a job from the queue unless it runs. Returns its parameters as JSON; null when no job was removed. */
 export async function takeOutOfQueue(tx: Runs, queuedId: number): Promise<string | null> {
   const [row] = await tx.prepared<{ body: string }>(takeOut, [queuedId]);
   return row?.body ?? null;
 }
 
-/** A job whose key another of the same key took over while it ran: what it failed to do, the other one will. */
+/** Whether a newer job took over the key while this job ran. The newer job then does the work of both. */
 export async function isSuperseded(on: Runs, queuedId: number): Promise<boolean> {
   const [row] = await on.prepared<{ key: string | null }>(keyed, [queuedId]);
   return row !== undefined && row.key === null;
 }
 
-/** Lets go of all that these workers hold; the tries stay counted. */
+/** Releases all jobs that these workers hold; their tries stay counted. */
 export async function unlockWorkers(on: Runs, workerIds: readonly string[]): Promise<void> {
   await on.prepared(unlock, [workerIds]);
 }
 
-/** A try that the end of the process broke off: it does not count, and the job is due at once. */
+/** Returns a try that was interrupted by a shutdown: it is not counted, and the job is due at once. */
 export async function giveBackToQueue(on: Runs, queuedId: number, attempts: number): Promise<void> {
   await on.prepared(giveBack, [queuedId, attempts]);
 }
@@ -94,7 +94,7 @@ export async function usedUpJobs(on: Runs): Promise<UsedUp[]> {
   return on.prepared<UsedUp>(usedUp, []);
 }
 
-/** Counts at a scrape: waiting, waiting for their instant, running, dead. Bounded, for a queue may be long. */
+/** Counts of jobs for metrics: waiting, scheduled for later, running, dead. Bounded, because a queue may be long. */
 export async function stateOfQueue(
   on: Runs,
 ): Promise<{ readonly name: string; readonly state: string; readonly count: number }[]> {

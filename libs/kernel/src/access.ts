@@ -1,4 +1,4 @@
-/** Roles as numbers, as the API carries them. Source: requirements 3 §4; reference identity-and-import 1.5. */
+/** Access levels of roles, as the API writes them. Source: requirements 3 §4; reference identity-and-import 1.5. */
 export const ACCESS_LEVELS = {
   none: 0,
   minimal: 5,
@@ -12,22 +12,22 @@ export const ACCESS_LEVELS = {
 export type Role = keyof typeof ACCESS_LEVELS;
 export type AccessLevel = (typeof ACCESS_LEVELS)[Role];
 
-/** Levels a member, a share or a token may be given. */
+/** Access levels that a member, a share or a token can have. */
 export const GRANTABLE_LEVELS: readonly number[] = [10, 15, 20, 30, 40, 50];
 
 export const VISIBILITIES = ['private', 'internal', 'public'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
-/** Of a top-level namespace, for all below it. */
+/** Subscription plans of a top-level namespace. A plan applies to everything below that namespace. */
 export const PLANS = ['free', 'premium', 'ultimate'] as const;
-/** What may have become of an account. */
+/** States of a user account. */
 export const USER_STATES = ['active', 'blocked', 'deactivated', 'banned', 'blocked_pending_approval'] as const;
-/** private 0, internal 10, public 20: comparable. */
+/** Visibilities as comparable numbers: private 0, internal 10, public 20. */
 export const VISIBILITY_LEVELS: Readonly<Record<Visibility, number>> = { private: 0, internal: 10, public: 20 };
 
 /**
- * Who asks, as the gateway's signed context says. `userId` is null for an anonymous caller.
+ * The caller of a request, as the gateway's signed context describes it. `userId` is null for an anonymous caller.
  * `directory` is the version of identity's change log that every decision for this request must have seen.
- * `isAdmin` already counts `sudo`: acting for somebody else, the rights are that person's.
+ * `isAdmin` already accounts for `sudo`: the rights are those of the user whom the caller acts as.
  */
 export interface Viewer {
   readonly userId: number | null;
@@ -39,21 +39,21 @@ export interface Viewer {
   readonly scopes: readonly string[];
   /** The administrator behind a `sudo` or an impersonation token, for the audit log. */
   readonly impersonatorId: number | null;
-  /** Somebody acts as this person by `sudo`. */
+  /** The caller acts as this user through `sudo`. */
   readonly isBySudo: boolean;
-  /** Of a bot: the person who made it, with whom it shares what is shared out by caller. */
+  /** Of a bot: the user who created it. Both share the limits that apply per caller. */
   readonly makerId: number | null;
-  /** The client address of somebody without a token. */
+  /** The client address of a caller without a token. */
   readonly address: string | null;
-  /** Their token is gone: they may hear an answer of theirs again, and nothing else. */
+  /** The token was revoked or rotated: the caller may only fetch a stored answer again (idempotent replay). */
   readonly isForReplay?: true;
   readonly directory: { readonly version: number; readonly epoch: string };
   readonly requestId: string;
-  /** Epoch milliseconds after which nobody waits for the answer. */
+  /** Epoch milliseconds after which the caller no longer waits for the answer. */
   readonly deadline: number;
 }
 
-/** A viewer known to be signed in. */
+/** A viewer that is signed in. */
 export interface SignedInViewer extends Viewer {
   readonly userId: number;
   readonly username: string;
@@ -64,8 +64,8 @@ export function isSignedIn(viewer: Viewer): viewer is SignedInViewer {
 }
 
 /**
- * May this viewer know that a thing of this visibility exists, given the level they hold there?
- * Administrators read everything; internal is for signed-in people who are not external.
+ * Whether this viewer may know that a resource of this visibility exists, given their access level in it.
+ * Administrators may read everything. Internal resources are for signed-in users who are not external.
  */
 export function maySee(viewer: Viewer, visibility: Visibility, level: number): boolean {
   if (viewer.isAdmin || level >= ACCESS_LEVELS.guest || visibility === 'public') return true;

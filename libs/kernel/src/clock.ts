@@ -1,4 +1,4 @@
-/** The time, so that tests can hold it. */
+/** Source of the current time. Tests replace it. */
 export interface Clock {
   now(): Date;
 }

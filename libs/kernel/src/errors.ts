@@ -1,6 +1,6 @@
 /**
- * What a use case may refuse, in the words of the domain. The edge (`libs/api-v4`) turns each into the documented
- * status and body; nothing inside a service knows a status code.
+ * Base of the refusals and failures of a use case, in terms of the domain. The edge (`libs/api-v4`) turns each into the
+ * documented status and body; no code inside a service knows a status code.
  * Source: requirements 1 §7, 2 §7, 3 §7; reference work-tracking 1.1; reference identity-and-import 1.1.
  */
 export abstract class RookeryError extends Error {
@@ -14,9 +14,10 @@ export abstract class RookeryError extends Error {
 }
 
 /**
- * A thing that is missing or that the viewer may not know of. `new NotFound('Project')` reads "404 Project Not Found";
- * without a name it is a row missing inside a known parent ("404 Not found"); the empty name reads "404 Not Found".
- * `verbatim` takes the first argument as the whole text, for the few endpoints whose confirmed text has no number.
+ * A resource that does not exist or that the viewer may not see. `new NotFound('Project')` reads "404 Project Not Found".
+ * Without a name it means a row that is missing inside a known parent ("404 Not found"). The empty name reads
+ * "404 Not Found". `verbatim` takes the first argument as the whole text, for endpoints whose documented text has no
+ * status number.
  */
 export class NotFound extends RookeryError {
   readonly code = 'not_found';
@@ -29,7 +30,7 @@ export class NotFound extends RookeryError {
   }
 }
 
-/** The thing has another address now. Shape: `location` is an absolute URL. Source: reference identity-and-import 1.2. */
+/** The resource has another address now. Shape: `location` is an absolute URL. Source: reference identity-and-import 1.2. */
 export class Moved extends RookeryError {
   readonly code = 'moved';
   constructor(readonly location: string) {
@@ -37,7 +38,7 @@ export class Moved extends RookeryError {
   }
 }
 
-/** No credential, or one that does not count. */
+/** The request has no credential, or one that is not accepted. */
 export class Unauthorized extends RookeryError {
   readonly code = 'unauthorized';
   constructor(readonly reason?: string) {
@@ -45,7 +46,7 @@ export class Unauthorized extends RookeryError {
   }
 }
 
-/** The credential is known but dead; clients see the OAuth-style body. */
+/** The credential is known but no longer valid. Clients get an OAuth-style body. */
 export class TokenRefused extends RookeryError {
   readonly code = 'invalid_token';
   constructor(readonly why: 'expired' | 'revoked' | 'impersonation_disabled') {
@@ -53,7 +54,7 @@ export class TokenRefused extends RookeryError {
   }
 }
 
-/** The token lacks a scope. Shape: `scopes` are those that would do, most general first. */
+/** The token lacks a scope. Shape: `scopes` are those that would suffice, most general first. */
 export class InsufficientScope extends RookeryError {
   readonly code = 'insufficient_scope';
   constructor(readonly scopes: readonly string[]) {
@@ -62,8 +63,8 @@ export class InsufficientScope extends RookeryError {
 }
 
 /**
- * Readable, but not allowed. `verbatim` leaves out the "403 Forbidden - " in front of the reason; `inError` does too,
- * for the few refusals that clients find under the key `error` (badges).
+ * The resource is readable, but the action is not allowed. `verbatim` leaves out the "403 Forbidden - " in front of the
+ * reason. `inError` leaves it out too, and puts the reason under the key `error` (badges).
  */
 export class Forbidden extends RookeryError {
   readonly code = 'forbidden';
@@ -75,7 +76,7 @@ export class Forbidden extends RookeryError {
   }
 }
 
-/** Parameters that do not have their declared form; `problems` are complete phrases such as "body is missing". */
+/** Parameters without their declared form. Shape: `problems` are complete phrases such as "body is missing". */
 export class InvalidParameters extends RookeryError {
   readonly code = 'invalid_parameters';
   constructor(readonly problems: readonly string[]) {
@@ -83,7 +84,7 @@ export class InvalidParameters extends RookeryError {
   }
 }
 
-/** Rules of the thing itself, by field: `new Invalid({ title: ["can't be blank"] })`. */
+/** Violated rules of a resource, by field: `new Invalid({ title: ["can't be blank"] })`. */
 export class Invalid extends RookeryError {
   readonly code = 'invalid';
   constructor(readonly fields: Readonly<Record<string, readonly string[]>>) {
@@ -95,7 +96,7 @@ export class Invalid extends RookeryError {
   }
 }
 
-/** Rules of the thing itself as complete sentences, for the few endpoints that name no fields: `["Name can't be blank"]`. */
+/** Violated rules of a resource as complete sentences, for endpoints that name no fields: `["Name can't be blank"]`. */
 export class InvalidAsSaid extends RookeryError {
   readonly code = 'invalid';
   constructor(readonly sentences: readonly string[]) {
@@ -105,8 +106,8 @@ export class InvalidAsSaid extends RookeryError {
 
 /**
  * A business refusal with a reason. `verbatim` leaves out the "400 Bad request - " in front, for the few endpoints
- * whose confirmed text has none (for instance a failed group creation). `underError` does too, and puts the reason under
- * `error` within `message`, where clients look for it after a move that cannot be.
+ * whose documented text has none (for example a failed group creation). `underError` leaves it out too, and puts the
+ * reason under `error` within `message`, where clients expect it after a refused move.
  */
 export class Refused extends RookeryError {
   readonly code = 'refused';
@@ -118,7 +119,7 @@ export class Refused extends RookeryError {
   }
 }
 
-/** Some of several could not be done; the others are. Shape: why not, by the name of each. */
+/** Some items of a bulk request failed; the others succeeded. Shape: the reason for each failed item, by its name. */
 export class PartlyRefused extends RookeryError {
   readonly code = 'partly_refused';
   constructor(readonly reasons: Readonly<Record<string, string>>) {
@@ -131,8 +132,8 @@ export class PartlyRefused extends RookeryError {
 }
 
 /**
- * Shape: `reason` is the value of `message` in the body: a text, problems by field (a fork whose name is taken), or a
- * list of complete sentences.
+ * The request conflicts with the current state. Shape: `reason` is the value of `message` in the body: a text, problems
+ * by field (a fork whose name is taken), or a list of complete sentences.
  */
 export class Conflict extends RookeryError {
   readonly code = 'conflict';
@@ -141,7 +142,7 @@ export class Conflict extends RookeryError {
   }
 }
 
-/** The write that this key names is being done right now; what comes of it can be asked for in a moment. */
+/** Another request with the same idempotency key is still running. The caller can ask for its result in a moment. */
 export class KeyInUse extends RookeryError {
   readonly code = 'key_in_use';
   readonly retryAfterSeconds = 1;
@@ -150,7 +151,7 @@ export class KeyInUse extends RookeryError {
   }
 }
 
-/** `If-Unmodified-Since` is older than the record. */
+/** The record changed after the time in `If-Unmodified-Since`. */
 export class PreconditionFailed extends RookeryError {
   readonly code = 'precondition_failed';
   constructor() {
@@ -158,7 +159,7 @@ export class PreconditionFailed extends RookeryError {
   }
 }
 
-/** Shape: `detail` is the value of `message` in the body: a text, or an object such as `{ error: ["..."] }`. */
+/** The request cannot be processed. Shape: `detail` is the value of `message` in the body: a text, or `{ error: ["..."] }`. */
 export class Unprocessable extends RookeryError {
   readonly code = 'unprocessable';
   constructor(readonly detail?: string | Readonly<Record<string, readonly string[]>>) {
@@ -180,7 +181,7 @@ export class TooLarge extends RookeryError {
   }
 }
 
-/** What of something one caller may have in a time. Shape: `setting` is the variable that sets it; null for a fixed one. */
+/** A limit per caller and period. Shape: `setting` is the environment variable that sets it; null when it is fixed. */
 export interface RateLimit {
   readonly name: string;
   readonly most: number;
@@ -188,8 +189,8 @@ export interface RateLimit {
   readonly setting: string | null;
 }
 
-/** The sentence that tells a refused caller which limit it was, and whoever runs the estate how to change it. */
-export function toldLimit({ name, most, each, setting }: RateLimit): string {
+/** Describes which limit refused the caller, and which setting changes it. */
+export function describeLimit({ name, most, each, setting }: RateLimit): string {
   const when = each === 'moment' ? 'at once' : `${each === 'hour' ? 'an' : 'a'} ${each}`;
   return `The limit ${name} is ${most} ${when}${setting === null ? '' : `, set by ${setting}`}.`;
 }
@@ -200,40 +201,40 @@ export class TooManyRequests extends RookeryError {
     readonly retryAfterSeconds: number,
     readonly limit: RateLimit,
   ) {
-    super(`This endpoint has been requested too many times. Try again later. ${toldLimit(limit)}`);
+    super(`This endpoint has been requested too many times. Try again later. ${describeLimit(limit)}`);
   }
 }
 
-/** Why an answer is 502, 503 or 504: what metrics and log call it, and what it tells an operator. */
+/** Reasons for the statuses 502, 503 and 504: the label in metrics and logs, with its explanation for operators. */
 export const UNAVAILABLE_REASONS = {
   'database away': 'The database refuses connections, or lost one in the middle of a statement.',
   'commit in doubt':
-    'The connection to the database was lost while it was committing: what was written may be there or not. Answered with 502.',
-  'answer lost':
-    'What a request did is written, and what it was to answer could not be read any more. Answered with 502.',
+    'The connection to the database was lost during the commit: the data may have been written or not. Answered with 502.',
+  'answer lost': 'The data of the request was written, but its answer could not be read afterwards. Answered with 502.',
   'database busy': 'No connection of the pool was free before the deadline.',
   'database slow':
     'A statement or a lock took longer than `DATABASE_STATEMENT_TIMEOUT_MS` or `DATABASE_LOCK_TIMEOUT_MS`.',
   'directory behind':
     'The copy of the directory did not catch up before the deadline, nor did identity decide instead.',
   'identity away': 'Identity refuses connections, or gave no good answer before the deadline.',
-  'admin away': 'Nothing was ever heard of admin, so what administrators restrict is not known.',
-  'service away': 'The gateway could not reach the service; nothing of the request was done.',
+  'admin away':
+    'The service has never received the instance settings from admin, so it does not know what is restricted.',
+  'service away': 'The gateway could not reach the service; no part of the request was executed.',
   'connection lost': 'The connection to the service broke before its answer; the request may have been carried out.',
   'rights changed':
-    'What the caller may do changed while their request waited; nothing of it was done, and it may be sent again.',
+    'The permissions of the caller changed while the request waited; no part of it was executed, and it may be sent again.',
   restored:
-    'The database of identity was restored, and not all copies of the directory have said yet which ids they have seen; nothing gets an id until they have.',
+    'The database of identity was restored, and not all copies of the directory have reported yet which ids they have seen; no new ids are given out until then.',
   deadline: 'The deadline had passed: before the service began, or before it answered.',
-  gone: 'Whoever asked to read something had left before that began; nobody heard this answer.',
-  shed: 'The gateway had more to do than it takes on.',
-  'not ready': 'Asked for its health, the process or a service behind it was not ready; the answer says why.',
+  gone: 'The client closed the connection of a read before the service began with it; no client received this answer.',
+  shed: 'The gateway was overloaded and refused the request.',
+  'not ready': 'A health check found the process or a service that it needs not ready; the answer has the reason.',
   'clocks differ': 'The clocks of gateway and service are more than 30 seconds apart.',
-  other: 'A connection failed that no part answers for; the log line has it.',
+  other: 'A connection failed and no more specific reason applies; the log line has the error.',
 } as const;
 export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
 
-/** A part that is needed cannot be reached in time; the caller may try again. */
+/** A required part cannot be reached in time. The caller may try again. */
 export class Unavailable extends RookeryError {
   readonly code = 'unavailable';
   constructor(
@@ -245,8 +246,8 @@ export class Unavailable extends RookeryError {
 }
 
 /**
- * The answer to a commit was lost: what was written may be there or not, so whoever sends it again may do it twice.
- * Work in the background may: its effects are single by themselves.
+ * The answer to a commit was lost: the data may have been written or not, so sending the request again may apply it
+ * twice. Background work may be retried: its effects are idempotent.
  */
 export class InDoubt extends Unavailable {
   constructor(cause: unknown) {
@@ -255,7 +256,7 @@ export class InDoubt extends Unavailable {
   }
 }
 
-/** What a request did is there for sure; only its answer is not to be had. Whoever sends it again does it twice. */
+/** The data was committed; only the answer could not be produced. Sending the request again applies it twice. */
 export class AnswerLost extends Unavailable {
   constructor(cause: unknown) {
     super('answer lost');
@@ -263,7 +264,7 @@ export class AnswerLost extends Unavailable {
   }
 }
 
-/** Nothing to do: the thing is in the wanted state already (304, empty). */
+/** The resource already has the wanted state. Answered with 304 and an empty body. */
 export class NotModified extends RookeryError {
   readonly code = 'not_modified';
   constructor() {

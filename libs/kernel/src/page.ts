@@ -2,25 +2,25 @@ import { RookeryError } from './errors';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
-/** Past this many rows a list does not say how many there are. Source: reference identity-and-import 1.3. */
+/** Lists with more rows than this report no total. Source: reference identity-and-import 1.3. */
 export const COUNT_LIMIT = 10_000;
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** What the texts of a page may hold together that is made without more ado. Units: bytes. */
+/** Limit of the texts of an ordinary page together. Heavier pages need a permit. Units: bytes. */
 export const LIGHT_PAGE = 512 * KIB;
-/** What they may hold at all. Units: bytes. Source: reference identity-and-import 1.3. */
+/** Limit of the texts of any page together. Units: bytes. Source: reference identity-and-import 1.3. */
 export const HEAVIEST_PAGE = 32 * MIB;
 
-/** What the caller asked for. Bounds: page >= 1, 1 <= perPage <= 100. */
+/** The page that the caller asked for. Bounds: page >= 1, 1 <= perPage <= 100. */
 export interface PageRequest {
   readonly page: number;
   readonly perPage: number;
-  /** There is a place for making a heavy page now. */
+  /** The request holds a permit for a heavy page. */
   readonly mayBeHeavy?: boolean;
 }
 
-/** A page whose texts hold more than they may: of a light page, or at all. */
+/** The texts of a page exceed the limit of an ordinary page, or of any page. */
 export class HeavyPage extends RookeryError {
   readonly code = 'heavy_page';
   constructor() {
@@ -28,19 +28,19 @@ export class HeavyPage extends RookeryError {
   }
 }
 
-/** What the texts of this page may hold. Units: bytes. */
+/** Limit of the texts of this page. Units: bytes. */
 export function mostBytesOf({ mayBeHeavy }: PageRequest): number {
   return mayBeHeavy ? HEAVIEST_PAGE : LIGHT_PAGE;
 }
 
-/** One page of rows. `total` is null when there are more than COUNT_LIMIT, or than the list counts. */
+/** One page of rows. `total` is null when there are more than COUNT_LIMIT rows, or more than the list counts. */
 export interface Page<T> {
   readonly rows: readonly T[];
   readonly total: number | null;
   readonly hasNext: boolean;
 }
 
-/** One page whose rows are one JSON array already, as PostgreSQL built it. Shape: `total` as in Page. */
+/** One page whose rows are already a JSON array, built by PostgreSQL. Shape: `total` as in Page. */
 export interface JsonPage {
   readonly json: string;
   readonly total: number | null;
@@ -63,27 +63,27 @@ export function pageOf<T>(request: PageRequest, rowsAndOneMore: readonly T[], co
   };
 }
 
-/** What a statement that reads a page tells of the whole. Shape: `has_more` is null where the count tells it. */
-export interface ToldTotal {
+/** Total of a list, as a page statement returns it. Shape: `has_more` is null where `counted` already implies it. */
+export interface CountedTotal {
   readonly counted: number;
   readonly has_more: boolean | null;
 }
 
-/** Shape: the count stopped past `most`. */
+/** Total and next-page flag of a list. Shape: the count of the statement stopped past `most`. */
 export function totalOf(
   { page, perPage }: PageRequest,
-  { counted, has_more: hasMore }: ToldTotal,
+  { counted, has_more: hasMore }: CountedTotal,
   most = COUNT_LIMIT,
 ): Pick<JsonPage, 'total' | 'hasNext'> {
   return { total: counted > most ? null : counted, hasNext: hasMore ?? counted > page * perPage };
 }
 
-/** The row of a statement that answers a page as JSON. Shape: `json` is null when the page would be too heavy. */
-export interface JsonPageRow extends ToldTotal {
+/** Row of a statement that returns a page as JSON. Shape: `json` is null when the page would be too heavy. */
+export interface JsonPageRow extends CountedTotal {
   readonly json: string | null;
 }
 
-/** Shape: `most` as in `totalOf`. Errors: HeavyPage. */
+/** Turns the row of a page statement into a page. Shape: `most` as in `totalOf`. Errors: HeavyPage. */
 export function jsonPageOf(request: PageRequest, row: JsonPageRow, most = COUNT_LIMIT): JsonPage {
   if (row.json === null) throw new HeavyPage();
   return { json: row.json, ...totalOf(request, row, most) };

@@ -15,7 +15,7 @@ const FIELDS = plain.table({
   rules: plain.hash<{ a: number; b: number }, { a?: number }>()({ default: { a: 1, b: 2 } }),
 });
 const administrator = { isAdmin: true };
-const somebody = { isAdmin: false };
+const user = { isAdmin: false };
 
 /** The compiler is the test: values of exactly these types, and a line after `@ts-expect-error` must not compile. */
 const columns: PlainColumns<typeof FIELDS> = { level: 'low' };
@@ -29,15 +29,15 @@ const settings: PlainSettings<typeof FIELDS> = {
   rules: { a: 1, b: 2 },
 };
 const sent: PlainInput<typeof FIELDS> = { level: 'low', is_high: true, rules: {}, minutes: 1 };
-// @ts-expect-error none of the values
+// @ts-expect-error not one of the values
 const wrongLevel: PlainInput<typeof FIELDS> = { level: 'middle' };
-// @ts-expect-error only later
+// @ts-expect-error settable by changes only
 const tooEarly: PlainInput<typeof FIELDS> = { depth: 3 };
-// @ts-expect-error by nobody
+// @ts-expect-error settable by no request
 const never: PlainInput<typeof FIELDS, 'always' | 'later'> = { format: 'v2' };
 
 describe('a table of plain fields', () => {
-  it('refuses what does not fit together', () => {
+  it('refuses contradictory options at compile time', () => {
     // @ts-expect-error neither a column nor a default
     plain.flag({});
     // @ts-expect-error a column has the default of the database
@@ -46,13 +46,13 @@ describe('a table of plain fields', () => {
     plain.flag({ default: 'yes' });
     // @ts-expect-error null is not allowed
     plain.flag({ default: null });
-    // @ts-expect-error none of the values
+    // @ts-expect-error the default is not one of the values
     plain.oneOf(['low'], { default: 'high' });
     // @ts-expect-error no such option
     plain.flag({ default: true, nulable: true });
     // @ts-expect-error flags have no bounds
     plain.flag({ default: true, min: 1 });
-    // @ts-expect-error the switch stands for nothing
+    // @ts-expect-error the switch names a field that does not exist
     plain.table({ on: plain.switch('level', { on: 'high', off: 'low' }) });
     // @ts-expect-error the field has no such value
     plain.table({ level: FIELDS.level, on: plain.switch('level', { on: 'high', off: 'middle' }) });
@@ -65,34 +65,34 @@ describe('a table of plain fields', () => {
     expect(rules.b).toBe(2);
   });
 
-  it('sorts what was sent into columns and settings', () => {
-    expect(plainChange(FIELDS, { level: 'high', loud: false, depth: null }, somebody)).toEqual({
+  it('sorts sent values into columns and settings', () => {
+    expect(plainChange(FIELDS, { level: 'high', loud: false, depth: null }, user)).toEqual({
       columns: { level: 'high' },
       settings: { loud: false, depth: null },
     });
-    expect(plainChange(FIELDS, {}, somebody)).toEqual({ columns: {}, settings: {} });
+    expect(plainChange(FIELDS, {}, user)).toEqual({ columns: {}, settings: {} });
   });
 
-  it('lets a switch stand for its field, unless that is sent too', () => {
-    const levelOf = (change: PlainInput<typeof FIELDS>) => plainChange(FIELDS, change, somebody).columns;
+  it('applies a switch to its field, unless the field is sent too', () => {
+    const levelOf = (change: PlainInput<typeof FIELDS>) => plainChange(FIELDS, change, user).columns;
     expect([levelOf({ is_high: true }), levelOf({ is_high: false })]).toEqual([{ level: 'high' }, { level: 'low' }]);
     expect(levelOf({ is_high: true, level: 'low' })).toEqual({ level: 'low' });
   });
 
-  it('takes some fields from administrators only', () => {
-    expect(plainChange(FIELDS, { minutes: 5 }, somebody).settings).toEqual({});
+  it('ignores fields for administrators when another user sends them', () => {
+    expect(plainChange(FIELDS, { minutes: 5 }, user).settings).toEqual({});
     expect(plainChange(FIELDS, { minutes: 5 }, administrator).settings).toEqual({ minutes: 5 });
   });
 
-  it('counts characters, not halves of them', () => {
+  it('counts characters, not UTF-16 code units', () => {
     expect(plainProblems(FIELDS, { motto: '🪺🪺🪺' })).toEqual({});
     expect(plainProblems(FIELDS, { motto: 'nest' })).toEqual({ motto: ['is too long (maximum is 3 characters)'] });
   });
 
-  it('does not lose what it does not have: that does not compile', () => {
+  it('does not compile when a sent field is not in the table', () => {
     const more = { loud: true, colour: 'red' };
-    // @ts-expect-error there is no colour
-    expect(plainChange(FIELDS, more, somebody).settings).toEqual({ loud: true });
+    // @ts-expect-error the table has no colour
+    expect(plainChange(FIELDS, more, user).settings).toEqual({ loud: true });
   });
 });
 
@@ -106,15 +106,15 @@ class CreatePin implements NothingBut<PinInput, CreatePin, 'id'> {
 class CreateColouredPin implements NothingBut<PinInput, CreateColouredPin, 'id'> {
   id: number;
   title?: string;
-  // @ts-expect-error nothing takes up the colour
+  // @ts-expect-error the input has no colour
   colour?: string;
 }
 class CreateNumberedPin implements NothingBut<PinInput, CreateNumberedPin> {
-  // @ts-expect-error the title is no text
+  // @ts-expect-error the title is a text in the input
   title?: number;
 }
 
-test('an input is taken apart to the end', () => {
+test('a property of an input that is not destructured does not compile', () => {
   const { title, ...rest } = { title: 'x' } as PinInput;
   nothingLeft(rest);
   const { title: other, ...more } = { title, colour: 'red' };

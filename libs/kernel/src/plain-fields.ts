@@ -1,34 +1,34 @@
 import type { Known, NothingBut } from './inputs';
 import { lengthProblems, problemsByField } from './problems';
 
-/** What can be said of every plain field. */
+/** Options of a plain field, whatever its type. */
 export interface PlainOptions {
-  /** Kept in the column of its name; otherwise among the settings, where it has `default` until it is set. */
+  /** The value is kept in the column of this name. Otherwise it is one of the settings, with `default` until it is set. */
   readonly column?: true;
   readonly default?: unknown;
-  /** null may be sent too. */
+  /** null may be sent as well. */
   readonly nullable?: true;
-  /** `later`: by changes, not when the thing is made; `never`: by nobody. Left out: at any time. */
+  /** `later`: only by updates, not on creation; `never`: by no request. Absent: always. */
   readonly settable?: 'later' | 'never';
-  /** What others send is ignored. */
+  /** The value is ignored when any other user sends it. */
   readonly by?: 'administrators';
-  /** Who sees it, by a name that the presenter knows; false: nobody. Left out: whoever is signed in and sees the thing. */
+  /** Audience of the value, by a name that the presenter knows; false: no user. Absent: every signed-in user who sees the resource. */
   readonly shown?: string | false;
-  /** Shown only where the thing is answered alone. */
+  /** Shown only in the answer for a single resource, not in lists. */
   readonly in?: 'detail';
   readonly about?: string;
-  /** A former name that is taken as well. */
+  /** A former name that is accepted as well. */
   readonly alias?: string;
-  /** What to send instead. */
+  /** The parameter to send instead. */
   readonly deprecated?: string;
-  /** Bounds: of numbers, inclusive; `max` of lists counts items. */
+  /** Bounds of numbers, inclusive; for lists, `max` limits the number of items. */
   readonly min?: number;
   readonly max?: number;
-  /** Units: characters; longer texts are refused by their field. */
+  /** Units: characters. Longer texts are refused under the name of the field. */
   readonly longest?: number;
 }
 
-/** Shape: `V` is what is stored, `S` what is sent, `O` are the options as they were written. */
+/** One plain field. Shape: `V` is the stored type, `S` the sent type, `O` the options with their literal types. */
 export interface PlainField<V = unknown, O extends PlainOptions = PlainOptions, S = V> {
   readonly kind: 'flag' | 'int' | 'text' | 'oneOf' | 'list' | 'hash';
   readonly options: O;
@@ -41,16 +41,16 @@ export interface PlainField<V = unknown, O extends PlainOptions = PlainOptions, 
 }
 type OrNull<V, O> = O extends { readonly nullable: true } ? V | null : V;
 
-/** A hash with fields of its own, which a class of the edge reads. */
+/** A hash with fields of its own. A class of the edge reads it. */
 export type PlainHash<V, O extends PlainOptions, S> = PlainField<V, O, S> & { readonly kind: 'hash' };
 
-/** An old on/off switch in place of another field of its table. Shape: everything but `off` is on. */
+/** A legacy on/off switch for another field of its table. Shape: every value except `off` reads as on. */
 export interface PlainSwitch<Of extends string = string, V = unknown> {
   readonly kind: 'switch';
   readonly of: Of;
   readonly on: V;
   readonly off: V;
-  /** Is it called deprecated in answers too? */
+  /** The switch is marked deprecated in answers too. */
   readonly shownAsDeprecated: boolean;
 }
 
@@ -64,23 +64,23 @@ type Sent<F> = F extends { readonly kind: 'switch' }
     : never;
 type OptionsOf<F> = F extends { readonly options: infer O } ? O : object;
 type WhenOf<F> = OptionsOf<F> extends { readonly settable: infer When } ? When : 'always';
-/** When a field is taken: `always` at any time, `later` by changes only. */
+/** When a field is accepted: `always` on creation and update, `later` on update only. */
 export type WhenSettable = 'always' | 'later';
 
-/** Columns of a table of plain fields, with what they hold. */
+/** Columns of a table of plain fields, with the types of their values. */
 export type PlainColumns<T> = {
   -readonly [K in keyof T as OptionsOf<T[K]> extends { readonly column: true } ? K : never]: Stored<T[K]>;
 };
-/** Settings of a table of plain fields, with what they hold. */
+/** Settings of a table of plain fields, with the types of their values. */
 export type PlainSettings<T> = {
   -readonly [K in keyof T as 'default' extends keyof OptionsOf<T[K]> ? K : never]: Stored<T[K]>;
 };
-/** What may be sent of a table of plain fields. */
+/** Fields of a table of plain fields that a request may send. */
 export type PlainInput<T, When extends WhenSettable = 'always'> = {
   readonly [K in keyof T as WhenOf<T[K]> extends When ? K : never]?: Sent<T[K]>;
 };
 
-/** A column, or a setting with its default; null is a default of what may be null. */
+/** A column, or a setting with a default. The default may be null where the field is nullable. */
 type Kept<O, V> = O extends { readonly column: true }
   ? { readonly default?: never }
   : O extends { readonly nullable: true }
@@ -89,7 +89,7 @@ type Kept<O, V> = O extends { readonly column: true }
 type Common = 'column' | 'default' | 'nullable' | 'settable' | 'by' | 'shown' | 'in' | 'about' | 'alias' | 'deprecated';
 type Written<O, V, More extends keyof PlainOptions = never> = Known<O, Pick<PlainOptions, Common | More>> & Kept<O, V>;
 
-/** A switch stands for a field of its table, and for values of it. */
+/** Checks that each switch names a field of its table, and values of that field. */
 type SwitchesFit<T> = {
   readonly [K in keyof T]: T[K] extends PlainSwitch<infer Of, infer V>
     ? [Of, V] extends [keyof T, Stored<T[Of & keyof T]>]
@@ -99,8 +99,8 @@ type SwitchesFit<T> = {
 };
 
 /**
- * Declares the plain fields of a noun: stored as they are sent, shown as they are stored. One table names each of them
- * once; parameters, defaults, what a change stores and what answers show follow from it. Source: ADR 0162.
+ * Declares the plain fields of a noun: fields that are stored as they are sent and shown as they are stored. One table
+ * names each field once; parameters, defaults, stored changes and answers derive from it. Source: ADR 0162.
  * Shape: `plain.table({ lfs_enabled: plain.flag({ default: true }), merge_method: plain.oneOf(METHODS, { default: 'merge' }) })`;
  * the order is that of the parameters.
  */
@@ -145,7 +145,7 @@ export const plain = {
   }),
 };
 
-/** The settings of a thing that never set any. */
+/** Returns the default of every setting. */
 export function plainDefaults<T extends PlainTable>(table: T): PlainSettings<T> {
   const defaults: Record<string, unknown> = {};
   for (const [name, row] of Object.entries(table)) {
@@ -154,15 +154,15 @@ export function plainDefaults<T extends PlainTable>(table: T): PlainSettings<T> 
   return defaults as PlainSettings<T>;
 }
 
-/** What of a table was sent, by where it is kept. */
+/** The sent values of a table, divided by where they are stored. */
 export interface PlainChange<T> {
   readonly columns: Partial<PlainColumns<T>>;
   readonly settings: Partial<PlainSettings<T>>;
 }
 
 /**
- * Sorts what was sent. A switch counts for the field that it stands for, unless that was sent too. Shape: `sent` holds
- * fields of the table and nothing besides, so that none is lost: take what has rules of its own out before.
+ * Divides sent values into columns and settings. A switch sets its field, unless the field was sent too. Shape: `sent`
+ * holds fields of the table only, so that no value is lost: remove fields with their own rules first.
  */
 export function plainChange<T extends PlainTable, S extends PlainInput<T, WhenSettable>>(
   table: T,
@@ -181,7 +181,7 @@ export function plainChange<T extends PlainTable, S extends PlainInput<T, WhenSe
   return parts as PlainChange<T>;
 }
 
-/** Texts that are longer than they may be, by field. */
+/** Texts that exceed their limit, as problems by field. */
 export function plainProblems<T extends PlainTable>(
   table: T,
   sent: PlainInput<T, WhenSettable>,

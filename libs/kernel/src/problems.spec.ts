@@ -9,11 +9,18 @@ it('counts characters, not code units', () => {
   expect(lengthProblems('\u{1F95A}'.repeat(4), 3)).toEqual(['is too long (maximum is 3 characters)']);
 });
 
-it.each(['\u{1F95A}', 'a', '\ud83d', '\udd5a', '\ud83da', '\u0301'])('counts %j as the database does', (part) => {
-  const text = part.repeat(5);
-  const length = [...text].length;
-  expect([length - 1, length, length + 1].map((longest) => isLongerThan(text, longest))).toEqual([true, false, false]);
-});
+it.each(['\u{1F95A}', 'a', '\ud83d', '\udd5a', '\ud83da', '\u0301'])(
+  'counts the characters of repeated %j as the database does',
+  (part) => {
+    const text = part.repeat(5);
+    const length = [...text].length;
+    expect([length - 1, length, length + 1].map((longest) => isLongerThan(text, longest))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  },
+);
 
 it.each<[string, string[]]>([
   ['https://example.com/a?b#c', []],
@@ -25,7 +32,7 @@ it.each<[string, string[]]>([
   [' https://example.com', ['must be a valid URL']],
   ['example.com', ['must be a valid URL']],
   ['', ['must be a valid URL']],
-])('judges the address %j', (text, problems) => {
+])('validates the address %j', (text, problems) => {
   expect(webAddressProblems(text, 29)).toEqual(problems);
 });
 
@@ -36,7 +43,7 @@ it('counts the characters of an address', () => {
   ]);
 });
 
-it('judges a text by what it is read as', () => {
+it('validates the text with its placeholders filled in', () => {
   expect(webAddressProblems('https://%{host}', 29, 'https://x')).toEqual([]);
   expect(webAddressProblems('https://%{host}', 29)).toEqual(['must be a valid URL']);
 });

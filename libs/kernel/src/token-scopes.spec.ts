@@ -1,6 +1,6 @@
 import { scopesOf, scopesOpening, TOKEN_SCOPES } from './token-scopes';
 
-describe('what a scope opens', () => {
+describe('the routes that a scope opens', () => {
   it.each<[string, string, readonly string[] | null]>([
     ['GET', '/projects/:id', ['api', 'read_api']],
     ['HEAD', '/projects', ['api', 'read_api']],
@@ -25,7 +25,7 @@ describe('what a scope opens', () => {
     ['GET', '/personal_access_tokens/self/associations', ['api', 'read_api']],
   ])('%s %s is opened by %j', (method, path, scopes) => expect(scopesOpening(method, path)).toEqual(scopes));
 
-  it('tells who may carry what', () => {
+  it('lists the scopes that each holder may carry', () => {
     const all = Object.keys(TOKEN_SCOPES);
     const forAdministrators = ['sudo', 'admin_mode', 'read_service_ping'];
     expect(scopesOf('administrator')).toEqual(all);

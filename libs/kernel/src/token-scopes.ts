@@ -1,14 +1,14 @@
 /**
- * What a scope of an access token opens, as data: the one table that endpoints, tokens and tests are held to. A scope
- * opens a route, never more than its holder may do. Source: reference identity-and-import 4.3, 4.4.
+ * Routes that a scope of an access token opens, as data: endpoints, tokens and tests all use this table. A scope opens
+ * a route; it never grants more than its holder may do. Source: reference identity-and-import 4.3, 4.4.
  */
 export interface TokenScope {
   readonly about: string;
-  /** Whose tokens may carry it: bots of groups and projects, people and service accounts, or administrators only. */
+  /** Holders whose tokens may carry it: bots of groups and projects, people and service accounts, or administrators only. */
   readonly holders: 'everybody' | 'people' | 'administrators';
   /**
-   * Shape: `<VERB> <path below /api/v4, or with // at the root>`, with `*` for one segment and `**` for any that follow, none included; GET
-   * counts for HEAD too. Empty: nothing of the API, but Git, registries, clusters or runners.
+   * Shape: `<VERB> <path below /api/v4, or with // at the root>`, with `*` for one segment and `**` for any number of
+   * following segments, or none. GET includes HEAD. Empty: no route of the API, but Git, registries, clusters or runners.
    */
   readonly opens: 'everything' | 'reads' | readonly string[];
 }
@@ -47,13 +47,13 @@ export const TOKEN_SCOPES = {
   read_observability: { about: 'Reading of observability data.', holders: 'everybody', opens: [] },
   write_observability: { about: 'Writing of observability data.', holders: 'everybody', opens: [] },
   mcp: { about: 'The server of context for models.', holders: 'everybody', opens: [] },
-  sudo: { about: 'Acting as somebody else, beside another scope.', holders: 'administrators', opens: [] },
+  sudo: { about: 'Acting as another user, together with another scope.', holders: 'administrators', opens: [] },
   admin_mode: { about: 'Administering where that has to be switched on.', holders: 'administrators', opens: [] },
-  read_service_ping: { about: 'Reading of figures of use.', holders: 'administrators', opens: [] },
+  read_service_ping: { about: 'Reading of usage statistics.', holders: 'administrators', opens: [] },
 } as const satisfies Record<string, TokenScope>;
 export type ScopeName = keyof typeof TOKEN_SCOPES;
 
-/** Routes for which every token will do, whatever its scopes: about the token itself, or the same without any. */
+/** Routes that a token opens whatever its scopes: they concern the token itself, or are public. */
 const OPEN_TO_ALL: readonly string[] = [
   'GET /personal_access_tokens/self',
   'DELETE /personal_access_tokens/self',
@@ -80,15 +80,15 @@ export function scopesOf(holder: 'bot' | 'person' | 'administrator'): readonly S
   return NAMES.filter((name) => fits[holder].includes(TOKEN_SCOPES[name].holders));
 }
 
-/** The scopes that open a route, most general first; null when every token will do. Shape: `path` below `/api/v4`, or with `//` at the root. */
+/** The scopes that open a route, most general first; null when every token does. Shape: `path` below `/api/v4`, or with `//` at the root. */
 export function scopesOpening(method: string, path: string): readonly ScopeName[] | null {
   const verb = method === 'HEAD' ? 'GET' : method;
-  const isMeant = (pattern: string): boolean => matches(pattern, `${verb} ${path}`);
-  if (OPEN_TO_ALL.some(isMeant)) return null;
+  const isMatch = (pattern: string): boolean => matches(pattern, `${verb} ${path}`);
+  if (OPEN_TO_ALL.some(isMatch)) return null;
   return NAMES.filter((name) => {
     const { opens }: TokenScope = TOKEN_SCOPES[name];
     if (opens === 'everything') return true;
-    return opens === 'reads' ? verb === 'GET' : opens.some(isMeant);
+    return opens === 'reads' ? verb === 'GET' : opens.some(isMatch);
   });
 }
 

@@ -1,7 +1,7 @@
 /**
- * Does a pattern cover a whole text? `*` stands for any run of characters, none at all included; everything else is
- * itself. Bounds: time linear in both, whatever somebody writes, since each part between stars is looked for from where
- * the last one was found and by a search that never goes back.
+ * Whether a pattern covers a whole text. `*` stands for any run of characters, including none; every other character
+ * stands for itself. Bounds: time linear in both, for any input: each part between stars is searched from the end of the
+ * previous match, by an algorithm that never goes back.
  */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const parts = pattern.split('*');
@@ -18,7 +18,7 @@ export function matchesWildcard(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Where the first occurrence of a part ends, -1 when there is none. Knuth, Morris and Pratt. */
+/** End of the first occurrence of a part; -1 when there is none. Algorithm: Knuth, Morris and Pratt. */
 function endOf(part: string, text: string, from: number, end: number): number {
   if (part === '') return from;
   if (from + part.length > end) return -1;
@@ -33,7 +33,7 @@ function endOf(part: string, text: string, from: number, end: number): number {
   return -1;
 }
 
-/** For each beginning of a part, how much of its end is a beginning of the part again. */
+/** For each prefix of a part, the length of its longest proper suffix that is also a prefix of the part. */
 function bordersOf(part: string): Uint32Array {
   const borders = new Uint32Array(part.length);
   for (let index = 1, length = 0; index < part.length; index += 1) {

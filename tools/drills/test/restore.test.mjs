@@ -6,7 +6,7 @@ import { startEstate } from '../../estate/estate.mjs';
 import { sharedTemporary } from '../../estate/postgres-files.mjs';
 import { freePort } from '../../estate/processes.mjs';
 import { Client } from '../client.mjs';
-import { prepare, run } from '../worse/restore.mjs';
+import { prepare, run } from '../failures/restore.mjs';
 
 it('a database that is put back takes nothing else with it, and gives nobody what is not theirs', async () => {
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-restore-'));

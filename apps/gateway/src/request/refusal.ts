@@ -1,4 +1,4 @@
-import { toldLimit } from '@rookery/kernel';
+import { describeLimit } from '@rookery/kernel';
 import type { RateLimit, UnavailableReason } from '@rookery/kernel';
 
 /** An answer that the gateway gives instead of a service. Shape: `body` is null for none. */
@@ -89,7 +89,7 @@ export function methodNotAllowed(allowed: readonly string[]): Refusal {
 
 /** Source: reference identity-and-import 1.1: the throttle in front of the application speaks plain text. */
 export function throttled(limit: RateLimit, headers: readonly string[]): Refusal {
-  const body = `Retry later\n${toldLimit(limit)}\n`;
+  const body = `Retry later\n${describeLimit(limit)}\n`;
   return { status: 429, reason: 'throttled', body, type: 'text/plain', headers };
 }
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { EVENTS, problemsOf } from '../../src';
 
 const folder = join(__dirname, '../../samples');
-/** A file a noun holds an envelope for each of its events, under what happened. */
+/** Samples of all events. Each noun has a file that maps verb and version to an envelope. */
 const samples = readdirSync(folder).flatMap((file) => {
   const envelopes = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, Envelope>;
-  return Object.entries(envelopes).map(([happened, envelope]) => ({
-    subject: `${file.replace(/\.json$/, '')}.${happened}`,
+  return Object.entries(envelopes).map(([verb, envelope]) => ({
+    subject: `${file.replace(/\.json$/, '')}.${verb}`,
     envelope,
   }));
 });
@@ -18,11 +18,11 @@ interface Envelope {
 }
 
 describe('event samples', () => {
-  it('exist for every event that is declared', () => {
+  it('exist for every declared event', () => {
     expect(samples.map(({ subject }) => subject).sort()).toEqual([...EVENTS.keys()].sort());
   });
 
-  it.each(samples)('$subject is what its declaration says', ({ subject, envelope }) => {
+  it.each(samples)('$subject matches its declaration', ({ subject, envelope }) => {
     expect(envelope.subject).toBe(subject);
     const definition = EVENTS.get(envelope.subject);
     expect(definition?.type).toBe(envelope.type);
@@ -34,7 +34,7 @@ describe('event samples', () => {
     expect(names).not.toMatch(/"(body|description|title|token|email|password|message)"/);
   });
 
-  it('reports what does not fit, and tolerates what a newer producer adds', () => {
+  it('reports invalid fields, and ignores fields that a newer producer added', () => {
     const { schema } = EVENTS.get('collaboration.note.created.v1')!;
     const { data } = samples.find(({ envelope }) => envelope.subject === 'collaboration.note.created.v1')!.envelope;
     expect(problemsOf(schema, { ...(data as object), added_later: 1 })).toEqual([]);

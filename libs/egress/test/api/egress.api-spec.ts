@@ -23,7 +23,7 @@ function egress(listed: readonly string[], o: Partial<EgressOptions> = {}): Egre
   return new Egress({ listed: listedDestinations(listed), ports: [443], resolve: toLoopback, ...o });
 }
 
-/** A server that an operator has listed under a name of its own. */
+/** Starts a server that the operator has listed under a name of its own. */
 async function listed(answer: RequestListener): Promise<{ server: Outside; url: string; client: Egress }> {
   const server = await outside(answer);
   return { server, url: `http://forge.internal:${server.port}`, client: egress([`forge.internal:${server.port}`]) };
@@ -32,7 +32,7 @@ async function listed(answer: RequestListener): Promise<{ server: Outside; url: 
 const refusal = (reason: string) => ({ name: 'EgressError', reason });
 
 describe('an answer', () => {
-  it('comes whole, with its status and headers', async () => {
+  it('is read whole, with its status and headers', async () => {
     const { server, url, client } = await listed((request, response) => {
       response.writeHead(404, { 'x-one': 'a', link: ['<b>', '<c>'] }).end(`you asked for ${request.url}`);
     });
@@ -49,14 +49,14 @@ describe('an answer', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('is unpacked from %s', async (name, pack) => {
+  ])('is decompressed from %s', async (name, pack) => {
     const { url, client } = await listed((_request, response) => {
       response.writeHead(200, { 'content-encoding': name }).end(pack('eggs '.repeat(1000)));
     });
     expect((await client.request({ url })).body.toString()).toBe('eggs '.repeat(1000));
   });
 
-  it('is sent what is to be written', async () => {
+  it('to a POST gets its body', async () => {
     const { url, client } = await listed((request, response) => void request.pipe(response));
     const answer = await client.request({ url, method: 'POST', body: 'an egg' });
     expect(answer.body.toString()).toBe('an egg');
@@ -68,7 +68,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what is not public', () => {
+describe('a private address', () => {
   it.each([
     ...['127.0.0.1', '127.1', '2130706433', '0x7f.1', '１２７。０。０．１', '[::ffff:127.0.0.1]', '[::127.0.0.1]'],
     ...['localhost', 'evil.example'],
@@ -90,7 +90,7 @@ describe('what is not public', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('gets none beside a listed host: other names, other ports', async () => {
+  it('gets none by another name or port than the listed one', async () => {
     const [named, other] = [await outside((_, response) => void response.end()), await outside(() => undefined)];
     const client = egress([`forge.internal:${named.port}`]);
     const urls = [`http://forge.internal:${other.port}`, `http://evil.example:${named.port}`];
@@ -100,32 +100,32 @@ describe('what is not public', () => {
 });
 
 describe('a name', () => {
-  it('is looked up once, and what it says later counts for nothing', async () => {
-    const meant = await outside((_request, response) => void response.end('meant'));
+  it('is looked up once, and later results are ignored', async () => {
+    const intended = await outside((_request, response) => void response.end('intended'));
     const trap = await outside((_request, response) => void response.end('trap'), {
       host: '127.0.0.2',
-      port: meant.port,
+      port: intended.port,
     });
     const answers = [['127.0.0.1'], ['127.0.0.2']];
     const resolve = jest.fn(() => Promise.resolve(answers.shift() ?? ['127.0.0.2']));
-    const client = egress([`forge.internal:${meant.port}`], { resolve });
-    const { body } = await client.request({ url: `http://forge.internal:${meant.port}` });
-    expect([body.toString(), resolve.mock.calls.length, trap.connections()]).toEqual(['meant', 1, 0]);
+    const client = egress([`forge.internal:${intended.port}`], { resolve });
+    const { body } = await client.request({ url: `http://forge.internal:${intended.port}` });
+    expect([body.toString(), resolve.mock.calls.length, trap.connections()]).toEqual(['intended', 1, 0]);
   });
 
-  it('that nobody knows says so', async () => {
+  it('without an address is reported as unknown', async () => {
     const resolve = () => Promise.reject(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }));
     const client = egress([], { resolve });
     await expect(client.request({ url: 'https://nowhere.example' })).rejects.toMatchObject(refusal('name unknown'));
   });
 
-  it('is not waited for longer than for a head', async () => {
+  it('is not waited for longer than the limit of the head', async () => {
     const client = egress([], { resolve: () => new Promise(() => undefined) });
     const request = client.request({ url: 'https://slow.example', limits: { firstByteMs: 50 } });
     await expect(request).rejects.toMatchObject(refusal('too slow'));
   });
 
-  it('with an address that is away is asked at the next one', async () => {
+  it('with an unreachable address is tried at the next address', async () => {
     const server = await outside((_request, response) => void response.end('here'));
     const resolve = () => Promise.resolve(['127.0.0.3', '127.0.0.1']);
     const client = egress([`forge.internal:${server.port}`], { resolve });
@@ -140,7 +140,7 @@ describe('a redirect', () => {
       else response.writeHead(status, { location: location(request.socket.localPort!) }).end('moved');
     });
 
-  it('within host and port is followed, and the name is judged anew', async () => {
+  it('within host and port is followed, and the name is checked again', async () => {
     const { server, url } = await to(() => '/end');
     const resolve = jest.fn(toLoopback);
     const client = egress([`forge.internal:${server.port}`], { resolve });
@@ -207,10 +207,10 @@ describe('a hostile server', () => {
     await expect(client.request({ url, limits: { totalMs: 500 } })).rejects.toMatchObject(refusal('too slow'));
   });
 
-  it('whose body never ends is cut off, and told so', async () => {
-    let told: Promise<unknown> | undefined;
+  it('whose body never ends is disconnected', async () => {
+    let disconnected: Promise<unknown> | undefined;
     const { url, client } = await listed((_request, response) => {
-      told = new Promise((resolve) => response.once('close', resolve));
+      disconnected = new Promise((resolve) => response.once('close', resolve));
       const more = (): void => {
         if (response.destroyed) return;
         if (response.write(Buffer.alloc(4096))) setImmediate(more);
@@ -219,7 +219,7 @@ describe('a hostile server', () => {
       more();
     });
     await expect(client.request({ url, limits: { bodyBytes: 100_000 } })).rejects.toMatchObject(refusal('too large'));
-    await told;
+    await disconnected;
   });
 
   it.each([
@@ -234,17 +234,20 @@ describe('a hostile server', () => {
     const bounded = client.request({ url, limits: { bodyBytes: 1000 } });
     await expect(bounded).rejects.toMatchObject(refusal('too large'));
     const roomy = client.request({ url, limits: { bodyBytes: 1024 ** 3 } });
-    await expect(roomy).rejects.toMatchObject({ ...refusal('too large'), message: expect.stringContaining('honest') });
+    await expect(roomy).rejects.toMatchObject({
+      ...refusal('too large'),
+      message: expect.stringContaining('honest'),
+    });
   });
 
-  it.each(['gzip, gzip', 'zstd', '__proto__'])('that packs in %s is not unpacked', async (encoding) => {
+  it.each(['gzip, gzip', 'zstd', '__proto__'])('that encodes in %s is not decoded', async (encoding) => {
     const { url, client } = await listed((_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding }).end('x');
     });
     await expect(client.request({ url })).rejects.toMatchObject(refusal('malformed'));
   });
 
-  it('whose packed body is none says so', async () => {
+  it('whose body is not what its encoding says is reported as malformed', async () => {
     const { url, client } = await listed((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end('not packed');
     });
@@ -258,7 +261,7 @@ describe('a hostile server', () => {
     await expect(client.request({ url })).rejects.toMatchObject(refusal('too large'));
   });
 
-  it('that breaks off says so', async () => {
+  it('that breaks off is reported as unreachable', async () => {
     const { url, client } = await listed((_request, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('half', () => response.destroy());
@@ -266,12 +269,12 @@ describe('a hostile server', () => {
     await expect(client.request({ url })).rejects.toMatchObject(refusal('unreachable'));
   });
 
-  it('that speaks something else says so', async () => {
+  it('that does not speak HTTP is reported as malformed', async () => {
     const { url, client } = await listed((request) => void request.socket.end('220 mail.example ESMTP\r\n'));
     await expect(client.request({ url })).rejects.toMatchObject(refusal('malformed'));
   });
 
-  it('that answers with another type is not listened to', async () => {
+  it('that answers with another type is refused', async () => {
     const { url, client } = await listed((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<p>');
     });
@@ -296,7 +299,7 @@ describe('TLS', () => {
   });
 });
 
-test('whoever asks may stop', async () => {
+test('the caller may abort a request', async () => {
   const { url, client } = await listed(() => undefined);
   const stop = new AbortController();
   const request = client.request({ url, signal: stop.signal });

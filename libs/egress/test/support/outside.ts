@@ -6,10 +6,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 
 const tls = (name: string): string => readFileSync(join(__dirname, 'tls', name), 'utf8');
-/** For `secure.example`, made for these tests and trusted nowhere else. */
+/** Certificate for `secure.example`, made for these tests and trusted nowhere else. */
 export const CERTIFICATE = tls('server-cert.pem');
 
-/** A real server that notes who came. */
+/** A real server that records connections and requests. */
 export interface Outside {
   readonly port: number;
   /** Connections that were taken so far. */
@@ -18,7 +18,7 @@ export interface Outside {
   close(): Promise<void>;
 }
 
-/** Shape: on loopback, `127.0.0.1` unless said otherwise; a free port unless said. */
+/** Starts the server. Shape: on loopback, by default `127.0.0.1` and a free port. */
 export async function startOutside(
   answer: RequestListener,
   o: { readonly isTls?: boolean; readonly host?: string; readonly port?: number } = {},

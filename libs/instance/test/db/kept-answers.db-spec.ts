@@ -35,10 +35,10 @@ async function keep(version: number, before: number): Promise<number> {
   return answer!.version;
 }
 
-it('puts no late answer in the place of a newer one', async () => {
+it('does not replace a newer answer by a late one', async () => {
   expect([await keep(6, 4), await keep(5, 4), await keep(7, 6)]).toEqual([6, 6, 7]);
 });
 
-it('takes the lower version of a restored admin from whoever knew the higher one', async () => {
+it('takes the lower version of a restored admin from a reader that knew the higher one', async () => {
   expect([await keep(2, 7), await keep(2, 7), await keep(3, 2)]).toEqual([2, 2, 3]);
 });

@@ -12,7 +12,7 @@ import type { TestService } from '../support/service';
 const HOOK = join(__dirname, '../../../../tools/jest/typescript-hook.cjs');
 const WORKER = join(__dirname, '../support/worker.process.ts');
 
-describe('jobs that fail, and workers that go', () => {
+describe('failing jobs and lost workers', () => {
   let test: TestDatabase;
   const started: TestService[] = [];
   const children: ChildProcess[] = [];
@@ -43,10 +43,10 @@ describe('jobs that fail, and workers that go', () => {
   const hurry = (at: TestService) =>
     at.database.query(`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())`);
   const ask = (at: TestService, job: typeof failing, id: number) =>
-    at.work.run((tx) => at.jobs.enqueue(tx, job as never, { thing_id: id } as never));
+    at.work.run((tx) => at.jobs.enqueue(tx, job as never, { item_id: id } as never));
 
   it('are tried again after growing delays, and become dead letters once', async () => {
-    // It looks for what is due when it is woken, so that no try begins unseen however slow the machine is.
+    // The worker polls only when it is woken, so that each try is observed however slow the machine is.
     const one = await service([ProbeJob] as never[], test.url, { JOBS_POLL_MS: '3600000' });
     const hurryAndWake = async () => {
       await hurry(one);
@@ -70,7 +70,7 @@ describe('jobs that fail, and workers that go', () => {
     await until(async () => (await rows(one)).length === 0);
     await expect(one.marks('failing')).resolves.toEqual(['1 1', '1 2', '1 3']);
     await expect(one.letters.list({})).resolves.toMatchObject([
-      { kind: 'job', effect: 'failing', state: 'open', attempts: 3, body: '{"thing_id":1}' },
+      { kind: 'job', effect: 'failing', state: 'open', attempts: 3, body: '{"item_id":1}' },
     ]);
     const { body } = await one.metrics.text();
     expect(body).toContain('rookery_jobs{job="failing",state="dead"} 1');
@@ -78,7 +78,7 @@ describe('jobs that fail, and workers that go', () => {
     expect(body).toContain('rookery_jobs_dead_total{job="failing"} 1');
   });
 
-  it('are listed, shown, replayed and discarded by the command of operators', async () => {
+  it('are listed, shown, replayed and discarded by the command for operators', async () => {
     const one = await service();
     const output: string[] = [];
     const run = async (...words: string[]) => {
@@ -104,8 +104,8 @@ describe('jobs that fail, and workers that go', () => {
     const [first, second] = [await die(1), await die(2)];
     const [letter, other] = (await one.letters.list({})).map((row) => String(row.id));
     const listed = await run('list', '--effect', 'failing');
-    expect(listed.text).toMatch(/^\d+\tjob\topen\tfailing\tfailing\t3 tries\t.*thing 1 is poison\n/);
-    expect((await run('show', letter!)).text).toContain('"thing_id": 1');
+    expect(listed.text).toMatch(/^\d+\tjob\topen\tfailing\tfailing\t3 tries\t.*item 1 is poison\n/);
+    expect((await run('show', letter!)).text).toContain('"item_id": 1');
     expect((await run('discard', other!, '--reason', 'a test')).code).toBe(0);
     await expect(one.jobs.show(second)).resolves.toMatchObject({ state: 'dead' });
     ProbeJob.poison.clear();
@@ -115,7 +115,7 @@ describe('jobs that fail, and workers that go', () => {
     await expect(one.marks('failing')).resolves.toHaveLength(7);
   });
 
-  it('give way to another of their key that was asked for meanwhile', async () => {
+  it('are superseded by a newer job with the same key', async () => {
     const one = await service();
     let open = (): void => undefined;
     ProbeJob.gate = new Promise((resolve) => (open = resolve));
@@ -131,9 +131,9 @@ describe('jobs that fail, and workers that go', () => {
     await expect(one.letters.list({})).resolves.toEqual([]);
   });
 
-  it('of cron lines are asked for once a tick, over two workers', async () => {
+  it('of cron lines are enqueued once a tick, across two workers', async () => {
     const [one, two] = [await service([EveryMinuteJob] as never[]), await service([EveryMinuteJob] as never[])];
-    // As if both had been away for a few minutes: what is due now is what was missed.
+    // Simulates that both workers were away for some minutes: the missed ticks are due now.
     await one.database.query(
       `insert into graphile_worker._private_known_crontabs (identifier, known_since)
        values ('every-minute', now() - interval '3 minutes')`,
@@ -148,7 +148,7 @@ describe('jobs that fail, and workers that go', () => {
     expect(ticks.every((tick) => tick.endsWith(':00.000Z'))).toBe(true);
   });
 
-  it('end by themselves when their process ends in order', async () => {
+  it('finish normally when their process shuts down gracefully', async () => {
     const one = await service();
     let open = (): void => undefined;
     ProbeJob.gate = new Promise((resolve) => (open = resolve));
@@ -167,7 +167,7 @@ describe('jobs that fail, and workers that go', () => {
     expect((await two.jobs.show(waiting))?.state).not.toBe('running');
   });
 
-  it('are given back when they outlast the end of their process, and lose no try', async () => {
+  it('are given back when they outlast the shutdown, and lose no try', async () => {
     for (const heeds of [true, false]) {
       const one = await service();
       ProbeJob.heedsSignal = heeds;
@@ -176,7 +176,7 @@ describe('jobs that fail, and workers that go', () => {
       one.start();
       const id = await ask(one, lasting as never, 1);
       await until(async () => (await one.jobs.show(id))?.done === 50);
-      if (heeds) ProbeJob.told = open;
+      if (heeds) ProbeJob.onAbort = open;
       await started.pop()!.stop(heeds ? 16_000 : 400);
       const two = await service();
       const [row] = await rows(two);
@@ -190,8 +190,8 @@ describe('jobs that fail, and workers that go', () => {
     }
   });
 
-  it('of a killed process go to another soon, and are dead when that was their last try', async () => {
-    // Only one worker lives at a time, so none takes a slow one for gone.
+  it('of a killed process go to another worker, and are dead when that was their last try', async () => {
+    // Only one worker lives at a time, so no worker declares a slow one lost.
     const lost = { JOBS_LOST_AFTER_MS: '2000' };
     const one = await service([ProbeJob] as never[], test.url, lost);
     const id = await ask(one, lasting as never, 1);
@@ -210,7 +210,7 @@ describe('jobs that fail, and workers that go', () => {
     await expect(one.marks('lasting')).resolves.toEqual(['1 1', '1 2']);
     await started.pop()!.stop(100);
 
-    // The second try was the last, and nobody was left to say that it failed.
+    // The second try was the last, and no worker was left to record its failure.
     const two = await service([ProbeJob] as never[], test.url, lost);
     await two.database.query(`update background_jobs set done = 0`);
     await until(async () => (await rows(two))[0]?.locked_by === null);
@@ -219,7 +219,7 @@ describe('jobs that fail, and workers that go', () => {
     await expect(two.letters.list({})).resolves.toMatchObject([{ effect: 'lasting', attempts: 2, state: 'open' }]);
   });
 
-  it('wait until the role migrate has made their schema, which a worker never does', async () => {
+  it('wait until the role migrate has created their schema, which a worker never does', async () => {
     const bare = await testDatabase('jobs-bare', withoutQueue);
     try {
       const one = await service([ProbeJob] as never[], bare.url);
@@ -237,7 +237,7 @@ describe('jobs that fail, and workers that go', () => {
     }
   });
 
-  it('are done by a worker without the right to make tables', async () => {
+  it('are executed by a worker without the right to create tables', async () => {
     const one = await service();
     const name = `jobs_dml_${process.pid}`;
     const url = new URL(test.url);

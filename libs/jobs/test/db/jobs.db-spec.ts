@@ -29,58 +29,58 @@ describe('jobs', () => {
   it('are dropped by a rollback and begun by the commit', async () => {
     const one = await service();
     const refused = one.work.run(async (tx) => {
-      await one.jobs.enqueue(tx, plain, { thing_id: 1 });
+      await one.jobs.enqueue(tx, plain, { item_id: 1 });
       throw new Error('no');
     });
     await expect(refused).rejects.toThrow('no');
     await expect(queued(one)).resolves.toBe(0);
     one.start();
-    const id = await one.work.run((tx) => one.jobs.enqueue(tx, plain, { thing_id: 2 }));
+    const id = await one.work.run((tx) => one.jobs.enqueue(tx, plain, { item_id: 2 }));
     await until(async () => (await one.jobs.show(id))?.state === 'done');
     await expect(one.marks('plain')).resolves.toEqual(['2']);
     await until(async () => (await queued(one)) === 0);
   });
 
-  it('wake a worker at the commit, long before it would look again', async () => {
+  it('wake a worker at the commit, long before its next poll', async () => {
     const made = await newService({ url: test.url, jobs: [ProbeJob], env: { JOBS_POLL_MS: '60000' } });
     started.push(made);
     made.start();
     await until(async () => (await made.database.query('select 1 from background_workers')).length === 1);
-    // From then on it hears of every commit, whether its first look is over or not.
+    // From then on it receives every notification, whether its first poll is over or not.
     const listening = `select 1 from pg_stat_activity
       where datname = current_database() and state = 'idle' and query ilike 'listen %'`;
     await until(async () => (await made.database.query(listening)).length > 0, 'a worker that listens');
-    await made.work.run((tx) => made.jobs.enqueue(tx, plain, { thing_id: 1 }));
+    await made.work.run((tx) => made.jobs.enqueue(tx, plain, { item_id: 1 }));
     await until(async () => (await made.marks('plain')).length === 1);
   });
 
-  it('wait for their instant', async () => {
+  it('wait until they are due', async () => {
     const one = await service();
     one.start();
     const at = new Date(Date.now() + 600);
-    await one.work.run((tx) => one.jobs.enqueue(tx, plain, { thing_id: 1 }, { at }));
+    await one.work.run((tx) => one.jobs.enqueue(tx, plain, { item_id: 1 }, { at }));
     await until(async () => (await one.marks('plain')).length === 1);
     expect(Date.now()).toBeGreaterThanOrEqual(at.getTime());
   });
 
-  it('are refused when nobody carries them out, or parameters do not fit', async () => {
+  it('are refused without a handler, or with invalid parameters', async () => {
     const one = await service();
     const unheardOf = defineJob('unheard-of', object({}));
-    const stranger = one.work.run((tx) => one.jobs.enqueue(tx, unheardOf, {}));
-    await expect(stranger).rejects.toThrow('nobody carries out');
+    const withoutHandler = one.work.run((tx) => one.jobs.enqueue(tx, unheardOf, {}));
+    await expect(withoutHandler).rejects.toThrow('no provider handles');
     // @ts-expect-error -- the compiler refuses it as well
-    const wrong = one.work.run((tx) => one.jobs.enqueue(tx, plain, { thing_id: 'one' }));
-    await expect(wrong).rejects.toThrow('$.thing_id is not an integer');
+    const wrong = one.work.run((tx) => one.jobs.enqueue(tx, plain, { item_id: 'one' }));
+    await expect(wrong).rejects.toThrow('$.item_id is not an integer');
     expect(() => defineJob('bad', object({ title: text }))).toThrow('carry a text');
     expect(() => defineJob('Bad name', object({ id: int }))).toThrow('kebab-case');
     await expect(queued(one)).resolves.toBe(0);
   });
 
-  it('of one key wait once: the last one counts, or keeps the instant of the first', async () => {
+  it('with one key wait once: the last one counts, or keeps the due time of the first', async () => {
     const one = await service();
     const later = new Date(Date.now() + 3_600_000);
     const ask = (job: typeof replaced | typeof kept, id: number, at?: Date) =>
-      one.work.run((tx) => one.jobs.enqueue(tx, job, { thing_id: id }, at ? { at } : {}));
+      one.work.run((tx) => one.jobs.enqueue(tx, job, { item_id: id }, at ? { at } : {}));
     const first = await ask(replaced, 1, later);
     await expect(ask(replaced, 11)).resolves.toBe(first);
     await ask(replaced, 2);
@@ -94,14 +94,14 @@ describe('jobs', () => {
     await expect(one.jobs.show(waiting)).resolves.toMatchObject({ state: 'waiting' });
   });
 
-  it('of one key run again when one was asked for while another ran', async () => {
+  it('with one key run again when one was enqueued while another ran', async () => {
     const one = await service();
     let open = (): void => undefined;
     ProbeJob.gate = new Promise((resolve) => (open = resolve));
     one.start();
-    const first = await one.work.run((tx) => one.jobs.enqueue(tx, replaced, { thing_id: 1 }));
+    const first = await one.work.run((tx) => one.jobs.enqueue(tx, replaced, { item_id: 1 }));
     await until(async () => (await one.marks('replaced')).length === 1);
-    const second = await one.work.run((tx) => one.jobs.enqueue(tx, replaced, { thing_id: 11 }));
+    const second = await one.work.run((tx) => one.jobs.enqueue(tx, replaced, { item_id: 11 }));
     expect(second).not.toBe(first);
     open();
     await until(async () => (await one.jobs.show(second))?.state === 'done');
@@ -109,26 +109,26 @@ describe('jobs', () => {
     await until(async () => (await queued(one)) === 0);
   });
 
-  it('are never lost between two that ask at once and a worker that begins', async () => {
+  it('are never lost when two transactions enqueue at once while a worker takes a job', async () => {
     const [one, two] = [await service(), await service()];
     one.start();
     two.start();
     for (let round = 0; round < 40; round += 1) {
       await Promise.all(
-        [one, two].map((at) => at.work.run((tx) => at.jobs.enqueue(tx, replaced, { thing_id: round * 10 }))),
+        [one, two].map((at) => at.work.run((tx) => at.jobs.enqueue(tx, replaced, { item_id: round * 10 }))),
       );
     }
     await until(async () => (await queued(one)) === 0);
-    // Two that run at once may leave their marks in either order.
+    // Two jobs that run at once may leave their marks in either order.
     expect(await one.marks('replaced')).toContain('390');
   });
 
-  it('of one queue run one after the other, over two workers', async () => {
+  it('of one queue run one after the other, across two workers', async () => {
     const [one, two] = [await service(), await service()];
     one.start();
     two.start();
     await one.work.run(async (tx) => {
-      for (let id = 1; id <= 6; id += 1) await one.jobs.enqueue(tx, serial, { thing_id: id });
+      for (let id = 1; id <= 6; id += 1) await one.jobs.enqueue(tx, serial, { item_id: id });
     });
     await until(async () => (await one.marks('serial')).length === 12);
     const marks = await one.marks('serial');
@@ -137,12 +137,12 @@ describe('jobs', () => {
     }
   });
 
-  it('say how far they are', async () => {
+  it('report their progress', async () => {
     const one = await service();
     let open = (): void => undefined;
     ProbeJob.gate = new Promise((resolve) => (open = resolve));
     one.start();
-    const id = await one.work.run((tx) => one.jobs.enqueue(tx, lasting, { thing_id: 1 }));
+    const id = await one.work.run((tx) => one.jobs.enqueue(tx, lasting, { item_id: 1 }));
     await until(async () => (await one.jobs.show(id))?.done === 50);
     await expect(one.jobs.show(id)).resolves.toMatchObject({
       ...{ id, name: 'lasting', state: 'running', tries: 1, done: 50, total: 100, note: 'counting' },
@@ -157,18 +157,18 @@ describe('jobs', () => {
   it('are cancelled while they wait, and while they run in another process', async () => {
     const [one, two] = [await service(), await service()];
     const cancel = (id: number) => two.work.run((tx) => two.jobs.cancel(tx, id));
-    const waiting = await one.work.run((tx) => one.jobs.enqueue(tx, plain, { thing_id: 1 }));
+    const waiting = await one.work.run((tx) => one.jobs.enqueue(tx, plain, { item_id: 1 }));
     await expect(cancel(waiting)).resolves.toBe(true);
     await expect(cancel(waiting)).resolves.toBe(false);
     one.start();
-    let [open, isTold] = [(): void => undefined, false];
+    let [open, wasAborted] = [(): void => undefined, false];
     ProbeJob.gate = new Promise((resolve) => (open = resolve));
-    ProbeJob.told = () => void (isTold = true);
-    const id = await one.work.run((tx) => one.jobs.enqueue(tx, lasting, { thing_id: 2 }));
+    ProbeJob.onAbort = () => void (wasAborted = true);
+    const id = await one.work.run((tx) => one.jobs.enqueue(tx, lasting, { item_id: 2 }));
     await until(async () => (await one.jobs.show(id))?.done === 50);
     await expect(cancel(id)).resolves.toBe(true);
     await expect(two.jobs.show(id)).resolves.toMatchObject({ state: 'running', isCancelAsked: true });
-    await until(() => isTold, 'the word to end');
+    await until(() => wasAborted, 'the abort signal');
     open();
     await until(async () => (await two.jobs.show(id))?.state === 'cancelled');
     await expect(one.jobs.show(id)).resolves.toMatchObject({ tries: 1 });
@@ -182,8 +182,8 @@ describe('jobs', () => {
     const one = await service();
     const later = new Date(Date.now() + 3_600_000);
     await one.work.run(async (tx) => {
-      await one.jobs.enqueue(tx, plain, { thing_id: 1 }, { at: later });
-      await one.jobs.enqueue(tx, plain, { thing_id: 2 });
+      await one.jobs.enqueue(tx, plain, { item_id: 1 }, { at: later });
+      await one.jobs.enqueue(tx, plain, { item_id: 2 });
     });
     one.start();
     await until(async () => (await one.marks('plain')).length === 1);

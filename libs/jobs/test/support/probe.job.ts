@@ -5,68 +5,68 @@ import { Work } from '@rookery/persistence';
 import { defineJob, Job } from '../../src';
 import type { JobRun } from '../../src';
 
-const thing = object({ thing_id: int });
+const item = object({ item_id: int });
 
-export const plain = defineJob('plain', thing);
-export const failing = defineJob('failing', thing, { tries: 3 });
-export const replaced = defineJob('replaced', thing, { key: ({ thing_id: id }) => `${id % 10}` });
-export const kept = defineJob('kept', thing, { key: ({ thing_id: id }) => `${id % 10}`, whenWaiting: 'keep' });
-export const serial = defineJob('serial', thing, { queue: 'serial' });
-export const lasting = defineJob('lasting', thing, { tries: 2 });
-export const stubborn = defineJob('stubborn', thing, { key: () => 'one', tries: 3 });
+export const plain = defineJob('plain', item);
+export const failing = defineJob('failing', item, { tries: 3 });
+export const replaced = defineJob('replaced', item, { key: ({ item_id: id }) => `${id % 10}` });
+export const kept = defineJob('kept', item, { key: ({ item_id: id }) => `${id % 10}`, whenWaiting: 'keep' });
+export const serial = defineJob('serial', item, { queue: 'serial' });
+export const lasting = defineJob('lasting', item, { tries: 2 });
+export const stubborn = defineJob('stubborn', item, { key: () => 'one', tries: 3 });
 
-/** Each leaves marks; what they wait for and whether they fail is set by tests. */
+/** Jobs that leave marks; tests set what they wait for and whether they fail. */
 @Injectable()
 export class ProbeJob {
   static poison = new Set<number>();
   static gate: Promise<void> = Promise.resolve();
   static heedsSignal = true;
-  /** Called when a running job is told to end. */
-  static told = (): void => undefined;
+  /** Called when the signal of a running job is aborted. */
+  static onAbort = (): void => undefined;
 
   static reset(): void {
     this.poison.clear();
     this.gate = Promise.resolve();
     this.heedsSignal = true;
-    this.told = () => undefined;
+    this.onAbort = () => undefined;
   }
 
   constructor(@Inject(Work) private readonly work: Work) {}
 
   @Job(plain)
   async plain({ params }: JobRun<typeof plain>): Promise<void> {
-    await this.mark('plain', String(params.thing_id));
+    await this.mark('plain', String(params.item_id));
   }
 
   @Job(failing)
   async failing({ params, attempt }: JobRun<typeof failing>): Promise<void> {
-    await this.mark('failing', `${params.thing_id} ${attempt}`);
-    if (ProbeJob.poison.has(params.thing_id)) throw new Error(`thing ${params.thing_id} is poison`);
+    await this.mark('failing', `${params.item_id} ${attempt}`);
+    if (ProbeJob.poison.has(params.item_id)) throw new Error(`item ${params.item_id} is poison`);
   }
 
   @Job(replaced)
   async replaced({ params }: JobRun<typeof replaced>): Promise<void> {
-    await this.mark('replaced', String(params.thing_id));
+    await this.mark('replaced', String(params.item_id));
     await ProbeJob.gate;
   }
 
   @Job(kept)
   async kept({ params }: JobRun<typeof kept>): Promise<void> {
-    await this.mark('kept', String(params.thing_id));
+    await this.mark('kept', String(params.item_id));
   }
 
   @Job(serial)
   async serial({ params }: JobRun<typeof serial>): Promise<void> {
-    await this.mark('serial', `begin ${params.thing_id}`);
+    await this.mark('serial', `begin ${params.item_id}`);
     await pause(20);
-    await this.mark('serial', `end ${params.thing_id}`);
+    await this.mark('serial', `end ${params.item_id}`);
   }
 
-  /** Works off a hundred parts, until it is told to end. */
+  /** Processes a hundred parts, until it is interrupted. */
   @Job(lasting)
   async lasting({ params, signal, attempt, progress }: JobRun<typeof lasting>): Promise<void> {
-    await this.mark('lasting', `${params.thing_id} ${attempt}`);
-    signal.addEventListener('abort', () => ProbeJob.told());
+    await this.mark('lasting', `${params.item_id} ${attempt}`);
+    signal.addEventListener('abort', () => ProbeJob.onAbort());
     for (let part = 1; part <= 100; part += 1) {
       await progress(part, 100, 'counting');
       if (ProbeJob.heedsSignal) signal.throwIfAborted();
@@ -77,9 +77,9 @@ export class ProbeJob {
 
   @Job(stubborn)
   async stubborn({ params }: JobRun<typeof stubborn>): Promise<void> {
-    await this.mark('stubborn', String(params.thing_id));
+    await this.mark('stubborn', String(params.item_id));
     await ProbeJob.gate;
-    if (ProbeJob.poison.has(params.thing_id)) throw new Error('stubborn');
+    if (ProbeJob.poison.has(params.item_id)) throw new Error('stubborn');
   }
 
   private async mark(job: string, what: string): Promise<void> {

@@ -12,7 +12,7 @@ import type { MigrationClass } from '@rookery/persistence';
 import { createLogger, LOGGER, Metrics, PlatformModule, platformSettings, readSettings } from '@rookery/platform';
 import { Jobs, jobMigrations, jobSettings, JobsModule, JobWorker } from '../../src';
 
-/** What the jobs of these tests leave behind. */
+/** Marks that the jobs of these tests leave. */
 class CreateMarks1790000000020 {
   async up(runner: { query(sql: string): Promise<unknown> }): Promise<void> {
     await runner.query(`create table marks (id bigint generated always as identity primary key, job text not null,
@@ -31,7 +31,7 @@ export interface TestService {
   readonly logs: readonly Readonly<Record<string, unknown>>[];
   readonly get: <T>(token: Type<T>) => T;
   start(): void;
-  /** The end of a process in order. Units: milliseconds. */
+  /** Shuts the process down gracefully. Units: milliseconds. */
   stop(graceMs?: number): Promise<void>;
   marks(job: string): Promise<string[]>;
 }
@@ -50,7 +50,7 @@ export async function newService(o: {
     ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
     JOBS_POLL_MS: '50',
     JOBS_WATCH_MS: '50',
-    // No worker of a slow machine is taken for gone; tests of those that are say less.
+    // Prevents that a worker on a slow machine is declared lost; tests of lost workers set a lower value.
     JOBS_LOST_AFTER_MS: '300000',
     ...o.env,
   });
