@@ -9,18 +9,18 @@ const Module = require('node:module');
 const CHANGES = {
   /** A commit that failed counts as not done. */
   'no-doubt': {
-    file: /persistence[\\/]dist[\\/]work\.js$/,
+    file: /persistence[\\/]dist[\\/]work[\\/]work\.js$/,
     from: /wasRolledBack\)\(error\) \?/,
     to: 'wasRolledBack)(error) || true ?',
   },
   /** Whoever waits for a silent connection waits as long as TCP does. */
   'endless-silence': {
-    file: /persistence[\\/]dist[\\/]steady-client\.js$/,
+    file: /persistence[\\/]dist[\\/]connections[\\/]steady-client\.js$/,
     from: /(?<!this\.)socket\.setTimeout\(this\.silenceMs\);/,
     to: '',
   },
   /** The lead ends when the leader's connection does. */
-  'endless-leadership': { file: /messaging[\\/]dist[\\/]outbox-reader\.js$/, from: /\$\{LEASE\}/, to: '' },
+  'endless-leadership': { file: /messaging[\\/]dist[\\/]relay[\\/]outbox-reader\.js$/, from: /\$\{LEASE\}/, to: '' },
   /** Identity takes any database for the one that it wrote to. */
   'one-history': [
     {
@@ -59,7 +59,7 @@ const CHANGES = {
   /** A service whose database was restored goes on where its durables are. */
   'heard-once': {
     only: /apps[\\/]collaboration/,
-    file: /messaging[\\/]dist[\\/]restoration\.js$/,
+    file: /messaging[\\/]dist[\\/]relay[\\/]restoration\.js$/,
     from: /await this\.readAnew\([^;]*;/,
     to: '',
   },
@@ -72,31 +72,31 @@ const CHANGES = {
   },
   /** A stopping replica tells nobody who keeps a connection before it closes it. */
   'silent-end': [
-    { file: /platform[\\/]dist[\\/]stop\.js$/, from: /await shutdown\.announce\(\);/, to: '' },
-    { file: /platform[\\/]dist[\\/]drain-http\.js$/, from: /KEPT_IDLE_MS = 3000/, to: 'KEPT_IDLE_MS = 600_000' },
+    { file: /platform[\\/]dist[\\/]boot[\\/]stop\.js$/, from: /await shutdown\.announce\(\);/, to: '' },
+    { file: /platform[\\/]dist[\\/]boot[\\/]drain-http\.js$/, from: /KEPT_IDLE_MS = 3000/, to: 'KEPT_IDLE_MS = 600_000' },
   ],
   /** Every delivery counts as new: without the inbox, each effect happens as often as its event is delivered. */
   'no-inbox': {
-    file: /persistence[\\/]dist[\\/]inbox\.js$/,
+    file: /persistence[\\/]dist[\\/]work[\\/]inbox\.js$/,
     from: /return new Set\(rows\.map\([^)]*\)[^;]*;/,
     to: 'return new Set(ids);',
   },
   /** The relay dies between the bus's acknowledgement and its own mark, now and then while DRILL_FAULT_FILE is there. */
   'kill-before-mark': {
     only: /apps[\\/]collaboration/,
-    file: /messaging[\\/]dist[\\/]relay\.js$/,
+    file: /messaging[\\/]dist[\\/]relay[\\/]relay\.js$/,
     from: /await faults\.reach\(.relay\.before-mark.\);/,
     to: "if (Math.random() < 0.03 && require('node:fs').existsSync(process.env.DRILL_FAULT_FILE)) process.kill(process.pid, 'SIGKILL');",
   },
   /** The bus is not told which message it has had already. */
   'no-message-id': {
-    file: /messaging[\\/]dist[\\/]publisher\.js$/,
+    file: /messaging[\\/]dist[\\/]relay[\\/]publisher\.js$/,
     from: /msgID,/,
     to: '',
   },
   /** What comes up while the bus is away counts as published, as without an outbox. */
   'no-waiting': {
-    file: /messaging[\\/]dist[\\/]relay\.js$/,
+    file: /messaging[\\/]dist[\\/]relay[\\/]relay\.js$/,
     from: /const connection = await broker\.connected\(this\.stopping\.signal\);/,
     to: `if (!broker.isConnected) {
       const away = await this.reader.markAndRead(this.published, settings.outboxBatchCount);
@@ -107,26 +107,26 @@ const CHANGES = {
   },
   /** One event in ten is lost on its way into the outbox, as if it were published beside the transaction. */
   'lossy-outbox': {
-    file: /persistence[\\/]dist[\\/]work\.js$/,
+    file: /persistence[\\/]dist[\\/]work[\\/]work\.js$/,
     from: /if \(rows\.length > 0\)/,
     to: 'if (rows.length > 0 && Math.random() > 0.1)',
   },
   /** Searches and heavy pages have as many places as there are requests. */
   'no-places': {
-    file: /api-v4[\\/]dist[\\/]fair-places\.js$/,
+    file: /api-v4[\\/]dist[\\/]limits[\\/]fair-places\.js$/,
     from: /return this\.taken < this\.places\.count && running < this\.places\.ofOneCaller;/,
     to: 'return true;',
   },
   /** Long texts are searched whole, by comparing each character at each place. */
   'slow-match': {
     only: /apps[\\/]collaboration/,
-    file: /persistence[\\/]dist[\\/]conditions\.js$/,
+    file: /persistence[\\/]dist[\\/]sql[\\/]conditions\.js$/,
     from: /`folded\.long_\$\{index\} ~ lower\(\$\{plain\}\)`/,
     to: "`folded.long_${index} like lower('%' || substr(${plain}, 5) || '%')`",
   },
   /** A copy of the directory decides whatever its version. */
   'no-version-check': {
-    file: /directory[\\/]dist[\\/]copy-progress\.js$/,
+    file: /directory[\\/]dist[\\/]copy[\\/]copy-progress\.js$/,
     from: /return position\.epoch === target\.epoch && position\.version >= target\.version;/,
     to: 'return true;',
   },
@@ -144,13 +144,13 @@ const CHANGES = {
   },
   /** An invited group keeps its level after the last day of the invitation. */
   'endless-shares': {
-    file: /directory[\\/]dist[\\/]level-sql\.js$/,
+    file: /directory[\\/]dist[\\/]sql[\\/]level-sql\.js$/,
     from: /and \$\{live\('s'\)\} and/,
     to: 'and',
   },
   /** An invited group gives its members all that they are in it. */
   'uncapped-shares': {
-    file: /directory[\\/]dist[\\/]level-sql\.js$/,
+    file: /directory[\\/]dist[\\/]sql[\\/]level-sql\.js$/,
     from: /least\(s\.access_level, m\.access_level\)/,
     to: 'm.access_level',
   },
@@ -180,8 +180,8 @@ const CHANGES = {
     {
       only: /apps[\\/]identity/,
       file: /users[\\/]bot-limits\.js$/,
-      from: /async follow\(tx, userId, isExternal\) \{/,
-      to: 'async follow() { return;',
+      from: /async propagateExternal\(tx, userId, isExternal\) \{/,
+      to: 'async propagateExternal() { return;',
     },
     {
       only: /apps[\\/]identity/,
@@ -201,7 +201,7 @@ const CHANGES = {
     {
       only: /apps[\\/]identity/,
       file: /users[\\/]user-rows\.js$/,
-      from: /await this\.limits\.follow\(tx, id, external\);/,
+      from: /await this\.limits\.propagateExternal\(tx, id, external\);/,
       to: '',
     },
     {
