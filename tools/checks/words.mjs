@@ -16,7 +16,18 @@ import { walk } from './sources.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Folders without findings. The list grows until it names every folder; then it goes. */
-export const HELD = ['libs/blobs', 'libs/contracts', 'libs/egress', 'libs/git', 'libs/instance', 'libs/jobs', 'libs/kernel', 'tools/checks/words.mjs', 'tools/checks/districts.mjs'];
+export const HELD = [
+  'libs/blobs',
+  'libs/contracts',
+  'libs/egress',
+  'libs/git',
+  'libs/instance',
+  'libs/jobs',
+  'libs/kernel',
+  'libs/messaging',
+  'tools/checks/words.mjs',
+  'tools/checks/districts.mjs',
+];
 
 /** Wire contracts, generated files and copies of other texts keep their words. */
 const LEFT_OUT =
