@@ -23,8 +23,8 @@ const HEARTBEAT_MS = 10_000;
 const QUESTION = { standsMs: 120_000, saysMs: 15_000 };
 const RESTART_MS = 250;
 /**
- * Minimum time between the end of a batch of several events and the next batch: three times the age of the batch's first
- * event, within these bounds. Several events indicate that more follow, and a batch costs hardly more than an event.
+ * Minimum time between the end of a batch of several events and the next batch: three times `gatherMs`,
+ * within these bounds. Several events indicate that more follow, and a batch costs hardly more than an event.
  */
 const APART_MS = { least: 50, most: 500 };
 
