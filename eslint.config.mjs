@@ -2,11 +2,11 @@ import jest from 'eslint-plugin-jest';
 import tseslint from 'typescript-eslint';
 import { boundaryRules } from './tools/checks/boundaries.mjs';
 
-/** What a class of parameters may begin with: what the method does, or `One` for a thing that the path names. */
+/** Allowed first words of a class of parameters: the verb of the method, or `One` for a resource that the path names. */
 const PARAMETER_VERBS =
   'One|List|Show|Create|Update|Remove|Approve|Check|Clone|Confirm|Estimate|Fork|Merge|Move|Preview|Reorder|Revoke|Rotate|Set|Spend|Star|Transfer';
 
-/** What is injected from a file of these layers ends in their name (CONTRIBUTING, Names). */
+/** Endings of the names of injected classes, by the layer of their file (CONTRIBUTING, Names). */
 const LAYERS = {
   service: 'Service',
   queries: 'Queries',
@@ -79,7 +79,7 @@ export default tseslint.config(
         {
           selector: `ExportNamedDeclaration > ClassDeclaration:not([id.name=/^(${PARAMETER_VERBS})[A-Z]/])`,
           message:
-            'Parameters are named by the method and the noun: ListNotes, CreateNote, UpdateNote, or OneNote where they only name the thing. A verb that is missing is added to PARAMETER_VERBS in eslint.config.mjs.',
+            'Parameters are named by the method and the noun: ListNotes, CreateNote, UpdateNote, or OneNote where they only identify the resource. A verb that is missing is added to PARAMETER_VERBS in eslint.config.mjs.',
         },
         {
           selector: 'ClassDeclaration[id.name=/(Params|Parameters|Dto)$/]',
@@ -97,7 +97,10 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': [
         'error',
-        { selector: `${NEST_CLASS}[id.name!=/${ending}$/]`, message: `What is injected from here ends in ${ending}.` },
+        {
+          selector: `${NEST_CLASS}[id.name!=/${ending}$/]`,
+          message: `The name of an injected class in this file ends in ${ending}.`,
+        },
         ...(USE_CASES.includes(layer) ? [EMPTY_VERBS] : []),
       ],
     },

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * Writes every second place of a fact from its first: lists of migrations, OpenAPI documents of the services, the
- * gateway's route table, docs/configuration.md, what the supervisor passes on, docs/events.md, the accounts of the message bus, the network
- * policies, nouns and events in the services' READMEs.
- * `--check` writes nothing and fails when a file is not what it would be.
+ * Generates every file that repeats facts of another source: lists of migrations, OpenAPI documents of the services, the
+ * gateway's route table, docs/configuration.md, the variables that the supervisor passes on, docs/events.md, the accounts
+ * of the message bus, the network policies, nouns and events in the services' READMEs.
+ * `--check` writes nothing and fails when a file is outdated.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -19,8 +19,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin'];
 
-/** Each service in a process of its own: endpoints and effects declare themselves when their controllers are loaded. */
-function toldBy(name, question, input = {}) {
+/** Loads each service in a process of its own: endpoints and effects are registered when their controllers are loaded. */
+function reportedBy(name, question, input = {}) {
   const script = fileURLToPath(new URL(`checks/${question}.cjs`, import.meta.url));
   return execFileSync(process.execPath, [script, name], {
     cwd: root,
@@ -30,12 +30,12 @@ function toldBy(name, question, input = {}) {
   });
 }
 
-/** Wings that are no nouns of the API: what they serve belongs to the nouns in its paths. */
+/** Wings that are not nouns of the API: their routes belong to the nouns in the paths. */
 const NO_NOUNS = ['removal', 'noteables'];
 
 function documentOf(name) {
   const nouns = Object.entries(sentencesOf(root, name)).filter(([wing]) => !NO_NOUNS.includes(wing));
-  return toldBy(name, 'openapi', { names: operationNames(), nouns: Object.fromEntries(nouns) });
+  return reportedBy(name, 'openapi', { names: operationNames(), nouns: Object.fromEntries(nouns) });
 }
 
 /** All settings that any process declares, by area. */
@@ -58,7 +58,7 @@ function settingRows() {
   return describeSettings([...new Set([...definitions, ...SERVICES.map(databaseSettingsFor)])]);
 }
 
-/** What the supervisor tells a process of the shell that it was started in. */
+/** Environment variables that the supervisor passes from its own shell to a process. */
 function declaredSettings() {
   const { OUR_PREFIXES, ESTATE_VARIABLES } = require(join(root, 'libs/platform/dist/settings/unknown-variables.js'));
   const rows = settingRows();
@@ -99,7 +99,7 @@ function configurationPage() {
   ].join('\n');
 }
 
-/** What a process counts and logs whenever it answers 502, 503 or 504. */
+/** Reasons that a process counts and logs when it answers 502, 503 or 504. */
 function unavailableReasons(reasons) {
   return [
     '## Reasons of 502, 503 and 504',
@@ -114,7 +114,7 @@ function unavailableReasons(reasons) {
   ];
 }
 
-/** What `npm start` reads itself, before any process does. */
+/** Variables that `npm start` itself reads, before it starts any process. */
 function estateSettings() {
   const { ESTATE_SETTINGS } = JSON.parse(readFileSync(join(root, 'tools/estate/settings.json'), 'utf8'));
   return [
@@ -173,17 +173,17 @@ function ofTheGateway(documents) {
   };
 }
 
-function readmes(told) {
+function readmes(report) {
   const events = [...require(join(root, 'libs/contracts/dist/index.js')).EVENTS.values()];
-  const readme = (name) => readmeOf(root, name, { events, effects: told[name].effects });
+  const readme = (name) => readmeOf(root, name, { events, effects: report[name].effects });
   return Object.fromEntries(SERVICES.map((name) => [`apps/${name}/README.md`, readme(name)]));
 }
 
 /** The accounts of the message bus, for embedded, Compose and Kubernetes servers alike. */
-function busUsers(told) {
+function busUsers(report) {
   const quoted = (subjects) => subjects.map((subject) => `\n          ${JSON.stringify(subject)}`).join('');
   const users = SERVICES.map((name) => {
-    const { publish, subscribe } = told[name];
+    const { publish, subscribe } = report[name];
     return [
       '    {',
       `      user: ${name}, password: $NATS_PASSWORD_${name.toUpperCase()}`,
@@ -207,7 +207,7 @@ ${users.join('\n')}
 `;
 }
 
-/** The migrations of each service that has some, in the order of their numbers. */
+/** The migrations of each service that has any, in the order of their numbers. */
 function migrationLists() {
   const lists = SERVICES.map((name) => [`apps/${name}/src/`, join(root, 'apps', name, 'src/migrations')])
     .filter(([, folder]) => existsSync(folder))
@@ -221,7 +221,7 @@ function migrationList(files) {
 }
 
 let stale = 0;
-/** Files by path from the root: written where they differ, or complained of. */
+/** Files by path from the root: outdated ones are written, or reported with `--check`. */
 function settle(outputs) {
   for (const [file, content] of Object.entries(outputs)) {
     const path = join(root, file);
@@ -236,12 +236,12 @@ function settle(outputs) {
   }
 }
 
-// Before the build, which these are part of.
+// Before the build, because the build includes these files.
 settle(migrationLists());
 await build();
 const texts = Object.fromEntries(SERVICES.map((name) => [name, documentOf(name)]));
 const documents = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(texts[name])]));
-const bus = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(toldBy(name, 'bus'))]));
+const bus = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(reportedBy(name, 'bus'))]));
 settle({
   ...Object.fromEntries(SERVICES.map((name) => [`apps/${name}/openapi.json`, texts[name]])),
   ...ofTheGateway(documents),
@@ -252,6 +252,6 @@ settle({
   'deploy/base/network-policies.yaml': networkPolicies(require(join(root, 'libs/egress/dist/index.js')).publicRanges()),
   ...readmes(bus),
 });
-// By the documents that have just been written.
+// After the documents, because it reads them.
 settle({ 'README.md': rootReadme(root, routesByResource()) });
 if (stale > 0 && process.argv.includes('--check')) process.exitCode = 1;

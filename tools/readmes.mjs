@@ -1,7 +1,6 @@
 /**
- * The generated parts of READMEs: of a service its nouns with the tables that they own, and its events; of the repository
- * what is served. They stand between
- * `<!-- generated: name -->` and `<!-- end -->`; all around them is written by hand.
+ * Generates the parts of READMEs between `<!-- generated: name -->` and `<!-- end -->`: nouns of a service with their
+ * tables, events of a service, and the served routes of the repository. The rest of a README is written by hand.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -11,14 +10,14 @@ import { tableOwners, tablesOfLibraries } from './checks/table-owners.mjs';
 
 /**
  * Shape: `events` are `{ subject, about }` of the platform, `effects` are `{ effect, subject }` of the service.
- * Errors: a plain Error when the file has no place for a part.
+ * Errors: a plain Error when the file lacks the markers of a part.
  */
 export function readmeOf(root, service, { events, effects }) {
   const file = join(root, 'apps', service, 'README.md');
   return withParts(file, { nouns: nounsOf(root, service), events: eventsOf(service, events, effects) });
 }
 
-/** The README of the repository, which tells what is served. Shape: `resources` are names with served and planned routes. */
+/** Renders the README of the repository with the served routes. Shape: `resources` are names with served and planned routes. */
 export function rootReadme(root, resources) {
   const rows = resources.map(([name, served, planned]) => `| ${name.replaceAll('_', ' ')} | ${served} | ${planned} |`);
   const total = (column) => resources.reduce((sum, row) => sum + row[column], 0);
@@ -39,7 +38,7 @@ function withParts(file, parts) {
   );
 }
 
-/** A row for each wing that is a module, and for each that owns a table. */
+/** One row for each wing that is a module or owns a table. */
 export function nounsOf(root, service) {
   const folder = join(root, 'apps', service);
   const kept = tablesOfLibraries(root);
@@ -63,7 +62,7 @@ export function nounsOf(root, service) {
 
 const byName = ([a], [b]) => (a < b ? -1 : 1);
 
-/** The sentence of each wing of a service that is a module, by its noun. */
+/** The sentence about each wing of a service that is a module, by its noun. */
 export function sentencesOf(root, service) {
   const folder = join(root, 'apps', service, 'src');
   const sentences = wingsIn(folder).map((wing) => [basename(wing), sentenceOf(join(folder, wing))]);

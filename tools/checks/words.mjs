@@ -55,6 +55,7 @@ export const HELD = [
   'libs/instance',
   'libs/jobs',
   'libs/kernel',
+  'libs/messaging',
   'tools/checks/districts.mjs',
   'tools/checks/words.mjs',
 ];

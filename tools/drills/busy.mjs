@@ -1,7 +1,7 @@
 /**
- * A machine that others keep busy: three processes a core burn CPU at the estate's own priority, while 64 people read,
- * write and come with tokens that no gateway has seen. Nobody is refused, nobody waits long, nothing is lost or doubled.
- * Nothing of the estate is set otherwise than by default.
+ * Load from other programs on the machine: three processes per core burn CPU at the estate's own priority, while 64 users
+ * read, write and use new tokens. No request is refused or delayed for long, and no effect is lost or doubled.
+ * All settings of the estate have their defaults.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -10,10 +10,10 @@ import { Ledger } from './ledger.mjs';
 const CLIENTS = 64;
 const BURNERS_A_CORE = 3;
 const SECONDS = 60;
-/** Of a hundred answers, all but one come within this. Units: milliseconds. */
+/** Limit for the 99th percentile of answer times. Units: milliseconds. */
 const PATIENCE_MS = 5000;
 
-/** Shape: `statuses` and times of all answers, `reasons` of those that were refused, `wrong` of everything. */
+/** Shape: `statuses` and times of all answers, `reasons` of refusals, `wrong` is the number of violations. */
 export async function run(client, _prepared, { seconds = SECONDS } = {}) {
   const ledger = new Ledger(client, { writers: CLIENTS, mails: false });
   await ledger.prepare();
@@ -75,7 +75,7 @@ class Crowd {
     else await this.#count(() => this.#status('GET', looks[kind - 2], person.token));
   }
 
-  /** With a token that was made just now. */
+  /** With a token that was just created. */
   async #comeAnew(person) {
     await this.#count(async () => {
       const path = `/users/${person.id}/personal_access_tokens`;
@@ -103,7 +103,7 @@ function burn() {
   return spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
 }
 
-/** Why the processes of an estate answered 502, 503 or 504. Shape: `{ 'gateway: shed': 3 }`. */
+/** Counts of 502, 503 and 504 by process and reason. Shape: `{ 'gateway: shed': 3 }`. */
 async function reasonsOf({ ports }) {
   const found = {};
   for (const [name, { management }] of Object.entries(ports)) {

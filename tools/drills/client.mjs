@@ -1,4 +1,4 @@
-/** What drills ask the estate for, as any client would, and the people and things that they need for it. */
+/** HTTP client of the drills, and the users, projects and other resources that they need. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export class Client {
@@ -7,7 +7,7 @@ export class Client {
     this.seed = seed;
   }
 
-  /** Shape: `{ status, headers, body }`; `key` names a write. Errors: a cut connection, or no answer within 15 s. */
+  /** Shape: `{ status, headers, body }`; `key` is an idempotency key. Errors: a cut connection, or no answer within 15 s. */
   async api(method, path, { token = this.estate.token, json, key } = {}) {
     const response = await fetch(`${this.estate.baseUrl}/api/v4${path}`, {
       method,
@@ -24,8 +24,8 @@ export class Client {
   }
 
   /**
-   * A named write, sent again until it is known what came of it. Shape: the last answer, and how many before it left that
-   * open.
+   * Sends an idempotent write until its outcome is known. Shape: the last answer, and the number of earlier answers that
+   * left the outcome open.
    */
   async named(method, path, how) {
     for (let doubts = 0; ; doubts += 1) {
@@ -36,7 +36,7 @@ export class Client {
     }
   }
 
-  /** What a drill needs is made even while a fault is on already. */
+  /** Creates a resource with retries, because a fault may already be active. */
   async made(path, json, token = this.estate.token) {
     for (let attempt = 1; ; attempt += 1) {
       const { status, body } = await this.api('POST', path, { json, token });
@@ -46,7 +46,7 @@ export class Client {
     }
   }
 
-  /** Errors: any other answer than the expected. */
+  /** Errors: any answer other than the expected one. */
   async done(expected, method, path, how) {
     const { status, body } = await this.api(method, path, how);
     if (status !== expected) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
@@ -69,7 +69,7 @@ export class Client {
     return Promise.all(Array.from({ length: count }, (_, index) => this.person(`${name}${index}`)));
   }
 
-  /** A project in a group of its own, with an issue 1. */
+  /** Creates a project in a new group, with an issue 1. */
   async projectWithIssue(name, visibility = 'private') {
     const path = `${name}-${this.seed}`;
     const group = await this.made('/groups', { name: path, path, visibility: 'public' });
@@ -85,7 +85,7 @@ export class Client {
   }
 }
 
-/** Asks until it pleases. Units: ms. Errors: when it did not within the bound. */
+/** Polls until the condition holds. Units: ms. Errors: when it does not hold within the bound. */
 export async function until(what, asks, withinMs = 60_000) {
   for (const end = Date.now() + withinMs; Date.now() < end; await delay(50)) if (await asks()) return;
   throw new Error(`not within ${withinMs} ms: ${what}`);

@@ -1,35 +1,35 @@
 #!/usr/bin/env node
 /**
- * `npm run drill [-- name ...] [--seed text] [--sabotage name,...]`: what must hold on a whole estate of its own while
- * something goes wrong. Prints one JSON line a drill; the exit status is non-zero when one found something.
+ * `npm run drill [-- name ...] [--seed text] [--sabotage name,...]`: checks guarantees on a whole estate of its own during
+ * faults. Prints one JSON line per drill; the exit status is non-zero when a drill found a violation.
  *
- * Faults under load: is every acknowledged write still there with exactly what must follow from it?
+ * Faults under load: does every acknowledged write survive, with exactly its effects?
  *   kill       kill -9 of each service five times under load
- *   relay      the relay dies between the bus's acknowledgement and its own mark, again and again
+ *   relay      the relay repeatedly dies between the bus's acknowledgement and its own mark
  *   nats       NATS is stopped for 30 seconds
  *   thrice     every message is delivered three times
  *
- * Rights, by the product's own limits: does anybody get what is not theirs?
- *   copy       a copy of the directory is held back while people lose what they had and notes that name them wait
- *   mail       the mail server stalls while what waits becomes confidential; then it drops, puts off and refuses some of 200
- *   door       strangers and foreign services on the bus, and false news of deletions
- *   rotations  fifty replace one token at once while others work
- *   searches   anonymous callers send the dearest searches for ten seconds while others read
+ * Permissions, with the product's own limits: does a user receive data that they may not see?
+ *   copy       a copy of the directory is held back while users lose access and notes that mention them wait
+ *   mail       the mail server stalls while queued texts become confidential; then it drops, defers and refuses some of 200
+ *   door       unknown and foreign accounts on the bus, and forged deletion events
+ *   rotations  fifty requests rotate one token at once while other users work
+ *   searches   anonymous callers send the most expensive searches for ten seconds while other users read
  *
- * A machine that others keep busy, by the product's own limits: is anybody refused, kept waiting or forgotten?
- *   busy       three processes a core burn CPU while 64 people read, write and come with new tokens, for 60 s
+ * Load from other programs, with the product's own limits: is a user refused, delayed or forgotten?
+ *   busy       three processes per core burn CPU while 64 users read, write and use new tokens, for 60 s
  *
- * The test-suite of an author of clients: is anybody refused who does what authors do?
- *   suite      2,000 requests with 200 new people, three times in a row, by the product's own limits
+ * The test suite of a client's author: is normal use refused?
+ *   suite      2,000 requests with 200 new users, three times in a row, with the product's own limits
  *   unlimited  the same with limits off
  *
- * What is worse than a crash:
- *   silent     connections to a database fall silent without a word; a leading relay stands still or is cut off
- *   doubt      connections are cut over one commit in twenty, once it was done
- *   rolling    every process is restarted in turn, of two replicas each behind balancers, while people write
- *   restore    identity's database, then collaboration's, is put back to where it was two minutes ago, under load
+ * Failures beyond a crash:
+ *   silent     connections to a database hang silently; a leading relay hangs or is cut off
+ *   doubt      connections are cut at one commit in twenty, after the commit
+ *   rolling    every process is restarted in turn, with two replicas each behind balancers, while users write
+ *   restore    the databases of identity and then collaboration are restored to their state of two minutes ago, under load
  *
- * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill finds it.
+ * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill detects it.
  * Source: reference reliability 12.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ import * as rolling from './failures/rolling.mjs';
 import * as silent from './failures/silent.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
-/** Guards that are no code of the product. */
+/** Safeguards that are not code of the product. */
 const BY_HAND = { 'no-uniqueness': dropUniqueness, 'open-door': openDoor };
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin', 'gateway'];
 /** What a killed process held is soon taken by the next. */
@@ -71,7 +71,7 @@ const FAST_MAIL = {
 const RATE = 15;
 
 const unlimited = { ...suite, prepare: () => ({ env: WITHOUT_RATES }) };
-/** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
+/** Shape: `run` returns figures, of which `wrong` is the number of violations; `prepare` starts servers that the estate uses. */
 const BY_DEFAULTS = {
   copy,
   mail: { ...mail, run: allOfMail },
@@ -194,7 +194,7 @@ async function underLoad(client, fault) {
   return { ...verdict, wrong: verdict.lost + verdict.missing + verdict.duplicate + isBlind, ...facts };
 }
 
-/** Effects without their second belt, the natural uniqueness of to-dos, events and mails. */
+/** Effects without their second safeguard, the unique keys of to-dos, events and mails. */
 async function dropUniqueness({ databases }) {
   const client = new pg.Client({ connectionString: databases.collaboration });
   await client.connect();
@@ -203,7 +203,7 @@ async function dropUniqueness({ databases }) {
   await client.end();
 }
 
-/** A bus on which every account may do everything, and one that knows none may too. */
+/** A bus on which every account may do everything, also without credentials. */
 async function openDoor({ dataDir, nats }) {
   const file = join(dataDir, 'nats/users.conf');
   const users = readFileSync(file, 'utf8').replaceAll(/\n {6}permissions: \{[\s\S]*?\n {6}\}/g, '');
@@ -211,7 +211,7 @@ async function openDoor({ dataDir, nats }) {
   process.kill(nats.pid, 'SIGHUP');
 }
 
-/** The fault is over when the whole estate answers again. */
+/** Waits until the whole estate answers again. */
 function isReady(estate) {
   const answers = () =>
     fetch(`${estate.baseUrl}/-/health/ready`).then(

@@ -1,6 +1,6 @@
 /**
- * The client and the judge of all drills: writes uniquely numbered notes that mention one person each, remembers which
- * were acknowledged, and afterwards holds notes, to-dos, activity events and mails against that.
+ * Load generator and verifier of all drills: writes uniquely numbered notes that mention one user each, records which
+ * ones were acknowledged, and afterwards compares notes, to-dos, activity events and mails with the record.
  * Source: reference reliability 11.
  */
 import { randomUUID } from 'node:crypto';
@@ -17,7 +17,7 @@ export class Ledger {
   #stopping = false;
   #running = [];
 
-  /** Shape: `mails` whether e-mails are looked at, which wait where people have only their allowance. */
+  /** Shape: `mails` whether e-mails are verified; they wait where users have a sending limit. */
   constructor(client, { writers = WRITERS, mails = true } = {}) {
     this.client = client;
     this.count = writers;
@@ -26,7 +26,7 @@ export class Ledger {
     this.mails = new MailFiles(client.estate.mailDir);
   }
 
-  /** People, projects and one issue in each. */
+  /** Creates users, and projects with one issue each. */
   async prepare() {
     const { client, seed } = this;
     this.writers = await client.people(this.count, 'writer');
@@ -42,7 +42,7 @@ export class Ledger {
     );
   }
 
-  /** Goes on with the people and projects of another. */
+  /** Takes over the users and projects of another ledger. */
   adopt({ writers, readers, projects }) {
     Object.assign(this, { writers, readers, projects });
   }
@@ -57,13 +57,13 @@ export class Ledger {
     });
   }
 
-  /** One note. Shape: the status. Errors: a cut connection, after which nobody knows whether the note was written. */
+  /** Writes one note. Shape: the status. Errors: a cut connection, after which the outcome of the write is unknown. */
   async writeOne(writer) {
     const { entry, path, how } = this.#begin(writer);
     return this.#settle(entry, await this.client.api('POST', path, how));
   }
 
-  /** One note that its sender names, sent until it is answered. Shape: how many answers before left open what came of it. */
+  /** Writes one note with an idempotency key, until it is answered. Shape: the number of earlier answers that left the outcome open. */
   async writeNamed(writer) {
     const { entry, path, how } = this.#begin(writer);
     const answer = await this.client.named('POST', path, { ...how, key: randomUUID() });
@@ -91,7 +91,7 @@ export class Ledger {
     return status;
   }
 
-  /** Named notes whose last answer is not about the only note that is there. */
+  /** Idempotent notes whose last answer does not describe the only stored note. */
   async misnamed() {
     const ids = new Map();
     for (const { id, body } of await this.#notes()) {
@@ -124,12 +124,12 @@ export class Ledger {
     return (await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/issues/1/notes`, token)))).flat();
   }
 
-  /** Of all notes that are there. */
+  /** Of all stored notes. */
   async markers() {
     return new Set((await this.#notes()).map(({ body }) => /drill \S+ of/.exec(body)?.[0]));
   }
 
-  /** One look at everything. Shape: counts, and up to five examples of what is wrong. */
+  /** Compares everything once. Shape: counts, and up to five examples of violations. */
   async #look() {
     const countBy = (texts) => {
       const counts = new Map();
@@ -188,8 +188,8 @@ export class Ledger {
   }
 
   /**
-   * Looks until nothing is missing, at most for the bound: what a killed process had been handed comes again after the
-   * acknowledgement wait of 30 s. Units: milliseconds.
+   * Compares until nothing is missing, at most for the bound: messages delivered to a killed process are delivered again
+   * after the acknowledgement wait of 30 s. Units: milliseconds.
    */
   async check(withinMs = 45_000) {
     const from = Date.now();

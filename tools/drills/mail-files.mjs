@@ -1,4 +1,4 @@
-/** E-mails as the mail server keeps them, each read once. */
+/** E-mails in the mail server's folder; each is read once. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { simpleParser } from 'mailparser';

@@ -1,4 +1,4 @@
-/** Publishes every message of some streams again as it comes, without a message id, as a broker that forgot would. */
+/** Publishes every message of some streams again without a message id, like a broker that lost its ids. */
 import { connect, headers } from 'nats';
 
 const COPY = 'Drill-Copy';

@@ -73,7 +73,11 @@ const CHANGES = {
   /** A stopping replica tells nobody who keeps a connection before it closes it. */
   'silent-end': [
     { file: /platform[\\/]dist[\\/]boot[\\/]stop\.js$/, from: /await shutdown\.announce\(\);/, to: '' },
-    { file: /platform[\\/]dist[\\/]boot[\\/]drain-http\.js$/, from: /KEPT_IDLE_MS = 3000/, to: 'KEPT_IDLE_MS = 600_000' },
+    {
+      file: /platform[\\/]dist[\\/]boot[\\/]drain-http\.js$/,
+      from: /KEPT_IDLE_MS = 3000/,
+      to: 'KEPT_IDLE_MS = 600_000',
+    },
   ],
   /** Every delivery counts as new: without the inbox, each effect happens as often as its event is delivered. */
   'no-inbox': {

@@ -1,7 +1,7 @@
 /**
- * The test-suite of an author of clients, three times in a row: 2,000 requests by sixteen workers, with 200 new people, one
- * of whom writes more notes than anybody may in a minute, and with tokens that nobody knows. Nobody else is refused for
- * a rate or for load, and a good token is let in whatever bad ones came from the same address.
+ * The test suite of a client's author, three times in a row: 2,000 requests by sixteen workers, with 200 new users, one of
+ * whom writes more notes than the limit per minute, and with unknown tokens. No other user is refused for a rate or for
+ * load, and a valid token is accepted whatever invalid ones came from the same address.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -9,14 +9,14 @@ const RUNS = 3;
 const REQUESTS = 2000;
 const PEOPLE = 200;
 const WORKERS = 16;
-/** Units: notes a minute and person, as the settings have it. */
+/** Units: notes per minute and user, as in the settings. */
 const NOTES_LIMIT = 300;
 const TALK = NOTES_LIMIT + 20;
 const BAD_TOKENS = 30;
-/** More than an address may send in a minute. */
+/** More requests than an address may send in a minute. */
 const GUESSES = 200;
 
-/** Shape: `prepared.env` is there where limits are off. `wrong` counts what must not be. */
+/** Shape: `prepared.env` is set when limits are off. `wrong` is the number of violations. */
 export async function run(client, { env } = {}) {
   const suite = new Suite(client);
   const runs = [];
@@ -78,7 +78,7 @@ class Suite {
     return { requests: this.#requests - before, seconds: (Date.now() - from) / 1000, peopleMs };
   }
 
-  /** Tokens that are new and good, while others guess from the same address. */
+  /** Uses new valid tokens while other callers guess tokens from the same address. */
   async guess() {
     const { id } = await this.#person(`late-${this.client.seed}`);
     const good = [];
@@ -107,7 +107,7 @@ class Suite {
     return this.#expect(201, 'POST', path, { json, token });
   }
 
-  /** Notes of one person, more than anybody may write: those above the limit name it. */
+  /** Writes more notes for one user than the limit allows: refusals must name the limit. */
   async #talk(path, json, token) {
     const { status, text } = await this.#answer('POST', path, { json, token });
     if (status === 201) return;
@@ -143,7 +143,7 @@ class Suite {
 const range = (count) => Array.from({ length: count }, (_, index) => index);
 const unknownToken = () => `glpat-${randomBytes(15).toString('base64url')}`;
 
-/** What becomes of each, by so many workers; in the order of what was given. */
+/** Maps all items with a number of workers; results are in the order of the items. */
 async function inTurn(given, work) {
   const results = [];
   const rest = given.entries();

@@ -3,15 +3,15 @@ import { inboxPrefixOf } from './bus/broker';
 import type { Effect } from './consuming/effects';
 import { durableOf, streamOf } from './bus/streams';
 
-/** What an account of the bus may do. Shape: subjects in the notation of nats-server. */
+/** Permissions of an account on the bus. Shape: subjects in the notation of nats-server. */
 export interface BusRights {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
 }
 
 /**
- * The least that a service needs of the bus: its own subjects and stream, its own durables, its own inbox. Whoever has
- * its password can neither publish for another service, nor read or delay what others consume.
+ * The minimal permissions of a service on the bus: its own subjects and stream, its own durables, its own inbox. Its
+ * password allows neither publishing for another service, nor reading or delaying what other services consume.
  * Shape: subjects of the JetStream API as nats-server 2.9 and later know them.
  * Source: reference reliability 2.3; ADR 0170.
  */

@@ -8,12 +8,12 @@ import { Relay } from './relay/relay';
 import { Replayer } from './relay/replayer';
 
 /**
- * The worker role: relays this service's events and runs the effects of others'. Never fails because the bus is down.
+ * The worker role: relays this service's events and runs its effects. It never fails because the bus is down.
  * Source: reference reliability 6.4; docs/architecture.md 3.
  */
 export const eventWorker: WorkerStep = {
   async connect(app) {
-    // Nothing of HTTP applies to events, so global pipes and guards are not inherited.
+    // Events do not use HTTP, so global pipes and guards are not inherited.
     app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(JetStreamStrategy) }, { inheritAppConfig: false });
   },
 

@@ -7,14 +7,14 @@ import type { ConnectionOptions, NatsConnection } from 'nats';
 const CONNECT_TIMEOUT_MS = 2000;
 const RETRY_MS = 500;
 
-/** Below which subjects the bus answers a service. */
+/** Prefix of the subjects on which the bus replies to a service. */
 export function inboxPrefixOf(service: string): string {
   return `_INBOX_${service}`;
 }
 
 /**
- * The connection to NATS. Purpose: nobody waits for the bus at boot, and whoever needs it waits here.
- * Shape: `start` returns at once and tries for ever, each failure logged once until the bus is there again.
+ * The connection to NATS. The process starts without waiting for the bus; code that needs the bus waits here.
+ * Shape: `start` returns at once and retries forever; a failure is logged once until the bus is back.
  */
 export class Broker {
   private connection: NatsConnection | null = null;
@@ -34,12 +34,12 @@ export class Broker {
     this.running ??= this.keepConnected();
   }
 
-  /** Is the link up at this moment? */
+  /** Whether the link is up now. */
   get isConnected(): boolean {
     return this.isLinked;
   }
 
-  /** How often the link came up: behind a new one may be a bus that lost what it kept. */
+  /** Number of times the link came up. After a new link the bus may have lost its streams. */
   get links(): number {
     return this.linkCount;
   }
@@ -67,7 +67,7 @@ export class Broker {
     this.stopping.abort();
     const { connection } = this;
     if (connection && !connection.isClosed()) {
-      // Flushing waits for the server; one that is gone is not waited for.
+      // Flushing waits for the server; a server that is down is not waited for.
       if (this.isLinked) await Promise.race([connection.flush().catch(() => undefined), pause(500)]);
       await connection.close();
     }
@@ -81,10 +81,10 @@ export class Broker {
         const connection = await connect({
           ...this.address,
           name: `rookery-${this.service}`,
-          // Replies of one service are no business of another: its account on the bus may read this prefix alone.
+          // Each service has its own reply prefix: its account on the bus may read that prefix only.
           inboxPrefix: inboxPrefixOf(this.service),
           timeout: CONNECT_TIMEOUT_MS,
-          // A trace is captured for each event that is published otherwise, in case it fails.
+          // The client would otherwise capture a stack trace for each published event, in case it fails.
           noAsyncTraces: true,
           maxReconnectAttempts: -1,
           reconnectTimeWait: 250,

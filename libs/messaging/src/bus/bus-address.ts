@@ -10,11 +10,11 @@ export interface BusFiles {
 const SCHEMES = new Set(['nats:', 'tls:']);
 
 /**
- * What the client needs to connect, from `NATS_URL`. Purpose: the client takes user, password, token and TLS as options
- * and would silently drop them from a URL.
+ * Connection options of the client, from `NATS_URL`. The client takes user, password, token and TLS as options and would
+ * silently drop them from a URL.
  * Shape: `nats://user:password@host:4222,host2:4222`; `tls://` asks for TLS, and a lone user is a token. All addresses
  * of one text share the credentials and the scheme of the first that has them.
- * Errors: a plain Error that names the fault and never the text, which holds a password.
+ * Errors: a plain Error that names the fault but not the URL, which contains a password.
  */
 export function connectionOptions(text: string, files: BusFiles = {}): Partial<ConnectionOptions> {
   const urls = text
@@ -56,7 +56,7 @@ function hasCredentials(url: URL): boolean {
   return url.username !== '' || url.password !== '';
 }
 
-/** With `tls`, the client refuses a server that does not speak it. */
+/** With `tls`, the client refuses a server without TLS. */
 function tlsOf(urls: readonly URL[], files: BusFiles): Partial<ConnectionOptions> {
   const asked = urls.map((url) => url.protocol === 'tls:');
   if (new Set(asked).size > 1) throw new Error('NATS_URL mixes nats:// and tls://');

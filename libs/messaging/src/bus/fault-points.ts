@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 
-/** The narrow moments in which a crash must lose and double nothing. */
+/** Moments at which a crash must neither lose nor duplicate events. */
 export type FaultPoint = 'relay.before-mark' | 'consumer.before-ack';
 
 /**
- * Places where drills and tests may stop the process or hold it up; nothing happens unless a step was set.
+ * Points at which drills and tests can stop or delay the process; without a configured step nothing happens.
  * Source: reference reliability 12.2.
  */
 @Injectable()

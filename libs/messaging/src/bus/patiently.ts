@@ -5,16 +5,16 @@ import { isDatabaseAway, violates } from '@rookery/persistence';
 /** Units: milliseconds. */
 const BACKOFF_MS = { first: 100, most: 5000, growth: 2 };
 /**
- * For a part that is behind rather than away, such as the copy of the directory, which is there in a moment: no pause is
- * much longer than a fifth of what was waited already.
+ * For a part that lags rather than is down, such as the copy of the directory, which catches up quickly: no pause is much
+ * longer than a fifth of the time waited so far.
  */
 const SOON_MS = { first: 50, most: 1000, growth: 1.2 };
 
 /**
- * Tries on while the surroundings are to blame, with growing pauses. Purpose: a database that is away is waited for
- * and never counted against a message.
- * Shape: null when `signal` is aborted meanwhile; `waits` hears the first failure.
- * Errors: whatever is not the surroundings' fault.
+ * Retries with growing pauses while another part fails. The database being down must not count as a failed try of a
+ * message.
+ * Shape: null when `signal` is aborted meanwhile; `waits` receives the first failure.
+ * Errors: every error that no other part caused.
  */
 export async function patiently<T>(
   use: () => Promise<T>,
@@ -35,10 +35,10 @@ export async function patiently<T>(
   }
 }
 
-/** The database or another part is away; a broken rule of a table is the message's own fault. */
+/** Whether the database or another part is down. A violated constraint is the message's own fault. */
 function isSurroundings(error: unknown): boolean {
   if (violates(error)) return false;
   if (isDatabaseAway(error)) return true;
-  // A statement that timed out is Unavailable too, but it may be this message that makes it slow: that counts.
+  // A statement timeout is Unavailable too, but this message may be what makes the statement slow, so it counts.
   return error instanceof Unavailable && error.reason !== 'database slow';
 }

@@ -7,7 +7,7 @@ import type { ConsumerConfig, JetStreamManager, NatsConnection, StreamConfig } f
 const DAY_MS = 24 * 60 * 60 * 1000;
 export const MAX_ACK_PENDING = 128;
 export const ACK_WAIT_MS = 30_000;
-/** How long the bus knows a message id again. */
+/** Period in which the bus recognizes a repeated message id. */
 export const DUPLICATE_WINDOW_MS = 10 * 60 * 1000;
 
 export interface StreamOptions {
@@ -27,14 +27,14 @@ export function durableOf(consumer: ServiceName, effect: string, event: EventDef
   return `${consumer}--${effect}--${event.noun}-${event.verb}-v${event.version}`;
 }
 
-/** What a stream must look like, in words that nats-server 2.9 knows. Source: reference reliability 2.3. */
+/** Required configuration of a stream, as nats-server 2.9 names it. Source: reference reliability 2.3. */
 function streamConfig(service: ServiceName, o: StreamOptions): Partial<StreamConfig> & { name: string } {
   return {
     name: streamOf(service),
     subjects: [`${service}.>`],
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
-    // A full stream refuses, and the events wait in the outbox; it never forgets what nobody has read yet.
+    // A full stream refuses new events, which wait in the outbox; it never drops events that are still unread.
     discard: DiscardPolicy.New,
     max_age: nanos(7 * DAY_MS),
     max_bytes: o.maxBytes,
@@ -43,7 +43,7 @@ function streamConfig(service: ServiceName, o: StreamOptions): Partial<StreamCon
   };
 }
 
-/** Shape: `from` is the moment from which events are read; null for all that the stream holds. */
+/** Required configuration of a durable. Shape: events are read from the moment `from` on; null for all in the stream. */
 function consumerConfig(
   durable: string,
   event: EventDefinition,
@@ -58,29 +58,29 @@ function consumerConfig(
     ...(from instanceof Date ? { deliver_policy: DeliverPolicy.StartTime, opt_start_time: from.toISOString() } : {}),
     ack_wait: nanos(ACK_WAIT_MS),
     max_ack_pending: MAX_ACK_PENDING,
-    // Tries are counted in our own table: the bus cannot tell a bad message from a bad moment.
+    // Tries are counted in our own table: the bus cannot distinguish a bad message from an outage.
     max_deliver: -1,
   };
 }
 
 const STREAM_NOT_FOUND = 10059;
 const CONSUMER_NOT_FOUND = 10014;
-/** Somebody else made it in between. */
+/** Whether another process created it in between. */
 const NAME_IN_USE = new Set([10058, 10148, 10013]);
 
 function apiCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
 
-/** Was a stream or consumer missing? */
+/** Whether a stream or consumer was missing. */
 export function isMissing(error: unknown): boolean {
   const code = apiCode(error);
   return code === STREAM_NOT_FOUND || code === CONSUMER_NOT_FOUND;
 }
 
 /**
- * Makes streams and durables what they must be. A service has the right to make its own stream and its own durables only;
- * whose stream is not there yet waits. Source: ADR 0026.
+ * Creates streams and durables, and corrects their configuration. A service may create its own stream and durables only;
+ * a consumer of a stream that does not exist yet waits. Source: ADR 0026.
  */
 export class Streams {
   constructor(
@@ -98,7 +98,7 @@ export class Streams {
     } catch (error) {
       if (apiCode(error) !== STREAM_NOT_FOUND) throw error;
       await created(() => manager.streams.add(wanted));
-      this.logger.info({ stream: wanted.name }, 'a stream was made');
+      this.logger.info({ stream: wanted.name }, 'a stream was created');
     }
   }
 
@@ -113,13 +113,13 @@ export class Streams {
     } catch (error) {
       if (apiCode(error) !== CONSUMER_NOT_FOUND) throw error;
       await created(() => manager.consumers.add(stream, wanted));
-      this.logger.info({ stream, durable }, 'a durable consumer was made');
+      this.logger.info({ stream, durable }, 'a durable consumer was created');
     }
   }
 
   /**
-   * Makes a durable anew, so that it reads from another moment on. Somebody else may make it in between, and then it reads
-   * all that there is. Errors: NatsError when the stream is missing.
+   * Recreates a durable, so that it reads from another moment on. If another process creates it in between, it reads
+   * everything in the stream. Errors: NatsError when the stream is missing.
    */
   async restartConsumer(
     connection: NatsConnection,
@@ -143,19 +143,19 @@ export class Streams {
     config: ConsumerConfig,
     wanted: Partial<ConsumerConfig> & { durable_name: string },
   ): Promise<void> {
-    // From where it reads was said when it was made.
+    // The start of reading was set when the durable was created.
     const { durable_name: durable, deliver_policy: _, ...changing } = wanted;
     await this.correct(durable, driftOf(config, changing), () => manager.consumers.update(stream, durable, changing));
   }
 
   private async correct(name: string, drift: Record<string, unknown>, update: () => Promise<unknown>): Promise<void> {
     if (Object.keys(drift).length === 0) return;
-    this.logger.warn({ name, drift }, 'it is not what it must be; correcting');
+    this.logger.warn({ name, drift }, 'the configuration differs; correcting it');
     try {
       await update();
     } catch (error) {
-      // What the bus cannot change in place stays for an operator; events flow meanwhile.
-      this.logger.error({ name, drift, err: error }, 'it cannot be corrected');
+      // A setting that the bus cannot change in place is left to an operator; events flow meanwhile.
+      this.logger.error({ name, drift, err: error }, 'the configuration cannot be corrected');
     }
   }
 }
@@ -168,7 +168,7 @@ async function created(create: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Names of wanted fields that differ, with what they are now. */
+/** Wanted fields whose values differ, with their current values. */
 function driftOf(config: object, wanted: object): Record<string, unknown> {
   const now = config as Record<string, unknown>;
   return Object.fromEntries(

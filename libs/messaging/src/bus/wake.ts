@@ -1,4 +1,4 @@
-/** Lets one loop sleep until it is nudged; a nudge while it works makes the next sleep end at once. */
+/** Lets one loop sleep until it is woken; a wake-up during work ends the next sleep at once. */
 export class Wake {
   private isNudged = false;
   private wakeUp: (() => void) | null = null;

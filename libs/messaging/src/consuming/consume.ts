@@ -3,24 +3,24 @@ import { EventFamily } from '@rookery/contracts';
 import type { EventDefinition, PayloadOf, Seen } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
 
-/** An event as an effect sees it. Shape: `Delivered<typeof noteCreated>`. */
+/** An event as an effect receives it. Shape: `Delivered<typeof noteCreated>`. */
 export type Delivered<D extends EventDefinition> = DeliveredWith<PayloadOf<D>>;
 
-/** The same by its payload; before the event is known, the payload is `unknown`. */
+/** The same by the type of the payload; `unknown` where the event is not known. */
 export interface DeliveredWith<P> {
   readonly id: string;
-  /** When the fact happened, ISO 8601. */
+  /** Time of the event, ISO 8601. */
   readonly time: string;
-  /** The noun of the event, for a handler of several. */
+  /** The noun of the event, for a handler of several events. */
   readonly aggregateType: string;
   readonly aggregateId: number;
   readonly actorId: number | null;
-  /** Who may be told is decided by a copy of the directory that has seen as much. Source: ADR 0171. */
+  /** Recipients are decided by a copy of the directory that has reached this version. Source: ADR 0171. */
   readonly seen?: Seen;
   readonly data: P;
 }
 
-/** Events that this effect has not had yet, oldest first, and the transaction in which it must happen. */
+/** Events that are new to this effect, oldest first, and the transaction for its writes. */
 export type EffectBatch<D extends EventDefinition> = BatchWith<PayloadOf<D>>;
 
 interface BatchWith<P> {
@@ -28,10 +28,10 @@ interface BatchWith<P> {
   readonly events: readonly DeliveredWith<P>[];
 }
 
-/** A batch on its way to a handler. */
+/** A batch for a handler. */
 export type AnyBatch = BatchWith<unknown>;
 
-/** What a handler's pattern carries to the strategy. */
+/** Extras that a handler's pattern carries to the strategy. */
 export interface EffectExtras {
   readonly effect: string;
   readonly of: EventDefinition | EventFamily;
@@ -41,7 +41,7 @@ export interface EffectExtras {
 /** Errors of handlers by batch: Nest's RPC proxy answers "Internal server error" and keeps the error to itself. */
 const failures = new WeakMap<object, { readonly error: unknown }>();
 
-/** What the handler threw for this batch; undefined when it did not. */
+/** The error that the handler threw for this batch; undefined when it succeeded. */
 export function failureOf(batch: object): { readonly error: unknown } | undefined {
   return failures.get(batch);
 }
@@ -49,8 +49,8 @@ export function failureOf(batch: object): { readonly error: unknown } | undefine
 const declared: EffectExtras[] = [];
 
 /**
- * Every effect of the controllers that this process has loaded, one entry for each event that it is the effect of.
- * Shape: `membersOf` knows what is provided for a family.
+ * The effects of all loaded controllers: one entry for each event of each effect.
+ * Shape: `membersOf` returns the events provided for a family.
  */
 export function declaredEffects(
   membersOf: (family: EventFamily) => readonly EventDefinition[] = () => [],
@@ -63,12 +63,12 @@ export function declaredEffects(
 type Handler = (this: unknown, batch: AnyBatch, ...rest: unknown[]) => unknown;
 
 /**
- * Makes a controller's method the effect of an event, or of each event of a family. Purpose: the method gets batches of
- * events that are new to it and writes through `tx`; inbox rows and effects commit together, and an event whose effect fails is tried again and
- * then kept as a dead letter.
- * Shape: `effect` is a lasting name (`raise-todos`); renaming it replays the stream from its start. It must do nothing
- * that a rollback cannot undo, since a failing batch is tried again event by event. `gatherMs` is how long events may wait
- * for others to share a transaction with, where nobody waits for the effect.
+ * Makes a controller's method the effect of an event, or of each event of a family. The method receives batches of events
+ * that are new to it and writes through `tx`; inbox rows and effects commit together. An event whose effect fails is
+ * tried again and finally kept as a dead letter.
+ * Shape: `effect` is a permanent name (`raise-todos`); renaming it replays the stream from its start. A handler must not
+ * do anything that a rollback cannot undo, because a failing batch is tried again event by event. `gatherMs` is how long
+ * events may wait to share a transaction with others, for effects that no user waits for.
  * Source: reference reliability 2.3, 2.4; ADR 0025.
  */
 export function Consume<D extends EventDefinition>(

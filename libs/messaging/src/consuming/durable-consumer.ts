@@ -16,15 +16,15 @@ import { Wake } from '../bus/wake';
 /** Units: milliseconds. */
 const HEARTBEAT_MS = 10_000;
 /**
- * How long a question to the bus stands, and how often the bus says meanwhile that it knows of it. Each durable costs a
- * message for either, on both sides, while there is nothing to do. A lost link or durable is told at once; only a bus that
- * forgets a question without a word (a node of a cluster that is gone) is noticed by the silence, after twice `saysMs`.
+ * Duration of one pull request to the bus, and the interval of the bus's heartbeats meanwhile. While idle, each durable
+ * costs a message for either, on both sides. A lost link or durable is reported at once; only a bus that silently forgets
+ * the request (a cluster node that is gone) is noticed by missing heartbeats, after twice `saysMs`.
  */
 const QUESTION = { standsMs: 120_000, saysMs: 15_000 };
 const RESTART_MS = 250;
 /**
- * How long after a batch of several events the next begins at the earliest: thrice what the first of a batch waits, within
- * these bounds. Where several came, more come soon, and a batch costs hardly more than an event.
+ * Minimum time between the end of a batch of several events and the next batch: three times `gatherMs`,
+ * within these bounds. Several events indicate that more follow, and a batch costs hardly more than an event.
  */
 const APART_MS = { least: 50, most: 500 };
 
@@ -38,7 +38,7 @@ export interface ConsumerParts {
   readonly metrics: Metrics;
   readonly faults: FaultPoints;
   readonly batchCount: number;
-  /** Before the second try, the third …; one try more than there are delays. */
+  /** Delays before the second try, the third …; there is one try more than delays. */
   readonly retryDelaysMs: readonly number[];
 }
 
@@ -48,13 +48,13 @@ interface Delivery {
   readonly isRedelivered: boolean;
 }
 
-/** As long as tries last, and an operator takes. Units: seconds. */
+/** Covers the time of all tries, and an operator's reaction. Units: seconds. */
 const DELAYS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30, 60, 300, 900, 1800, 3600, 21_600, 86_400];
 
 /**
- * One effect on one event: a durable pull consumer that is always asking for more.
- * Shape: one batch at a time; acknowledged only after the commit. A failing batch is taken apart, so that a bad
- * message delays nobody; when the database is away, everything is held and nothing is counted.
+ * One effect on one event: a durable pull consumer that always requests more events.
+ * Shape: one batch at a time, acknowledged only after the commit. A failing batch is split into single events, so that a
+ * bad message delays no other. While the database is down, events are held and no try is counted.
  * Source: reference reliability 2.3, 2.4; ADR 0025.
  */
 export class DurableConsumer {
@@ -62,11 +62,11 @@ export class DurableConsumer {
   private readonly stopping = new AbortController();
   private readonly queue: JsMsg[] = [];
   private readonly held = new Set<JsMsg>();
-  /** Nudged when there is enough for a batch. */
+  /** Woken when there are enough events for a batch. */
   private readonly gathering = new Wake();
   private readonly counters;
   private messages: ConsumerMessages | null = null;
-  private told: string | null = null;
+  private lastReported: string | null = null;
   private running: Promise<void> | null = null;
   private working: Promise<void> | null = null;
   private latest = { count: 0, endedAt: 0 };
@@ -91,7 +91,7 @@ export class DurableConsumer {
     this.running ??= this.consume();
   }
 
-  /** How many events wait for this effect, handed out or not. Errors: when the bus does not say. */
+  /** Number of events that wait for this effect, delivered or not. Errors: when the bus does not answer. */
   async pending(): Promise<{ readonly effect: string; readonly subject: string; readonly count: number }> {
     const { broker } = this.parts;
     const { definition, name } = this.effect;
@@ -101,7 +101,7 @@ export class DurableConsumer {
     return { effect: name, subject: definition.subject, count: num_pending + num_ack_pending };
   }
 
-  /** Asks for no more, lets the batch in hand end, and hands back the rest. Units: milliseconds. */
+  /** Requests no more events, finishes the current batch, and gives the rest back. Units: milliseconds. */
   async stop(graceMs: number): Promise<void> {
     this.stopping.abort();
     this.gathering.nudge();
@@ -113,11 +113,11 @@ export class DurableConsumer {
   }
 
   /**
-   * Ends the subscription only when the server has seen it ended: what it sent until then is handed back by `take`
-   * instead of being missed until the acknowledgement wait is over. `stop()` of the client would drop it.
+   * Ends the subscription after the server has confirmed it: `take` gives back the messages sent until then, which would
+   * otherwise be missing until the acknowledgement wait is over. `stop()` of the client would drop them.
    */
   private async askNoMore(): Promise<void> {
-    // The client keeps the subscription of a pull to itself.
+    // The client does not expose the subscription of a pull consumer.
     const { sub } = (this.messages ?? {}) as { sub?: Subscription };
     if (this.parts.broker.isConnected && sub && !sub.isClosed()) {
       await Promise.race([sub.drain().catch(() => undefined), pause(1000, undefined, { ref: false })]);
@@ -140,23 +140,23 @@ export class DurableConsumer {
           abort_on_missing_resource: true,
           callback: (message) => this.take(message),
         });
-        this.told = null;
+        this.lastReported = null;
         if (this.stopping.signal.aborted) this.messages.stop();
         const error = await this.messages.closed();
         if (error) throw error;
       } catch (error) {
-        if (!this.stopping.signal.aborted) this.tell(error);
+        if (!this.stopping.signal.aborted) this.reportOnce(error);
       }
       await pause(RESTART_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
   }
 
-  /** The stream of another service is made by that service, which may take any time: said once until it is there. */
-  private tell(error: unknown): void {
+  /** Logs an interruption once. A missing stream is created by its own service, which may take any time. */
+  private reportOnce(error: unknown): void {
     const { logger } = this.parts;
     const why = isMissing(error) ? 'its stream or durable is not there yet' : 'consuming was interrupted';
-    if (why === this.told) return;
-    this.told = why;
+    if (why === this.lastReported) return;
+    this.lastReported = why;
     if (isMissing(error)) logger.info({ durable: this.durable }, why);
     else logger.warn({ err: error, durable: this.durable }, why);
   }
@@ -168,7 +168,7 @@ export class DurableConsumer {
     this.working ??= this.gathered().then(() => this.drain());
   }
 
-  /** At the least the bytes in hand are parsed first, so that what arrived together is done together. */
+  /** Lets at least the received bytes be parsed first, so that events that arrived together are handled together. */
   private gathered(): Promise<void> {
     const { gatherMs } = this.effect;
     let ms = gatherMs;
@@ -191,12 +191,12 @@ export class DurableConsumer {
         if (this.queue.length > 0 && this.queue.length < this.parts.batchCount) await this.gathered();
       }
     } catch (error) {
-      // What is held is delivered again after the acknowledgement wait.
+      // Held messages are delivered again after the acknowledgement wait.
       this.parts.logger.error({ err: error, durable: this.durable }, 'a batch was left unfinished');
     } finally {
       clearInterval(heartbeat);
       this.working = null;
-      // A message may have arrived between the last look and here.
+      // A message may have arrived since the last check.
       if (this.queue.length > 0 && !this.stopping.signal.aborted) this.working = this.drain();
     }
   }
@@ -228,7 +228,7 @@ export class DurableConsumer {
     }
   }
 
-  /** One transaction for all. Answers null when done or when stopping, else why it failed. */
+  /** Runs all messages in one transaction. Returns null when done or stopping, else the reason of the failure. */
   private async attempt(deliveries: readonly Delivery[]): Promise<{ readonly reason: unknown } | null> {
     const { effects, faults } = this.parts;
     try {

@@ -7,17 +7,17 @@ import { failureOf } from './consume';
 import type { AnyBatch, DeliveredWith } from './consume';
 import { decode } from './envelope';
 
-/** A handler with the name of its effect, as the strategy collected it. */
+/** A handler with the name of its effect, as the strategy collects it. */
 export interface Effect {
   readonly name: string;
   readonly definition: EventDefinition;
-  /** How long events may wait for others. */
+  /** How long events may wait for others to share a transaction. */
   readonly gatherMs: number;
   /** Nest's callback around the controller's method. */
   readonly call: (batch: AnyBatch) => Promise<unknown>;
 }
 
-/** Something held for a retry is marked; the row of its counted tries goes when it succeeds. */
+/** Deletes the row that counts an event's tries once the event succeeds. Only events held for a retry have one. */
 export interface Attempted {
   readonly event: DeliveredWith<unknown>;
   readonly isRedelivered: boolean;
@@ -32,7 +32,7 @@ export class Effects {
     private readonly letters: DeadLetters,
   ) {}
 
-  /** Answers how many events were new. Errors: what the handler threw; then nothing has happened. */
+  /** Returns the number of new events. Errors: the handler's error; nothing was written then. */
   async run(effect: Effect, attempted: readonly Attempted[]): Promise<number> {
     return this.work.run(async (tx) => {
       const byId = new Map(attempted.map(({ event }) => [event.id, event]));
@@ -45,7 +45,7 @@ export class Effects {
     });
   }
 
-  /** Runs what a dead letter holds, through the inbox like any delivery. Errors: what the handler threw. */
+  /** Runs the event of a dead letter through the inbox, like any delivery. Errors: the handler's error. */
   async replay(effects: readonly Effect[], letter: LetterRow, tx: Tx): Promise<void> {
     const effect = effects.find((one) => one.name === letter.effect && one.definition.subject === letter.subject);
     if (!effect) throw new Error(`no effect ${letter.effect} on ${letter.subject} runs here`);
@@ -56,7 +56,7 @@ export class Effects {
   }
 }
 
-/** Calls the handler through Nest and brings its own error back. */
+/** Calls the handler through Nest and rethrows its original error. */
 async function invoke(effect: Effect, batch: AnyBatch): Promise<void> {
   const result = await effect.call(batch);
   // Guards, pipes and interceptors of Nest fail as an errored Observable, which must be awaited or it is lost.

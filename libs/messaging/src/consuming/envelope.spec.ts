@@ -32,7 +32,7 @@ const text = envelopeText(
 const changed = (over: object): string => JSON.stringify({ ...(JSON.parse(text) as object), ...over });
 
 describe('envelopes', () => {
-  it('carry an outbox row there and back', () => {
+  it('preserve an outbox row when encoded and decoded', () => {
     expect(decode(text, noteDeleted)).toEqual({
       outcome: 'event',
       event: {
@@ -48,12 +48,12 @@ describe('envelopes', () => {
     expect(JSON.parse(text)).toMatchObject({ specversion: '1.0', traceparent: expect.stringMatching(/^00-0af7/) });
   });
 
-  it('are read without what the cause had seen, as older producers send them', () => {
+  it('are read without a directory version, as older producers send them', () => {
     const old = decode(changed({ directoryversion: undefined, directoryepoch: undefined }), noteDeleted);
     expect(old).toMatchObject({ outcome: 'event', event: expect.not.objectContaining({ seen: expect.anything() }) });
   });
 
-  it('are read although a newer producer added fields', () => {
+  it('are read when a newer producer added fields', () => {
     expect(decode(changed({ data: { ...data, mood: 'glad' }, extra: 1 }), noteDeleted).outcome).toBe('event');
   });
 
@@ -71,7 +71,7 @@ describe('envelopes', () => {
     expect(decode(body, noteDeleted)).toEqual({ outcome: 'unreadable', reason: 'undecodable', problem });
   });
 
-  it('tell another major from another event', () => {
+  it('distinguish another major version from another event', () => {
     const type = (name: string) => decode(changed({ type: name }), noteDeleted);
     expect(type('rookery.collaboration.note.deleted.v2')).toMatchObject({ reason: 'unknown_version' });
     expect(type('rookery.collaboration.note.created.v1')).toMatchObject({ outcome: 'foreign' });

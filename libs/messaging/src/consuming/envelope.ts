@@ -4,7 +4,7 @@ import type { Letter, OutboxEntry, RowOf } from '@rookery/persistence';
 import type { JsMsg } from 'nats';
 import type { DeliveredWith } from './consume';
 
-/** A row of the outbox as the relay reads it. `payload` is JSON text that nobody needs to parse on the way. */
+/** A row of the outbox as the relay reads it. `payload` is JSON text, which the relay does not parse. */
 export interface OutboxRow extends RowOf<
   OutboxEntry,
   | 'id'
@@ -46,7 +46,7 @@ export function envelopeText(row: OutboxRow, source: string): string {
 
 export type Decoded =
   | { readonly outcome: 'event'; readonly event: DeliveredWith<unknown> }
-  /** Another event than the one that was subscribed to: nobody asked for it. */
+  /** Another event than the subscribed one; it is ignored. */
   | { readonly outcome: 'foreign'; readonly type: string }
   | { readonly outcome: 'unreadable'; readonly reason: 'undecodable' | 'unknown_version'; readonly problem: string };
 
@@ -70,7 +70,7 @@ export function decode(body: string, definition: EventDefinition): Decoded {
   return { outcome: 'event', event: { ...facts, ...seenIn(envelope) } as DeliveredWith<unknown> };
 }
 
-/** Events from before it was told have none. */
+/** Older events have no directory version. */
 function seenIn({ directoryversion: version, directoryepoch: epoch }: Partial<Envelope>): { readonly seen?: Seen } {
   return version === undefined || epoch === undefined ? {} : { seen: { version, epoch } };
 }
@@ -102,7 +102,7 @@ function problemsOfEnvelope(envelope: Partial<Envelope>, definition: EventDefini
   return [...problems, ...problemsOf(definition.schema, envelope.data)];
 }
 
-/** A message as an operator may want to try it again. */
+/** An unreadable message in the form of an event, so that an operator can replay it. */
 export function letterOf(effect: string, message: JsMsg, eventId: string | null): Letter {
   const names = message.headers?.keys() ?? [];
   return {

@@ -20,7 +20,7 @@ test('a handler of a family is an effect of each of its events, under one name',
   ]);
 });
 
-test('an effect is refused twice for one event, by itself or in a family', () => {
+test('an effect is refused twice for one event, on its own or in a family', () => {
   const strategy = strategyOf();
   strategy.addHandler(family.name, handler, true, { effect: 'mark', of: family });
   strategy.addHandler(noteDeleted.subject, handler, true, { effect: 'mark', of: noteDeleted });

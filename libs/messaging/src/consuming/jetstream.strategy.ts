@@ -11,8 +11,7 @@ import type { Effect } from './effects';
 const DRAIN_MS = 20_000;
 
 /**
- * Nest's transport for events: each `@Consume` handler becomes a durable consumer of its own for every event that it is
- * the effect of.
+ * Nest's transport for events: each `@Consume` handler gets a durable consumer of its own for every event of its effect.
  * Source: docs/architecture.md 3; ADR 0025.
  */
 export class JetStreamStrategy extends Server implements CustomTransportStrategy {
@@ -21,7 +20,7 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
   private consumers: DurableConsumer[] = [];
   private readonly stopping = new AbortController();
 
-  /** Shape: `membersOf` finds what was provided for a family; `mayBegin` answers once consumers may begin, false for never. */
+  /** Shape: `membersOf` returns the events provided for a family; `mayBegin` resolves when consumers may start, false for never. */
   constructor(
     private readonly parts: ConsumerParts,
     private readonly membersOf: (family: EventFamily) => readonly EventDefinition[],
@@ -35,12 +34,12 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
     });
   }
 
-  /** What this process does about events. */
+  /** The effects of this process. */
   get handled(): readonly Effect[] {
     return this.effects;
   }
 
-  /** Nest chains handlers of one pattern; here each has its own durable, inbox name and retries. */
+  /** Nest chains handlers with the same pattern; here each has its own durable, inbox name and retries. */
   override addHandler(pattern: unknown, callback: MessageHandler, isEvent = false, extras: object = {}): void {
     const { effect, of, gatherMs = 0 } = extras as Partial<EffectExtras>;
     if (!isEvent || effect === undefined || of === undefined) {
@@ -54,7 +53,7 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
     }
   }
 
-  /** Returns at once, whether the bus is there or not. */
+  /** Returns at once, whether the bus is up or not. */
   listen(callback: () => void): void {
     this.parts.broker.start();
     this.consumers = this.effects.map((effect) => new DurableConsumer(effect, this.parts));

@@ -2,30 +2,29 @@ import type { Database } from '@rookery/persistence';
 import type { Client } from 'pg';
 import type { OutboxRow } from '../consuming/envelope';
 
-/** Any number that only relays use; the database is the service's own. */
+/** Arbitrary lock number that only relays use; the database belongs to one service. */
 const RELAY_LOCK = 7_316_420_002;
 /** Longest run of one statement. Units: ms. */
 const STATEMENT_MS = 5000;
-/** Units: rows that one step of pruning looks at. */
+/** Units: rows that one pruning step reads. */
 const PRUNE_CHUNK = 1000;
 
 /**
- * How leadership ends by itself, whatever became of the leader: the server ends a session that asked for nothing for a
- * while, or that takes no answer. A leader asks every 3 s at least, and waits 5 s at most between two failed tries.
+ * Timeouts that end leadership when the leader fails: the server closes a session that is idle for too long, or does not
+ * read its answers. A leader queries at least every 3 s, and waits at most 5 s between two failed tries.
  */
 const LEASE = `set idle_session_timeout = '6s'; set tcp_user_timeout = '6s';
   set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 3`;
 
 /**
- * What is asked is asked the same for each event, so its plan is made once. It is made while the outbox is small, and must
- * go by the indexes all the same.
+ * Uses one generic plan for each statement. It is made while the outbox is small, and must use the indexes nevertheless.
  */
 const PLANS = 'set plan_cache_mode = force_generic_plan; set enable_seqscan = off';
 
 /**
- * The relay's own connection, which is its leadership: a session lock that dies with the connection. It is a lease: a
- * leader that stands still, or is cut off without a word, loses it within 6 s, and gives a statement up itself that is
- * not answered. Source: docs/reference/reliability.md 2.2; ADR 0026.
+ * The relay's own connection, which holds its leadership: a session lock that is released with the connection. It works
+ * as a lease: a leader that hangs or is cut off silently loses it within 6 s, and gives up unanswered statements itself.
+ * Source: docs/reference/reliability.md 2.2; ADR 0026.
  */
 export class OutboxReader {
   private isLost = false;
@@ -35,11 +34,11 @@ export class OutboxReader {
     client.on('error', () => (this.isLost = true));
   }
 
-  /** Becomes the leader; null when another process is. Errors: those of a database that is away. */
+  /** Becomes the leader; null when another process is. Errors: those of a database that is down. */
   static async lead(database: Database, name: string): Promise<OutboxReader | null> {
     const client = await database.alone(name, STATEMENT_MS);
     try {
-      // Losing a mark in a crash of the server only publishes again what the bus knows; waiting for the disk gains nothing.
+      // A mark lost in a server crash only republishes an event that the bus recognizes, so the commit need not wait for the disk.
       await client.query(`set synchronous_commit = off; ${PLANS}; ${LEASE}`);
       const { rows } = await client.query<{ leads: boolean }>('select pg_try_advisory_lock($1) as leads', [RELAY_LOCK]);
       if (rows[0]?.leads) return new OutboxReader(client);
@@ -78,9 +77,9 @@ export class OutboxReader {
     ]);
   }
 
-  /** Deletes a chunk of what is older than is kept. Answers whether there may be more. Units: days. */
+  /** Deletes a chunk of rows past their retention. Returns whether there may be more. Units: days. */
   async prune(outboxDays: number, inboxDays: number): Promise<boolean> {
-    // Only the head of the table is looked at, since ids grow with time; so no index on published_at is needed.
+    // Only the head of the table is read, because ids grow with time; so published_at needs no index.
     const outbox = await this.client.query(
       `delete from outbox where id in (
          select id from (select id, published_at from outbox order by id limit ${PRUNE_CHUNK}) head
@@ -92,7 +91,7 @@ export class OutboxReader {
          select ctid from inbox where received_at < now() - make_interval(days => $1) limit ${PRUNE_CHUNK}))`,
       [inboxDays],
     );
-    // What came of a named write is told for a day. The secret of an answer goes much sooner than its row.
+    // Results of idempotent writes are kept for a day. The secret of an answer is deleted much earlier than its row.
     await this.client.query(
       `update idempotency_keys set answer = null where ctid = any(array(
          select ctid from idempotency_keys where answer is not null and answer_until < now() limit ${PRUNE_CHUNK}))`,

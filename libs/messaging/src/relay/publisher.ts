@@ -23,13 +23,13 @@ export class Publisher {
     this.stream = connection.jetstream({ timeout: PUBLISH_TIMEOUT_MS });
   }
 
-  /** Resolves when the stream has the event. Errors: when that is not sure. */
+  /** Resolves when the stream has stored the event. Errors: when that is uncertain. */
   async publish(row: OutboxRow): Promise<void> {
     const id = messageIdOf(row);
     const { duplicate, seq } = await this.send(row, id);
     if (!duplicate) return;
     this.duplicates.inc();
-    // The stream knows the ids of messages for ten minutes, also of those that it holds no more.
+    // The stream recognizes message ids for ten minutes, even of messages that it no longer holds.
     if ((await this.at(seq))?.header.get('Nats-Msg-Id') === id) return;
     await this.send(row, `${row.event_id}.${Date.now()}`);
   }
@@ -40,7 +40,7 @@ export class Publisher {
     if (row.traceparent !== null) fields.set('traceparent', row.traceparent);
     return this.stream.publish(row.subject, envelopeText(row, `/rookery/${this.service}`), {
       msgID,
-      // Without it a missing stream would look like a message to nobody.
+      // Without it, a missing stream would look like a message without subscribers.
       expect: { streamName: streamOf(this.service) },
       headers: fields,
     });
@@ -58,11 +58,11 @@ export async function lastMessageOf(
 ): Promise<{ readonly eventId: string; readonly at: number } | null> {
   const message = await stored(connection, service, { last_by_subj: `${service}.>` });
   const id = message?.header.get('Nats-Msg-Id').split('.')[0];
-  // What is no event of ours says nothing.
+  // A message that is not one of our events is ignored.
   return message && UUID.test(id ?? '') ? { eventId: id as string, at: message.time.getTime() } : null;
 }
 
-/** An event that was sent again is another message. */
+/** Gives an event that is sent again another message id. */
 function messageIdOf({ event_id, generation }: OutboxRow): string {
   return generation === 0 ? event_id : `${event_id}.${generation}`;
 }

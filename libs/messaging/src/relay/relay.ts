@@ -17,18 +17,18 @@ import { Wake } from '../bus/wake';
 
 const IN_FLIGHT = 64;
 /**
- * How long after a batch began the next does at the earliest. Where events come faster, some are read, published and marked
- * together; one by itself waits for nothing. Units: milliseconds.
+ * Minimum time between the starts of two batches. Events that arrive faster are read, published and marked together; a
+ * single event waits for nothing. Units: milliseconds.
  */
 const APART_MS = 10;
 /** Units: milliseconds. */
 const BACKOFF_MS = { first: 100, most: 5000 };
 const LEADERSHIP_POLL_MS = 1000;
-/** Between two looks once nothing was told for a while; far below the lease of leadership. */
+/** Poll interval after a while without events; far below the lease of leadership. */
 const CALM_POLL_MS = 3000;
 /**
- * How soon a stream that was lost is made again when there is nothing to publish. An event that cannot be published, and a
- * new link to the bus, have it looked at right away.
+ * Interval at which a lost stream is recreated when there is nothing to publish. A failed publication, and a new link to
+ * the bus, cause the check at once.
  */
 const STREAM_CHECK_MS = { busy: 2000, calm: 30_000 };
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
@@ -46,10 +46,10 @@ export interface RelayParts {
 }
 
 /**
- * Carries events from the outbox to the bus. Purpose: what was committed is published, at least once, in the order of
- * ids, by one process of the service at a time.
- * Shape: woken by commits of this process, and by a poll for those of others: a short one, of 3 s after 10 s of calm. Never a cursor over ids, which
- * loses rows that commit late.
+ * Carries events from the outbox to the bus. Committed events are published at least once, in the order of ids, by one
+ * process of the service at a time.
+ * Shape: woken by commits of this process, and by a poll for those of other processes: short, or 3 s after 10 s without
+ * events. It never keeps a cursor over ids, which would lose rows that commit late.
  * Source: reference reliability 2.2; ADR 0026.
  */
 export class Relay {
@@ -93,7 +93,7 @@ export class Relay {
     });
   }
 
-  /** Shape: `effects` of this service, which read anew when its database was restored. */
+  /** Shape: `effects` of this service, which read again from an earlier moment after a restore of its database. */
   start(effects: readonly Effect[] = []): void {
     this.effects = effects;
     this.running ??= this.loop();
@@ -122,14 +122,14 @@ export class Relay {
   private async lead(): Promise<boolean> {
     if (this.reader?.leads) return true;
     await this.reader?.release();
-    // What another leader may publish meanwhile is none of ours to mark.
+    // Events that another leader may publish meanwhile must not be marked here.
     this.published = [];
     this.isOfOneHistory = false;
     this.reader = await OutboxReader.lead(this.parts.database, `rookery-${this.parts.service}-relay`);
     return this.reader !== null;
   }
 
-  /** One batch. Answers whether there may be more right now. */
+  /** Publishes one batch. Returns whether there may be more right now. */
   private async step(): Promise<boolean> {
     const { broker, streams, service, settings, faults } = this.parts;
     const connection = await broker.connected(this.stopping.signal);
@@ -167,7 +167,7 @@ export class Relay {
   }
 
   private async failed(outcome: Outcome): Promise<void> {
-    // A stream that is gone is made again before the next try.
+    // A lost stream is recreated before the next try.
     this.streamCheckedAt = 0;
     this.counters.failed.inc({ reason: reasonOf(outcome.error) }, outcome.failed.length);
     await this.reader!.noteFailures(outcome.failed, String(outcome.error));
@@ -181,7 +181,7 @@ export class Relay {
     this.streamCheckedAt = 0;
     this.failuresInRow += 1;
     this.counters.failed.inc({ reason: reasonOf(error) });
-    this.parts.logger.warn({ err: error }, 'the relay could not go on');
+    this.parts.logger.warn({ err: error }, 'the relay failed');
     await this.backOff();
   }
 
@@ -195,7 +195,7 @@ export class Relay {
     await this.wake.sleep(this.pace.restMs);
   }
 
-  /** Full jitter. Not ended by nudges: a busy service must not hammer a bus that is away. */
+  /** Full jitter. Not ended by wake-ups: a busy service must not flood a bus that is down. */
   private async backOff(): Promise<void> {
     const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(this.failuresInRow - 1, 10));
     const until = Date.now() + 10 + Math.random() * most;
@@ -207,7 +207,7 @@ export class Relay {
     await this.reader.markAndRead(this.published, this.parts.settings.outboxBatchCount).catch(() => undefined);
   }
 
-  /** At each scrape; the partial index makes it cheap. */
+  /** Runs at each scrape; the partial index makes it cheap. */
   private async measure(gauge: { set(value: number): void }, what: string): Promise<void> {
     const rows = await this.parts.database.query<{ value: number }>(
       `select ${what}::float as value
@@ -218,15 +218,15 @@ export class Relay {
 }
 
 interface Outcome {
-  /** Ids that may be marked. */
+  /** Ids that may be marked as published. */
   readonly acknowledged: number[];
   readonly failed: number[];
   readonly error: unknown;
 }
 
 /**
- * Publishes rows in order, 64 in flight, and waits for every acknowledgement. After a failure nothing more is begun,
- * and later rows of the failed row's aggregate stay unmarked although they may have arrived: they are sent again
+ * Publishes rows in order, 64 in flight, and waits for every acknowledgement. After a failure no further publication
+ * starts, and later rows of the failed row's aggregate stay unmarked although they may have arrived: they are sent again
  * after it.
  */
 async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Promise<Outcome> {

@@ -3,7 +3,7 @@ import type { Logger } from '@rookery/platform';
 import type { Effect, Effects } from '../consuming/effects';
 import { Wake } from '../bus/wake';
 
-/** Tries dead letters again when an operator asked for it. Commands only mark rows: handlers live in workers. */
+/** Replays dead letters that an operator selected. Commands only mark rows: handlers run in workers. */
 export class Replayer {
   private readonly wake = new Wake();
   private isStopping = false;

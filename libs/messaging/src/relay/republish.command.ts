@@ -5,9 +5,9 @@ import type { Command } from '@rookery/platform';
 const CHUNK = 1000;
 
 /**
- * Takes the published mark off events, so that the relay sends them again. Purpose: a lost or emptied stream is filled
- * from the outbox. The ids of events stay, so that whoever had one before absorbs it; those of messages are others, or a
- * stream that still knows them would take none.
+ * Removes the published mark of events, so that the relay sends them again. This fills a lost or emptied stream from the
+ * outbox. Event ids stay the same, so that inboxes recognize them; message ids change, because a stream that still
+ * recognizes the old ones would refuse the messages.
  * Shape: `types` are names with or without the leading `rookery.`; null means all. Bounds: `from` inclusive, `to` exclusive.
  * Source: reference reliability 2.6.
  */

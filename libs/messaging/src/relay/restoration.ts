@@ -7,9 +7,9 @@ import { republish } from './republish.command';
 import { durableOf, isMissing } from '../bus/streams';
 
 const DAY_MS = 86_400_000;
-/** Before the restored state ends: as long as effects are tried. Units: ms. */
+/** Overlap before the end of the restored state: as long as effects are tried. Units: ms. */
 const BEFORE_MS = 3_600_000;
-/** How exactly the moment is known at which a restored state ends. Units: ms. */
+/** Precision with which the end of a restored state is known. Units: ms. */
 const NOTE_EVERY_MS = 30_000;
 
 interface Kept {
@@ -21,9 +21,9 @@ interface Kept {
 }
 
 /**
- * What a service does by itself when its database was restored: it tells again what it told shortly before, and hears
- * again what others told since. Inboxes absorb what had its effect. Its own events of the lost history are passed over,
- * for what they speak of is gone, and its ids are given to others.
+ * Recovery of events after a restore of the service's database: the service republishes its latest events, and consumes
+ * again the events that others have published since. Inboxes absorb events that had their effect. Its own events of the
+ * lost history are skipped, because they refer to deleted rows, whose ids are given out again.
  * Source: docs/reference/reliability.md 2.6.
  */
 export class Restoration {
@@ -32,8 +32,8 @@ export class Restoration {
   constructor(private readonly parts: RelayParts) {}
 
   /**
-   * Compares the database with the one that was written to before, and with the last message of the stream, which only
-   * another history can hold without the outbox knowing it. Called by the leader, before it publishes.
+   * Compares the database's history with the last recorded one, and looks for the stream's last message in the outbox: a
+   * message that the outbox lacks belongs to another history. Called by the leader, before it publishes.
    */
   async look(connection: NatsConnection, effects: readonly Effect[]): Promise<void> {
     const { database, service, settings, logger } = this.parts;
@@ -50,12 +50,16 @@ export class Restoration {
     if (isForeign || isOther) {
       const end = kept.seen_at ?? kept.told_at;
       const from = new Date((end?.getTime() ?? 0) - BEFORE_MS);
-      await this.readAnew(connection, effects, from);
-      const told = kept.told_at ?? from;
-      const count = await republish(database, { from: new Date(told.getTime() - BEFORE_MS), to: null, types: null });
+      await this.readFrom(connection, effects, from);
+      const lastPublished = kept.told_at ?? from;
+      const count = await republish(database, {
+        from: new Date(lastPublished.getTime() - BEFORE_MS),
+        to: null,
+        types: null,
+      });
       logger.warn(
         { lastEventId: last?.eventId, count, from },
-        'the database was restored: events are told and heard again',
+        'the database was restored: events are published and consumed again',
       );
     }
     await database.query(
@@ -65,14 +69,14 @@ export class Restoration {
     this.notedAt = Date.now();
   }
 
-  /** Until when the database knows: should it be restored from a dump of later. */
+  /** Records the time up to which the database is current, in case it is restored from a later dump. */
   async note(): Promise<void> {
     if (Date.now() - this.notedAt < NOTE_EVERY_MS) return;
     this.notedAt = Date.now();
     await this.parts.database.query('update database_history set seen_at = now()');
   }
 
-  private async readAnew(connection: NatsConnection, effects: readonly Effect[], from: Date): Promise<void> {
+  private async readFrom(connection: NatsConnection, effects: readonly Effect[], from: Date): Promise<void> {
     const { streams, service } = this.parts;
     for (const { name, definition } of effects) {
       const isOwn = definition.service === service;
@@ -80,7 +84,7 @@ export class Restoration {
       try {
         await streams.restartConsumer(connection, durable, definition, isOwn ? 'now' : from);
       } catch (error) {
-        // Whose stream is not there yet makes it, and then all of it is read.
+        // If that stream does not exist yet, its service creates it, and then all of it is read.
         if (!isMissing(error)) throw error;
       }
     }

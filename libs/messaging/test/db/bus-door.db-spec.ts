@@ -10,7 +10,7 @@ import type { TestProcess } from '../support/service';
 
 const tls = (name: string): string => join(__dirname, '../support/tls', name);
 
-describe('the door of the message bus', () => {
+describe('access to the message bus', () => {
   let test: TestDatabase;
   let nats: PrivateNats | undefined;
   const running: TestProcess[] = [];
@@ -33,8 +33,8 @@ describe('the door of the message bus', () => {
   }
 
   /**
-   * Whether the process gets in, as far as can be told: a refusal is repeated for as long as it tries. Who is expected
-   * to get in may take longer.
+   * Whether the process connects. A refusal is repeated for as long as it tries, so a process that is expected
+   * to connect gets more time.
    */
   async function getsIn(process: TestProcess, isExpected: boolean): Promise<boolean> {
     process.broker.start();
@@ -44,7 +44,7 @@ describe('the door of the message bus', () => {
     );
   }
 
-  describe('that demands a user and a password', () => {
+  describe('that requires a user and a password', () => {
     const demanding = 'authorization { user: colony, password: "p:ss word" }';
     const at = (credentials: string): string => nats!.url.replace('//', `//${credentials}`);
 
@@ -58,27 +58,27 @@ describe('the door of the message bus', () => {
     });
   });
 
-  describe('that speaks TLS', () => {
+  describe('that requires TLS', () => {
     const secured = `tls { cert_file: "${tls('server-cert.pem')}", key_file: "${tls('server-key.pem')}" }`;
     const trusted = { NATS_CA_FILE: tls('server-cert.pem') };
 
-    it('lets in who trusts its authority', async () => {
+    it('accepts a client that trusts its authority', async () => {
       nats = await startNats(secured);
       expect(await getsIn(await processAt(nats.url.replace('nats:', 'tls:'), trusted), true)).toBe(true);
     });
 
-    it('is not believed without its authority', async () => {
+    it('is not trusted without its authority', async () => {
       nats = await startNats(secured);
       expect(await getsIn(await processAt(nats.url.replace('nats:', 'tls:')), false)).toBe(false);
     });
 
-    it('is demanded by tls://, so a plain server is refused', async () => {
+    it('tls:// refuses a server without TLS', async () => {
       nats = await startNats();
       expect(await getsIn(await processAt(nats.url.replace('nats:', 'tls:'), trusted), false)).toBe(false);
     });
   });
 
-  describe('with an account a service', () => {
+  describe('with one account per service', () => {
     const list = (subjects: readonly string[]): string => subjects.map((subject) => JSON.stringify(subject)).join(', ');
     const account = (service: 'collaboration' | 'import'): string => {
       const { publish, subscribe } = busRightsOf(service, service === 'collaboration' ? declaredEffects() : []);
@@ -113,14 +113,14 @@ describe('the door of the message bus', () => {
       await until(async () => (await manager.consumers.info('COLLABORATION', consumer!.name)).num_ack_pending === 0);
     });
 
-    it('lets nobody publish what another service says', async () => {
+    it('refuses to publish for another service', async () => {
       nats = await startNats(accounts());
       await (await processAt(nats.url.replace('//', '//collaboration:p1@'))).start();
       const manager = await (await enter('operator', 'p0')).jetstreamManager({ timeout: 50_000 });
       await until(() => manager.streams.info('COLLABORATION').then(Boolean, () => false), 'the stream');
-      const stranger = await enter('import');
+      const otherService = await enter('import');
       const { subject } = note(1).definition;
-      await expect(stranger.jetstream().publish(subject, '{}')).rejects.toThrow(/Permissions Violation|TIMEOUT/i);
+      await expect(otherService.jetstream().publish(subject, '{}')).rejects.toThrow(/Permissions Violation|TIMEOUT/i);
       expect((await manager.streams.info('COLLABORATION')).state.messages).toBe(0);
     });
 
@@ -136,19 +136,19 @@ describe('the door of the message bus', () => {
       ['deletes a stream', '$JS.API.STREAM.DELETE.COLLABORATION'],
       ['reads a message by its number', '$JS.API.STREAM.MSG.GET.COLLABORATION'],
       ['deletes a message', '$JS.API.STREAM.MSG.DELETE.COLLABORATION'],
-    ])('lets nobody who %s', async (_, subject) => {
+    ])('refuses a service that %s', async (_, subject) => {
       nats = await startNats(accounts());
-      const stranger = await enter('import');
-      await expect(stranger.request(subject, '{}', { timeout: 50_000 })).rejects.toThrow(/Permissions Violation/i);
+      const otherService = await enter('import');
+      await expect(otherService.request(subject, '{}', { timeout: 50_000 })).rejects.toThrow(/Permissions Violation/i);
     });
 
     it.each([['collaboration.>'], ['_INBOX_collaboration.>'], ['$JS.EVENT.>']])(
-      'lets nobody listen to %s',
+      'refuses a subscription to %s',
       async (subject) => {
         nats = await startNats(accounts());
-        const stranger = await enter('import');
-        const subscription = stranger.subscribe(subject);
-        await stranger.flush();
+        const otherService = await enter('import');
+        const subscription = otherService.subscribe(subject);
+        await otherService.flush();
         await expect(subscription.closed).resolves.toBeUndefined();
       },
     );

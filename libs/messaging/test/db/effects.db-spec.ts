@@ -31,7 +31,7 @@ describe('effects of events', () => {
     processes.push(made);
     return made;
   };
-  /** Sends a message as no relay would. */
+  /** Sends a message that no relay would send. */
   const send = async (body: string, msgID?: string) => {
     const fields = headers();
     if (msgID) fields.set('Nats-Msg-Id', msgID);
@@ -109,7 +109,7 @@ describe('effects of events', () => {
     expect(most).toBeGreaterThan(1);
   });
 
-  it('share a transaction where nobody waits for them, and are handed back when the process ends', async () => {
+  it('share a transaction when no user waits for them, and are given back when the process ends', async () => {
     const one = await process({ CONSUMER_BATCH_COUNT: '3' }, GatherNotesConsumer);
     await one.start({ relay: true, consumers: true });
     await consumersReady(one);
@@ -129,7 +129,7 @@ describe('effects of events', () => {
     await until(async () => (await two.marks('gather-notes')).length === 4, 'what was handed back');
   });
 
-  /** While `work` runs no mark is written. */
+  /** While `work` runs, no mark is written. */
   const whileHeld = async (work: () => Promise<void>) => {
     const holder = new Client({ connectionString: test.url });
     await holder.connect();
@@ -142,7 +142,7 @@ describe('effects of events', () => {
     }
   };
 
-  it('that come while a batch is done wait for others, too', async () => {
+  it('that arrive during a batch wait for others too', async () => {
     const one = await process({ CONSUMER_BATCH_COUNT: '3' }, GatherNotesConsumer);
     await one.start({ relay: true, consumers: true });
     await consumersReady(one);
@@ -159,7 +159,7 @@ describe('effects of events', () => {
     expect(await one.count('marks', `effect = 'gather-notes' and batch = 3`)).toBe(6);
   });
 
-  it('of which several came at once are followed by others a moment later, as several', async () => {
+  it('that follow a batch of several shortly after form another batch', async () => {
     const one = await process();
     await one.start({ relay: true, consumers: true });
     await consumersReady(one);
@@ -209,7 +209,7 @@ describe('effects of events', () => {
     await two.start();
     await two.emit(...range(40, 41));
     await until(async () => (await two.marks()).length >= 80 && (await two.marks('count-notes')).length >= 80);
-    // nats-server 2.9 may keep one message that was handed back to nobody until the acknowledgement wait is over.
+    // nats-server 2.9 may keep one message that was given back without a receiver until the acknowledgement wait is over.
     await until(async () => (await pendingAcks()) <= 1, 'all but one acknowledged');
     await until(async () => {
       const { body } = await two.get(Metrics).text();
@@ -219,13 +219,13 @@ describe('effects of events', () => {
     await expect(two.marks('count-notes')).resolves.toEqual(range(80));
   });
 
-  it('of 999 others are not held up by a poison one, which becomes a dead letter and one effect when replayed', async () => {
+  it('of 999 events are not delayed by a poison one, which becomes a dead letter and one effect when replayed', async () => {
     const one = await process();
     MarkNotesConsumer.poison.add(500);
     await one.start();
     await consumersReady(one);
     for (const first of range(10)) await one.emit(...range(100, (first - 1) * 100 + 1));
-    // It is 5 s on a busy machine; who is held up waits for an acknowledgement, which takes 30 s.
+    // It takes 5 s on a busy machine; a delayed event would wait for an acknowledgement, which takes 30 s.
     await until(async () => (await one.marks()).length === 999, 'all others', 25_000);
     await until(async () => (await one.count('dead_letters', `state = 'open'`)) === 1);
     await until(async () => (await pendingAcks()) === 0, 'the poison terminated');
@@ -253,15 +253,15 @@ describe('effects of events', () => {
     await expect(one.marks()).resolves.toEqual(range(1000));
     await expect(letters.requestReplay({ ids: [letter!.id], by: 'root', reason: null })).resolves.toEqual([]);
 
-    // Even one that had its effect meanwhile does not get a second one.
+    // A letter whose event succeeded meanwhile does not cause a second effect.
     await one.database.query(`update dead_letters set state = 'open', settled_at = null`);
     await letters.requestReplay({ by: 'root', reason: 'once more' });
     await until(async () => (await letters.find(letter!.id))?.state === 'replayed');
     await expect(one.marks()).resolves.toEqual(range(1000));
   });
 
-  it('are counted over replicas and forgotten once they succeed', async () => {
-    // So many tries that it cannot become a dead letter before it is looked at.
+  it('have their tries counted across replicas, until they succeed', async () => {
+    // Enough tries that it cannot become a dead letter before the test reads it.
     const one = await process({ CONSUMER_RETRY_DELAYS_MS: Array(5000).fill('20').join(',') });
     MarkNotesConsumer.poison.add(1);
     await one.start();
@@ -272,7 +272,7 @@ describe('effects of events', () => {
     await until(async () => (await one.count('dead_letters')) === 0);
   });
 
-  it('wait without counting while another part is away', async () => {
+  it('wait without counting while another part is down', async () => {
     const one = await process();
     MarkNotesConsumer.isAway = true;
     await one.start();
@@ -313,7 +313,7 @@ describe('effects of events', () => {
     await expect(one.count('dead_letters')).resolves.toBe(0);
   });
 
-  it('leave what cannot be read to an operator and pass by what nobody asked for', async () => {
+  it('become dead letters when they are unreadable, and are ignored when not subscribed to', async () => {
     const one = await process();
     await one.start();
     await consumersReady(one);
@@ -364,7 +364,7 @@ describe('effects of events', () => {
     await expect(one.marks('count-notes')).resolves.toEqual(range(31));
   });
 
-  /** As if they had been lost with their traces, as by a restore. */
+  /** Deletes events and their effects, as a restore does. */
   const lose = async (one: TestProcess, ...ids: number[]) => {
     await one.database.query(
       `delete from inbox where event_id in (select event_id from outbox where aggregate_id = any($1::bigint[]))`,
@@ -388,7 +388,7 @@ describe('effects of events', () => {
     await expect(one.marks('count-notes')).resolves.toEqual(range(10));
   });
 
-  it('are restored by the service itself after its database was', async () => {
+  it('are restored by the service itself after a restore of its database', async () => {
     const first = await process();
     await first.start();
     await first.emit(...range(6));
@@ -404,12 +404,12 @@ describe('effects of events', () => {
     await second.start();
     await until(async () => (await second.marks()).length >= 5, 'the lost effects');
     await until(async () => (await second.marks('count-notes')).length >= 5, 'the lost effects of the other');
-    // What only the lost history knew is told by the stream no more.
+    // The stream no longer delivers events of the lost history.
     await expect(second.marks()).resolves.toEqual(range(5));
     await expect(second.marks('count-notes')).resolves.toEqual(range(5));
   });
 
-  it('of others are heard again by a service whose database was restored', async () => {
+  it('of other services are consumed again by a service whose database was restored', async () => {
     const elsewhere = await newDatabase();
     try {
       const producer = await process();
@@ -432,7 +432,7 @@ describe('effects of events', () => {
       await first.stop();
       processes.splice(processes.indexOf(first), 1);
 
-      // The dump knew four of them.
+      // The dump contains four of them.
       const lost = await producer.database.query<{ event_id: string }>(
         'select event_id from outbox where aggregate_id > 4',
       );
@@ -452,7 +452,7 @@ describe('effects of events', () => {
     }
   });
 
-  it('begin when the leader has seen that the database was restored, and no sooner', async () => {
+  it('start only after the leader has noticed the restore of the database', async () => {
     const first = await process();
     await first.start();
     await first.emit(1);
@@ -473,7 +473,7 @@ describe('effects of events', () => {
     const beginning = asked().then((answer) => (mayBegin = answer));
     await until(() => Promise.resolve(looks > 2));
     expect(mayBegin).toBeNull();
-    // A relay that leads from now on looks before it does anything.
+    // A relay that becomes leader from now on checks before it publishes.
     await second.start();
     await first.stop();
     processes.splice(processes.indexOf(first), 1);
@@ -483,7 +483,7 @@ describe('effects of events', () => {
     await expect(asked()).resolves.toBe(false);
   });
 
-  it('of its own that only a lost history told have none, and those that the dump knew have theirs', async () => {
+  it('are not applied for events of a lost history, and are applied for events in the dump', async () => {
     const first = await process();
     await first.start();
     await first.emit(...range(3));
@@ -506,7 +506,7 @@ describe('effects of events', () => {
     await expect(second.marks()).resolves.toEqual([1, 2, 3, 4, 6]);
   });
 
-  it('are not lost to a stream that says that it had what it holds no more', async () => {
+  it('are not lost when the stream recognizes ids of messages that it no longer holds', async () => {
     const one = await process();
     await one.start({ consumers: false });
     await one.emit(1, 2);
@@ -519,7 +519,7 @@ describe('effects of events', () => {
     expect((await one.get(Metrics).text()).body).toMatch(/rookery_outbox_duplicates_total 2\n/);
   });
 
-  it('begin at the commit, not when somebody looks', async () => {
+  it('start at the commit, not at the next poll', async () => {
     const one = await process({ OUTBOX_POLL_MS: '3600000' });
     await one.start();
     await one.emit(1);
@@ -528,7 +528,7 @@ describe('effects of events', () => {
       await one.emit(id);
       await until(async () => (await one.count('marks', `effect = 'mark-notes' and note_id = ${id}`)) === 1);
     }
-    // The goal is 5 ms on a quiet machine; here it counts that nothing polls in between.
+    // The goal is 5 ms on a quiet machine; this test only proves that no poll is involved.
     if (!globalThis.process.env['TEST_FIGURES']) return;
     const rows = await one.database.query<{ ms: number }>(
       `select extract(epoch from marks.at - outbox.occurred_at)::float * 1000 as ms

@@ -75,7 +75,7 @@ describe('eventWorker and the commands', () => {
     await app.close();
   });
 
-  it('works beside the API in one application', async () => {
+  it('works together with the API in one application', async () => {
     const context = contextOf();
     const app = await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter(), { logger: false });
     await eventWorker.connect(app, context);

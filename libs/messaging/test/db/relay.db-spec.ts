@@ -74,7 +74,7 @@ describe('Relay', () => {
     });
   });
 
-  it('loses none of 3,000 events of 12 writers whose transactions last differently', async () => {
+  it('loses none of 3,000 events of 12 writers with transactions of different length', async () => {
     const one = await process();
     await one.start({ consumers: false });
     let id = 0;
@@ -131,7 +131,7 @@ describe('Relay', () => {
     await until(() => kills >= 2, 'the second kill');
     await one.relay.stop();
     await expect(one.count('outbox', 'published_at is null')).resolves.toBe(20);
-    // The bus forgets message ids: only the inbox is left to tell. It forgets the oldest first, so this one is the last.
+    // The bus has dropped the message ids, so only the inbox can recognize the event. It drops the oldest first, so this one is the last.
     const probed = async () =>
       (await bus.jetstream({ timeout: 50_000 }).publish('collaboration.probe.sent.v1', '', { msgID: 'probe' }))
         .duplicate;
@@ -172,7 +172,7 @@ describe('Relay', () => {
 
   it('keeps later events of an aggregate unmarked when an earlier one could not be published', async () => {
     const one = await process({ OUTBOX_POLL_MS: '20' });
-    // Refused by the bus for its size, after what is smaller went through.
+    // The bus refuses this event for its size; smaller ones go through.
     const manager = await bus.jetstreamManager({ timeout: 50_000 });
     await manager.streams.add({ name: 'COLLABORATION', subjects: ['collaboration.>'], max_msg_size: 2000 });
     const big = { ...note(1), data: { ...note(1).data, padding: 'x'.repeat(3000) } };
@@ -231,7 +231,7 @@ describe('Relay', () => {
     });
   });
 
-  it('forgets published events after 7 days, inbox rows after 14 and names of writes after one, never what waits', async () => {
+  it('deletes published events after 7 days, inbox rows after 14 and idempotency keys after one, but no waiting event', async () => {
     const one = await process();
     await one.emit(...range(6));
     await one.database.query(`update outbox set published_at = now() - interval '8 days' where id <= 2`);
@@ -277,7 +277,7 @@ describe('Relay', () => {
     await reader.release();
   });
 
-  it('publishes in few batches what comes faster than it is read', async () => {
+  it('publishes events in few batches when they arrive faster than they are read', async () => {
     const one = await process();
     const reads = jest.spyOn(OutboxReader.prototype, 'markAndRead');
     await one.start({ consumers: false });
@@ -292,7 +292,7 @@ describe('Relay', () => {
     reads.mockRestore();
   });
 
-  it('is relieved by another process when its connection falls silent, and can lead again', async () => {
+  it('is replaced by another process when its connection hangs, and can lead again', async () => {
     const proxy = await FaultProxy.before(test.url);
     const first = await process({ DATABASE_URL_COLLABORATION: proxy.url });
     const leads = async (one: TestProcess) => /rookery_relay_leads 1/.test((await one.get(Metrics).text()).body);
@@ -319,7 +319,7 @@ describe('Relay', () => {
     }
   });
 
-  it('leaves nobody the lead who asks for nothing, though their connection lives', async () => {
+  it('ends the leadership of an idle process although its connection is open', async () => {
     const one = await process();
     const stopped = await OutboxReader.lead(one.database, 'spec');
     expect(stopped!.leads).toBe(true);
@@ -330,7 +330,7 @@ describe('Relay', () => {
     await stopped!.release();
   });
 
-  it('measures what waits', async () => {
+  it('measures waiting events', async () => {
     const one = await process();
     await one.emit(1, 2);
 

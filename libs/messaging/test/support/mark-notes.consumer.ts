@@ -14,7 +14,7 @@ async function mark({ tx, events }: Notes, effect: string): Promise<void> {
   ]);
 }
 
-/** Marks each note once for each delivery that the inbox lets through. Poison and weather are set by tests. */
+/** Marks each note once for each delivery that the inbox lets through. Tests set which notes fail and which outages occur. */
 @Controller()
 export class MarkNotesConsumer {
   static poison = new Set<number>();
@@ -37,7 +37,7 @@ export class MarkNotesConsumer {
   }
 }
 
-/** An effect that nobody waits for. */
+/** An effect that no user waits for. */
 @Controller()
 export class GatherNotesConsumer {
   @Consume(noteDeleted, { effect: 'gather-notes', gatherMs: 60_000 })

@@ -12,7 +12,7 @@ import { FaultPoints, JetStreamStrategy, MessagingModule, messagingSettings, Rel
 import { Broker } from '../../src/bus/broker';
 import { Replayer } from '../../src/relay/replayer';
 
-/** What the effects of these tests leave behind; nothing but the inbox keeps an event from having two rows. */
+/** Marks that the effects of these tests leave; only the inbox prevents two rows for one event. */
 class CreateMarks1790000000010 {
   async up(runner: { query(sql: string): Promise<unknown> }): Promise<void> {
     await runner.query(`create table marks (id bigint generated always as identity primary key, effect text not null,

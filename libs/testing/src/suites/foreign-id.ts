@@ -5,14 +5,14 @@ import type { TestApp } from '../app';
 
 export interface ForeignRequest {
   readonly method: Method;
-  /** The path of a thing below a parent that is not its own, both visible to the viewer. */
+  /** The path of a resource below a foreign parent; the viewer may see both. */
   readonly path: string;
   readonly body?: Params;
 }
 
 /**
- * A thing cannot be reached through a parent that is not its own, whatever the caller may do in both.
- * Shape: `untouched` reads the thing, to see that nothing changed it. Source: reference reliability 7.1 (API1).
+ * A resource cannot be reached through a foreign parent, whatever the caller may do in both.
+ * Shape: `untouched` reads the resource, to prove that it is unchanged. Source: reference reliability 7.1 (API1).
  */
 export function foreignId(o: {
   readonly app: () => TestApp;
@@ -20,7 +20,7 @@ export function foreignId(o: {
   readonly requests: () => readonly ForeignRequest[] | Promise<readonly ForeignRequest[]>;
   readonly untouched?: () => Promise<unknown>;
 }): void {
-  it('is not found through a foreign parent, and stays as it is', async () => {
+  it('is not found through a foreign parent, and stays unchanged', async () => {
     const before = await o.untouched?.();
     for (const { method, path, body } of await o.requests()) {
       const response = await requestOf(o.app().as(o.viewer()), method, path).send(body);

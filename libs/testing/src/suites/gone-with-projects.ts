@@ -10,16 +10,16 @@ import type { SeededService } from '../seeded-service';
 
 type Batch = EffectBatch<typeof projectDeleted>;
 type Handler = (this: unknown, batch: Batch) => Promise<void>;
-/** What `Consume` notes of a method. */
+/** Metadata that `Consume` attaches to a method. */
 interface Declared {
   readonly effect: string;
   readonly of: unknown;
 }
 
 /**
- * What lies in a project goes with it: not before the service's copy of the directory knows that the project is gone, and
- * then nothing of another one.
- * Shape: `effect` is the name that the wing gave (`drop-pins`); `fill` puts rows into each of the tables, as an owner.
+ * Rows of a project are deleted with it: only after the service's copy of the directory has the deletion, and without
+ * touching rows of another project.
+ * Shape: `effect` is the name of the wing's effect (`drop-pins`); `fill` inserts rows into each of the tables, as an owner.
  */
 export function goneWithProjects(o: {
   readonly service: () => SeededService;
@@ -27,7 +27,7 @@ export function goneWithProjects(o: {
   readonly tables: readonly string[];
   readonly fill: (owner: Agent, project: DirectoryProject) => Promise<unknown>;
 }): void {
-  it(`goes with the project (${o.effect})`, async () => {
+  it(`is deleted with the project (${o.effect})`, async () => {
     const { app, seed, database } = o.service();
     const counts = async (): Promise<number[]> => {
       const sql = o.tables.map((table) => `(select count(*)::int from ${table})`).join(', ');
@@ -65,7 +65,7 @@ function deletionOf(id: number): Batch['events'][number] {
   return { id: 'x', time: new Date().toISOString(), ...about, data: { project_id: id } };
 }
 
-/** The handler that a wing of this service has for the end of projects. Errors: a plain Error when none has that name. */
+/** The handler of a wing for deleted projects. Errors: a plain Error when no handler has that name. */
 function effectOf(app: TestApp, effect: string): (batch: Batch) => Promise<void> {
   for (const { controllers } of app.get(ModulesContainer).values()) {
     for (const { instance } of controllers.values()) {
@@ -76,5 +76,5 @@ function effectOf(app: TestApp, effect: string): (batch: Batch) => Promise<void>
       }
     }
   }
-  throw new Error(`nothing here has the effect ${effect} on ${projectDeleted.subject}`);
+  throw new Error(`no handler has the effect ${effect} on ${projectDeleted.subject}`);
 }

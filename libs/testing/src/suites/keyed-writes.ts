@@ -16,9 +16,10 @@ const IN_USE = { message: 'A request with this Idempotency-Key is still running'
 const OF_ANOTHER = { message: 'Idempotency-Key was used for another request' };
 
 /**
- * A write that its sender named is done once, however often it is sent, and answered as at first.
- * Shape: `write` makes up another valid one at each call, of one kind; `count` tells how many were done, whose rows lie in
- * `table`; `stranger` may do the same as `caller`; `refused` is a body that the handler refuses, left out where none is.
+ * A write with an idempotency key is executed once, however often it is sent, and its first answer is repeated.
+ * Shape: `write` returns another valid write of one kind at each call; `count` returns the number of executed writes,
+ * whose rows are in `table`; `stranger` may do the same as `caller`; `refused` is a body that the handler refuses, absent
+ * where there is none.
  * Source: docs/reference/reliability.md 5.
  */
 export function keyedWrites(
@@ -35,7 +36,7 @@ export function keyedWrites(
 ): void {
   const send = (by: Agent, { method, path, body }: NamedWrite, key: string) =>
     requestOf(by, method, path).set('Idempotency-Key', key).send(body);
-  const toldBy = ({ status, text, headers }: Response) => ({
+  const contentOf = ({ status, text, headers }: Response) => ({
     status,
     text,
     type: headers['content-type'],
@@ -49,21 +50,21 @@ export function keyedWrites(
     return (await o.count()) - before;
   };
 
-  describe(`${name}, named by its sender`, () => {
-    it('is done once, and answered the second time as the first', async () => {
+  describe(`${name}, with an idempotency key`, () => {
+    it('is executed once, and the second answer equals the first', async () => {
       const [write, key] = [await o.write(), randomUUID()];
       expect(
         await done(async () => {
           const first = await send(o.caller(), write, key);
           expect({ status: first.status, isReplay: isReplay(first) }).toEqual({ status: 201, isReplay: false });
           const second = await send(o.caller(), write, key);
-          expect(toldBy(second)).toEqual(toldBy(first));
+          expect(contentOf(second)).toEqual(contentOf(first));
           expect(isReplay(second)).toBe(true);
         }),
       ).toBe(1);
     });
 
-    it(`is done once when ${AT_ONCE} send it at once`, async () => {
+    it(`is executed once when ${AT_ONCE} requests arrive at once`, async () => {
       const [write, key] = [await o.write(), randomUUID()];
       expect(
         await done(async () => {
@@ -71,7 +72,7 @@ export function keyedWrites(
           const last = await send(o.caller(), write, key);
           const made = answers.filter(({ status }) => status === 201);
           expect(made.filter((answer) => !isReplay(answer))).toHaveLength(1);
-          for (const answer of made) expect(toldBy(answer)).toEqual(toldBy(last));
+          for (const answer of made) expect(contentOf(answer)).toEqual(contentOf(last));
           for (const answer of answers.filter(({ status }) => status !== 201)) {
             expect([answer.status, answer.body, answer.headers['retry-after']]).toEqual([409, IN_USE, '1']);
           }
@@ -79,7 +80,7 @@ export function keyedWrites(
       ).toBe(1);
     });
 
-    it('is refused while it is being done', async () => {
+    it('is refused while it runs', async () => {
       const [write, key] = [await o.write(), randomUUID()];
       const holder = await o.database().alone('holder', 60_000);
       await holder.query('begin');
@@ -91,10 +92,10 @@ export function keyedWrites(
       await holder.end();
       expect([second.status, second.body, second.headers['retry-after']]).toEqual([409, IN_USE, '1']);
       expect((await first).status).toBe(201);
-      expect(toldBy(await send(o.caller(), write, key))).toEqual(toldBy(await first));
+      expect(contentOf(await send(o.caller(), write, key))).toEqual(contentOf(await first));
     });
 
-    it('is none but that one: another body, path or query is refused', async () => {
+    it('refuses another body, path or query with the same key', async () => {
       const [write, key] = [await o.write(), randomUUID()];
       await send(o.caller(), write, key).expect(201);
       const { path, body } = await o.write();
@@ -111,7 +112,7 @@ export function keyedWrites(
       expect(doneBesides).toBe(0);
     });
 
-    it('is the caller’s own: who else sends that name does it anew', async () => {
+    it('is executed again for another caller with the same key', async () => {
       const [write, other, key] = [await o.write(), await o.write(), randomUUID()];
       const first = await send(o.caller(), write, key).expect(201);
       const doneBesides = await done(async () => {
@@ -122,26 +123,26 @@ export function keyedWrites(
       expect(doneBesides).toBe(1);
     });
 
-    it('tells which parameters had no effect the second time too', async () => {
+    it('names parameters without effect in the second answer too', async () => {
       const { body, ...write } = await o.write();
       const idle = { ...write, body: { ...body, idle: 1 } };
       const key = randomUUID();
       const first = await send(o.caller(), idle, key).expect(201);
       const second = await send(o.caller(), idle, key);
-      expect([toldBy(first).ignored, toldBy(second)]).toEqual(['idle', toldBy(first)]);
+      expect([contentOf(first).ignored, contentOf(second)]).toEqual(['idle', contentOf(first)]);
     });
 
     it.each([
       ['an empty one', ''],
       ['one of 256 characters', 'k'.repeat(256)],
       ['one that cannot be printed', 'caf\u00e9'],
-    ])('needs a name: %s is refused', async (_, key) => {
+    ])('needs a valid key: %s is refused', async (_, key) => {
       const answer = await send(o.caller(), await o.write(), key);
       expect([answer.status, answer.body]).toEqual([400, { error: 'Idempotency-Key is invalid' }]);
     });
 
     if (o.refused !== undefined) {
-      it('may be sent again once it was refused: nothing was done', async () => {
+      it('may be sent again after a refusal', async () => {
         const [write, key] = [await o.write(), randomUUID()];
         const answer = await send(o.caller(), { ...write, body: o.refused! }, key);
         expect([400, 409, 422]).toContain(answer.status);

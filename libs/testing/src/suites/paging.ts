@@ -8,18 +8,18 @@ export interface PagedList {
   readonly app: TestApp;
   readonly viewer: Viewer;
   readonly path: string;
-  /** Further parameters of the list, which every link must repeat. */
+  /** Further parameters of the list. Every link must repeat them. */
   readonly query?: Params;
-  /** How many rows there are: 5 to 100. */
+  /** Number of rows: 5 to 100. */
   readonly rows: number;
-  /** Where the endpoint says what is wrong with parameters; `error` without. */
+  /** Key of the answer for problems of parameters; default `error`. */
   readonly refusesUnder?: 'message';
-  /** Tells rows apart; `id` without. */
+  /** Identifies a row; default `id`. */
   readonly key?: (row: Record<string, unknown>) => unknown;
 }
 
 /**
- * What holds for every list with pages. Shape: `list` is called inside each test, after the spec's own set-up.
+ * Standard behaviour of every list with pages. Shape: `list` is called inside each test, after the spec's own set-up.
  * Source: reference identity-and-import 1.3.
  */
 export function paging(list: () => PagedList): void {
@@ -76,7 +76,7 @@ export function paging(list: () => PagedList): void {
       expect([response.status, response.body, response.get('x-next-page')]).toEqual([200, [], '']);
     });
 
-    it('has 20 rows on a page unless told otherwise, and at most 100', async () => {
+    it('has 20 rows on a page by default, and at most 100', async () => {
       expect((await ask()).get('x-per-page')).toBe('20');
       expect((await ask({ per_page: 1000 })).get('x-per-page')).toBe('100');
       expect((await ask({ page: 0 })).get('x-page')).toBe('1');

@@ -4,7 +4,7 @@ import { inBrackets, requestOf } from '../agent';
 import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
-/** The ways in which clients send the same parameters. */
+/** The encodings in which clients send the same parameters. */
 const ENCODINGS: Readonly<Record<string, (request: Test, params: Params) => Test>> = {
   JSON: (request, params) => request.send(params),
   'JSON of texts': (request, params) => request.send(asTexts(params)),
@@ -17,8 +17,8 @@ const ENCODINGS: Readonly<Record<string, (request: Test, params: Params) => Test
 };
 
 /**
- * The same parameters mean the same in every encoding. Shape: `to` makes the request anew for each encoding, so that
- * names that must be unique can differ; `seen` picks what must be equal out of the answer.
+ * The same parameters mean the same in every encoding. Shape: `to` builds a new request for each encoding, so that names
+ * that must be unique can differ; `seen` returns the part of the answer that must be equal.
  * Source: reference identity-and-import 1.2, 14.1.
  */
 export function parameterEncodings(o: {

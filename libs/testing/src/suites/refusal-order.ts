@@ -6,25 +6,25 @@ import type { TestApp } from '../app';
 
 export interface RefusedEndpoint {
   readonly method: Method;
-  /** Below a parent that nobody but its members sees. */
+  /** A path below a parent that only its members see. */
   readonly path: string;
-  /** Parameters that pass, and some that do not. */
+  /** Valid parameters, and invalid ones. */
   readonly good: Params;
   readonly bad: Params;
   readonly anonymous: Viewer;
-  /** Signed in, and no member. */
+  /** Signed in, and not a member. */
   readonly outsider: Viewer;
-  /** Sees the parent, and may not do this; left out when everybody who sees the parent may. */
+  /** Sees the parent, but lacks the permission; absent when everyone who sees the parent has it. */
   readonly reader?: Viewer;
-  /** May do it. */
+  /** Has the permission. */
   readonly allowed: Viewer;
-  /** Parameters are judged last, and what is wrong with them stands under `message` (`authorizeFirst`). */
+  /** Parameters are checked last, and their problems are under `message` (`authorizeFirst`). */
   readonly judgesParametersLast?: true;
 }
 
 /**
- * Refusals come in one order: token 401, scope 403, parameters 400, parent 404, permission 403; each earlier one is
- * told even when later ones hold too, so that nothing is learnt about what one may not see.
+ * Refusals come in one order: token 401, scope 403, parameters 400, parent 404, permission 403. An earlier one wins even
+ * when later ones apply too, so that no answer reveals what the caller may not see.
  * Source: ADR 0003.
  */
 export function refusalOrder(app: () => TestApp, endpoint: () => RefusedEndpoint | Promise<RefusedEndpoint>): void {
@@ -39,12 +39,12 @@ export function refusalOrder(app: () => TestApp, endpoint: () => RefusedEndpoint
       expect((await ask((e) => e.anonymous, 'bad')).body).toEqual({ message: '401 Unauthorized' });
     });
 
-    it('go on with the scope of the token', async () => {
+    it('check the scope of the token next', async () => {
       const response = await ask((e) => ({ ...e.outsider, scopes: ['read_registry'] }), 'bad');
       expect([response.status, (response.body as Params)['error']]).toEqual([403, 'insufficient_scope']);
     });
 
-    it('judge parameters before anything is looked up, unless the endpoint judges them last', async () => {
+    it('check parameters before any lookup, unless the endpoint checks them last', async () => {
       const asked = await endpoint();
       if (asked.judgesParametersLast) {
         expect((await ask((e) => e.outsider, 'bad')).status).toBe(404);
@@ -57,11 +57,11 @@ export function refusalOrder(app: () => TestApp, endpoint: () => RefusedEndpoint
       expect([response.status, typeof (response.body as Params)['error']]).toEqual([400, 'string']);
     });
 
-    it('do not tell an outsider that there is something', async () => {
+    it('do not reveal to an outsider that the resource exists', async () => {
       expect((await ask((e) => e.outsider, 'good')).status).toBe(404);
     });
 
-    it('end with the permission', async () => {
+    it('check the permission last', async () => {
       if ((await endpoint()).reader !== undefined) expect((await ask((e) => e.reader!, 'good')).status).toBe(403);
       expect((await ask((e) => e.allowed, 'good')).status).toBeLessThan(300);
     });

@@ -12,16 +12,16 @@ export type MatrixVisibility = (typeof MATRIX_VISIBILITIES)[number];
 type Line = { method: Method; path: string; body: string; letters: readonly string[]; statuses: readonly number[] };
 
 export interface RoleMatrix {
-  /** The table: says at its top how it is read. */
+  /** The table. Its head explains the format. */
   readonly file: string;
   readonly clients: () => Readonly<Record<MatrixRole, Agent>>;
-  /** What stands for `{project}` in a line, by the visibility that the parents of the line have. */
+  /** Values for `{project}` in a line, by the visibility of the line's parents. */
   readonly places: () => Readonly<Record<MatrixVisibility, Readonly<Record<string, string>>>>;
 }
 
 /**
- * Who may do what: every line of a table, in each visibility, by each role. And that every endpoint of the service has a
- * line. Shape: members of the places have these roles in them. Source: reference identity-and-import 12.
+ * Permissions: every line of a table, in each visibility, for each role. Every endpoint of the service must have a line.
+ * Shape: members of the parents have these roles in them. Source: reference identity-and-import 12.
  */
 export function roleMatrix({ file, clients, places }: RoleMatrix): void {
   const lines = linesOf(file);
@@ -42,8 +42,8 @@ export function roleMatrix({ file, clients, places }: RoleMatrix): void {
             ? request
             : request.type('json').send(fill(line.body, visibility, n)));
           if (isAsExpected(letter, line, answer)) continue;
-          const told = answer.text.slice(0, 120);
-          deviations.push(`${visibility} ${role}: ${letter} expected, ${answer.status} ${told}`);
+          const excerpt = answer.text.slice(0, 120);
+          deviations.push(`${visibility} ${role}: ${letter} expected, ${answer.status} ${excerpt}`);
         }
       }
       expect(deviations).toEqual([]);
@@ -87,10 +87,10 @@ function linesOf(file: string): readonly Line[] {
     }));
 }
 
-/** Paths of the table are below the API, or from the root on after `//`. */
+/** Paths of the table are below the API, or at the root after `//`. */
 const urlOf = (path: string) => (path.startsWith('//') ? path.slice(1) : `/api/v4${path}`);
 
-/** What an answer is in the letters of the table; `+` is judged against the status that the line names. */
+/** The answer as a letter of the table; `+` is compared with the status that the line names. */
 function isAsExpected(letter: string, { path, body: sent, statuses }: Line, { status, body }: Response): boolean {
   const message: unknown = (body as { message?: unknown } | null)?.message;
   const parent = /\{(group|project)\}/.exec(path + sent)?.[1];

@@ -8,10 +8,10 @@ import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
 /**
- * Every route of a service with every scope there is, against the table of scopes: whoever has none of those that open
- * the route is told so, with the scopes that would do; whoever has one is not. What the endpoint says otherwise is not
- * looked at, and the calls do not count as tests of the route.
- * Shape: `viewer` is an ordinary person without a token id; `params` passes the parameters of endpoints that judge them
+ * Every route of a service with every scope, compared with the table of scopes: a token without a sufficient scope is
+ * refused and the refusal names the sufficient scopes; a token with one is not refused for its scope. The rest of the
+ * answer is not checked, and the calls do not count as tests of the route.
+ * Shape: `viewer` is an ordinary user without a token id; `params` are valid parameters for endpoints that check them
  * first, by method and template. Source: reference identity-and-import 4.3, 4.4.
  */
 export function tokenScopes(o: {
@@ -25,14 +25,14 @@ export function tokenScopes(o: {
     return requestOf(agent, method, path).send(o.params?.[`${method} ${template}`]);
   };
 
-  it.each(routesOf(registeredEndpoints()))('%s %s wants the scopes of the table', async (method, template) => {
+  it.each(routesOf(registeredEndpoints()))('%s %s requires the scopes of the table', async (method, template) => {
     const opening = scopesOpening(method, template.startsWith('/api/v4/') ? template.slice(7) : `/${template}`);
     const answers = await Promise.all(
       Object.keys(TOKEN_SCOPES).map(async (scope) => [scope, await ask(method, template, [scope])] as const),
     );
-    const told = Object.fromEntries(answers.map(([scope, answer]) => [scope, refusalOf(answer)]));
+    const refusals = Object.fromEntries(answers.map(([scope, answer]) => [scope, refusalOf(answer)]));
     const wanted = Object.keys(TOKEN_SCOPES).map((scope) => [scope, wantedOf(scope, opening)]);
-    expect(told).toEqual(Object.fromEntries(wanted));
+    expect(refusals).toEqual(Object.fromEntries(wanted));
     if (method !== 'GET' || opening === null) return;
     const heads = await Promise.all(['read_api', 'write_repository'].map((scope) => ask('HEAD', template, [scope])));
     const read = answers.find(([scope]) => scope === 'read_api')![1];
@@ -46,7 +46,7 @@ function routesOf(endpoints: readonly EndpointRecord[]): [Method, string][] {
   );
 }
 
-/** The body of a refusal for want of a scope; null for every other answer. */
+/** The body of a refusal for a missing scope; null for every other answer. */
 function refusalOf({ status, headers, body }: Response): unknown {
   if (status !== 403 || (body as Params | null)?.['error'] !== 'insufficient_scope') return null;
   return { ...(body as Params), challenge: headers['www-authenticate'] ?? null };

@@ -4,7 +4,7 @@ import { requestOf } from '../agent';
 import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
-/** How somebody stands to a project or group. */
+/** Relations of a viewer to a project or group. */
 export type Standing = 'anonymous' | 'external' | 'outsider' | Role | 'admin';
 const STANDINGS: readonly Standing[] = [
   'anonymous',
@@ -28,21 +28,21 @@ export interface Standpoint {
 
 export interface VisibilityTable {
   readonly app: () => TestApp;
-  /** A parent of this visibility, and a viewer who stands like this to it. */
+  /** A parent of this visibility, and a viewer with this relation to it. */
   readonly from: (visibility: Visibility, standing: Standing) => Promise<Standpoint> | Standpoint;
-  /** Status of somebody who sees the parent: 200 without. */
+  /** Status for a viewer who sees the parent; default 200. */
   readonly seen?: (standing: Standing, visibility: Visibility) => number;
-  /** Status of an anonymous caller wherever they ask, for endpoints that want a token. */
+  /** Status for an anonymous caller in any visibility, for endpoints that require a token. */
   readonly anonymous?: 401;
 }
 
 /**
- * Every standing against every visibility: whoever may not know the parent is told 404, everybody else what `seen`
- * says. Source: reference identity-and-import 1.5, 12; reference reliability 7.1 (API1).
+ * Every relation with every visibility: a viewer who may not know the parent gets 404, every other viewer the status
+ * `seen`. Source: reference identity-and-import 1.5, 12; reference reliability 7.1 (API1).
  */
 export function visibility(table: VisibilityTable): void {
   describe.each(VISIBILITIES)('in a %s parent', (level) => {
-    it.each(STANDINGS)('tells %s only what they may know', async (standing) => {
+    it.each(STANDINGS)('shows %s only what they may see', async (standing) => {
       const { viewer, path, method = 'GET', body } = await table.from(level, standing);
       const response = await requestOf(table.app().as(viewer), method, path).send(body);
       const wanted = expectation(table, level, standing);

@@ -6,11 +6,11 @@ import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
 /**
- * Every endpoint of a service with the least and the most of each number that it takes: whatever it answers, no column
- * and no cast fails on it. The calls do not count as tests of the route.
- * Shape: `viewer` is an administrator; `ids` are things that there are, by the word of the path before them
- * (`{ projects: 7 }`), others are 1; `params` are what an endpoint wants besides, by method and template, with a number
- * that no other request has. Source: reference identity-and-import 1.2.
+ * Every endpoint of a service with the least and the greatest value of each number that it takes: whatever it answers,
+ * no column and no cast fails on it. The calls do not count as tests of the route.
+ * Shape: `viewer` is an administrator; `ids` are existing ids by the preceding word of the path (`{ projects: 7 }`),
+ * other ids are 1; `params` are other required parameters, by method and template, with a number that no other request
+ * has. Source: reference identity-and-import 1.2.
  */
 export function wholeNumbers(o: {
   readonly app: () => TestApp;
