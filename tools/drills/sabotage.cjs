@@ -60,7 +60,7 @@ const CHANGES = {
   'heard-once': {
     only: /apps[\\/]collaboration/,
     file: /messaging[\\/]dist[\\/]relay[\\/]restoration\.js$/,
-    from: /await this\.readAnew\([^;]*;/,
+    from: /await this\.readFrom\([^;]*;/,
     to: '',
   },
   /** A session that broke off means that the mail server is away. */
