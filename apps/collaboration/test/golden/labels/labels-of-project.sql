@@ -1,4 +1,4 @@
--- labels-bytes-e1280315a81b: $1 value, $2 value_2
+-- labels-bytes-e1280315a81b: $1 parent, $2 groups
 select
   coalesce(sum(bytes), 0) > 524288 as is_heavy
 from
@@ -9,8 +9,8 @@ from
       labels row
     where
       (
-        row.project_id = :value
-        or row.group_id = any (:value_2::bigint[])
+        row.project_id = :parent
+        or row.group_id = any (:groups::bigint[])
       )
     order by
       row.title asc,
