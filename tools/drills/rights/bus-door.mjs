@@ -1,6 +1,7 @@
 /**
- * Strangers on the bus, services that try what is another's, and false news of what lives: nothing is published,
- * consumed, heard or destroyed that is not theirs. Source: ADR 0170, 0171; reference reliability 2.3.
+ * Accounts without credentials on the bus, services that use subjects of other services, and forged events about existing
+ * resources: no account may publish, consume, read or destroy data of another service. Source: ADR 0170, 0171; reference
+ * reliability 2.3.
  */
 import { randomUUID } from 'node:crypto';
 import { connect } from 'nats';
@@ -10,7 +11,7 @@ import { SERVICES } from '../../estate/environment.mjs';
 
 const DELETIONS = ['identity.user.deleted.v1', 'identity.project.deleted.v1', 'identity.group.deleted.v1'];
 
-/** Shape: `attempts`, those that came `through`, effects of false events that were `refused`, things `lost`; `wrong` of all. */
+/** Shape: `attempts`, `through` (successful ones), `refused` (effects of forged events), `lost` resources; `wrong` is the number of violations. */
 export async function run(client) {
   const drill = new BusDoor(client);
   await drill.open();
@@ -57,7 +58,7 @@ class BusDoor {
     if (this.facts.examples.length < 5) this.facts.examples.push(text);
   }
 
-  /** A living person with all that somebody can have, and a true deletion of each kind as a pattern for false ones. */
+  /** A user with every kind of data, and a genuine deletion event of each kind as a template for forged ones. */
   async settle() {
     const { client } = this;
     const person = await client.person('nester');
@@ -109,7 +110,7 @@ class BusDoor {
     };
   }
 
-  /** Without a name, and with a wrong word. */
+  /** Without a user name, and with a wrong password. */
   async strangers() {
     const { host } = new URL(this.nats.url);
     for (const login of [
@@ -124,7 +125,7 @@ class BusDoor {
     }
   }
 
-  /** What a service's own key opens is its own: every call of all others, and the ears of all. */
+  /** A service's own key allows its own subjects only: tries every call and subscription of all other services. */
   async service(name) {
     const connection = await this.#enter(new URL(this.nats.urlOf(name)));
     for (const other of SERVICES.filter((one) => one !== name)) {
@@ -167,13 +168,13 @@ class BusDoor {
     const subscription = connection.subscribe(subject);
     const refusal = subscription.closed.then((error) => error ?? true);
     await connection.flush();
-    // The server answers what it refuses before the flush; what it allows stays open.
+    // The server reports refusals before the flush; allowed subscriptions stay open.
     const isClosed = await Promise.race([refusal, connection.flush().then(() => null)]);
     this.#count(isClosed === null && !subscription.isClosed(), `${name} hears ${subject}`);
     subscription.unsubscribe();
   }
 
-  /** By identity's own key, as a thief would: about what lives, with and without a version of the directory. */
+  /** Publishes with identity's own key, as an attacker would: about existing resources, with and without a directory version. */
   async falseNews(nest) {
     const connection = await this.#enter(new URL(this.nats.urlOf('identity')));
     const ids = [nest.person.id, nest.project, nest.group];
@@ -195,7 +196,7 @@ class BusDoor {
     await this.#compare(nest);
   }
 
-  /** Each effect that hears of it, of whatever service, has refused it or done it. */
+  /** Waits until each effect of the event, in every service, has refused or processed it. */
   async #judged(forged) {
     const hearers = await this.manager.consumers.list('IDENTITY').next();
     for (const [service, url] of Object.entries(this.client.estate.databases)) {

@@ -1,7 +1,7 @@
 /**
- * Anonymous callers from as many addresses send the dearest searches, and ask for the heaviest pages, in a public project
- * whose texts are as long as they may be, while others read. Nobody else notices: every answer of theirs is a good one,
- * and those of the callers are answers, a page that is too heavy, or a place in line that came too late.
+ * Anonymous callers from as many addresses send the most expensive searches, and request the heaviest pages, in a public
+ * project with texts of maximum length, while other users read. The others are not affected: all their answers succeed.
+ * The callers get answers, refusals of pages that are too heavy, or refusals after waiting too long in the queue.
  * Source: reference reliability 6.3.
  */
 import { get } from 'node:http';
@@ -11,12 +11,12 @@ import pg from 'pg';
 const CALLERS = 24;
 const INNOCENTS = 4;
 const SECONDS = 10;
-/** Each as long as the longest description of its kind. */
+/** Texts as long as the longest description of their kind. */
 const ROWS = 100;
 const SEARCHES = ['b'.padStart(255, 'a'), 'aa '.repeat(85), 'ö'.repeat(255), 'b'.padEnd(255, 'a')];
 const EXPECTED = [200, 400, 429];
 
-/** Shape: `statuses` of the callers, `innocent` answers of others, `wrong` of both. */
+/** Shape: `statuses` of the callers, `innocent` answers of other users, `wrong` is the number of violations in both. */
 export async function run(client) {
   const drill = new Searches(client);
   await drill.open();
@@ -67,7 +67,7 @@ class Searches {
       const status = await this.#from(`127.0.1.${1 + index}`, count % 8 === 0 ? list : `${list}&search=${search}`);
       this.facts.statuses[status] = (this.facts.statuses[status] ?? 0) + 1;
       if (!EXPECTED.includes(status)) this.#complain(`${list} of a caller: ${status}`);
-      // Whoever was refused comes again a moment later, not ten thousand times a second.
+      // A refused caller waits a moment, so that it does not retry ten thousand times a second.
       if (status !== 200) await delay(100);
     }
   }
@@ -85,7 +85,7 @@ class Searches {
     });
   }
 
-  /** Reads notes and lists until it is over. */
+  /** Reads notes and lists until the drill is over. */
   async #work({ token }, index) {
     const issues = `/projects/${this.project}/issues`;
     const looks = [

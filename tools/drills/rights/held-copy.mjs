@@ -1,7 +1,7 @@
 /**
- * Collaboration's copy of the directory is held back while people lose what they had; then a note names them. It is not
- * written before the copy moves, and nobody may be told of it, by to-do, feed or e-mail, who could not read it when it was
- * written. Half of the rounds hold nothing: there the effect races with the copy. Source: ADR 0042, 0171; reference
+ * Collaboration's copy of the directory is held back while users lose access; then a note mentions them. The note is not
+ * written before the copy moves, and no user who could not read the note when it was written may learn of it by to-do,
+ * feed or e-mail. Half of the rounds hold nothing back: there the effect races with the copy. Source: ADR 0042, 0171; reference
  * reliability 4.2 (7).
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const ofMembers = (take, more = {}) => ({
   ...more,
 });
 const ofEverybody = (visibility, take) => ({ visibility, prepare: () => {}, take });
-/** Each takes what people had of a project. */
+/** Ways in which users lose access to a project. */
 const WAYS = {
   removed: ofMembers((client, project, { id }) => client.done(204, 'DELETE', `/projects/${project}/members/${id}`)),
   blocked: ofMembers((client, _, { id }) => client.done(201, 'POST', `/users/${id}/block`)),
@@ -36,7 +36,7 @@ const WAYS = {
   ),
 };
 
-/** Shape: `told` how often those were who stayed, `wrong` how often those who may not be. */
+/** Shape: `told` counts notified users who kept their access, `wrong` notified users who lost it. */
 export async function run(client) {
   const drill = new HeldCopy(client);
   await drill.open();
@@ -96,20 +96,20 @@ class HeldCopy {
     this.facts.told += 3;
   }
 
-  /** As one that applies a batch and stands still: the API goes on, over a copy that does not move. */
+  /** Simulates a process that hangs while it applies a batch: the API continues with a copy that does not move. */
   async hold() {
     await this.holder.query('begin');
     await this.holder.query('select 1 from directory_state for update');
   }
 
-  /** Whom it names is judged by the copy, which has not seen what they lost. */
+  /** Recipients of mentions are checked with the copy, which has not seen their loss of access. */
   async noteWaits(round, word) {
     await delay(HELD_MS);
     const { rowCount } = await this.database.query('select 1 from notes where body like $1', [`%${word}%`]);
     if (rowCount > 0) this.note(round, ['a note over a copy that stands still']);
   }
 
-  /** To-dos as rows, since lists judge them again; e-mails as the mail server got them; feeds as they are shown. */
+  /** To-dos as rows, because lists check access again; e-mails as the mail server received them; feeds as shown. */
   async told({ id, email, token }, word) {
     const text = `%${word}%`;
     const todos = await this.database.query(

@@ -1,23 +1,23 @@
 /**
- * Many replace one token at the same moment, through the gateway, while others work. One of them succeeds, the others are
- * refused as documented, and nobody else notices, also while whoever came first stands still in the database.
+ * Many requests rotate one token at the same moment, through the gateway, while other users work. One succeeds, the others
+ * are refused as documented, and no other user is affected, even while the first rotation hangs in the database.
  * Source: reference identity-and-import 4.8.
  */
 import pg from 'pg';
 import { until } from '../client.mjs';
 
 const AT_ONCE = 50;
-/** Of the rounds of each way, the last is held up in the middle. */
+/** In the last of the rounds of each way, the rotation is delayed in the middle. */
 const ROUNDS = 3;
-/** Others, and tokens of each: so many that a gateway has to ask about most of their calls. */
+/** Other users, with several tokens each: so many that a gateway must ask identity about most of their calls. */
 const INNOCENTS = { people: 6, tokens: 20 };
-/** Calls of theirs while a rotation stands still. */
+/** Calls of the other users while a rotation hangs. */
 const MEANWHILE = 60;
 const BAD_REQUEST = '400 Bad request - Token already revoked';
 const REVOKED = 'Token was revoked. You have to re-authorize from the user.';
 
 const wanted = { name: 'spun', scopes: ['api'] };
-/** Each way to replace a token. Shape: `{ id, path, token }`, the credential of who asks. */
+/** The ways to rotate a token. Shape: `{ id, path, token }`, with the credential of the caller. */
 const WAYS = {
   personal: async (client, { id, token }) => {
     const made = await client.made(`/users/${id}/personal_access_tokens`, wanted);
@@ -43,7 +43,7 @@ const WAYS = {
   },
 };
 
-/** Shape: `statuses` of the rotations, `innocent` answers of others, `wrong` of both. */
+/** Shape: `statuses` of the rotations, `innocent` answers of other users, `wrong` is the number of violations in both. */
 export async function run(client) {
   const drill = new Rotations(client);
   await drill.open();

@@ -7,25 +7,25 @@ import { SMTPServer } from 'smtp-server';
 import { freePort } from '../../estate/processes.mjs';
 import { until } from '../client.mjs';
 
-/** As many as there are connections: their dialogue is under way when the server stalls. */
+/** As many as there are connections: their SMTP dialogue has begun when the server stalls. */
 const MEMBERS = 5;
-/** All together a batch of the queue at most, so that all are taken at once. */
+/** Together at most one batch of the queue, so that all are taken at once. */
 const OUTSIDERS = 14;
 
-/** Each makes what was open something that members alone may read. */
+/** Ways to make an open text readable for members only. */
 const WAYS = {
   confidential: (client, project) =>
     client.done(200, 'PUT', `/projects/${project}/issues/1`, { json: { confidential: true } }),
   private: (client, project) => client.done(200, 'PUT', `/projects/${project}`, { json: { visibility: 'private' } }),
 };
 
-/** Starts the mail server that the estate will use. Shape: `env` for the estate. */
+/** Starts the mail server of the estate. Shape: `env` for the estate. */
 export async function prepare() {
   const server = await startStallingServer();
   return { env: { SMTP_URL: server.url }, server };
 }
 
-/** Shape: `told` how many members were, `wrong` how many others. */
+/** Shape: `told` is the number of notified members, `wrong` of notified other users. */
 export async function run(client, { server }) {
   const facts = { rounds: 0, told: 0, dropped: 0, wrong: 0, examples: [] };
   const database = new pg.Client({ connectionString: client.estate.databases.collaboration });
