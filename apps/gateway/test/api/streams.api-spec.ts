@@ -106,27 +106,37 @@ describe('streams through a gateway and a service in processes of their own', ()
     const after = await Promise.all(both.map((one) => one.facts()));
     return after.map(({ peak }, index) => peak - before[index]!.memory);
   };
+  /**
+   * Expects that both processes grow by little. On a busy machine garbage that is not collected yet counts as growth, so
+   * the least of three transfers decides: a body that is held in memory grows in each.
+   */
+  const expectLittleGrowth = async (work: () => Promise<void>): Promise<void> => {
+    let least = [Infinity, Infinity];
+    for (let transfers = 0; transfers < 3 && Math.max(...least) >= GROWTH; transfers += 1) {
+      const growth = await growthDuring(work);
+      least = least.map((before, index) => Math.min(before, growth[index]!));
+    }
+    for (const grown of least) expect(grown).toBeLessThan(GROWTH);
+  };
 
   describe('of 1 GB', () => {
     it('go up in little memory, with size and digest', async () => {
       await upload(BLOB, 128 * MIB);
-      const growth = await growthDuring(async () => {
+      await expectLittleGrowth(async () => {
         const { status, body } = await upload(BLOB, GIB);
         expect([status, body]).toEqual([200, { path: 'dir/a b.bin', size: GIB, sha256: digestOf(GIB) }]);
       });
-      for (const grown of growth) expect(grown).toBeLessThan(GROWTH);
     });
 
     it('come down in little memory', async () => {
       await download(128 * MIB);
-      const growth = await growthDuring(async () => expect(await download(GIB)).toBe(GIB));
-      for (const grown of growth) expect(grown).toBeLessThan(GROWTH);
+      await expectLittleGrowth(async () => expect(await download(GIB)).toBe(GIB));
     });
 
     it('wait for a service that does not read', async () => {
-      await service.ask('close');
-      const producer = new Producer(GIB);
-      const growth = await growthDuring(async () => {
+      await expectLittleGrowth(async () => {
+        await service.ask('close');
+        const producer = new Producer(GIB);
         const headers = { ...TOKEN, 'content-length': String(GIB) };
         const answer = request(url(`${BLOB}?waits=true`), { method: 'PUT', headers, body: producer });
         await eventually(() => producer.made > 0);
@@ -135,13 +145,12 @@ describe('streams through a gateway and a service in processes of their own', ()
         const { statusCode, body } = await answer;
         expect([statusCode, ((await body.json()) as { size: number }).size]).toEqual([200, GIB]);
       });
-      for (const grown of growth) expect(grown).toBeLessThan(GROWTH);
     });
 
     it('wait for a client that does not read', async () => {
-      const before = (await reports()).produced;
-      const produced = async (): Promise<number> => (await reports()).produced - before;
-      const growth = await growthDuring(async () => {
+      await expectLittleGrowth(async () => {
+        const before = (await reports()).produced;
+        const produced = async (): Promise<number> => (await reports()).produced - before;
         const sent = open('GET', `${BLOB}?bytes=${GIB}`);
         sent.end();
         const answer = await answered(sent);
@@ -152,7 +161,6 @@ describe('streams through a gateway and a service in processes of their own', ()
         for await (const chunk of answer) got += (chunk as Buffer).length;
         expect(got).toBe(GIB);
       });
-      for (const grown of growth) expect(grown).toBeLessThan(GROWTH);
     });
   });
 
