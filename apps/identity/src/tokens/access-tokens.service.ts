@@ -95,9 +95,9 @@ export class AccessTokensService {
 
   /**
    * Revokes the family of a token, because a replaced token was presented for rotation and its successor may be in the
-   * wrong hands. A concurrent rotation in the family finishes first: otherwise it would create a successor that stays
-   * valid. Of concurrent calls one waits for the lock on the family and the others wait for that one in memory, so that
-   * they do not use up all connections.
+   * wrong hands. A concurrent rotation in the family finishes first, even if it reaches its rows later: otherwise none of
+   * several concurrent rotations would succeed. Of concurrent calls one waits for the lock on the family and the others
+   * wait for that one in memory, so that they do not use up all connections.
    */
   async revokeFamilyOf(tokenId: number): Promise<void> {
     const familyId = await this.queries.activeFamilyId(tokenId);

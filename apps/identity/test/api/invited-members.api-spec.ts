@@ -129,7 +129,7 @@ describe('users of a project', () => {
 });
 
 describe('membership rules', () => {
-  it("a token's bot of another resource, the ghost and placeholders cannot be members", async () => {
+  it('placeholders cannot be members', async () => {
     const host = await make('group');
     const ghost = await person();
     await identity.db.query(`update users set kind = 'placeholder' where id = $1`, [ghost.id]);

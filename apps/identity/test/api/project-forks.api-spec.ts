@@ -122,7 +122,7 @@ describe('POST /projects/:id/fork', () => {
     expect(body.avatar_url).toBe(`http://localhost:8080/uploads/-/system/project/avatar/${body.id}/a.png`);
   });
 
-  it('is 409 by field when the name or path is taken or the namespace is full, or has no room for external users', async () => {
+  it('is 409 by field when the name or path is taken or reserved, and when the namespace is full', async () => {
     const source = await open({ name: 'Twice Forked' });
     await fork(bob, source.id).expect(201);
     const cases: [object, object][] = [

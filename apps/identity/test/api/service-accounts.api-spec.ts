@@ -151,7 +151,7 @@ describe('POST /groups/:id/service_accounts', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
   });
 
-  it('requires owners, unless the setting restricts it further', async () => {
+  it('requires owners, and gives only them the reason why a subgroup is refused', async () => {
     expect(await outcome(gus.client.post(at()).send({}))).toEqual([403, MAY_NOT_CREATE]);
     await identity.root.post(at()).send({}).expect(201);
     const below = await make.group(olga, { parent_id: nest.id });
