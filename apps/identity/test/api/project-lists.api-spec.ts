@@ -65,7 +65,7 @@ describe('the projects of a member', () => {
 
 describe('an out-of-range id', () => {
   it.each(['', '/forks', '/starrers', '/groups', '/users', '/badges', '/avatar'])(
-    'is not accepted in %s',
+    'answers 404 at /projects/:id%s',
     async (rest) => {
       const { status, body } = await ada.client.get(`/api/v4/projects/99999999999999999999${rest}`);
       expect([status, body]).toEqual([404, { message: '404 Project Not Found' }]);
