@@ -10,14 +10,20 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+/** @param {string} name */
 const bin = (name) => `${root}node_modules/.bin/${name}`;
 
-/** The longest first: they decide how long all of it takes. */
+/**
+ * The longest steps first, because they determine the total duration.
+ * @type {[name: string, command: string, args: string[]][]}
+ */
 const STEPS = [
   ['lint', bin('eslint'), ['.']],
   ['types', bin('oxlint'), ['apps', 'libs']],
-  ['generated', process.execPath, ['tools/gen.mjs', '--check']],
+  ['tool-types', bin('tsc'), ['--project', 'tools/tsconfig.json']],
+  ['generated', process.execPath, ['tools/generate/gen.mjs', '--check']],
   ['cycles', bin('depcruise'), ['--config', '.dependency-cruiser.cjs', '--output-type', 'err', 'apps', 'libs']],
+  ['unused', bin('knip'), ['--include', 'exports,types', '--no-progress', '--no-config-hints']],
   ['words', process.execPath, ['tools/checks/words.mjs', '--check']],
   ['wings', process.execPath, ['tools/checks/wings.mjs', '--check']],
   ['tables', process.execPath, ['tools/checks/table-owners.mjs', '--check']],
@@ -37,8 +43,9 @@ if (unknown.length > 0) {
 }
 
 const waiting = STEPS.filter((step) => only?.includes(step[0]) ?? true);
+/** @type {string[]} */
 const failed = [];
-/** Steps share nothing but what they read. Each prints at its end, so that the output of two does not mix. */
+/** Steps are independent. Each prints at its end, so that outputs do not mix. */
 await Promise.all(
   Array.from({ length: availableParallelism() }, async () => {
     for (let step = waiting.shift(); step; step = waiting.shift()) {
@@ -56,9 +63,15 @@ if (failed.length > 0) {
   process.exitCode = 1;
 }
 
-/** Runs a step to its end; a program that cannot be started has failed. */
+/**
+ * Runs a step to its end; a program that cannot be started has failed.
+ * @param {string} command
+ * @param {string[]} args
+ * @returns {Promise<{ status: number | null, output: string }>}
+ */
 function ended(command, args) {
   return new Promise((resolve) => {
+    /** @type {Buffer[]} */
     const parts = [];
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part));

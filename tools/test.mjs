@@ -5,16 +5,21 @@
  *
  *   node tools/test.mjs [--only unit|db|api|contract|e2e|estate|model] [--with-check] [words for jest]
  *
- * Most specs wait for timers of the product more than they compute, so the suites run side by side. Failed spec files
+ * Most specs wait for timers of the product more than they compute, so the suites run in parallel. Failed spec files
  * are repeated once, alone, after everything else (tools/jest/repeats.mjs). `--with-check` runs `npm run check` too.
- * The last line holds the totals, `N passed, N failed, N skipped`; a suite that cannot run counts as failed.
+ * The last line contains the totals, `N passed, N failed, N skipped`; a suite that cannot run counts as failed.
+ *
+ * @import { SchemaDigests } from './processes/build.mjs'
+ * @import { SuiteResult } from './jest/repeats.mjs'
+ * @typedef {{ name: string, run(only: string | null): Promise<SuiteResult> }} Suite
+ * @typedef {Suite & SuiteResult} FinishedSuite
  */
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installDependencies, refuseOldNode } from './estate/install.mjs';
+import { installDependencies, refuseOldNode } from './processes/install.mjs';
 import { runJest } from './jest/jest-run.mjs';
 import { runJourneys } from './jest/journeys.mjs';
 import { runNodeTests } from './jest/node-run.mjs';
@@ -22,52 +27,65 @@ import { repeatFailed } from './jest/repeats.mjs';
 import { Report } from './jest/report.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** @type {Record<string, string>} */
 const FILES = {
   unit: '\\.spec\\.ts$',
   db: '\\.db-spec\\.ts$',
   api: '\\.api-spec\\.ts$',
   contract: '\\.contract-spec\\.ts$',
 };
-/** The model test alone: longer. */
+const TEST_FOLDERS = ['processes', 'servers', 'snapshots', 'checks', 'jest', 'drills'].map(
+  (name) => `tools/${name}/test`,
+);
+/** Settings of a run of the model test only, which is longer. */
 const LONG_MODEL_RUN = { MODEL_STEPS: '20000', MODEL_RATE: '100' };
 /** A jest worker grows to about this much before its garbage is collected. Units: bytes. */
 const WORKER_BYTES = 3 * 2 ** 30;
 const report = new Report();
 
+/** @param {string[]} words */
 async function main(words) {
   const isChecked = words[0] === '--with-check' && Boolean(words.shift());
-  const only = words[0] === '--only' ? words.splice(0, 2)[1] : null;
+  const only = words[0] === '--only' ? (words.splice(0, 2)[1] ?? '') : null;
   if (only !== null && !FILES[only] && !['e2e', 'estate', 'model'].includes(only))
     throw new Error(`There is no kind of test "${only}"`);
   refuseOldNode();
   await report.timed('install', () => installDependencies((text) => console.log(text)));
-  const { stopTestServers } = await import('./estate/test-servers.mjs');
-  const { build } = await import('./estate/build.mjs');
+  const { stopTestServers } = await import('./servers/test-servers.mjs');
+  const { build } = await import('./processes/build.mjs');
   const { digests } = await report.timed('build', () => build());
   try {
     const suites = suitesOf(only, words, digests);
-    await Promise.all([
+    const finished = await Promise.all([
       runAll(suites.filter(({ name }) => name === 'jest')),
       (async () => {
         if (isChecked) await report.timed('check', check);
-        await runAll(suites.filter(({ name }) => name !== 'jest'));
+        return runAll(suites.filter(({ name }) => name !== 'jest'));
       })(),
     ]);
-    const failed = suites.some(({ files }) => files.some((file) => file.failed > 0));
-    if (failed) await report.timed('repeats', () => repeatFailed(suites, (text) => console.error(text)));
-    for (const suite of suites) report.add(suite);
+    const all = finished.flat();
+    const failed = all.some(({ files }) => files.some((file) => file.failed > 0));
+    if (failed) await report.timed('repeats', () => repeatFailed(all, (text) => console.error(text)));
+    for (const suite of all) report.add(suite);
     if (only === null && words.length === 0) await routesAreTested();
   } finally {
     await stopTestServers();
   }
 }
 
-/** The wanted suites. Shape: `{ name, run(only) }`; `run(null)` runs all files, `run(file)` one. */
+/**
+ * The requested suites; `run(null)` runs all files, `run(file)` one.
+ * @param {string | null} only
+ * @param {string[]} words
+ * @param {SchemaDigests} digests
+ */
 function suitesOf(only, words, digests) {
+  /** @type {Suite[]} */
   const suites = [];
-  const kind = FILES[only] ? ['--testPathPatterns', FILES[only]] : [];
+  const pattern = only === null ? undefined : FILES[only];
+  const kind = pattern ? ['--testPathPatterns', pattern] : [];
   const jest = { config: 'tools/jest/all.cjs', workers: workerCount(), words: [...kind, ...words] };
-  if (only === null || FILES[only]) suites.push({ name: 'jest', run: (file) => runJest({ ...jest, only: file }) });
+  if (only === null || pattern) suites.push({ name: 'jest', run: (file) => runJest({ ...jest, only: file }) });
   const tests = testFiles();
   if (only === null || only === 'estate')
     suites.push({ name: 'estate', run: (file) => runNodeTests({ files: tests, only: file }) });
@@ -78,38 +96,45 @@ function suitesOf(only, words, digests) {
   return suites;
 }
 
-/** Runs suites one after the other and keeps the results in them. A suite that throws does not stop the others. */
+/**
+ * Runs suites one after the other. A suite that throws does not stop the others.
+ * @param {Suite[]} suites
+ */
 async function runAll(suites) {
+  /** @type {FinishedSuite[]} */
+  const finished = [];
   for (const suite of suites) {
+    /** @type {(error: Error) => SuiteResult} */
     const failed = (error) => ({ files: [], problem: `${suite.name}: ${error.stack}` });
-    Object.assign(suite, await report.timed(suite.name, () => suite.run(null).catch(failed)));
+    finished.push({ ...suite, ...(await report.timed(suite.name, () => suite.run(null).catch(failed))) });
   }
+  return finished;
 }
 
-/** Twice the cores, as specs mostly wait; fewer where memory is short, at least two. */
+/** Twice the number of cores, because specs mostly wait; fewer with little memory, but at least two. */
 function workerCount() {
   const fitting = Math.floor(totalmem() / WORKER_BYTES);
   return Math.max(2, Math.min(fitting, 2 * availableParallelism()));
 }
 
-/** Tests of `npm start`, the checks, jest's surroundings and the drills, on Node's own runner. */
+/** Tests of the tools, for Node's own runner. */
 function testFiles() {
-  return ['tools/estate/test', 'tools/checks/test', 'tools/jest/test', 'tools/drills/test'].flatMap((folder) =>
+  return TEST_FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((name) => name.endsWith('.test.mjs'))
       .map((name) => join(ROOT, folder, name)),
   );
 }
 
-/** Every suite has run, so every served route must have been called by a test. */
+/** Checks, after all suites have run, that every served route was called by a test. */
 async function routesAreTested() {
   const { untestedRoutes } = await import('./checks/routes.mjs');
   const untested = untestedRoutes();
-  for (const route of untested) console.error(`called by no test: ${route}`);
+  for (const route of untested) console.error(`no test calls ${route}`);
   report.count(untested.length > 0 ? 'failed' : 'passed');
 }
 
-/** `npm run check`. Its steps are no tests: a failure changes the exit status and not the totals. */
+/** Runs `npm run check`. Its steps are no tests: a failure changes the exit status, but not the totals. */
 async function check() {
   const status = await new Promise((resolve) => {
     const child = spawn(process.execPath, [join(ROOT, 'tools/check.mjs')], { cwd: ROOT, stdio: 'inherit' });
@@ -123,7 +148,7 @@ try {
   await main(process.argv.slice(2));
 } catch (error) {
   report.count('failed');
-  console.error(error.message);
+  console.error(/** @type {Error} */ (error).message);
 }
 for (const line of report.lines()) console.log(line);
 process.exit(report.hasFailed ? 1 : 0);

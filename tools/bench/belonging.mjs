@@ -1,16 +1,21 @@
 /**
- * `npm run bench -- groups|projects [--rounds 5] [--count 300]`: lists of groups over 50,000 groups, or of projects with
- * one in each of them, of people who belong to 5,000 in three ways, beside the same call of somebody who belongs to 100; in
- * turn, one request at a time, through the whole stack. Held is the p50: at most twice that of the 100
- * (docs/performance.md 2). The exit code is 1 when a held call misses it.
+ * `npm run bench -- groups|projects [--rounds 5] [--count 300]`: measures lists of groups in an estate with 50,000 groups, or
+ * of projects with one in each group, for users who belong to 5,000 of them in three ways. The same call of a user who
+ * belongs to 100 is the reference; requests are sent in turn, one at a time, through the whole stack. The goal is a p50 of at
+ * most twice the reference (docs/performance.md 2). The exit code is 1 if a call with the goal misses it.
+ *
+ * @import { Estate } from '../processes/estate.mjs'
+ * @import { Person } from './writer.mjs'
+ * @typedef {Record<string, Person>} People  by way
+ * @typedef {{ held: string[], shown: string[], totals: Record<string, number>, whole: string }} List
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { WITHOUT_RATES } from '../estate/environment.mjs';
-import { startEstate } from '../estate/estate.mjs';
-import { sharedTemporary } from '../estate/postgres-files.mjs';
-import { freePort } from '../estate/processes.mjs';
+import { WITHOUT_RATES } from '../processes/environment.mjs';
+import { startEstate } from '../processes/estate.mjs';
+import { sharedTemporary } from '../servers/postgres-files.mjs';
+import { freePort } from '../processes/process-records.mjs';
 import { load } from './load.mjs';
 import { makePerson, writerOf } from './writer.mjs';
 
@@ -18,9 +23,12 @@ const GOAL = 2;
 const GROUPS = 50_000;
 const MANY = 5000;
 const FEW = 100;
-/** How the 5,000 are reached: members of each, here and there or all at the end of the names, or of one above all. */
+/** Ways of membership: few groups; 5,000 spread over all names, or at the end of the names; or one group above 5,000. */
 const WAYS = ['few', 'spread', 'last', 'inherited'];
-/** Calls that are held, calls that are only shown, and how many rows each way has. */
+/**
+ * Calls with a goal, calls that are only shown, and the number of rows of each way.
+ * @type {Record<string, List>}
+ */
 const LISTS = {
   groups: {
     held: [
@@ -52,15 +60,20 @@ const LISTS = {
   },
 };
 
-/** Shape: tokens by way. Groups and memberships are written past the API: 55,000 calls would take longer than the bench. */
+/**
+ * Creates the data. Groups and memberships are written to the database directly: 55,000 calls would take longer than the
+ * benchmark.
+ * @param {Estate} estate
+ */
 async function seed(estate) {
   const post = writerOf(estate);
+  /** @type {People} */
   const people = {};
   for (const way of WAYS) people[way] = await makePerson(post, way);
-  const client = new pg.Client({ connectionString: estate.databases.identity });
+  const client = new pg.Client({ connectionString: estate.databases['identity'] });
   await client.connect();
   const { id: root } = await post('/groups', { name: 'a root', path: 'a-root' });
-  // Most stand alone, every ninth lies below the fourth before it, the last 5,000 below one root. Names are shuffled.
+  // Most groups have no parent, every ninth is below the fourth before it, the last 5,000 below one root. Names are shuffled.
   await client.query(
     `insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
      select $4 + n, 'group', parent, array_remove(array[parent, $4 + n], null), 'Group ' || lpad((n * 7919 % $1)::text, 5, '0'),
@@ -73,12 +86,13 @@ async function seed(estate) {
     `insert into projects (namespace_id, creator_id, name, path, visibility)
      select n.id, $1, 'Project ' || n.id, 'project-' || n.id, case when n.id % 10 = 0 then 'internal' else 'private' end
      from namespaces n where n.kind = 'group' and n.id <> $2 order by n.id`,
-    [people.few.id, root],
+    [people['few']?.id, root],
   );
+  /** @type {(way: string, level: number, ids: string, values?: unknown[]) => Promise<unknown>} */
   const join = (way, level, ids, values = []) =>
     client.query(
       `insert into members (user_id, source_type, source_id, access_level) select $1, 'namespace', id, ${level} from (${ids}) ids`,
-      [people[way].id, ...values],
+      [people[way]?.id, ...values],
     );
   const alone = `select id, name, row_number() over (order by id) as n from namespaces where kind = 'group' and id <> ${root}
     and parent_id is null and not exists (select 1 from namespaces c where c.parent_id = namespaces.id)`;
@@ -91,24 +105,38 @@ async function seed(estate) {
   return people;
 }
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+/** @param {number[] | undefined} values */
+const median = (values = []) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** p50 of each person, asked in turn. */
+/**
+ * p50 of each way, measured in turn.
+ * @param {Estate} estate
+ * @param {People} people
+ * @param {string} target
+ * @param {{ rounds: number, count: number }} options
+ * @returns {Promise<Record<string, number>>}
+ */
 async function compare(estate, people, target, { rounds, count }) {
+  /** @type {Record<string, number[]>} */
   const p50 = Object.fromEntries(WAYS.map((way) => [way, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const way of WAYS) {
-      const headers = { 'private-token': people[way].token };
+      const headers = { 'private-token': people[way]?.token ?? '' };
       const request = { method: 'GET', path: encodeURI(`/api/v4${target}`), headers };
       const result = await load(estate.baseUrl, { concurrency: 1, count, next: () => request });
       if (result.bad > 0) throw new Error(`${result.bad} answers to GET ${target} were not 2xx`);
-      p50[way].push(result.p50);
+      p50[way]?.push(result.p50);
     }
   }
   return Object.fromEntries(WAYS.map((way) => [way, median(p50[way])]));
 }
 
-/** The list is right before it is quick: totals of the four. */
+/**
+ * Checks the totals of all ways before the measurement.
+ * @param {Estate} estate
+ * @param {People} people
+ * @param {Pick<List, 'whole' | 'totals'>} list
+ */
 async function check(estate, people, { whole, totals }) {
   for (const [way, { token }] of Object.entries(people)) {
     const response = await fetch(`${estate.baseUrl}/api/v4${whole}`, { headers: { 'private-token': token } });
@@ -118,23 +146,29 @@ async function check(estate, people, { whole, totals }) {
   }
 }
 
-/** Answers whether every held call kept the goal. Shape: `name` is one of `BELONGING_LISTS`. */
+/**
+ * Runs the benchmark. Resolves to whether every call met its goal. `name` is one of `BELONGING_LISTS`.
+ * @param {string} name
+ * @param {{ rounds: number, count: number }} options
+ */
 export async function benchBelonging(name, { rounds, count }) {
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
-  const { held, shown, ...list } = LISTS[name];
+  const { held, shown, ...list } = /** @type {List} */ (LISTS[name]);
   try {
     const people = await seed(estate);
     await check(estate, people, list);
     await compare(estate, people, `/${name}${held[0]}`, { rounds: 1, count: 200 });
-    console.log(`p50 in ms, and as a ratio to the person with ${FEW} groups (goal for the calls marked *: ${GOAL})`);
+    console.log(`p50 in ms, and as a ratio to the user with ${FEW} groups (goal for the calls marked *: ${GOAL})`);
     console.log(`${`GET /${name}`.padEnd(44)} ${WAYS.map((way) => way.padStart(18)).join('')}`);
     let isKept = true;
     for (const query of [...held, ...shown]) {
       const p50 = await compare(estate, people, `/${name}${query}`, { rounds, count });
-      const ratios = WAYS.map((way) => p50[way] / p50.few);
+      /** @param {string} way */
+      const of = (way) => p50[way] ?? 0;
+      const ratios = WAYS.map((way) => of(way) / of('few'));
       if (held.includes(query) && ratios.some((ratio) => ratio > GOAL)) isKept = false;
-      const cells = WAYS.map((way, at) => `${p50[way].toFixed(2)} x ${ratios[at].toFixed(2)}`.padStart(18));
+      const cells = WAYS.map((way, at) => `${of(way).toFixed(2)} x ${ratios[at]?.toFixed(2)}`.padStart(18));
       console.log(`${`${held.includes(query) ? '*' : ' '} ${query}`.padEnd(44)} ${cells.join('')}`);
     }
     return isKept;

@@ -1,34 +1,48 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 | groups | projects | growth | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--entries 10000] [--seconds 30]`:
- * the whole stack beside the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
- * medians and ratios. What decides is the CPU time of the whole stack for a thousand requests, less what it takes while
- * idle in the same time; after writes it is counted until all is quiet. With `--against` the estate of another checkout
- * (built and installed) is asked the same at the same time, in place of the limit: whatever the machine does besides
- * costs both alike, so their ratio holds where figures taken in turn scatter. The last line is ours beside it: the median
- * of the rounds' ratios. Feeds (F1 one's own, F2 a project's, F3 of all one's projects, over so many `--entries`) are
- * measured beside R1 of the same estate instead, in turn.
+ * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 | groups | projects | growth | packages | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--entries 10000] [--seconds 30]`:
+ * compares the whole stack with the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
+ * medians and ratios. The measured quantity is the CPU time of the whole stack for a thousand requests, minus its idle CPU
+ * time; after writes it is measured until the stack is idle. With `--against`, the estate of another checkout (built and
+ * installed) replaces the limit and gets the same requests at the same time: other load of the machine affects both alike, so
+ * the ratio is stable even if single figures vary. The last line is the comparison: the median of the rounds' ratios. Feeds
+ * (F1 of the user, F2 of a project, F3 of all projects of the user, with `--entries`) are compared with R1 of the same estate,
+ * in turn.
+ *
+ * @import { Estate } from '../processes/estate.mjs'
+ * @import { Request } from './load.mjs'
+ * @import { Data } from './seed.mjs'
+ * @typedef {(index: number) => Request} Workload
+ * @typedef {{ origin: string, pids: number[], processes?: Record<string, number>, kinds: Record<string, Workload> }} Target
+ * @typedef {{ cpu: number, rate: number, p50: number, p99: number, bad: number }} Figures
+ * @typedef {Figures & { shares: Record<string, number> }} Row
+ * @typedef {ReturnType<typeof options>} Options
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { WITHOUT_RATES } from '../estate/environment.mjs';
-import { freePort } from '../estate/processes.mjs';
-import { sharedTemporary } from '../estate/postgres-files.mjs';
+import { WITHOUT_RATES } from '../processes/environment.mjs';
+import { freePort } from '../processes/process-records.mjs';
+import { sharedTemporary } from '../servers/postgres-files.mjs';
 import { BELONGING_LISTS, benchBelonging } from './belonging.mjs';
+import { startEstateOf } from './checkout.mjs';
 import { cpuSeconds, idleDraw, quiet } from './cpu.mjs';
 import { benchGrowth } from './growth.mjs';
 import { benchHot } from './hot.mjs';
 import { load } from './load.mjs';
+import { benchPackages } from './packages.mjs';
 import { ISSUES, PEOPLE } from './seed.mjs';
 
+/** Maximum ratios to the limit. @type {Record<string, number>} */
 const GOALS = { R1: 1.8, R2: 2.2, R3: 1.8, W1: 3.0, M: 2.0 };
-/** What feeds may cost beside R1. */
+/** Maximum ratios of feeds to R1. @type {Record<string, number>} */
 const FEED_GOALS = { F1: 2, F2: 2, F3: 2 };
 
+/** @param {string[]} words */
 function options(words) {
+  /** @type {(name: string, fallback: number) => number} */
   const numberOf = (name, fallback) => {
     const at = words.indexOf(name);
     return at < 0 ? fallback : Number(words.splice(at, 2)[1]);
@@ -39,7 +53,7 @@ function options(words) {
   const seconds = numberOf('--seconds', 30);
   const entries = numberOf('--entries', 10_000);
   const at = words.indexOf('--against');
-  const against = at < 0 ? undefined : resolve(words.splice(at, 2)[1]);
+  const against = at < 0 ? undefined : resolve(words.splice(at, 2)[1] ?? '');
   return {
     rounds,
     count,
@@ -52,21 +66,30 @@ function options(words) {
 }
 
 /**
- * From here on an issue was opened by the person who writes to it, so that one e-mail leaves for a note: to whom it
- * mentions. The seed gives issue n to person n, modulo all people.
+ * First issue whose author is also the writer of its notes, so that a note causes one e-mail, to the mentioned user. In the
+ * seed, the author of issue n is user n, modulo the number of users.
  */
 const OWN_ISSUES = 4 * PEOPLE;
 
-/** What is asked, the same of both. */
+/**
+ * The requests, which are the same for both targets.
+ * @param {Data} data
+ * @returns {Record<string, Workload>}
+ */
 function workloads({ project, people }) {
+  /** @param {number} iid */
   const notes = (iid) => `/api/v4/projects/${project}/issues/${iid}/notes`;
-  const as = (index) => ({ 'private-token': people[index % PEOPLE].token });
+  /** @param {number} index */
+  const as = (index) => ({ 'private-token': people[index % PEOPLE]?.token ?? '' });
+  /** @param {number} index */
   const issueOf = (index) => 1 + ((index * 7) % 101);
   // Notes 1 to 200 belong to issue 1, the next 2,000 to issues 2 to 101 by twenties.
+  /** @param {number} index */
   const oneNote = (index) => {
     const id = 1 + ((index * 13) % 2200);
     return `${notes(id <= 200 ? 1 : 2 + Math.floor((id - 201) / 20))}/${id}`;
   };
+  /** @type {Record<'R1' | 'R2' | 'R3' | 'F1' | 'F2' | 'F3' | 'W1', Workload>} */
   const kinds = {
     R1: (index) => ({ method: 'GET', path: notes(issueOf(index)), headers: as(index) }),
     R2: (index) => ({ method: 'GET', path: oneNote(index), headers: as(index) }),
@@ -79,13 +102,17 @@ function workloads({ project, people }) {
       path: notes(OWN_ISSUES + (index % (ISSUES - OWN_ISSUES))),
       headers: { ...as(index), 'content-type': 'application/json' },
       body: JSON.stringify({
-        body: `Could you look at this, please? cc @${people[(index + 1) % PEOPLE].username} ${index}`,
+        body: `Could you look at this, please? cc @${people[(index + 1) % PEOPLE]?.username} ${index}`,
       }),
     }),
   };
   return { ...kinds, M: (index) => kinds[index % 10 === 0 ? 'W1' : index % 2 === 0 ? 'R2' : 'R1'](index) };
 }
 
+/**
+ * @param {Estate} estate
+ * @param {Data['people']} people
+ */
 async function startLimit(estate, people) {
   const port = await freePort();
   const tokens = Object.fromEntries(people.map(({ id, username, token }) => [token, [id, username]]));
@@ -95,7 +122,7 @@ async function startLimit(estate, people) {
       NODE_ENV: 'production',
       PORT: String(port),
       LIMIT_BASE: estate.baseUrl,
-      LIMIT_DATABASE_URL: estate.databases.collaboration,
+      LIMIT_DATABASE_URL: estate.databases['collaboration'],
       LIMIT_SMTP_URL: estate.smtpUrl,
       LIMIT_TOKENS: JSON.stringify(tokens),
     },
@@ -103,58 +130,92 @@ async function startLimit(estate, people) {
   await new Promise((resolve, reject) =>
     child.once('message', resolve).once('exit', () => reject(new Error('the limit ended'))),
   );
-  return { origin: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => child.kill() };
+  const stop = async () => void child.kill();
+  return { origin: `http://127.0.0.1:${port}`, pid: child.pid, stop };
 }
 
-/** What is only so by its number, its time or its writer; the rest of an answer is compared. */
+/** Fields whose values depend on the order and time of requests; all other fields of answers are compared. */
 const OWN = new Set(['id', 'created_at', 'updated_at']);
 
 /**
- * The limit is none unless it says all that the product says.
- * Errors: what they say differently; a note is compared without its id and times.
+ * Checks that the limit gives the same answers as the product, apart from `OWN` fields of notes.
+ * Errors: the answers differ.
+ * @param {Target} ours
+ * @param {Target} limit
+ * @param {string[]} names
+ * @param {string} mailDir
  */
-async function holdAlike(ours, limit, names, mailDir) {
+async function checkSameAnswers(ours, limit, names, mailDir) {
+  /** @type {(target: Target, name: string) => Promise<string>} */
   const ask = async ({ origin, kinds }, name) => {
-    const { path, ...request } = kinds[name](3);
+    const { path, ...request } = workloadOf(kinds, name)(3);
     const response = await fetch(origin + path, request);
     return response.text();
   };
   for (const name of names.filter((one) => one !== 'M')) {
-    if (name === 'W1') await holdOneMail([ours, limit], (target) => ask(target, name), mailDir);
+    if (name === 'W1') await checkOneMail([ours, limit], (target) => ask(target, name), mailDir);
+    /** @type {((key: string, value: unknown) => unknown) | undefined} */
     const without = name === 'W1' ? (key, value) => (OWN.has(key) ? undefined : value) : undefined;
-    const [said, floor] = (await Promise.all([ask(ours, name), ask(limit, name)])).map((text) =>
+    const [product, floor] = (await Promise.all([ask(ours, name), ask(limit, name)])).map((text) =>
       JSON.stringify(JSON.parse(text, without)),
     );
-    if (said !== floor) throw new Error(`${name}: the limit says something else:\n${said}\n${floor}`);
+    if (product !== floor) throw new Error(`${name}: the limit gives another answer:\n${product}\n${floor}`);
   }
 }
 
-/** One e-mail leaves for a note to each: it is waited for, and so is what comes shortly after it. Errors: none does, or more. */
-async function holdOneMail(targets, ask, folder) {
+/**
+ * @param {Record<string, Workload>} kinds
+ * @param {string} name
+ */
+function workloadOf(kinds, name) {
+  const workload = kinds[name];
+  if (!workload) throw new Error(`there is no benchmark ${name}`);
+  return workload;
+}
+
+/**
+ * Checks that a note causes one e-mail at each target, also shortly after the first one. Errors: none, or several.
+ * @param {Target[]} targets
+ * @param {(target: Target) => Promise<unknown>} ask
+ * @param {string} folder
+ */
+async function checkOneMail(targets, ask, folder) {
   const sent = () => readdirSync(folder).filter((file) => file.endsWith('.eml')).length;
   for (const target of targets) {
     const before = sent();
     await ask(target);
-    for (let look = 0; look < 100 && sent() === before; look += 1) await delay(100);
+    for (let attempt = 0; attempt < 100 && sent() === before; attempt += 1) await delay(100);
     await delay(1000);
     if (sent() !== before + 1) throw new Error(`${target.origin}: ${sent() - before} e-mails for one note`);
   }
 }
 
 /**
- * V8 compiles what is called often for the first ten thousand requests of a kind, the product's two processes longer
- * than the one of the limit: what runs for months is measured after that. Units: seconds before the first round, and
- * before each.
+ * Duration of the warm-up before the first round, and before each round. V8 optimizes during the first ten thousand requests
+ * of a kind, and longer in the product's two processes than in the one of the limit. Units: seconds.
  */
 const WARM_SECONDS = { first: 10, each: 1 };
 
-/** Answers the idle draw. */
+/**
+ * Warms a target up. Resolves to its idle CPU use.
+ * @param {Target} target
+ * @param {Workload} next
+ * @param {Pick<Options, 'concurrency'>} options
+ * @param {number} round
+ */
 async function warm(target, next, { concurrency }, round) {
   const seconds = round === 0 ? WARM_SECONDS.first : WARM_SECONDS.each;
   await load(target.origin, { concurrency, seconds, next: (index) => next(index + 7919) });
   return idleDraw(target.pids);
 }
 
+/**
+ * @param {Target} target
+ * @param {Workload} next
+ * @param {Pick<Options, 'concurrency' | 'count'>} options
+ * @param {number} idle
+ * @returns {Promise<Row>}
+ */
 async function measure(target, next, { concurrency, count }, idle) {
   const [from, before, byProcess] = [performance.now(), cpuSeconds(target.pids), cpuByProcess(target)];
   const result = await load(target.origin, { concurrency, count, next });
@@ -163,7 +224,7 @@ async function measure(target, next, { concurrency, count }, idle) {
   const cpu = ((cpuSeconds(target.pids) - before - idle * seconds) / count) * 1000;
   const shares = Object.entries(cpuByProcess(target)).map(([name, used]) => [
     name,
-    ((used - byProcess[name]) / count) * 1000,
+    ((used - (byProcess[name] ?? 0)) / count) * 1000,
   ]);
   return {
     cpu,
@@ -175,21 +236,34 @@ async function measure(target, next, { concurrency, count }, idle) {
   };
 }
 
-/** CPU seconds of each process of a stack; idle work is in them. */
+/**
+ * CPU seconds of each process of a stack, including idle work.
+ * @param {Target} target
+ * @returns {Record<string, number>}
+ */
 const cpuByProcess = ({ processes = {} }) =>
   Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, cpuSeconds([pid])]));
 
-const middle = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
-const summary = (rows) =>
-  Object.fromEntries(['cpu', 'rate', 'p50', 'p99', 'bad'].map((name) => [name, middle(rows.map((row) => row[name]))]));
+/** @param {number[]} numbers */
+const middle = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN;
+/** @type {(rows: Row[]) => Figures} */
+const summary = (rows) => {
+  /** @param {keyof Figures} name */
+  const of = (name) => middle(rows.map((row) => row[name]));
+  return { cpu: of('cpu'), rate: of('rate'), p50: of('p50'), p99: of('p99'), bad: of('bad') };
+};
 
-/** An estate with its data. `checkout` is the root of the one whose code runs. */
+/**
+ * Starts an estate with its data. `checkout` is the root of the code to run.
+ * @param {string} checkout
+ * @param {Pick<Options, 'entries'>} options
+ */
 async function seeded(checkout, { entries }) {
-  const from = (path) => import(pathToFileURL(join(checkout, 'tools', path)));
-  const { startEstate } = await from('estate/estate.mjs');
-  const { seed } = await from('bench/seed.mjs');
+  const startEstate = await startEstateOf(checkout);
+  /** @type {typeof import('./seed.mjs')} */
+  const { seed } = await import(pathToFileURL(join(checkout, 'tools/bench/seed.mjs')).href);
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
-  // E-mails that wait for their recipient's allowance would be counted to whatever is measured next.
+  // Without a limit for recipients: delayed e-mails would be measured with the next workload.
   const env = {
     ...WITHOUT_RATES,
     NOTES_CREATES_PER_MINUTE_COUNT: '0',
@@ -206,22 +280,32 @@ async function seeded(checkout, { entries }) {
     throw error;
   });
   const { supervisor: _, ...stack } = estate.pids;
-  return {
-    estate,
-    data,
-    end,
-    target: { origin: estate.baseUrl, pids: Object.values(stack), processes: stack, kinds: workloads(data) },
-  };
+  /** @type {Target} */
+  const target = { origin: estate.baseUrl, pids: Object.values(stack), processes: stack, kinds: workloads(data) };
+  return { estate, data, end, target };
 }
 
-/** A feed, and the newest notes of an issue in its place. */
-const besideNotes = (target, name) => ({ rookery: target, notes: { ...target, kinds: { [name]: target.kinds.R1 } } });
+/**
+ * The targets for a feed: the feed itself, and the newest notes of an issue as the reference.
+ * @param {Target} target
+ * @param {string} name
+ * @returns {Record<string, Target>}
+ */
+const feedAndNotes = (target, name) => ({
+  rookery: target,
+  notes: { ...target, kinds: { [name]: workloadOf(target.kinds, 'R1') } },
+});
 
 const chosen = options(process.argv.slice(2));
-// Other questions, with data of their own: each stands alone.
+// Other benchmarks, each with its own data.
 if (chosen.names.includes('growth')) {
   const words = chosen.names.filter((name) => name !== 'growth');
   const isKept = await benchGrowth({ words, rounds: chosen.rounds, count: Math.min(chosen.count, 100) });
+  process.exit(isKept ? 0 : 1);
+}
+if (chosen.names.includes('packages')) {
+  const words = chosen.names.filter((name) => name !== 'packages');
+  const isKept = await benchPackages({ words, rounds: chosen.rounds, count: Math.min(chosen.count, 100) });
   process.exit(isKept ? 0 : 1);
 }
 if (chosen.names.includes('hot')) {
@@ -234,39 +318,48 @@ if (belonging) {
   process.exit(isKept ? 0 : 1);
 }
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** @type {(() => Promise<void>)[]} */
 const ends = [];
 try {
   const ours = await seeded(ROOT, chosen);
   ends.push(ours.end);
+  /** @type {Record<string, Target>} */
   const stacks = { rookery: ours.target };
   if (chosen.against) {
     const other = await seeded(chosen.against, chosen);
     ends.push(other.end);
-    stacks.other = other.target;
+    stacks['other'] = other.target;
   } else {
     const limit = await startLimit(ours.estate, ours.data.people);
     ends.unshift(limit.stop);
-    const pids = [limit.pid, ours.estate.pids.postgres];
-    stacks.limit = { origin: limit.origin, pids, kinds: ours.target.kinds };
-    const asked = chosen.names.filter((name) => name in GOALS);
-    await holdAlike(ours.target, stacks.limit, asked, ours.estate.mailDir);
+    const pids = [Number(limit.pid), Number(ours.estate.pids['postgres'])];
+    const target = { origin: limit.origin, pids, kinds: ours.target.kinds };
+    stacks['limit'] = target;
+    const compared = chosen.names.filter((name) => name in GOALS);
+    await checkSameAnswers(ours.target, target, compared, ours.estate.mailDir);
   }
   console.log('      target   CPU s/1,000   req/s    p50 ms   p99 ms   not 2xx   CPU ratio (goal)');
   for (const name of chosen.names) {
     const goal = GOALS[name] ?? FEED_GOALS[name];
-    const targets = name in FEED_GOALS && !chosen.against ? besideNotes(ours.target, name) : stacks;
+    const targets = name in FEED_GOALS && !chosen.against ? feedAndNotes(ours.target, name) : stacks;
+    /** @type {Record<string, Row[]>} */
     const rows = Object.fromEntries(Object.keys(targets).map((target) => [target, []]));
     for (let round = 0; round < chosen.rounds; round += 1) {
-      // In turn, or all at once.
+      // The targets are measured in turn; with `--against`, at the same time.
       for (const turn of chosen.against ? [Object.entries(targets)] : Object.entries(targets).map((one) => [one])) {
-        const draws = await Promise.all(turn.map(([, about]) => warm(about, about.kinds[name], chosen, round)));
-        const measured = turn.map(([, about], index) => measure(about, about.kinds[name], chosen, draws[index]));
-        for (const [index, row] of (await Promise.all(measured)).entries()) rows[turn[index][0]].push(row);
+        const draws = await Promise.all(
+          turn.map(([, about]) => warm(about, workloadOf(about.kinds, name), chosen, round)),
+        );
+        const measured = turn.map(([, about], index) =>
+          measure(about, workloadOf(about.kinds, name), chosen, draws[index] ?? 0),
+        );
+        for (const [index, row] of (await Promise.all(measured)).entries()) rows[turn[index]?.[0] ?? '']?.push(row);
       }
     }
-    const floor = (rows.limit || rows.notes) && summary(rows.limit ?? rows.notes);
+    const reference = rows['limit'] ?? rows['notes'];
+    const floor = reference && summary(reference);
     for (const target of Object.keys(targets)) {
-      const row = summary(rows[target]);
+      const row = summary(rows[target] ?? []);
       const figures = [
         row.cpu.toFixed(3).padStart(11),
         row.rate.toFixed(0).padStart(9),
@@ -279,15 +372,16 @@ try {
     }
     for (const [target, about] of Object.entries(targets)) {
       const shares = Object.keys(about.processes ?? {}).map((process) => {
-        const used = middle(rows[target].map((row) => row.shares[process]));
+        const used = middle((rows[target] ?? []).map((row) => row.shares[process] ?? 0));
         return `${process} ${used.toFixed(2)}`;
       });
       if (shares.length > 0) console.log(`${name.padEnd(5)} ${target.padEnd(8)} by process: ${shares.join(', ')}`);
     }
-    if (rows.other) {
-      const ratios = rows.rookery.map(({ cpu }, round) => cpu / rows.other[round].cpu);
+    const others = rows['other'];
+    if (others) {
+      const ratios = (rows['rookery'] ?? []).map(({ cpu }, round) => cpu / (others[round]?.cpu ?? NaN));
       const each = ratios.map((ratio) => ratio.toFixed(2)).join(' ');
-      console.log(`${name.padEnd(5)} ours beside the other checkout: x ${middle(ratios).toFixed(2)} (${each})`);
+      console.log(`${name.padEnd(5)} compared with the other checkout: x ${middle(ratios).toFixed(2)} (${each})`);
     }
   }
 } finally {

@@ -4,9 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const TICKS_A_SECOND = 100;
 
-/** Seconds of these processes and all below them, ended children included. */
+/**
+ * CPU seconds of processes and all of their descendants, including ended children.
+ * @param {number[]} pids
+ */
 export function cpuSeconds(pids) {
+  /** @type {Map<number, number>} */
   const parents = new Map();
+  /** @type {Map<number, number>} */
   const ticks = new Map();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -21,19 +26,21 @@ export function cpuSeconds(pids) {
           (pids.includes(Number(name)) ? Number(fields[13]) + Number(fields[14]) : 0),
       );
     } catch {
-      // It ended while we looked.
+      // The process has ended meanwhile.
     }
   }
-  const belongs = (pid) => pids.includes(pid) || (parents.has(pid) && pid > 1 && belongs(parents.get(pid)));
+  /** @type {(pid: number) => boolean} */
+  const belongs = (pid) => pids.includes(pid) || (pid > 1 && parents.has(pid) && belongs(parents.get(pid) ?? 0));
   let sum = 0;
   for (const [pid, used] of ticks) if (belongs(pid)) sum += used;
   return sum / TICKS_A_SECOND;
 }
 
 const WINDOW_MS = 1_000;
-/** Two ticks of the clock and what a timer more or less costs. */
+/** Two ticks of the clock, and the cost of a timer. */
 const NOISE_SECONDS = 0.03;
 
+/** @param {number[]} pids */
 async function used(pids) {
   const [from, before] = [performance.now(), cpuSeconds(pids)];
   await delay(WINDOW_MS);
@@ -41,10 +48,12 @@ async function used(pids) {
 }
 
 /**
- * Cores that they use while nobody asks anything: looking whether there is work is no work of a request. The mean of
- * three seconds in turn that are alike. Bounds: 60 s, then the least that was seen.
+ * Cores that processes use without requests, for example to poll for work. Resolves to the mean of three consecutive seconds
+ * with similar values. Bounds: 60 s, then the minimum.
+ * @param {number[]} pids
  */
 export async function idleDraw(pids) {
+  /** @type {number[]} */
   const seen = [];
   for (let seconds = 0; seconds < 60; seconds += 1) {
     seen.push(await used(pids));
@@ -55,8 +64,12 @@ export async function idleDraw(pids) {
   return Math.min(...seen);
 }
 
-/** Waits until they use no more than while idle. Bounds: 60 s, then an error: such a figure would say nothing. */
+/**
+ * Waits until processes use no more CPU than while idle. Bounds: 60 s, then an error, because the result would be invalid.
+ * @param {number[]} pids
+ * @param {number} idle
+ */
 export async function quiet(pids, idle) {
   for (let seconds = 0; seconds < 60; seconds += 1) if ((await used(pids)) <= idle + NOISE_SECONDS) return;
-  throw new Error(`the stack did not come to rest within a minute (it idles at ${idle.toFixed(3)} of a core)`);
+  throw new Error(`the stack did not become idle within a minute (idle CPU: ${idle.toFixed(3)} of a core)`);
 }

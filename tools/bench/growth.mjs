@@ -1,16 +1,21 @@
 /**
- * `npm run bench -- growth [parts of paths] [--rounds 5] [--count 100]`: lists of one project of 2,000 issues in two
- * estates, one with ten thousand issues and notes, the other with a million of each, in turn, one request at a time,
- * through the whole stack. Held is the p50 of each: what other projects have makes it at most 1.15 times as much
- * (docs/performance.md 7). The exit code is 1 when a held call misses it.
+ * `npm run bench -- growth [parts of paths] [--rounds 5] [--count 100]`: measures lists of one project of 2,000 issues in two
+ * estates, one with ten thousand issues and notes, the other with a million of each, in turn, one request at a time, through
+ * the whole stack. The goal for each call: data of other projects increase the p50 by a factor of at most 1.15
+ * (docs/performance.md 7). The exit code is 1 if a call misses it.
+ *
+ * @import { Estate } from '../processes/estate.mjs'
+ * @import { Person } from './writer.mjs'
+ * @typedef {{ reader: Person, words: Record<string, string | number> }} Seeded
+ * @typedef {Record<string, Seeded & { baseUrl: string }>} Estates  by size
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { WITHOUT_RATES } from '../estate/environment.mjs';
-import { startEstate } from '../estate/estate.mjs';
-import { sharedTemporary } from '../estate/postgres-files.mjs';
-import { freePort } from '../estate/processes.mjs';
+import { WITHOUT_RATES } from '../processes/environment.mjs';
+import { startEstate } from '../processes/estate.mjs';
+import { sharedTemporary } from '../servers/postgres-files.mjs';
+import { freePort } from '../processes/process-records.mjs';
 import { load } from './load.mjs';
 import { makePerson, writerOf } from './writer.mjs';
 
@@ -18,11 +23,11 @@ const GOAL = 1.15;
 const OWN = 2000;
 /** Rows of issues and of notes. */
 const SIZES = { few: 10_000, many: 1_000_000 };
-/** Ids of the others begin here. */
+/** Ids of other resources begin here. */
 const OTHERS = 1_000_000;
 const BATCH = 100_000;
 
-/** Calls that are held. Shape: words in capitals are ids of the seed. */
+/** Parts of the measured paths. Words in capitals are replaced by ids of the seed. */
 const PROJECT = '/projects/PROJECT';
 const FILTERS = [
   '',
@@ -107,20 +112,25 @@ const HELD = [
   `${PROJECT}/snippets`,
 ];
 
-/** The things of the project and of its group, and as many again elsewhere as are wanted. Shape: ids by their words. */
+/**
+ * Creates the resources of the project and of its group, and `total` rows altogether. Shape: ids by their words in paths.
+ * @param {Estate} estate
+ * @param {number} total
+ * @returns {Promise<Seeded>}
+ */
 async function seed(estate, total) {
   const post = writerOf(estate);
   const reader = await makePerson(post, 'reader');
   const { id: group } = await post('/groups', { name: 'growth', path: 'growth' });
   const { id: project } = await post('/projects', { name: 'growth', namespace_id: group });
   await post(`/groups/${group}/members`, { user_id: reader.id, access_level: 30 });
-  // The copies of the services know them before rows are written past the API.
+  // The directory copy of the service must contain the project before rows are written to the database directly.
   await post(`/projects/${project}/issues`, { title: 'first' });
-  const client = new pg.Client({ connectionString: estate.databases.collaboration });
+  const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
   await client.connect();
   await client.query('set synchronous_commit = off');
   await client.query('delete from issues');
-  // Put in order at once: row by row takes several times as long.
+  // The index is built at the end: building it row by row takes several times as long.
   const { rows: trigrams } = await client.query(
     `select indexdef from pg_indexes where indexname = 'ix_issue_texts_text'`,
   );
@@ -139,9 +149,14 @@ async function seed(estate, total) {
   return { reader, words: { PROJECT: project, GROUP: group, READER: reader.id, MILESTONE: 3, CREATED: daysAgo(1) } };
 }
 
+/** @param {number} days */
 const daysAgo = (days) => new Date(Date.now() - days * 86_400_000).toISOString();
 
-/** Labels and milestones; those of the project have the ids up to 100. Shape: `project` is an expression over `n`. */
+/**
+ * Creates labels and milestones; those of the project have ids up to 100. `project` is an SQL expression over `n`.
+ * @param {pg.Client} client
+ * @param {{ from: number, to: number, project: string }} options
+ */
 async function plan(client, { from, to, project }) {
   await client.query(
     `insert into labels (id, project_id, title, description_html, color, text_color)
@@ -156,23 +171,26 @@ async function plan(client, { from, to, project }) {
 }
 
 /**
- * Issues with what hangs on them, epics and snippets, by number. Those of the project have labels and milestones 1 to 100.
- * Shape: `project` and `group` are expressions over `n`; a tenth is by the reader.
+ * Creates issues with their attached rows, epics and snippets, by number. Those of the project have labels and milestones 1
+ * to 100. `project` and `group` are SQL expressions over `n`; the reader is the author of a tenth.
+ * @param {pg.Client} client
+ * @param {{ from: number, to: number, project: string, group: string, reader: number }} options
  */
 async function fill(client, { from, to, project, group, reader }) {
   const numbers = `generate_series(${from}::bigint, ${to}::bigint) n`;
+  /** @param {string} other */
   const own = (other) => (from === 1 ? '1 + n % 100' : other);
-  const someone = `case when n % 10 = 0 then ${reader}::bigint else ${OTHERS} + n % 1000 end`;
+  const user = `case when n % 10 = 0 then ${reader}::bigint else ${OTHERS} + n % 1000 end`;
   const statements = [
     `insert into issues (id, project_id, iid, author_id, title, description, state, closed_at, due_on, confidential,
        issue_type, weight, milestone_id, created_at, updated_at) overriding system value
-     select n + ${OTHERS}, ${project}, 1 + (n - 1) % ${OWN}, ${someone}, 'Issue number ' || n, 'Something about ' || n,
+     select n + ${OTHERS}, ${project}, 1 + (n - 1) % ${OWN}, ${user}, 'Issue number ' || n, 'Something about ' || n,
        case when n % 3 = 0 then 'closed' else 'opened' end, case when n % 3 = 0 then now() end,
        case when n % 5 = 0 then current_date - 100 + (n % 200)::integer end, n % 20 = 0,
        case when n % 50 = 0 then 'incident' else 'issue' end, case when n % 7 = 0 then n % 10 end,
        case when n % 4 = 0 then ${own('101 + n % 90')} end, now() - n * interval '1 minute', now() - n * interval '1 second'
      from ${numbers}`,
-    `insert into issue_assignees (issue_id, user_id, position) select n + ${OTHERS}, ${someone}, 1 from ${numbers}
+    `insert into issue_assignees (issue_id, user_id, position) select n + ${OTHERS}, ${user}, 1 from ${numbers}
      where n % 2 = 0`,
     `insert into label_links (noteable_type, noteable_id, label_id, project_id)
      select 'Issue', n + ${OTHERS}, ${own('101 + n % 90')}, ${project} from ${numbers} where n % 3 > 0`,
@@ -181,43 +199,57 @@ async function fill(client, { from, to, project, group, reader }) {
     `insert into resource_state_events (noteable_type, noteable_id, project_id, user_id, state, created_at)
      select 'Issue', n + ${OTHERS}, ${project}, 1, 'closed', now() from ${numbers}`,
     `insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, project_id, user_id, name)
-     select 'Issue', n + ${OTHERS}, 'Issue', n + ${OTHERS}, ${project}, ${someone}, 'rocket' from ${numbers}`,
+     select 'Issue', n + ${OTHERS}, 'Issue', n + ${OTHERS}, ${project}, ${user}, 'rocket' from ${numbers}`,
     `insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, created_at, updated_at)
-     select 'Issue', ${OTHERS} + case when n <= 20 then 1 when n <= 1000 then 2 else n end, ${project}, ${someone},
+     select 'Issue', ${OTHERS} + case when n <= 20 then 1 when n <= 1000 then 2 else n end, ${project}, ${user},
        'A remark of ordinary length about this issue, number ' || n, n % 50 = 0, now() - n * interval '1 second',
        now() - n * interval '1 second' from ${numbers}`,
     `insert into epics (id, group_id, iid, author_id, title, state, closed_at, color, text_color, created_at, updated_at)
        overriding system value
-     select n + ${OTHERS}, ${group}, n, ${someone}, 'Epic ' || n, case when n % 3 = 0 then 'closed' else 'opened' end,
+     select n + ${OTHERS}, ${group}, n, ${user}, 'Epic ' || n, case when n % 3 = 0 then 'closed' else 'opened' end,
        case when n % 3 = 0 then now() end, '#fff', '#000', now() - n * interval '1 minute', now() - n * interval '1 second'
      from ${numbers} where n % 10 = 0`,
     `insert into snippets (id, project_id, author_id, title, visibility, created_at, updated_at) overriding system value
-     select n + ${OTHERS}, case when n % 20 = 0 then ${project} end, ${someone}, 'Snippet ' || n, 'private',
+     select n + ${OTHERS}, case when n % 20 = 0 then ${project} end, ${user}, 'Snippet ' || n, 'private',
        now() - n * interval '1 minute', now() from ${numbers} where n % 10 = 0`,
   ];
   for (const statement of statements) await client.query(statement);
 }
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+/** @param {number[]} values */
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** p50 in both estates, asked in turn. Shape: by size. */
+/**
+ * p50 in both estates by size, measured in turn.
+ * @param {Estates} estates
+ * @param {string} target
+ * @param {{ rounds: number, count: number }} options
+ * @returns {Promise<Record<string, number>>}
+ */
 async function compare(estates, target, { rounds, count }) {
+  /** @type {Record<string, number[]>} */
   const p50 = Object.fromEntries(Object.keys(estates).map((size) => [size, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const [size, { baseUrl, reader, words }] of Object.entries(estates)) {
-      const path = encodeURI(`/api/v4${target.replaceAll(/[A-Z]{4,}/g, (word) => words[word] ?? word)}`);
+      const path = encodeURI(`/api/v4${target.replaceAll(/[A-Z]{4,}/g, (word) => String(words[word] ?? word))}`);
       const request = { method: 'GET', path, headers: { 'private-token': reader.token } };
       const result = await load(baseUrl, { concurrency: 1, count, next: () => request });
       if (result.bad > 0) throw new Error(`${result.bad} answers to GET ${path} were not 2xx`);
-      p50[size].push(result.p50);
+      p50[size]?.push(result.p50);
     }
   }
   return Object.fromEntries(Object.entries(p50).map(([size, values]) => [size, median(values)]));
 }
 
-/** Answers whether every held call kept the goal. */
+/**
+ * Runs the benchmark. Resolves to whether every call met its goal. `words` select calls by parts of their paths.
+ * @param {{ words: string[], rounds: number, count: number }} options
+ */
 export async function benchGrowth({ words, rounds, count }) {
-  const [started, estates] = [[], {}];
+  /** @type {Estate[]} */
+  const started = [];
+  /** @type {Estates} */
+  const estates = {};
   try {
     for (const [size, total] of Object.entries(SIZES)) {
       const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
@@ -229,7 +261,7 @@ export async function benchGrowth({ words, rounds, count }) {
     let isKept = true;
     for (const target of HELD.filter((one) => words.length === 0 || words.some((word) => one.includes(word)))) {
       await compare(estates, target, { rounds: 1, count: 20 });
-      const { few, many } = await compare(estates, target, { rounds, count });
+      const { few = 0, many = 0 } = await compare(estates, target, { rounds, count });
       if (many / few > GOAL) isKept = false;
       const cells = [few.toFixed(2), many.toFixed(2), `x ${(many / few).toFixed(2)}`].map((text) => text.padStart(10));
       console.log(`${many / few > GOAL ? '!' : ' '} ${target.padEnd(58)}${cells.join('')}`);

@@ -1,10 +1,14 @@
-/** The target of a to-do as the limit shows it: an issue with all that the product shows of it, from the same tables. */
+/**
+ * The target of a to-do as the limit renders it: an issue with all fields of the product, from the same tables.
+ *
+ * @typedef {Record<string, any>} Row
+ */
 const string = { type: 'string' };
 const maybe = { type: ['string', 'null'] };
 const integer = { type: 'integer' };
 const number = { type: ['integer', 'null'] };
 const boolean = { type: 'boolean' };
-/** Texts and objects whose fields the statement names itself. */
+/** Schema of texts and objects whose fields are named in the SQL statement. */
 const unnamed = {};
 
 export const ISSUE_COLUMNS = `i.id as i_id, i.iid, i.title, i.description, i.state as i_state, i.created_at as i_created,
@@ -26,7 +30,10 @@ export const ISSUE_JOINS = `
   left join lateral (select json_build_object('id', e.id, 'iid', e.iid, 'title', e.title, 'group_id', e.group_id) as json
     from epic_issues k join epics e on e.id = k.epic_id where k.issue_id = i.id) served on true`;
 
-/** Shape: the schema of a person gives that of the issue. */
+/**
+ * Schema of an issue, with the schema of a user.
+ * @param {object} user
+ */
 export const issueShown = (user) => ({
   type: 'object',
   properties: {
@@ -92,7 +99,11 @@ export const issueShown = (user) => ({
   },
 });
 
-/** Shape: `path` of its project; `person(row, prefix)` shows somebody. */
+/**
+ * Renders an issue. `path` is that of its project; `person(row, prefix)` renders a user.
+ * @param {Row} row
+ * @param {{ base: string, path: string, person(row: Row, prefix: string): object }} options
+ */
 export function issueOf(row, { base, path, person }) {
   const api = `${base}/api/v4/projects/`;
   const self = `${api}${row.p_id}/issues/${row.iid}`;

@@ -1,11 +1,16 @@
 /**
  * The limit: one bare Fastify + pg process (8 connections, named prepared statements, tokens in a map, response
  * schemas) that answers the same JSON from the same tables in the same PostgreSQL, and sends the e-mail of a note through
- * the product's own SMTP client. It judges, checks and repeats nothing: a floor, not a product. The bench holds its
- * answers against the product's before it measures (docs/performance.md 1).
+ * the product's own SMTP client. It does not authorize, validate or retry: a lower bound, not a product. The benchmark
+ * compares its answers with those of the product before it measures (docs/performance.md 1).
  *
  *   node tools/bench/limit.mjs   with LIMIT_DATABASE_URL, LIMIT_TOKENS (JSON: token -> [id, username]), LIMIT_BASE,
  *                                LIMIT_SMTP_URL
+ *
+ * @import { FastifyRequest } from 'fastify'
+ * @import { Row } from './limit-issue.mjs'
+ * @typedef {[id: number, username: string]} User
+ * @typedef {{ Params: Record<string, string>, Body: { body: string } }} Note
  */
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -16,12 +21,18 @@ import { issueOf, issueShown, ISSUE_COLUMNS, ISSUE_JOINS } from './limit-issue.m
 const { SmtpClient } = createRequire(import.meta.url)(
   '../../apps/collaboration/dist/following/notifications/mailer/smtp-client.js',
 );
-const tokens = new Map(Object.entries(JSON.parse(process.env.LIMIT_TOKENS)));
-const base = process.env.LIMIT_BASE;
+/** @type {Map<unknown, User>} */
+const tokens = new Map(Object.entries(JSON.parse(process.env['LIMIT_TOKENS'] ?? '{}')));
+const base = process.env['LIMIT_BASE'] ?? '';
 const { hostname } = new URL(base);
-const smtp = new SmtpClient({ smtpUrl: process.env.LIMIT_SMTP_URL, connections: 5, timeoutMs: 30_000 });
-const pool = new pg.Pool({ connectionString: process.env.LIMIT_DATABASE_URL, max: 8 });
+const smtp = new SmtpClient({ smtpUrl: process.env['LIMIT_SMTP_URL'], connections: 5, timeoutMs: 30_000 });
+const pool = new pg.Pool({ connectionString: process.env['LIMIT_DATABASE_URL'], max: 8 });
 const app = Fastify();
+/** Users by request. @type {WeakMap<FastifyRequest<any>, User>} */
+const users = new WeakMap();
+/** @param {FastifyRequest<any>} request */
+const userOf = (request) => users.get(request)?.[0] ?? 0;
+/** @type {(name: string, text: string, values: unknown[]) => Promise<pg.QueryResult<any>>} */
 const named = (name, text, values) => pool.query({ name, text, values });
 
 const string = { type: 'string' };
@@ -92,8 +103,13 @@ const todo = {
     },
   },
 };
+/** @param {object} items */
 const list = (items) => ({ 200: { type: 'array', items } });
 
+/**
+ * @param {Row} row
+ * @param {string} prefix
+ */
 const person = (row, prefix) => ({
   id: Number(row[`${prefix}id`]),
   username: row[`${prefix}username`],
@@ -104,17 +120,28 @@ const person = (row, prefix) => ({
   avatar_url: row[`${prefix}avatar`],
   web_url: `${base}/${row[`${prefix}username`]}`,
 });
-/** With the address that the caller may know. */
+/**
+ * The author of a note, with the e-mail address that the caller may see.
+ * @param {Row} row
+ * @param {number} caller
+ */
 const author = (row, caller) => {
   const shown = person(row, 'a_');
   const real = shown.id === caller ? row.a_real : null;
-  shown.email = real ?? shown.public_email ?? `${shown.id}-${shown.username}@users.noreply.${hostname}`;
-  shown.created_at = row.a_since.toISOString();
-  return shown;
+  const email = real ?? shown.public_email ?? `${shown.id}-${shown.username}@users.noreply.${hostname}`;
+  return { ...shown, email, created_at: row.a_since.toISOString() };
 };
+/**
+ * @param {string} alias
+ * @param {string} prefix
+ */
 const PERSON = (alias, prefix) =>
   `${alias}.id as ${prefix}id, ${alias}.username as ${prefix}username, ${alias}.public_email as ${prefix}email, ${alias}.name as ${prefix}name,
    ${alias}.state as ${prefix}state, ${alias}.avatar_url as ${prefix}avatar`;
+/**
+ * @param {Row} row
+ * @param {number} caller
+ */
 const noteOf = (row, caller) => ({
   id: Number(row.id),
   type: null,
@@ -137,32 +164,41 @@ const noteOf = (row, caller) => ({
 });
 
 app.addHook('onRequest', async (request, reply) => {
-  request.user = tokens.get(request.headers['private-token']);
-  if (!request.user) return reply.code(401).send({ message: '401 Unauthorized' });
+  const user = tokens.get(request.headers['private-token']);
+  if (!user) return reply.code(401).send({ message: '401 Unauthorized' });
+  users.set(request, user);
 });
 const NOTE = `n.id, n.body, n.created_at, n.updated_at, n.system, n.noteable_id, n.project_id, n.internal, n.imported_from,
   ${PERSON('a', 'a_')}, a.notification_email as a_real, a.created_at as a_since`;
 
-app.get('/api/v4/projects/:id/issues/:iid/notes', { schema: { response: list(note) } }, async (request, reply) => {
-  const { rows } = await named(
-    'r1',
-    `select ${NOTE}, i.iid, i.public_notes_count as total from issues i
+app.get(
+  '/api/v4/projects/:id/issues/:iid/notes',
+  { schema: { response: list(note) } },
+  async (/** @type {FastifyRequest<Note>} */ request, reply) => {
+    const { rows } = await named(
+      'r1',
+      `select ${NOTE}, i.iid, i.public_notes_count as total from issues i
      join lateral (select * from notes where noteable_id = i.id and noteable_type = 'Issue' order by created_at desc, id desc limit 20) n on true
      join directory_users a on a.id = n.author_id where i.project_id = $1 and i.iid = $2 order by n.created_at desc, n.id desc`,
-    [request.params.id, request.params.iid],
-  );
-  reply.header('x-total', rows[0]?.total ?? 0);
-  return rows.map((row) => noteOf(row, request.user[0]));
-});
-app.get('/api/v4/projects/:id/issues/:iid/notes/:note', { schema: { response: { 200: note } } }, async (request) => {
-  const { rows } = await named(
-    'r2',
-    `select ${NOTE}, i.iid from issues i join notes n on n.noteable_id = i.id and n.noteable_type = 'Issue'
+      [request.params['id'], request.params['iid']],
+    );
+    reply.header('x-total', rows[0]?.total ?? 0);
+    return rows.map((row) => noteOf(row, userOf(request)));
+  },
+);
+app.get(
+  '/api/v4/projects/:id/issues/:iid/notes/:note',
+  { schema: { response: { 200: note } } },
+  async (/** @type {FastifyRequest<Note>} */ request) => {
+    const { rows } = await named(
+      'r2',
+      `select ${NOTE}, i.iid from issues i join notes n on n.noteable_id = i.id and n.noteable_type = 'Issue'
      join directory_users a on a.id = n.author_id where i.project_id = $1 and i.iid = $2 and n.id = $3`,
-    [request.params.id, request.params.iid, request.params.note],
-  );
-  return noteOf(rows[0], request.user[0]);
-});
+      [request.params['id'], request.params['iid'], request.params['note']],
+    );
+    return noteOf(rows[0], userOf(request));
+  },
+);
 app.get('/api/v4/todos', { schema: { response: list(todo) } }, async (request) => {
   const { rows } = await named(
     'r3',
@@ -174,7 +210,7 @@ app.get('/api/v4/todos', { schema: { response: list(todo) } }, async (request) =
      join directory_users a on a.id = t.author_id join issues i on i.id = t.target_id
      join directory_users b on b.id = i.author_id left join directory_users c on c.id = i.closed_by_id
      left join notes n on n.id = t.note_id ${ISSUE_JOINS} order by t.id desc`,
-    [request.user[0]],
+    [userOf(request)],
   );
   return rows.map((row) => {
     const path = `${row.full_path}/${row.p_path}`;
@@ -202,10 +238,13 @@ app.get('/api/v4/todos', { schema: { response: list(todo) } }, async (request) =
     };
   });
 });
-app.post('/api/v4/projects/:id/issues/:iid/notes', { schema: { response: { 201: note } } }, async (request, reply) => {
-  const { rows } = await named(
-    'w1',
-    `with i as (update issues set public_notes_count = public_notes_count + 1, updated_at = now()
+app.post(
+  '/api/v4/projects/:id/issues/:iid/notes',
+  { schema: { response: { 201: note } } },
+  async (/** @type {FastifyRequest<Note>} */ request, reply) => {
+    const { rows } = await named(
+      'w1',
+      `with i as (update issues set public_notes_count = public_notes_count + 1, updated_at = now()
        where project_id = $1 and iid = $2 returning id, iid, title),
      n as (insert into notes (noteable_type, noteable_id, project_id, author_id, body) select 'Issue', i.id, $1, $3, $4 from i returning *),
      m as (select id, notification_email from directory_users where lower(username) = $5),
@@ -214,24 +253,28 @@ app.post('/api/v4/projects/:id/issues/:iid/notes', { schema: { response: { 201: 
      f as (insert into activity_events (source_event_id, project_id, author_id, action, target_type, target_id, noteable_type, noteable_id, created_at)
        select $6, $1, $3, 'commented', 'Note', n.id, 'Issue', n.noteable_id, now() from n),
      o as (insert into bench_outbox (payload) select jsonb_build_object('note_id', n.id) from n)
-     select ${NOTE}, i.iid, i.title, m.notification_email as told, p.name as p_name, s.full_path || '/' || p.path as p_path
+     select ${NOTE}, i.iid, i.title, m.notification_email as recipient, p.name as p_name, s.full_path || '/' || p.path as p_path
      from n cross join i join directory_users a on a.id = n.author_id join directory_projects p on p.id = n.project_id
        join directory_namespaces s on s.id = p.namespace_id left join m on true`,
-    [
-      request.params.id,
-      request.params.iid,
-      request.user[0],
-      request.body.body,
-      /@([\w.-]+)/.exec(request.body.body)?.[1],
-      randomUUID(),
-    ],
-  );
-  if (rows[0].told) void smtp.send(mailOf(rows[0]));
-  reply.code(201);
-  return noteOf(rows[0], request.user[0]);
-});
+      [
+        request.params['id'],
+        request.params['iid'],
+        userOf(request),
+        request.body.body,
+        /@([\w.-]+)/.exec(request.body.body)?.[1],
+        randomUUID(),
+      ],
+    );
+    if (rows[0].recipient) void smtp.send(mailOf(rows[0]));
+    reply.code(201);
+    return noteOf(rows[0], userOf(request));
+  },
+);
 
-/** As the product tells somebody that they were mentioned. */
+/**
+ * The product's e-mail about a mention.
+ * @param {Row} row
+ */
 function mailOf(row) {
   const who = `${row.a_name} (@${row.a_username})`;
   const lead = `${who} commented on issue #${row.iid}: ${row.title}`;
@@ -240,9 +283,9 @@ function mailOf(row) {
   const footer = 'You get this e-mail because you were mentioned.';
   return {
     from: { name: who, address: `rookery@${hostname}` },
-    to: { name: '', address: row.told },
+    to: { name: '', address: row.recipient },
     replyTo: { name: row.p_path, address: `noreply@${hostname}` },
-    envelope: { from: `rookery@${hostname}`, to: [row.told] },
+    envelope: { from: `rookery@${hostname}`, to: [row.recipient] },
     subject: `Re: ${row.p_name} | ${row.title} (#${row.iid})`,
     text: `${lead}\n\n${row.body}\n\n-- \n${footer}\n${url}\n`,
     html: `<p>${lead}</p><p>${row.body}</p><hr><p>${footer} <a href="${url}">View it</a>.</p>`,
@@ -271,6 +314,6 @@ function mailOf(row) {
 await pool.query(
   'create table if not exists bench_outbox (id bigint generated always as identity primary key, payload jsonb not null)',
 );
-await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });
+await app.listen({ port: Number(process.env['PORT']), host: '127.0.0.1' });
 process.send?.({ type: 'ready' });
 process.on('disconnect', () => process.exit());

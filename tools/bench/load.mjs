@@ -1,12 +1,16 @@
-/** A closed loop of requests over keep-alive connections. Its own CPU time is nobody's. */
+/** A closed loop of requests over keep-alive connections, in a process whose CPU time is not measured. */
 import { Pool } from 'undici';
 
 /**
- * Ends after `count` requests, or `seconds`. Shape: `next(n)` gives `{ method, path, headers, body }`; answers
- * `{ count, seconds, p50, p99, bad }`, latencies in ms.
+ * Sends requests until `count` are done or `seconds` have passed. `next(n)` returns the n-th request. Resolves to latencies
+ * in ms, and the number of answers other than 2xx (`bad`).
+ * @typedef {{ method: import('undici').Dispatcher.HttpMethod, path: string, headers: Record<string, string>, body?: string }} Request
+ * @param {string} origin
+ * @param {{ concurrency: number, count?: number, seconds?: number, next(index: number): Request }} options
  */
 export async function load(origin, { concurrency, count = Infinity, seconds: most = Infinity, next }) {
   const pool = new Pool(origin, { connections: concurrency, pipelining: 1 });
+  /** @type {number[]} */
   const latencies = [];
   let started = 0;
   let bad = 0;
@@ -26,6 +30,7 @@ export async function load(origin, { concurrency, count = Infinity, seconds: mos
   const seconds = Number(process.hrtime.bigint() - from) / 1e9;
   await pool.close();
   latencies.sort((a, b) => a - b);
-  const at = (part) => latencies[Math.floor(latencies.length * part)];
+  /** @param {number} part */
+  const at = (part) => latencies[Math.floor(latencies.length * part)] ?? NaN;
   return { count: latencies.length, seconds, p50: at(0.5), p99: at(0.99), bad };
 }

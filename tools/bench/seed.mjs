@@ -1,6 +1,10 @@
 /**
- * The data of docs/performance: 50 people, one project, 1,000 issues, 50,000 notes, to-dos for each person, and what feeds
- * tell of.
+ * The data of docs/performance: 50 users, one project, 1,000 issues, 50,000 notes, to-dos for each user, and entries of
+ * activity feeds.
+ *
+ * @import { Estate } from '../processes/estate.mjs'
+ * @import { Person } from './writer.mjs'
+ * @typedef {{ project: number, firstIssue: number, people: Person[] }} Data
  */
 import pg from 'pg';
 import { makePerson, writerOf } from './writer.mjs';
@@ -10,9 +14,15 @@ export const ISSUES = 1000;
 export const NOTES = 50_000;
 const TODOS_A_PERSON = 100;
 
-/** Shape: `{ project, issues: firstId, people: [{ id, username, token }] }`; `entries` of feeds, each person's as many. */
+/**
+ * Creates the data, with `entries` of the activity feed.
+ * @param {Estate} estate
+ * @param {{ entries?: number }} [options]
+ * @returns {Promise<Data>}
+ */
 export async function seed(estate, { entries = 10_000 } = {}) {
   const call = writerOf(estate);
+  /** @type {Person[]} */
   const people = [];
   for (let index = 0; index < PEOPLE; index += 1) people.push(await makePerson(call, `person${index}`));
   const group = await call('/groups', { name: 'bench', path: 'bench' });
@@ -20,7 +30,7 @@ export async function seed(estate, { entries = 10_000 } = {}) {
   await call(`/projects/${project}/members`, { user_id: people.map(({ id }) => id).join(','), access_level: 30 });
   const first = await call(`/projects/${project}/issues`, { title: 'first', description: 'the first issue' });
 
-  const client = new pg.Client({ connectionString: estate.databases.collaboration });
+  const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
   await client.connect();
   const ids = people.map(({ id }) => id);
   await client.query(
@@ -56,15 +66,19 @@ export async function seed(estate, { entries = 10_000 } = {}) {
      cross join lateral (select * from notes where project_id = $1 order by id limit $3 offset (u.place - 1) * $3) n`,
     [project, ids, TODOS_A_PERSON],
   );
-  await tell(client, { entries, project });
+  await createFeed(client, { entries, project });
   await client.query('vacuum analyze');
   await client.end();
   return { project, firstIssue: first.id, people };
 }
 
-/** What happened in the project: of three entries two are comments, as their notes say, and one is an issue that was closed. They are
- * newer than what the seed itself caused. */
-async function tell(client, { entries, project }) {
+/**
+ * Creates the feed of the project: of three entries, two are about comments, and one is about a closed issue. They are newer
+ * than the entries that the seed itself caused.
+ * @param {pg.Client} client
+ * @param {{ entries: number, project: number }} options
+ */
+async function createFeed(client, { entries, project }) {
   await client.query(
     `insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id,
        source_event_id, created_at)

@@ -1,4 +1,11 @@
-/** Gives a function that makes things through the API of an estate as its administrator. Errors: an answer that is not 201. */
+/**
+ * Returns a function that creates resources through the API of an estate, as its administrator. Errors: an answer other than
+ * 201.
+ * @typedef {(path: string, json: object) => Promise<any>} Post
+ * @typedef {{ id: number, username: string, token: string }} Person
+ * @param {{ baseUrl: string, token: string }} estate
+ * @returns {Post}
+ */
 export function writerOf(estate) {
   return async (path, json) => {
     const response = await fetch(`${estate.baseUrl}/api/v4${path}`, {
@@ -11,7 +18,12 @@ export function writerOf(estate) {
   };
 }
 
-/** Somebody with a token. Shape: `{ id, username, token }`. */
+/**
+ * Creates a user with a token.
+ * @param {Post} post
+ * @param {string} username
+ * @returns {Promise<Person>}
+ */
 export async function makePerson(post, username) {
   const email = `${username}@mail.example`;
   const { id } = await post('/users', { username, email, name: username, force_random_password: true });

@@ -1,7 +1,9 @@
 /**
- * Who may import whom, and why: the one table behind the lint rules. A library or service sees only the libraries in
- * its row; a file of a service sees only the layers that its suffix allows. Each rule carries its reason, which is
- * printed when it fires.
+ * Permitted imports, with reasons: the table behind the lint rules. A library or service may import only the libraries in
+ * its row; a file of a service only the layers that its suffix allows. Each rule prints its reason.
+ *
+ * @typedef {{ regex: string, message: string, allowImportNames?: string[], allowTypeImports?: boolean }} Pattern
+ * @typedef {{ files: string[], ignores?: string[], rules: Record<string, any> }} Block
  */
 const LIBRARIES = [
   'contracts',
@@ -33,11 +35,17 @@ const SERVICE_LIBRARIES = [
   'blobs',
 ];
 
-/** Shape: room -> the libraries it may import, and the reason for leaving out the others. */
+/**
+ * Rooms (libraries and services) with the libraries that they may import, and the reason for excluding the others.
+ * @type {Record<string, { may: string[], why: string }>}
+ */
 export const ROOMS = {
-  'libs/contracts': { may: [], why: 'contracts are read by everybody, so they depend on nobody' },
+  'libs/contracts': { may: [], why: 'all libraries and services import the contracts, so the contracts import none' },
   'libs/kernel': { may: [], why: 'the kernel is pure: no framework, no IO, no other library' },
-  'libs/platform': { may: ['kernel', 'contracts'], why: 'process manners know neither databases nor HTTP resources' },
+  'libs/platform': {
+    may: ['kernel', 'contracts'],
+    why: 'the process library knows neither databases nor HTTP resources',
+  },
   'libs/persistence': {
     may: ['contracts', 'kernel', 'platform'],
     why: 'the database layer must be usable without HTTP or NATS',
@@ -60,9 +68,9 @@ export const ROOMS = {
   },
   'libs/instance': {
     may: ['contracts', 'kernel', 'platform', 'persistence'],
-    why: 'what administrators set is asked of the admin service and kept in one row: no events, no routes',
+    why: 'settings of administrators come from the admin service and are kept in one row: no events, no routes',
   },
-  'libs/egress': { may: ['platform'], why: 'asking servers outside knows no rows, no events and no resources' },
+  'libs/egress': { may: ['platform'], why: 'requests to external servers know no rows, no events and no resources' },
   'libs/blobs': { may: ['platform'], why: 'files are stored by content, without knowing rows, events or routes' },
   'libs/git': { may: ['platform'], why: 'repositories on disk know no project, no permission, no rows and no HTTP' },
   'libs/testing': { may: LIBRARIES, why: 'testing helps all libraries' },
@@ -88,14 +96,15 @@ export const ROOMS = {
 
 const TESTS = ['**/*.spec.ts', '**/test/**/*.ts', 'apps/e2e/**/*.ts'];
 const EDGE = '(controller|dto|presenter|permission|schema|consumer|job)';
-/** Neither inside nor edge: what puts a service together, and JSON that PostgreSQL writes, which both sides read. */
+/** Suffixes that are neither inside nor edge: files that compose a service, and JSON of PostgreSQL, which both sides read. */
 const BETWEEN = '(shape|module|config|command|worker)';
 
+/** @param {Pattern[]} patterns */
 const restrict = (patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
 
 /**
  * Files that open connections without `libs/egress`: to processes, servers and databases of the estate, whose addresses
- * are settings and nothing that anybody sends. Shape: patterns of files.
+ * come from settings and never from users. Shape: patterns of files.
  */
 const INSIDE_THE_ESTATE = [
   'libs/egress/src/**',
@@ -106,12 +115,12 @@ const INSIDE_THE_ESTATE = [
   'libs/directory/src/copy/identity-client.ts',
   'libs/persistence/src/connections/steady-client.ts',
   'libs/instance/src/admin-client.ts',
-  'apps/identity/src/badges/collaboration-client.ts',
+  'libs/platform/src/calling/internal-route.ts',
   'libs/git/src/transport/push-hooks.ts',
 ];
 const CONNECTING = '^(undici|(node:)?(net|tls|http2?|https|dgram|dns)(/|$))';
 const OUTWARD =
-  'Servers that somebody named are asked through Egress (@rookery/egress), which judges their addresses. For one of the estate, name the file in tools/checks/boundaries.mjs.';
+  'Servers named by users are requested through Egress (@rookery/egress), which checks their addresses. For a server of the estate, add the file to tools/checks/boundaries.mjs.';
 
 /** Files that start other programs. Shape: patterns of files. */
 const STARTS_PROGRAMS = ['libs/git/src/process/git-processes.ts', 'libs/testing/src/**'];
@@ -123,11 +132,12 @@ const STARTING = {
 };
 
 /**
- * No file connects to anything without egress, and none but `libs/git` starts a program. The two share a rule of their
- * own, since a file has one list of each; a later block replaces the list of an earlier one.
+ * Lint rules against connections without egress, and against starting programs outside of `libs/git`. Both use one ESLint
+ * rule, and a later block replaces the options of an earlier one, so the blocks combine them.
  */
 function outwardRules() {
   const files = ['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'];
+  /** @param {...Pattern} patterns */
   const closed = (...patterns) => ({ '@typescript-eslint/no-restricted-imports': ['error', { patterns }] });
   const connecting = { regex: CONNECTING, allowImportNames: ['isIP'], message: OUTWARD };
   const globals = ['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: OUTWARD }));
@@ -142,7 +152,10 @@ function outwardRules() {
   ];
 }
 
-/** A service never imports another service, however the path is written. */
+/**
+ * Forbids imports of other services, in every spelling of the path.
+ * @param {string} room
+ */
 function otherServices(room) {
   const names = Object.keys(ROOMS)
     .filter((other) => other.startsWith('apps/') && other !== room)
@@ -150,19 +163,23 @@ function otherServices(room) {
     .concat('e2e');
   return {
     regex: `(^@rookery/(${names.join('|')})(/|$))|((^|/)apps/(${names.join('|')})/)|(^(\\.\\./){2,}(${names.join('|')})/)`,
-    message: 'A service never imports another service: it learns facts by events and asks questions by HTTP.',
+    message: 'A service never imports another service: it receives events and sends HTTP requests.',
   };
 }
 
+/** @param {string} room */
 function librariesOf(room) {
-  const { may, why } = ROOMS[room];
+  const { may, why } = ROOMS[room] ?? { may: [], why: 'it has no row in the table' };
   const own = room.startsWith('libs/') ? [room.slice('libs/'.length)] : [];
   const closed = LIBRARIES.filter((name) => !may.includes(name) && !own.includes(name));
   return [
     ...(closed.length
       ? [{ regex: `^@rookery/(${closed.join('|')})(/|$)`, message: `${room} may not import this library: ${why}.` }]
       : []),
-    { regex: '^@rookery/[a-z0-9-]+/.+', message: 'Import a library by its name only: its index is its public face.' },
+    {
+      regex: '^@rookery/[a-z0-9-]+/.+',
+      message: 'Import a library by its name only: its index is its public interface.',
+    },
     { regex: '(^|/)libs/', message: 'Import a library by its name (@rookery/...), not by a path into its folder.' },
   ];
 }
@@ -189,22 +206,25 @@ const INSIDE = [
       'SCOPE_RESOLVER',
       'ScopeResolver',
     ],
-    message: 'Inside speaks nouns and kernel errors; HTTP and NATS belong to controllers, presenters and consumers.',
+    message: 'Inside uses nouns and kernel errors; HTTP and NATS belong to controllers, presenters and consumers.',
   },
   {
     regex: '^@nestjs/(?!common$)',
-    message: 'Of Nest, the inside uses Injectable only.',
+    message: 'The inside imports only Injectable from Nest.',
   },
 ];
 
-/** A file without a suffix is inside, like the suffixes that only name its kind (entity, policy, queries, service). */
+/** Files outside of the inside. Files without a suffix, and entities, policies, queries and services, are inside. */
 const OUTSIDE = [
-  ...`${EDGE}${BETWEEN}`.match(/[a-z]+/g).map((suffix) => `**/*.${suffix}.ts`),
+  ...(`${EDGE}${BETWEEN}`.match(/[a-z]+/g) ?? []).map((suffix) => `**/*.${suffix}.ts`),
   '**/migrations/*.ts',
   'apps/*/src/{main,database}.ts',
 ];
 
-/** Flat-config blocks for eslint.config.mjs. */
+/**
+ * Flat-config blocks for eslint.config.mjs.
+ * @returns {Block[]}
+ */
 export function boundaryRules() {
   const blocks = Object.keys(ROOMS).map((room) => ({
     files: [`${room}/src/**/*.ts`],

@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 /**
- * Every citation and every relative link leads somewhere. `Source:` lists, `source` of endpoints and the column
- * `requirement` of docs/routes.tsv hold nothing but citations of the known forms (citation-forms.mjs). In other texts,
- * what looks like a citation and has none of these forms fails too.
+ * Checks that every citation and every relative link has a target. `Source:` lists, `source` of endpoints and the column
+ * `requirement` of docs/routes.tsv may contain only citations of the known forms (citation-forms.mjs). In other texts,
+ * a phrase that looks like a citation and has none of these forms fails, too.
  *
- *   node tools/checks/citations.mjs [folder]    prints what leads nowhere, and fails
+ *   node tools/checks/citations.mjs [folder]    prints citations and links without a target, and fails
+ *
+ * @import { Targets } from './citation-forms.mjs'
+ * @typedef {{ line: number, text: string }} Problem
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
@@ -14,11 +17,15 @@ import { ANY_FORM, problemsOfList, SUSPICIOUS, targetsOf } from './citation-form
 const FOLDERS = ['apps', 'libs', 'tools', 'docs', 'deploy', '.ci'];
 const ENDINGS = new Set(['.ts', '.mjs', '.cjs', '.js', '.sql', '.yaml', '.yml', '.sh', '.md', '.conf']);
 const SKIPPED = new Set(['node_modules', 'dist', '.nx', '.rookery']);
-/** They show what a citation looks like, right and wrong. */
+/** Files with examples of right and wrong citations. */
 const EXAMPLES = /^tools\/checks\/(?:citation-forms\.mjs|citations\.mjs|test\/citations\.test\.mjs)$/;
-const TO_COME = /^to come(?:: (?:identity-and-import|packages-and-admin|work-tracking) \d+(?:\.\d+)*)?$/;
+const TO_COME = /^to come(?:: (?:identity-and-import|packages-and-admin|repositories|work-tracking) \d+(?:\.\d+)*)?$/;
 
-/** Shape: `path:line: what is wrong`, empty when all is well. */
+/**
+ * Problems of a repository. Shape: `path:line: problem`.
+ * @param {string} root
+ * @returns {string[]}
+ */
 export function problemsOf(root) {
   const targets = targetsOf(root);
   const found = filesOf(root).flatMap((path) => {
@@ -29,7 +36,12 @@ export function problemsOf(root) {
   return [...found, ...targets.doubles, ...problemsOfRoutes(root, targets), ...problemsOfEndpoints(root, targets)];
 }
 
+/** @param {string} root */
 function filesOf(root) {
+  /**
+   * @param {string} folder
+   * @returns {string[]}
+   */
   const below = (folder) =>
     readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
       const path = `${folder}/${entry.name}`;
@@ -43,9 +55,14 @@ function filesOf(root) {
 const CODE_GOES_ON = /^[ \t]*(?:\*(?!\/)|\/\/|--|#(?!\w))[ \t]?/;
 const PROSE_GOES_ON = /^[ \t]*(?![-*|#>]|\d+\. |\s*$)/;
 
-/** Comments and paragraphs as running text, since a citation may be broken over lines. */
+/**
+ * Comments and paragraphs as running text, because a citation may be split over lines.
+ * @param {string} source
+ * @param {string} path
+ */
 function runningText(source, path) {
   const goesOn = extname(path) === '.md' ? PROSE_GOES_ON : CODE_GOES_ON;
+  /** @type {number[]} */
   const starts = [];
   let text = '';
   for (const line of source.split('\n')) {
@@ -54,18 +71,26 @@ function runningText(source, path) {
     starts.push(text.length);
     text += isMore ? line.replace(goesOn, '') : line;
   }
-  return { text, lineOf: (index) => starts.findLastIndex((start) => start <= index) + 1 };
+  return { text, lineOf: (/** @type {number} */ index) => starts.findLastIndex((start) => start <= index) + 1 };
 }
 
-/** Ends at a full stop, a colon, the end of the comment or of the line; `docs/x.md 5` and `2.4` hold no full stop. */
+/** Ends at a full stop, a colon, the end of the comment or of the line; the dots in `docs/x.md 5` and `2.4` do not count. */
 const SOURCE_LIST = /\bSource: ?((?:[^.:\n*]|\.(?=\d|md\b)|:(?! )|\*(?!\/))*)/g;
 
-/** Shape: `{ line, text }` of each citation that leads nowhere. */
+/**
+ * Citations of a text that have no target.
+ * @param {string} source
+ * @param {string} path
+ * @param {Targets} targets
+ */
 export function problemsOfText(source, path, targets) {
   const { text, lineOf } = runningText(source, path);
   const how = { mayBeReplaced: path.startsWith('docs/adr/') };
+  /** @type {Problem[]} */
   const found = [];
+  /** @type {(index: number, problems: string[]) => void} */
   const note = (index, problems) => problems.forEach((problem) => found.push({ line: lineOf(index), text: problem }));
+  /** @param {string} whole */
   const blank = (whole) => ' '.repeat(whole.length);
   const withoutLists = text.replace(extname(path) === '.md' ? /$^/g : SOURCE_LIST, (whole, list, index) => {
     note(index, problemsOfList(list.replace(/\s+/g, ' ').trim(), targets, how));
@@ -75,32 +100,42 @@ export function problemsOfText(source, path, targets) {
     note(index, problemsOfList(citation, targets, how));
     return blank(citation);
   });
+  /** @param {number} index */
   const isHeading = (index) => extname(path) === '.md' && left[left.lastIndexOf('\n', index) + 1] === '#';
   for (const pattern of SUSPICIOUS) {
     for (const { index, 0: words } of left.matchAll(pattern)) {
       if (isHeading(index)) continue;
-      note(index, [`"${words.trim()}" looks like a citation and is no known form of one`]);
+      note(index, [`"${words.trim()}" looks like a citation, but has no known form`]);
     }
   }
   return found;
 }
 
-/** Relative links of a page: the file is there, and in it the heading. */
+/**
+ * Relative links of a page without a file or without its heading.
+ * @param {string} markdown
+ * @param {string} path
+ * @param {string} root
+ * @returns {Problem[]}
+ */
 export function problemsOfLinks(markdown, path, root) {
   const prose = markdown.replaceAll(/```.*?```|`[^`\n]*`/gs, (code) => code.replaceAll(/[^\n]/g, ' '));
-  return [...prose.matchAll(/\]\((?!\w+:)([^()\s]+)\)/g)].flatMap(({ index, 1: target }) => {
-    const [file, heading] = target.split('#');
+  return [...prose.matchAll(/\]\((?!\w+:)([^()\s]+)\)/g)].flatMap(({ index, 1: target = '' }) => {
+    const [file = '', heading] = target.split('#');
     const to = file === '' ? path : join(dirname(path), decodeURIComponent(file));
     const line = prose.slice(0, index).split('\n').length;
-    if (!existsSync(join(root, to))) return [{ line, text: `the link to ${target} leads nowhere` }];
+    if (!existsSync(join(root, to))) return [{ line, text: `the link to ${target} has no target` }];
     if (heading === undefined || slugsOf(readFileSync(join(root, to), 'utf8')).has(heading)) return [];
     return [{ line, text: `${to} has no heading #${heading}` }];
   });
 }
 
-/** As the pages of the common hosts name their headings. */
+/**
+ * Anchors of headings, in the form that common hosts use.
+ * @param {string} markdown
+ */
 function slugsOf(markdown) {
-  const headings = [...markdown.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading]) => heading);
+  const headings = [...markdown.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading = '']) => heading);
   return new Set(
     headings.map((text) =>
       text
@@ -111,11 +146,16 @@ function slugsOf(markdown) {
   );
 }
 
-/** A route that is not built may say which section its issue will write. */
+/**
+ * Problems of the route inventory. A route that is not built may name a section that its issue will write.
+ * @param {string} root
+ * @param {Targets} targets
+ * @returns {string[]}
+ */
 function problemsOfRoutes(root, targets) {
   const path = 'docs/routes.tsv';
   if (!existsSync(join(root, path))) return [];
-  const [head, ...rows] = readFileSync(join(root, path), 'utf8').trimEnd().split('\n');
+  const [head = '', ...rows] = readFileSync(join(root, path), 'utf8').trimEnd().split('\n');
   const column = head.split('\t').indexOf('requirement');
   return rows.flatMap((row, index) => {
     const cited = (row.split('\t')[column] ?? '').split('; ');
@@ -124,12 +164,19 @@ function problemsOfRoutes(root, targets) {
   });
 }
 
-/** What the endpoints say is read from the document of the whole API, where every `source` has its final form. */
+/**
+ * Problems of the sources of endpoints. They are read from the document of the whole API, where each has its final form.
+ * @param {string} root
+ * @param {Targets} targets
+ * @returns {string[]}
+ */
 function problemsOfEndpoints(root, targets) {
   const path = 'apps/gateway/openapi.json';
   if (!existsSync(join(root, path))) return [];
   const { paths = {} } = JSON.parse(readFileSync(join(root, path), 'utf8'));
-  const sources = Object.values(paths).flatMap((item) => Object.values(item).map((one) => one['x-rookery-source']));
+  const sources = Object.values(paths).flatMap((item) =>
+    Object.values(item).map((/** @type {any} */ one) => one['x-rookery-source']),
+  );
   return [...new Set(sources.filter((source) => typeof source === 'string'))].flatMap((source) =>
     problemsOfList(source, targets).map((problem) => `${path}: source "${source}": ${problem}`),
   );
@@ -138,6 +185,6 @@ function problemsOfEndpoints(root, targets) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const problems = problemsOf(process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url)));
   for (const problem of problems) process.stdout.write(`${problem}\n`);
-  if (problems.length > 0) process.stdout.write(`${problems.length} citations and links lead nowhere\n`);
+  if (problems.length > 0) process.stdout.write(`${problems.length} citations and links have no target\n`);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }

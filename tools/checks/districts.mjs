@@ -4,7 +4,10 @@
  * arrows point down.
  */
 
-/** Shape: service -> district -> the districts below it that its wings may use. */
+/**
+ * Shape: service -> district -> the districts below it that its wings may use.
+ * @type {Record<string, Record<string, string[]>>}
+ */
 export const DISTRICTS = {
   collaboration: {
     removal: ['work', 'following', 'planning', 'code', 'talk', 'base'],
@@ -15,7 +18,19 @@ export const DISTRICTS = {
     talk: ['base'],
     base: [],
   },
+  package: {
+    'dependency-exports': ['ci', 'packages'],
+    ci: [],
+    registries: ['packages', 'protection-rules'],
+    uploads: ['packages'],
+    packages: ['protection-rules', 'package-settings'],
+    'package-settings': [],
+    'protection-rules': [],
+  },
 };
 
-/** The district of a wing: the folder it is in, or the wing itself where it has a district to itself. */
-export const districtOf = (wing) => wing.split('/')[0];
+/**
+ * The district of a wing: the folder that contains it, or the wing itself if it is no part of a district.
+ * @param {string} wing
+ */
+export const districtOf = (wing) => wing.split('/')[0] ?? '';

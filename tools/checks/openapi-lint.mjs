@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 /**
- * The document of the whole API against the rules of a well-kept linter, all of its recommended ones as errors but those
- * below; and every field and parameter against `plain-names.txt`, which lists the names that need no description. No answer
- * may hold what the document does not tell, or suites would judge it by nothing.
- * Prints what is wrong with where it stands, and exits with 1.
+ * Checks the document of the whole API with a linter, whose recommended rules are errors except for those below. Every field
+ * and parameter needs a description, unless `plain-names.txt` lists its name. Answers may contain documented fields only;
+ * otherwise test suites could not validate them.
+ * Prints the problems with their places, and exits with 1.
+ *
+ * @typedef {Record<string, any>} Schema
+ * @typedef {{ paths: Record<string, Record<string, any>>, components: { schemas: Schema, responses: Schema } }} Document
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,13 +15,18 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 const PLAIN_NAMES = fileURLToPath(new URL('plain-names.txt', import.meta.url));
 const FILE = fileURLToPath(new URL('../../apps/gateway/openapi.json', import.meta.url));
 
-/** Recommended rules that do not hold here, each with its reason. */
+/**
+ * Changes to the recommended rules, each with its reason.
+ * @type {Record<string, 'off' | 'error'>}
+ */
 const RULES = {
-  // The paths are those that clients know: `/projects/user/:user_id` beside `/projects/:id/star`.
+  // Clients depend on the paths: there are both `/projects/user/:user_id` and `/projects/:id/star`.
   'no-ambiguous-paths': 'off',
-  // The gateway answers for its health whatever it is asked.
+  // Health checks of the gateway have no 4xx.
   'operation-4xx-response': 'off',
-  // Beyond the recommended ones.
+  // Permanent addresses only redirect.
+  'operation-2xx-response': 'off',
+  // Further rules.
   'operation-operationId-url-safe': 'error',
   'operation-singular-tag': 'error',
   'operation-description': 'off',
@@ -31,40 +39,59 @@ const RULES = {
   'no-duplicated-tag-names': 'error',
 };
 
+/** @param {string} source */
 export async function problemsOf(source, name = 'openapi.json') {
   const config = await createConfig({ extends: ['recommended-strict'], rules: RULES });
   const problems = await lintFromString({ source, absoluteRef: name, config });
   return problems.map(({ ruleId, message, location }) => `${location[0]?.pointer ?? '#'} ${message} (${ruleId})`);
 }
 
-/** Names of fields and parameters that nothing is said about, sorted. Another schema, or a few words, say enough. */
-export function namesWithoutWords(document) {
-  const isTold = (schema) => ['description', '$ref', 'enum', 'const'].some((key) => key in schema);
+/**
+ * Names of fields and parameters without a description, sorted. A reference to another schema, and a list of values, count
+ * as a description.
+ * @param {unknown} document
+ */
+export function undescribedNames(document) {
+  /** @param {Schema} schema */
+  const isDescribed = (schema) => ['description', '$ref', 'enum', 'const'].some((key) => key in schema);
+  /** @type {Set<string>} */
   const names = new Set();
-  const look = (value) => {
+  /** @param {any} value */
+  const visit = (value) => {
     if (value === null || typeof value !== 'object') return;
-    const fields = value.type === 'object' || Array.isArray(value.required) ? value.properties : undefined;
-    for (const [name, schema] of Object.entries(fields ?? {})) if (!isTold(schema)) names.add(name);
-    if (typeof value.in === 'string' && !isTold(value) && !isTold(value.schema)) names.add(value.name);
-    for (const part of Object.values(value)) look(part);
+    /** @type {Record<string, Schema>} */
+    const fields = value.type === 'object' || Array.isArray(value.required) ? (value.properties ?? {}) : {};
+    for (const [name, schema] of Object.entries(fields)) if (!isDescribed(schema)) names.add(name);
+    if (typeof value.in === 'string' && !isDescribed(value) && !isDescribed(value.schema)) names.add(value.name);
+    for (const part of Object.values(value)) visit(part);
   };
-  look(document);
+  visit(document);
   return [...names].sort();
 }
 
-/** Answers that may hold what nothing here knows, each with its reason. */
+/** Answers that may contain undocumented fields, each with its reason. */
 const OPEN = {
-  // It is a document of another standard, which this very check reads.
+  // An OpenAPI document, which this check reads itself.
   'getOpenApiDocument 200': true,
+  // Manifests of packages hold whatever their authors wrote.
+  'getNpmPackage 200': true,
+  'getNpmPackageOfGroup 200': true,
+  'getNpmPackageOfInstance 200': true,
+  // Files in several formats, which the reference and CycloneDX define.
+  'downloadDependencyListExport 200': true,
+  'downloadDependencyListExport 206': true,
 };
 
 /**
- * Where answers may hold anything: no type, an object without named fields, a list of whatever. A map says what its values
- * are, and an empty list has none.
+ * Places where answers may contain any value: no type, an object without named fields, a list without a schema of its
+ * items. Maps with a schema of their values and empty lists are allowed.
+ * @param {Document} document
  */
 export function openSchemas({ paths, components }) {
+  /** @type {string[]} */
   const found = [];
-  const look = (schema, at) => {
+  /** @type {(schema: any, at: string) => void} */
+  const visit = (schema, at) => {
     if (typeof schema !== 'object' || schema === null) return void found.push(at);
     const types = [schema.type ?? []].flat();
     const several = ['anyOf', 'oneOf', 'allOf'].filter((word) => word in schema);
@@ -73,38 +100,46 @@ export function openSchemas({ paths, components }) {
     const { properties, items, additionalProperties } = schema;
     if (properties !== undefined && !types.includes('object')) found.push(at);
     if (types.includes('object') && additionalProperties !== undefined && additionalProperties !== false) {
-      look(additionalProperties, `${at}.*`);
+      visit(additionalProperties, `${at}.*`);
     } else if (types.includes('object') && properties === undefined) found.push(at);
-    if (types.includes('array') && schema.maxItems !== 0) look(items, `${at}[]`);
-    for (const [name, field] of Object.entries(properties ?? {})) look(field, `${at}.${name}`);
-    for (const word of several) schema[word].forEach((one) => look(one, at));
+    if (types.includes('array') && schema.maxItems !== 0) visit(items, `${at}[]`);
+    for (const [name, field] of Object.entries(properties ?? {})) visit(field, `${at}.${name}`);
+    for (const word of several) schema[word].forEach((/** @type {unknown} */ one) => visit(one, at));
   };
-  const lookAtBody = (response, at) => {
+  /** @type {(response: any, at: string) => void} */
+  const visitBody = (response, at) => {
     const body = response.content?.['application/json'];
-    if (body) look(body.schema, at);
+    if (body) visit(body.schema, at);
   };
-  for (const [name, schema] of Object.entries(components.schemas)) look(schema, name);
-  for (const [name, response] of Object.entries(components.responses)) lookAtBody(response, name);
+  for (const [name, schema] of Object.entries(components.schemas)) visit(schema, name);
+  for (const [name, response] of Object.entries(components.responses)) visitBody(response, name);
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     for (const [status, response] of Object.entries(operation.responses)) {
-      lookAtBody(response, `${operation.operationId} ${status}`);
+      visitBody(response, `${operation.operationId} ${status}`);
     }
   }
   return found;
 }
 
+/** @param {Document} document */
 export function problemsOfOpenSchemas(document) {
   return openSchemas(document)
     .filter((at) => !Object.hasOwn(OPEN, at))
-    .map((at) => `${at}: an answer may hold anything there, so nothing judges it`);
+    .map((at) => `${at}: an answer may contain any value there`);
 }
 
-/** Shape: `plain` are the names that need no words. */
+/**
+ * Names without a description that `plain` does not list, and needless entries of `plain`.
+ * @param {unknown} document
+ * @param {string[]} plain
+ */
 export function problemsOfNames(document, plain) {
-  const found = namesWithoutWords(document);
+  const found = undescribedNames(document);
   return [
-    ...found.filter((name) => !plain.includes(name)).map((name) => `${name}: nothing says what it is (about)`),
-    ...plain.filter((name) => !found.includes(name)).map((name) => `${name}: in plain-names.txt for nothing`),
+    ...found.filter((name) => !plain.includes(name)).map((name) => `${name}: has no description (about)`),
+    ...plain
+      .filter((name) => !found.includes(name))
+      .map((name) => `${name}: is in plain-names.txt, but has a description`),
   ];
 }
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 /**
- * Route inventory: what docs/routes.tsv plans, what the services' OpenAPI documents serve, and how many tests call it.
- * `npm run routes` prints every served route with its requirement and the tests of the last run of each spec, then
- * served / planned per service; `--check` fails when a route is served that the inventory does not know, when the
- * inventory calls an issue done whose route is missing, when a served route cites no requirement or has another name, or when a row of the
- * inventory is out of order or holds what its columns do not know (docs/reference/README.md). `npm test` ends with a
- * look for served routes that no test called.
+ * Route inventory: planned routes of docs/routes.tsv, served routes of the services' OpenAPI documents, and numbers of tests
+ * that call them. `npm run routes` prints every served route with its requirement and the tests of the last run of each
+ * spec, then served / planned per service. `--check` fails if a served route is missing in the inventory, cites no
+ * requirement or has another name, if a route of a finished issue is not served, or if a row of the inventory is out of order
+ * or has an invalid value (docs/reference/README.md). `npm test` ends with a check for served routes that no test called.
+ *
+ * @typedef {{ method: string, path: string }} MethodAndPath
+ * @typedef {MethodAndPath & { service: string, issue: string, tag: string, operation: string, requirement: string }} Planned
+ * @typedef {MethodAndPath & { service: string, aliasOf: string | null, source: string | null, operation: string }} Served
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,12 +16,15 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Issues whose routes must all be served. */
 const DONE = ['foundation', 'identity'];
-/** Served by the gateway itself or on a management port, so in no OpenAPI document of a service. */
+/** Routes of the gateway itself or of management ports, which are in no OpenAPI document of a service. */
 const OUTSIDE_DOCUMENTS = new Set(['GET //-/health/live', 'GET //-/health/ready', 'GET //-/metrics']);
-/** Left by specs, see libs/testing/src/route-tests.ts. */
+/** Folder with records of specs, see libs/testing/src/route-tests.ts. */
 const ROUTE_TESTS = `${root}node_modules/.cache/rookery/route-tests/`;
 
-/** What the columns of docs/routes.tsv hold; `auth` and `note` are free, `requirement` is judged by citations.mjs. */
+/**
+ * Valid values of the columns of docs/routes.tsv. `auth` and `note` are free; citations.mjs checks `requirement`.
+ * @type {Record<string, RegExp>}
+ */
 const COLUMNS = {
   service: /^(?:admin|collaboration|gateway|identity|import|package)$/,
   issue: /^(?:activity|administration|foundation|identity|imports|operations|packages|repositories|work-tracking)$/,
@@ -26,42 +32,58 @@ const COLUMNS = {
   method: /^(?:GET|HEAD|POST|PUT|PATCH|DELETE)$/,
   path: /^\/\S+$/,
   operation: /^(?:-|[a-z][A-Za-z]+)$/,
-  success: /^2\d\d$/,
+  success: /^(?:2\d\d|302)$/,
   auth: /\S/,
   paging: /^(?:-|offset|keyset)$/,
   requirement: /\S/,
   note: /\S/,
 };
 
+/** @param {string} path */
 const shapeOf = (path) =>
   path
     .replace(/^\/api\/v4/, '')
     .replace(/^\/\//, '/')
-    .replace(/\{[^}]+\}|[:*][a-z_]+/gi, ':');
+    .replace(/\{[^}]+\}|[:*][a-z_]\w*/gi, ':');
+
+/** @param {MethodAndPath} route */
 const key = (route) => `${route.method} ${shapeOf(route.path)}`;
 
+/** @returns {Planned[]} */
 export function plannedRoutes() {
-  const [head, ...lines] = readFileSync(`${root}docs/routes.tsv`, 'utf8').trim().split('\n');
+  const [head = '', ...lines] = readFileSync(`${root}docs/routes.tsv`, 'utf8').trim().split('\n');
   const names = head.split('\t');
-  return lines.map((line) => Object.fromEntries(line.split('\t').map((value, index) => [names[index], value])));
+  return lines.map(
+    (line) =>
+      /** @type {Planned} */ (Object.fromEntries(line.split('\t').map((value, index) => [names[index], value]))),
+  );
 }
 
-/** What generated clients call each operation that has a name, by `GET /groups/:`. */
+/**
+ * Names of operations in generated clients, by `GET /groups/:`.
+ * @returns {Record<string, string>}
+ */
 export function operationNames() {
   const named = plannedRoutes().filter(({ operation }) => operation !== '-');
   return Object.fromEntries(named.map((route) => [key(route), route.operation]));
 }
 
+/** @returns {Served[]} */
 export function servedRoutes() {
   const services = ['identity', 'collaboration', 'import', 'package', 'admin'].flatMap(routesOf);
-  // The gateway's document is that of the whole API; its own routes are those that no service has.
+  // The gateway's document describes the whole API; its own routes are those that no service has.
   const known = new Set(services.map((route) => `${route.method} ${route.path}`));
   return [...services, ...routesOf('gateway').filter((route) => !known.has(`${route.method} ${route.path}`))];
 }
 
+/**
+ * @param {string} service
+ * @returns {Served[]}
+ */
 function routesOf(service) {
   const file = `${root}apps/${service}/openapi.json`;
   if (!existsSync(file)) return [];
+  /** @type {{ paths?: Record<string, Record<string, any>> }} */
   const document = JSON.parse(readFileSync(file, 'utf8'));
   return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -70,7 +92,7 @@ function routesOf(service) {
         service,
         method: method.toUpperCase(),
         path,
-        // An alias is the same endpoint as the path that it names.
+        // An alias is another path of the same endpoint.
         aliasOf: operation['x-rookery-alias-of'] ?? null,
         source: operation['x-rookery-source'] ?? null,
         operation: operation.operationId,
@@ -78,15 +100,19 @@ function routesOf(service) {
   );
 }
 
-/** Tests by route, over the last run of every spec that still exists; null when none has run on this machine. */
+/**
+ * Numbers of tests by route, in the last run of every existing spec; null if none has run on this machine.
+ * @returns {Map<string, number> | null}
+ */
 export function testCounts() {
   if (!existsSync(ROUTE_TESTS)) return null;
   const counts = new Map();
   for (const name of readdirSync(ROUTE_TESTS)) {
+    /** @type {{ spec: string, tests: Record<string, number> }} */
     const { spec, tests } = JSON.parse(readFileSync(`${ROUTE_TESTS}${name}`, 'utf8'));
     if (!existsSync(`${root}${spec}`)) continue;
     for (const [route, count] of Object.entries(tests)) {
-      const [method, path] = route.split(' ');
+      const [method = '', path = ''] = route.split(' ');
       counts.set(key({ method, path }), (counts.get(key({ method, path })) ?? 0) + count);
     }
   }
@@ -101,9 +127,15 @@ export function untestedRoutes() {
     .map(nameOf);
 }
 
+/** @type {(route: Served, counts: Map<string, number>) => number} */
 const testsOf = (route, counts) => counts.get(key({ ...route, path: route.aliasOf ?? route.path })) ?? 0;
+/** @param {MethodAndPath & { service: string }} route */
 const nameOf = (route) => `${route.service} ${route.method} ${route.path}`;
 
+/**
+ * @param {Planned[]} planned
+ * @param {Served[]} served
+ */
 function problemsOf(planned, served) {
   const servedKeys = new Set(served.map(key));
   const plannedKeys = new Set(planned.map(key));
@@ -114,11 +146,11 @@ function problemsOf(planned, served) {
       .map((route) => `served but not in docs/routes.tsv: ${nameOf(route)}`),
     ...served
       .filter((route) => route.operation !== names[key(route)])
-      .map((route) => `is called ${route.operation}, but ${names[key(route)]} in docs/routes.tsv: ${nameOf(route)}`),
+      .map((route) => `is named ${route.operation}, but ${names[key(route)]} in docs/routes.tsv: ${nameOf(route)}`),
     ...served.filter((route) => !route.source).map((route) => `cites no requirement: ${nameOf(route)}`),
     ...planned
       .filter((route) => route.requirement.includes('to come') && servedKeys.has(key(route)))
-      .map((route) => `served, but docs/routes.tsv says that its reference is to come: ${nameOf(route)}`),
+      .map((route) => `served, but its requirement in docs/routes.tsv is still "to come": ${nameOf(route)}`),
     ...planned
       .filter((route) => DONE.includes(route.issue))
       .filter((route) => !isServed(route, servedKeys))
@@ -126,42 +158,54 @@ function problemsOf(planned, served) {
   ];
 }
 
-/** What is wrong with the text of the inventory, by line. */
+/**
+ * Problems of the text of the inventory, by line.
+ * @param {string} text
+ */
 export function problemsOfInventory(text) {
-  const [head, ...rows] = text
+  const [head = [], ...rows] = text
     .trimEnd()
     .split('\n')
     .map((line) => line.split('\t'));
   const names = Object.keys(COLUMNS);
   if (head.join() !== names.join()) return [`docs/routes.tsv:1: the columns are not ${names.join(', ')}`];
-  const orderOf = (row) => ['service', 'path', 'method'].map((name) => row[names.indexOf(name)]).join('\t');
-  const named = rows.map((row) => row[names.indexOf('operation')]);
+  /** @type {(row: string[], name: string) => string} */
+  const valueOf = (row, name) => row[names.indexOf(name)] ?? '';
+  /** @param {string[]} row */
+  const orderOf = (row) => ['service', 'path', 'method'].map((name) => valueOf(row, name)).join('\t');
+  const named = rows.map((row) => valueOf(row, 'operation'));
   return rows.flatMap((row, index) => {
     const at = `docs/routes.tsv:${index + 2}:`;
     if (row.length !== names.length) return [`${at} has ${row.length} columns`];
-    const before = index === 0 ? '' : orderOf(rows[index - 1]);
+    const before = index === 0 ? '' : orderOf(rows[index - 1] ?? []);
     return [
       ...names
-        .filter((name, column) => !COLUMNS[name].test(row[column]))
-        .map((name) => `${at} ${name} does not hold "${row[names.indexOf(name)]}"`),
-      ...(/^(?:spec|gap)$/.test(row[names.indexOf('tag')]) ===
-      row[names.indexOf('requirement')].startsWith('requirements ')
+        .filter((name) => !COLUMNS[name]?.test(valueOf(row, name)))
+        .map((name) => `${at} "${valueOf(row, name)}" is no valid ${name}`),
+      ...(/^(?:spec|gap)$/.test(valueOf(row, 'tag')) === valueOf(row, 'requirement').startsWith('requirements ')
         ? []
-        : [`${at} what cites requirements is spec or gap, and nothing else is`]),
-      ...(named[index] === '-' || named.indexOf(named[index]) === index ? [] : [`${at} ${named[index]} is taken`]),
-      ...(orderOf(row) > before ? [] : [`${at} stands after ${before.replaceAll('\t', ' ')}`]),
+        : [`${at} routes that cite requirements have the tag spec or gap, and no other routes have it`]),
+      ...(named[index] === '-' || named.indexOf(named[index] ?? '') === index
+        ? []
+        : [`${at} ${named[index]} is taken`]),
+      ...(orderOf(row) > before ? [] : [`${at} is out of order after ${before.replaceAll('\t', ' ')}`]),
     ];
   });
 }
 
-/** Fewer routes are no row of their own: they belong to the projects, groups or people that they are about. */
+/** A resource with fewer routes has no row of its own; its routes count as those of projects, groups or users. */
 const ROUTES_OF_A_RESOURCE = 4;
+/** @type {Record<string, string>} */
 const WIDER = { projects: 'projects', groups: 'groups', users: 'users', user: 'users' };
 
-/** Served and planned routes by resource. Shape: rows of name, served and planned, by name. */
+/**
+ * Numbers of served and planned routes by resource, sorted by name.
+ * @returns {[name: string, served: number, planned: number][]}
+ */
 export function routesByResource() {
   const served = new Set(servedRoutes().map(key));
   const planned = plannedRoutes().map((route) => ({ ...resourceOf(route.path), isServed: isServed(route, served) }));
+  /** @param {string} name */
   const isOwn = (name) => planned.filter(({ noun }) => noun === name).length >= ROUTES_OF_A_RESOURCE;
   const named = planned.map(({ noun, wider, isServed: done }) => ({ name: isOwn(noun) ? noun : wider, done }));
   return [...new Set(named.map(({ name }) => name))].sort().map((resource) => {
@@ -170,20 +214,28 @@ export function routesByResource() {
   });
 }
 
+/** @type {(route: MethodAndPath, served: Set<string>) => boolean} */
 const isServed = (route, served) => served.has(key(route)) || OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`);
 
-/** The noun of a path, and what it is counted to where it is none: `/projects/:id/issues/:iid` is about issues. */
+/**
+ * The noun of a path, and the wider resource that a small noun counts as: `/projects/:id/issues/:iid` is about issues.
+ * @param {string} path
+ */
 function resourceOf(path) {
-  const [first, ...rest] = path
+  const [first = '', ...rest] = path
     .replace(/^\/api\/v4/, '')
     .split('/')
     .filter((word) => word !== '' && word !== '-');
   const within = WIDER[first] !== undefined && /^[:*]/.test(rest[0] ?? '') ? rest.slice(1) : rest;
   const wider = WIDER[first] ?? 'others';
   const noun = WIDER[first] === undefined ? first : within.find((word) => !/^[:*]/.test(word));
-  return { noun: WIDER[noun] ?? noun ?? wider, wider };
+  return { noun: WIDER[noun ?? ''] ?? noun ?? wider, wider };
 }
 
+/**
+ * @param {Served[]} served
+ * @param {Map<string, number> | null} counts
+ */
 function printRoutes(served, counts) {
   const rows = served.map((route) => [
     route.service,
@@ -197,6 +249,10 @@ function printRoutes(served, counts) {
   if (counts === null) process.stdout.write('no test has run on this machine yet: npm test counts them\n');
 }
 
+/**
+ * @param {Planned[]} planned
+ * @param {Served[]} served
+ */
 function printServices(planned, served) {
   const servedKeys = new Set(served.map(key));
   for (const service of [...new Set(planned.map((route) => route.service))].sort()) {
@@ -206,6 +262,7 @@ function printServices(planned, served) {
   }
 }
 
+/** @param {boolean} isChecking */
 function main(isChecking) {
   const planned = plannedRoutes();
   const served = servedRoutes();

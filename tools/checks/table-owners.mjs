@@ -1,12 +1,18 @@
 #!/usr/bin/env node
 /**
- * Every table has one owner: the wing that declares its entity, or else the one wing that writes it. Only files of the
- * owner insert, update or delete its rows; others call what the owner exports, inside the same transaction. Reading is
- * free within the service. Writes are found in SQL texts, in calls of TypeORM with an entity, and in declarations of what
- * a removal does to a table (`attachedTo`). The module of a wing names its entities (`@Owns`).
+ * Checks that every table has one owner: the wing that declares its entity, or else the only wing that writes it. Only files
+ * of the owner insert, update or delete its rows; others call exports of the owner in the same transaction. All wings of the
+ * service may read. Writes are found in SQL texts, in calls of TypeORM with an entity, and in declarations of attached
+ * tables for removals (`attachedTo`). The module of a wing names its entities (`@Owns`).
  *
  *   node tools/checks/table-owners.mjs            prints each table with its owner
- *   node tools/checks/table-owners.mjs --check    prints what breaks the rule, and fails
+ *   node tools/checks/table-owners.mjs --check    prints violations, and fails
+ *
+ * @import { Source } from './sources.mjs'
+ * @typedef {{ table: string, wing: string | null, file: string }} Entity
+ * @typedef {Map<string, Entity>} Entities  by class name
+ * @typedef {{ table: string | null, wing: string | null, name: string, file: string, line: number }} Write
+ * @typedef {{ owner: string | null, writers: Map<string, Write[]> }} Table
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -15,21 +21,27 @@ import ts from 'typescript';
 import { lineOf, sourcesOf, walk } from './sources.mjs';
 
 const HIDDEN = '\u0000';
-// `for update of`, `do update set` and the like lock or resolve; they name no table of their own.
+// `for update of`, `do update set` and similar clauses name no table.
 const WRITES =
   /\b(?:insert\s+into|merge\s+into|delete\s+from|truncate(?:\s+table)?|(?<!\b(?:for|key|do)\s+)update)\s+(?:only\s+)?([a-z_][a-z_0-9]*|\u0000)(?=[\s(;]|$)/gi;
 const ENTITY_CALLS = new Set(['insert', 'update', 'upsert', 'delete', 'save', 'remove', 'softDelete', 'into', 'from']);
 
-/** What a library keeps in the database of each service that uses it. */
+/** Libraries with tables in the database of each service that uses them. */
 const LIBRARIES = ['libs/persistence', 'libs/messaging', 'libs/directory', 'libs/jobs', 'libs/instance'];
 
-/** Every write in a service. Shape: `{ table, wing, file, line }`; a table that the text hides is null. */
+/**
+ * Every write in a service; `table` is null if the text does not contain its name.
+ * @param {Source[]} sources
+ * @param {Entities} entities
+ */
 export function writesOf(sources, entities) {
   return sources
     .filter(({ name }) => !name.startsWith('migrations/') && !/\.migrations?\.ts$/.test(name))
     .flatMap(({ tree, wing, name, path }) => {
+      /** @type {Write[]} */
       const found = [];
-      const note = (table, node) => found.push({ table, wing, name, file: path, line: lineOf(tree, node) });
+      /** @type {(table: string | null, node: ts.Node) => void} */
+      const note = (table, node) => void found.push({ table, wing, name, file: path, line: lineOf(tree, node) });
       walk(tree, (node) => {
         const text = sqlText(node);
         if (text !== null) for (const table of tablesWritten(text)) note(table, node);
@@ -41,44 +53,66 @@ export function writesOf(sources, entities) {
     });
 }
 
-/** The text of a literal, with a mark in the place of each expression; null for other nodes. */
+/**
+ * The text of a literal, with a mark in the place of each expression; null for other nodes.
+ * @param {ts.Node} node
+ */
 function sqlText(node) {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text;
   if (!ts.isTemplateExpression(node)) return null;
   return node.head.text + node.templateSpans.map((span) => HIDDEN + span.literal.text).join('');
 }
 
+/** @param {string} text */
 function tablesWritten(text) {
   return [...text.matchAll(WRITES)]
-    .filter(([whole, table]) => !/^update/i.test(whole) || isUpdateOf(text, table))
-    .map(([, table]) => (table === HIDDEN ? null : table.toLowerCase()));
+    .filter(([whole, table = '']) => !/^update/i.test(whole) || isUpdateOf(text, table))
+    .map(([, table = '']) => (table === HIDDEN ? null : table.toLowerCase()));
 }
 
-/** An update has a `set` after its table and alias; prose and lock clauses have not. */
+/**
+ * Whether the text is an update: it has a `set` after the table and alias, unlike prose and lock clauses.
+ * @param {string} text
+ * @param {string} table
+ */
 function isUpdateOf(text, table) {
   return new RegExp(`\\bupdate\\s+(?:only\\s+)?${table}(?:\\s+(?:as\\s+)?[a-z_]+)?\\s+set\\b`, 'i').test(text);
 }
 
+/**
+ * @param {ts.CallExpression} call
+ * @param {Entities} entities
+ */
 function entitiesWritten(call, entities) {
   const callee = call.expression;
   const name = ts.isPropertyAccessExpression(callee) ? callee.name.text : ts.isIdentifier(callee) ? callee.text : '';
   if (!ENTITY_CALLS.has(name) && name !== 'collection') return [];
   const [first] = call.arguments;
-  if (!first || !ts.isIdentifier(first) || !entities.has(first.text)) return [];
-  // `.from(Entity)` reads, unless it closes a `.delete()`.
-  if (name === 'from' && !callee.expression.getText().endsWith('.delete()')) return [];
-  return [entities.get(first.text).table];
+  const entity = first && ts.isIdentifier(first) ? entities.get(first.text) : undefined;
+  if (!entity) return [];
+  // `.from(Entity)` reads, unless it follows a `.delete()`.
+  const isDelete = ts.isPropertyAccessExpression(callee) && callee.expression.getText().endsWith('.delete()');
+  return name === 'from' && !isDelete ? [] : [entity.table];
 }
 
-/** The table of an `attachedTo` call: the statements made from it delete and update its rows. */
+/**
+ * The table of an `attachedTo` call: statements generated from it delete and update its rows.
+ * @param {ts.CallExpression} call
+ */
 function tablesAttached({ expression, arguments: [first] }) {
   if (!ts.isIdentifier(expression) || expression.text !== 'attachedTo') return [];
   const named = first && ts.isObjectLiteralExpression(first) ? first.properties : [];
-  const table = named.find((one) => ts.isPropertyAssignment(one) && one.name.getText() === 'table')?.initializer;
+  const table = [...named]
+    .filter((one) => ts.isPropertyAssignment(one))
+    .find((one) => one.name.getText() === 'table')?.initializer;
   return [table && ts.isStringLiteralLike(table) ? table.text : null];
 }
 
-/** Entity classes with their tables and the wing that declares them. */
+/**
+ * Entity classes with their tables and the wing that declares them.
+ * @param {Source[]} sources
+ * @returns {Entities}
+ */
 export function entitiesOf(sources) {
   const entities = new Map();
   for (const { tree, wing, path } of sources) {
@@ -87,23 +121,31 @@ export function entitiesOf(sources) {
       for (const { expression } of ts.getDecorators(node) ?? []) {
         const isEntity = ts.isCallExpression(expression) && expression.expression.getText(tree) === 'Entity';
         const [table] = isEntity ? expression.arguments : [];
-        if (table && ts.isStringLiteral(table)) entities.set(node.name.text, { table: table.text, wing, file: path });
+        if (table && ts.isStringLiteral(table)) entities.set(node.name?.text, { table: table.text, wing, file: path });
       }
     });
   }
   return entities;
 }
 
-/** Tables of a service with their owners; `writers` are all wings that write it. */
+/**
+ * Tables of a service with their owners and all wings that write them; `hidden` are writes to unnamed tables.
+ * @param {string} service
+ * @returns {{ tables: Map<string, Table>, hidden: Write[] }}
+ */
 export function tableOwners(service) {
   const sources = sourcesOf(service);
   const entities = entitiesOf(sources);
+  /** @type {Map<string, Table>} */
   const tables = new Map();
+  /** @param {string} name */
   const tableAt = (name) => {
-    if (!tables.has(name)) tables.set(name, { owner: null, writers: new Map() });
-    return tables.get(name);
+    const table = tables.get(name) ?? { owner: null, writers: new Map() };
+    tables.set(name, table);
+    return table;
   };
   for (const { table, wing } of entities.values()) tableAt(table).owner = wing;
+  /** @type {Write[]} */
   const hidden = [];
   for (const write of writesOf(sources, entities)) {
     if (write.table === null) hidden.push(write);
@@ -113,18 +155,25 @@ export function tableOwners(service) {
       writers.set(wing, [...(writers.get(wing) ?? []), write]);
     }
   }
-  for (const table of tables.values()) table.owner ??= table.writers.size === 1 ? [...table.writers.keys()][0] : null;
+  for (const table of tables.values()) {
+    const [only = null, ...others] = table.writers.keys();
+    table.owner ??= others.length === 0 ? only : null;
+  }
   return { tables, hidden };
 }
 
-/** Sentences about what breaks the rule in a service. Shape: `kept` are tables of the libraries. */
+/**
+ * Messages about violations in a service; `kept` are tables of the libraries.
+ * @param {string} service
+ * @param {Set<string>} kept
+ */
 export function violationsOf(service, kept = new Set()) {
   const { tables, hidden } = tableOwners(service);
-  const broken = hidden.map(({ file, line }) => `${file}:${line} writes a table that its text does not name`);
+  const broken = hidden.map(({ file, line }) => `${file}:${line} writes a table without naming it in the text`);
   for (const [name, { owner, writers }] of [...tables].sort(([a], [b]) => (a < b ? -1 : 1))) {
     for (const [wing, writes] of writers) {
-      const [{ file, line }] = writes;
-      if (kept.has(name)) broken.push(`${file}:${line} writes ${name}, which a library keeps`);
+      const { file, line } = /** @type {Write} */ (writes[0]);
+      if (kept.has(name)) broken.push(`${file}:${line} writes ${name}, which belongs to a library`);
       else if (owner === null) broken.push(`${file}:${line} ${wing} writes ${name}, which has no single owner`);
       else if (wing !== owner) broken.push(`${file}:${line} ${wing} writes ${name}, which ${owner} owns`);
     }
@@ -132,74 +181,94 @@ export function violationsOf(service, kept = new Set()) {
   return broken;
 }
 
-/** Sentences about entities that the module of their own wing does not name, or that of another does. */
+/**
+ * Messages about entities that the module of their wing does not name, or that the module of another wing names.
+ * @param {string} service
+ */
 export function misplacedEntities(service) {
   const sources = sourcesOf(service);
   const entities = entitiesOf(sources);
   const owned = new Set(sources.flatMap(({ tree, wing }) => ownedIn(tree).map((name) => `${wing} ${name}`)));
   const missing = [...entities]
     .filter(([name, { wing }]) => !owned.delete(`${wing} ${name}`))
-    .map(([name, { wing, file }]) => `${file} declares ${name}, which @Owns of the module of ${wing} does not name`);
+    .map(([name, { wing, file }]) => `${file} declares ${name}, which @Owns in the module of ${wing} does not name`);
   const foreign = [...owned].map(
-    (one) => `@Owns of the module of ${one.replace(' ', ' names ')}, which lies elsewhere`,
+    (one) => `@Owns in the module of ${one.replace(' ', ' names ')}, which is declared elsewhere`,
   );
   return [...missing, ...foreign];
 }
 
 /**
- * Sentences about attachments that neither `@Attaches` in their wing names nor `attached` of a kind there: no effect
- * would be made from them.
+ * Messages about attachments that neither `@Attaches` nor `attached` of a kind in their wing names: no effect would be
+ * generated from them.
+ * @param {string} service
  */
 export function unnamedAttachments(service) {
   const sources = sourcesOf(service);
   const named = new Set(sources.flatMap(({ tree, wing }) => attachedBy(tree).map((name) => `${wing} ${name}`)));
   return sources.flatMap(({ tree, wing, path }) => {
+    /** @type {string[]} */
     const unnamed = [];
     walk(tree, (node) => {
       if (!ts.isCallExpression(node) || tablesAttached(node).length === 0) return;
       const name = ts.isVariableDeclaration(node.parent) ? node.parent.name.getText(tree) : null;
       if (!named.has(`${wing} ${name}`))
         unnamed.push(
-          `${path}:${lineOf(tree, node)} attaches a table, which @Attaches of the module of ${wing} does not name`,
+          `${path}:${lineOf(tree, node)} attaches a table, which @Attaches in the module of ${wing} does not name`,
         );
     });
     return unnamed;
   });
 }
 
-/** Names in an `@Attaches`, and in the property `attached` of a kind. */
+/**
+ * Names in an `@Attaches`, and in the property `attached` of a kind.
+ * @param {ts.SourceFile} tree
+ */
 function attachedBy(tree) {
+  /** @type {string[]} */
   const names = [];
   walk(tree, (node) => {
-    const isDecorator = ts.isCallExpression(node) && node.expression.getText(tree) === 'Attaches';
-    const isProperty = ts.isPropertyAssignment(node) && node.name.getText(tree) === 'attached';
-    if (isDecorator) names.push(...node.arguments.map((one) => one.getText(tree)));
-    if (isProperty && ts.isArrayLiteralExpression(node.initializer))
+    if (ts.isCallExpression(node) && node.expression.getText(tree) === 'Attaches')
+      names.push(...node.arguments.map((one) => one.getText(tree)));
+    if (!ts.isPropertyAssignment(node) || node.name.getText(tree) !== 'attached') return;
+    if (ts.isArrayLiteralExpression(node.initializer))
       names.push(...node.initializer.elements.map((one) => one.getText(tree)));
   });
   return names;
 }
 
-/** Names of classes that stand in an `@Owns`. */
+/**
+ * Names of classes in an `@Owns`.
+ * @param {ts.SourceFile} tree
+ */
 function ownedIn(tree) {
+  /** @type {string[]} */
   const names = [];
   walk(tree, (node) => {
     if (!ts.isClassDeclaration(node)) return;
     for (const { expression } of ts.getDecorators(node) ?? []) {
-      const isOwns = ts.isCallExpression(expression) && expression.expression.getText(tree) === 'Owns';
-      if (isOwns) names.push(...expression.arguments.map((one) => one.getText(tree)));
+      if (ts.isCallExpression(expression) && expression.expression.getText(tree) === 'Owns')
+        names.push(...expression.arguments.map((one) => one.getText(tree)));
     }
   });
   return names;
 }
 
-/** Tables with more than one wing that writes them. */
+/**
+ * Tables that more than one wing writes.
+ * @param {string} service
+ */
 export function sharedTables(service) {
   return [...tableOwners(service).tables].filter(([, { writers }]) => writers.size > 1).map(([name]) => name);
 }
 
-/** Tables that a service's database has because it uses the libraries. */
+/**
+ * Tables of the libraries in a service's database.
+ * @param {string} root
+ */
 export function tablesOfLibraries(root) {
+  /** @type {Set<string>} */
   const kept = new Set();
   for (const library of LIBRARIES) {
     const folder = join(root, library);
@@ -224,7 +293,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     if (misplaced.length > 0) process.exitCode = 1;
     if (broken.length > 0) {
       process.stdout.write(
-        `${broken.length} writes outside the wing that owns the table: call what the owner exports, with your \`tx\`.\n`,
+        `${broken.length} writes outside the wing that owns the table: call an export of the owner, with your \`tx\`.\n`,
       );
       process.exitCode = 1;
     }

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 /**
- * The wings of a service: the folders on the first level of its `src`, or one level below inside a district. Each is a
- * Nest module, and they use each other without a circle. The check looks for circles over whole wings, not over files:
- * two wings that need each other are one noun cut in two, even where no file imports itself again. Districts use each
- * other as `districts.mjs` allows. The folders of the gateway and of libraries are rooms: no modules, and no circles.
+ * Checks the wings of a service: the folders on the first level of its `src`, or one level below inside a district. Each is
+ * a Nest module, and they use each other without circles. The check finds circles between whole wings, not only between
+ * files: two wings that need each other are one noun split in two, even without a circle of files. Districts use each other
+ * as `districts.mjs` allows. The folders of the gateway and of libraries are rooms: without modules, and without circles.
  *
  *   node tools/checks/wings.mjs            prints the wings and rooms, each with those that it uses
- *   node tools/checks/wings.mjs --check    prints circles, upward arrows and wings without a module, and fails
+ *   node tools/checks/wings.mjs --check    prints circles, upward imports and wings without a module, and fails
+ *
+ * @typedef {Map<string, Map<string, string>>} Uses
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
@@ -15,22 +17,33 @@ import ts from 'typescript';
 import { districtOf, DISTRICTS } from './districts.mjs';
 import { districtsIn, lineOf, sourcesOf, walk, wingOf } from './sources.mjs';
 
-/** Shape: wing -> wing that it uses -> one import that shows it. Imports of types count: they tie as firmly. */
+/**
+ * Imports between wings. Shape: wing -> used wing -> place of one import. Imports of types count, too.
+ * @param {string} service
+ * @returns {Uses}
+ */
 export function usesOf(service) {
+  /** @type {Uses} */
   const uses = new Map();
   const districts = districtsIn(join(service, 'src'));
   for (const { name, wing, path, tree } of sourcesOf(service)) {
     if (wing === null) continue;
-    if (!uses.has(wing)) uses.set(wing, new Map());
+    const used = uses.get(wing) ?? new Map();
+    uses.set(wing, used);
     walk(tree, (node) => {
       const other = wingImported(node, name, districts);
-      if (other === null || other === wing || uses.get(wing).has(other)) return;
-      uses.get(wing).set(other, `${path}:${lineOf(tree, node)}`);
+      if (other === null || other === wing || used.has(other)) return;
+      used.set(other, `${path}:${lineOf(tree, node)}`);
     });
   }
   return uses;
 }
 
+/**
+ * @param {ts.Node} node
+ * @param {string} name
+ * @param {Set<string>} districts
+ */
 function wingImported(node, name, districts) {
   const specifier =
     ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
@@ -43,18 +56,27 @@ function wingImported(node, name, districts) {
   return target.startsWith('..') ? null : wingOf(target, districts);
 }
 
-/** Groups of wings that reach each other, and one import for each step. */
+/**
+ * Groups of wings that use each other, directly or through others.
+ * @param {Uses} uses
+ */
 export function circlesOf(uses) {
   const reached = new Map([...uses.keys()].map((wing) => [wing, closure(uses, wing)]));
+  /** @type {Map<string, string[]>} */
   const circles = new Map();
   for (const wing of uses.keys()) {
-    const mates = [...uses.keys()].filter((other) => reached.get(wing).has(other) && reached.get(other).has(wing));
+    const mates = [...uses.keys()].filter((other) => reached.get(wing)?.has(other) && reached.get(other)?.has(wing));
     if (mates.length > 1) circles.set(mates.sort().join(' '), mates);
   }
   return [...circles.values()];
 }
 
+/**
+ * @param {Uses} uses
+ * @param {string} start
+ */
 function closure(uses, start) {
+  /** @type {Set<string>} */
   const seen = new Set();
   const waiting = [...(uses.get(start)?.keys() ?? [])];
   for (let wing = waiting.pop(); wing !== undefined; wing = waiting.pop()) {
@@ -65,28 +87,38 @@ function closure(uses, start) {
   return seen;
 }
 
-/** Sentences about what is wrong with the wings of a service. */
+/**
+ * Messages about problems of the wings of a service.
+ * @param {string} service
+ */
 export function violationsOf(service) {
   const uses = usesOf(service);
   const missing = [...uses.keys()]
     .filter((wing) => !existsSync(join(service, 'src', wing, `${basename(wing)}.module.ts`)))
     .map((wing) => `${service}/src/${wing} has no ${basename(wing)}.module.ts`);
-  return [...circlesIn(service, uses), ...upwardArrowsIn(service, uses), ...missing];
+  return [...circlesIn(service, uses), ...upwardImportsIn(service, uses), ...missing];
 }
 
-/** Sentences about the rooms of the gateway or of a library: circles. */
+/**
+ * Messages about circles between rooms of the gateway or of a library.
+ * @param {string} folder
+ */
 export function roomViolationsOf(folder) {
   return circlesIn(folder, usesOf(folder));
 }
 
-/** Sentences about imports from a district that is not below, and about folders that no row of the table names. */
-function upwardArrowsIn(service, uses) {
+/**
+ * Messages about imports from a district that is not below, and about folders that are missing in the table.
+ * @param {string} service
+ * @param {Uses} uses
+ */
+function upwardImportsIn(service, uses) {
   const districts = districtsIn(join(service, 'src'));
   const table = DISTRICTS[basename(service)] ?? {};
   const unknown = [...districts]
     .filter((district) => table[district] === undefined)
     .map(
-      (district) => `${service}/src/${district} holds folders only and is no district in tools/checks/districts.mjs`,
+      (district) => `${service}/src/${district} contains only folders and is no district in tools/checks/districts.mjs`,
     );
   if (districts.size === 0) return unknown;
   const upward = [...uses].flatMap(([wing, used]) =>
@@ -98,25 +130,35 @@ function upwardArrowsIn(service, uses) {
   return [...unknown, ...upward];
 }
 
+/**
+ * @param {string} service
+ * @param {Uses} uses
+ */
 function circlesIn(service, uses) {
   return circlesOf(uses).map((wings) => {
-    const ties = wings.flatMap((wing) =>
+    const imports = wings.flatMap((wing) =>
       wings
-        .filter((other) => uses.get(wing).has(other))
-        .map((other) => `  ${wing} -> ${other} (${uses.get(wing).get(other)})`),
+        .filter((other) => uses.get(wing)?.has(other))
+        .map((other) => `  ${wing} -> ${other} (${uses.get(wing)?.get(other)})`),
     );
-    return `${service}: ${wings.join(', ')} use each other:\n${ties.join('\n')}`;
+    return `${service}: ${wings.join(', ')} use each other:\n${imports.join('\n')}`;
   });
 }
 
-/** The services that are laid out in wings. */
+/**
+ * The services that consist of wings.
+ * @param {string} root
+ */
 export function servicesOf(root) {
   return readdirSync(join(root, 'apps'))
     .filter((name) => !['gateway', 'e2e'].includes(name) && existsSync(join(root, 'apps', name, 'src')))
     .map((name) => posix.join(root, 'apps', name));
 }
 
-/** The gateway and the libraries, whose folders are rooms. */
+/**
+ * The gateway and the libraries, whose folders are rooms.
+ * @param {string} root
+ */
 export function roomedFoldersOf(root) {
   const libraries = readdirSync(join(root, 'libs')).filter((name) => existsSync(join(root, 'libs', name, 'src')));
   return [posix.join(root, 'apps/gateway'), ...libraries.map((name) => posix.join(root, 'libs', name))];

@@ -4,8 +4,10 @@
  * "Who" or "Whoever" in place of a subject. Each finding prints the replacement. Add a word when a review finds a riddle.
  *
  *   node tools/checks/words.mjs              prints the findings by folder, with their number
- *   node tools/checks/words.mjs --check      fails for findings in the folders that are held to the list (`HELD`)
+ *   node tools/checks/words.mjs --check      prints each finding, and fails if there is one
  *   node tools/checks/words.mjs FOLDER ...   prints each finding below these folders
+ *
+ * @typedef {{ line: number, text: string, instead: string }} Finding
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,56 +17,14 @@ import { walk } from './sources.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Folders without findings. The list grows until it names every folder; then it goes. */
-export const HELD = [
-  'apps/admin',
-  'apps/identity/src/avatars',
-  'apps/identity/src/badges',
-  'apps/identity/src/bootstrap',
-  'apps/identity/src/custom-attributes',
-  'apps/identity/src/directory',
-  'apps/identity/src/emails',
-  'apps/identity/src/groups/details',
-  'apps/identity/src/groups/moving',
-  'apps/identity/src/groups/projects',
-  'apps/identity/src/groups/sharing',
-  'apps/identity/src/members/access-requests',
-  'apps/identity/src/members/sharing',
-  'apps/identity/src/namespaces',
-  'apps/identity/src/projects/activity',
-  'apps/identity/src/projects/changing',
-  'apps/identity/src/projects/forks',
-  'apps/identity/src/projects/moving',
-  'apps/identity/src/projects/sharing',
-  'apps/identity/src/projects/stars',
-  'apps/identity/src/service-accounts',
-  'apps/identity/src/statistics',
-  'apps/identity/src/tokens/notices',
-  'apps/identity/src/tokens/personal',
-  'apps/identity/src/tokens/resource',
-  'apps/identity/src/topics',
-  'apps/identity/src/users',
-  'apps/identity/test/api',
-  'apps/identity/test/support',
-  'apps/import',
-  'apps/package',
-  'libs/blobs',
-  'libs/contracts',
-  'libs/egress',
-  'libs/git',
-  'libs/instance',
-  'libs/jobs',
-  'libs/kernel',
-  'libs/messaging',
-  'tools/checks/districts.mjs',
-  'tools/checks/words.mjs',
-];
-
-/** Wire contracts, generated files and copies of other texts keep their words. */
+/** Wire contracts, generated files and copies of other texts, which keep their words. */
 const LEFT_OUT =
   /\.generated\.|\/migrations\/|\/dist\/|^apps\/e2e\/clients\/bots\/|^tools\/checks\/(words\.mjs|test\/words\.test\.mjs)$/;
 
-/** Shape: pattern of a word in lower case -> what to write instead. */
+/**
+ * Banned words with their replacements. Shape: pattern of a word in lower case -> replacement.
+ * @type {[word: string, instead: string][]}
+ */
 export const BANNED = [
   [
     'told|tell|tells|telling',
@@ -75,7 +35,10 @@ export const BANNED = [
   ['dear|dearer', 'costly, expensive'],
   ['traces?', 'person references (stack traces are free)'],
   ['writings?', 'authored content'],
-  ['anew', 'again'],
+  ['anew|afresh', 'again'],
+  ['looked at again', 'rechecked'],
+  ['what became of', 'the result of'],
+  ['mends?|mended|mending', 'repair, restore, finish: the exact verb'],
   ['besides?', 'compared with, next to, also'],
   ['lest', 'so that … not'],
   ['whoever|whosoever', 'name the subject: the caller, the user, the process'],
@@ -91,12 +54,18 @@ const IN_COMMENT = BANNED.map(([word, instead]) => ({
 }));
 const IN_NAME = BANNED.map(([word, instead]) => ({ pattern: new RegExp(`^(?:${word})$`), instead }));
 const HEADLESS = /(?:^|[.!?]\s+)(?:What|Who|Whoever|Whose)\s+(?!(?:is|are|was|does|do|did|may)\b[^.]*\?)[a-z]/;
-/** Phrases of the trade that hold a listed word. */
+/** Technical terms that contain a banned word. */
 const FREE = /stack traces?|traceparent|trace id|otherwise/gi;
 
-/** Findings of one file. Shape: `{ line, text, instead }`. */
+/**
+ * Findings of one file.
+ * @param {string} name
+ * @param {string} source
+ * @returns {Finding[]}
+ */
 export function findingsIn(name, source) {
   const tree = ts.createSourceFile(name, source, ts.ScriptTarget.ES2022, true);
+  /** @param {number} position */
   const lineAt = (position) => tree.getLineAndCharacterOfPosition(position).line + 1;
   const comments = commentsOf(tree, source).flatMap(({ pos, text }) => {
     const plain = proseOf(text).replace(FREE, '');
@@ -104,38 +73,52 @@ export function findingsIn(name, source) {
     if (HEADLESS.test(plain)) banned.push('name the subject instead of What, Who or Whoever');
     return banned.map((instead) => ({ line: lineAt(pos), text: plain.trim().slice(0, 100), instead }));
   });
+  /** @type {Finding[]} */
   const names = [];
   walk(tree, (node) => {
-    if (!isDeclaration(node) || !node.name || !ts.isIdentifier(node.name)) return;
-    const words = partsOf(node.name.text);
+    const name = declaredName(node);
+    if (!name) return;
+    const words = partsOf(name.text);
     for (const { pattern, instead } of IN_NAME) {
       if (words.some((word) => pattern.test(word)))
-        names.push({ line: lineAt(node.name.getStart(tree)), text: node.name.text, instead });
+        names.push({ line: lineAt(name.getStart(tree)), text: name.text, instead });
     }
   });
   return [...comments, ...names].sort((a, b) => a.line - b.line);
 }
 
-/** The words of a name in camel case or in capitals, in lower case. */
+/**
+ * The words of a name in camel case or in capitals, in lower case.
+ * @param {string} name
+ */
 function partsOf(name) {
   return name.split(/(?<=[a-z0-9])(?=[A-Z])|_/).map((word) => word.toLowerCase());
 }
 
-/** Declarations whose name is ours; properties of interfaces are not, for they may be on the wire. */
-function isDeclaration(node) {
-  return (
+/**
+ * The name of a declaration, else undefined. Properties of interfaces are left out, because they may be on the wire.
+ * @param {ts.Node} node
+ */
+function declaredName(node) {
+  const isDeclaration =
     ts.isClassDeclaration(node) ||
     ts.isFunctionDeclaration(node) ||
     ts.isMethodDeclaration(node) ||
     ts.isVariableDeclaration(node) ||
     ts.isInterfaceDeclaration(node) ||
     ts.isTypeAliasDeclaration(node) ||
-    ts.isParameter(node)
-  );
+    ts.isParameter(node);
+  return isDeclaration && node.name && ts.isIdentifier(node.name) ? node.name : undefined;
 }
 
+/**
+ * @param {ts.SourceFile} tree
+ * @param {string} source
+ */
 function commentsOf(tree, source) {
+  /** @type {Map<number, { pos: number, text: string }>} */
   const found = new Map();
+  /** @param {ts.CommentRange[] | undefined} ranges */
   const take = (ranges) => {
     for (const { pos, end } of ranges ?? []) found.set(pos, { pos, text: source.slice(pos, end) });
   };
@@ -146,7 +129,10 @@ function commentsOf(tree, source) {
   return [...found.values()];
 }
 
-/** The sentences of a comment, without its frame, code in backquotes and quoted text. */
+/**
+ * The sentences of a comment, without its frame, code in backquotes and quoted text.
+ * @param {string} comment
+ */
 function proseOf(comment) {
   return comment
     .replace(/^\/\*\*?|\*\/$/g, '')
@@ -156,7 +142,10 @@ function proseOf(comment) {
     .trim();
 }
 
-/** Every checked file with its findings, by path from the root. */
+/**
+ * Every checked file with its findings, by path from the root.
+ * @param {string[]} folders
+ */
 export function findingsBelow(folders) {
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
@@ -174,7 +163,7 @@ export function findingsBelow(folders) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const words = process.argv.slice(2);
   const isCheck = words[0] === '--check';
-  const found = findingsBelow(isCheck ? HELD : words.map((folder) => folder.replace(/\/$/, '')));
+  const found = findingsBelow(isCheck ? [] : words.map((folder) => folder.replace(/\/$/, '')));
   if (isCheck || words.length > 0) {
     for (const { file, findings } of found)
       for (const { line, text, instead } of findings)

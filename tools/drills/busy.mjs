@@ -2,6 +2,8 @@
  * Load from other programs on the machine: three processes per core burn CPU at the estate's own priority, while 64 users
  * read, write and use new tokens. No request is refused or delayed for long, and no effect is lost or doubled.
  * All settings of the estate have their defaults.
+ *
+ * @import { Client, Person } from './client.mjs'
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -13,7 +15,12 @@ const SECONDS = 60;
 /** Limit for the 99th percentile of answer times. Units: milliseconds. */
 const PATIENCE_MS = 5000;
 
-/** Shape: `statuses` and times of all answers, `reasons` of refusals, `wrong` is the number of violations. */
+/**
+ * Shape: `statuses` and times of all answers, `reasons` of refusals, `wrong` is the number of violations.
+ * @param {Client} client
+ * @param {unknown} _prepared
+ * @param {{ seconds?: number }} [options]
+ */
 export async function run(client, _prepared, { seconds = SECONDS } = {}) {
   const ledger = new Ledger(client, { writers: CLIENTS, mails: false });
   await ledger.prepare();
@@ -34,17 +41,24 @@ export async function run(client, _prepared, { seconds = SECONDS } = {}) {
 
 class Crowd {
   refused = 0;
+  /** @type {Record<string, number>} */
   #statuses = {};
+  /** @type {number[]} */
   #times = [];
 
+  /**
+   * @param {Client} client
+   * @param {Ledger} ledger
+   */
   constructor(client, ledger) {
     this.client = client;
     this.ledger = ledger;
   }
 
+  /** @param {number} ms */
   async work(ms) {
     const end = Date.now() + ms;
-    // All at once, as jobs that begin together: in turn everybody the same, and each something else.
+    // All users act at once, like jobs that start together: in one round all do the same, in the next each does another.
     for (let round = 0; Date.now() < end; round += 1) {
       const turn = Math.floor(round / 2);
       await Promise.all(
@@ -55,13 +69,18 @@ class Crowd {
 
   facts() {
     const times = this.#times.sort((a, b) => a - b);
+    /** @param {number} part */
     const at = (part) => Math.round(times[Math.floor(times.length * part)] ?? 0);
     return { requests: times.length, statuses: this.#statuses, p50Ms: at(0.5), p99Ms: at(0.99), mostMs: at(0.9999) };
   }
 
+  /**
+   * @param {Person} person
+   * @param {number} turn
+   */
   async #turn(person, turn) {
     const [project] = this.ledger.projects;
-    const looks = [
+    const reads = [
       `/projects/${project}/issues/1/notes`,
       '/todos',
       `/projects/${project}`,
@@ -69,14 +88,17 @@ class Crowd {
       '/projects?membership=true',
       '/user',
     ];
-    const kind = turn % (looks.length + 2);
+    const kind = turn % (reads.length + 2);
     if (kind === 0) await this.#count(() => this.ledger.writeOne(person));
-    else if (kind === 1) await this.#comeAnew(person);
-    else await this.#count(() => this.#status('GET', looks[kind - 2], person.token));
+    else if (kind === 1) await this.#useNewToken(person);
+    else await this.#count(() => this.#status('GET', reads[kind - 2] ?? '', person.token));
   }
 
-  /** With a token that was just created. */
-  async #comeAnew(person) {
+  /**
+   * Creates a token and uses it.
+   * @param {Person} person
+   */
+  async #useNewToken(person) {
     await this.#count(async () => {
       const path = `/users/${person.id}/personal_access_tokens`;
       const { status, body } = await this.client.api('POST', path, { json: { name: 'fresh', scopes: ['api'] } });
@@ -86,16 +108,23 @@ class Crowd {
     await this.#count(() => this.#status('GET', '/user', person.token));
   }
 
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {string} token
+   */
   async #status(method, path, token) {
     return (await this.client.api(method, path, { token })).status;
   }
 
+  /** @param {() => Promise<number>} ask */
   async #count(ask) {
     const from = performance.now();
+    /** @type {number | string} */
     const status = await ask().catch((error) => error.name);
     this.#times.push(performance.now() - from);
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
-    if (!(status >= 200 && status < 300)) this.refused += 1;
+    if (!(Number(status) >= 200 && Number(status) < 300)) this.refused += 1;
   }
 }
 
@@ -103,8 +132,12 @@ function burn() {
   return spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
 }
 
-/** Counts of 502, 503 and 504 by process and reason. Shape: `{ 'gateway: shed': 3 }`. */
+/**
+ * Counts of 502, 503 and 504 by process and reason. Shape: `{ 'gateway: shed': 3 }`.
+ * @param {Client['estate']} estate
+ */
 async function reasonsOf({ ports }) {
+  /** @type {Record<string, number>} */
   const found = {};
   for (const [name, { management }] of Object.entries(ports)) {
     const text = await (await fetch(`http://127.0.0.1:${management}/-/metrics`)).text();

@@ -1,13 +1,40 @@
-/** HTTP client of the drills, and the users, projects and other resources that they need. */
+/**
+ * HTTP client of the drills, and the users, projects and other resources that they need.
+ *
+ * @import { Estate } from '../processes/estate.mjs'
+ * @typedef {{ id: number, username: string, email: string, token: string, group?: number }} Person
+ * @typedef {{ status: number, headers: Headers, body: any }} Answer
+ * @typedef {{ token?: string | undefined, json?: object | undefined, key?: string | undefined }} How
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export class Client {
+  /**
+   * @param {Estate} estate
+   * @param {string} seed
+   */
   constructor(estate, seed) {
     this.estate = estate;
     this.seed = seed;
   }
 
-  /** Shape: `{ status, headers, body }`; `key` is an idempotency key. Errors: a cut connection, or no answer within 15 s. */
+  /**
+   * A process of the estate.
+   * @param {string} name
+   */
+  process(name) {
+    const found = this.estate.processes[name];
+    if (!found) throw new Error(`there is no process ${name}`);
+    return found;
+  }
+
+  /**
+   * Sends a request; `key` is an idempotency key. Errors: a cut connection, or no answer within 15 s.
+   * @param {string} method
+   * @param {string} path
+   * @param {How} [how]
+   * @returns {Promise<Answer>}
+   */
   async api(method, path, { token = this.estate.token, json, key } = {}) {
     const response = await fetch(`${this.estate.baseUrl}/api/v4${path}`, {
       method,
@@ -26,6 +53,9 @@ export class Client {
   /**
    * Sends an idempotent write until its outcome is known. Shape: the last answer, and the number of earlier answers that
    * left the outcome open.
+   * @param {string} method
+   * @param {string} path
+   * @param {How} how
    */
   async named(method, path, how) {
     for (let doubts = 0; ; doubts += 1) {
@@ -36,7 +66,11 @@ export class Client {
     }
   }
 
-  /** Creates a resource with retries, because a fault may already be active. */
+  /**
+   * Creates a resource with retries, because a fault may already be active.
+   * @param {string} path
+   * @param {object} json
+   */
   async made(path, json, token = this.estate.token) {
     for (let attempt = 1; ; attempt += 1) {
       const { status, body } = await this.api('POST', path, { json, token });
@@ -46,13 +80,23 @@ export class Client {
     }
   }
 
-  /** Errors: any answer other than the expected one. */
+  /**
+   * Sends a request and returns the body. Errors: any answer other than the expected one.
+   * @param {number} expected
+   * @param {string} method
+   * @param {string} path
+   * @param {How} [how]
+   */
   async done(expected, method, path, how) {
     const { status, body } = await this.api(method, path, how);
     if (status !== expected) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   }
 
+  /**
+   * @param {string} name
+   * @returns {Promise<Person>}
+   */
   async person(name) {
     const username = `${name}-${this.seed}`;
     const email = `${username}@mail.example`;
@@ -60,16 +104,28 @@ export class Client {
     return { id: user.id, username, email, token: await this.tokenOf(user.id) };
   }
 
+  /**
+   * @param {number} userId
+   * @returns {Promise<string>}
+   */
   async tokenOf(userId) {
     const { token } = await this.made(`/users/${userId}/personal_access_tokens`, { name: 'drill', scopes: ['api'] });
     return token;
   }
 
+  /**
+   * @param {number} count
+   * @param {string} name
+   */
   people(count, name) {
     return Promise.all(Array.from({ length: count }, (_, index) => this.person(`${name}${index}`)));
   }
 
-  /** Creates a project in a new group, with an issue 1. */
+  /**
+   * Creates a project in a new group, with an issue 1. Resolves to its id.
+   * @param {string} name
+   * @returns {Promise<number>}
+   */
   async projectWithIssue(name, visibility = 'private') {
     const path = `${name}-${this.seed}`;
     const group = await this.made('/groups', { name: path, path, visibility: 'public' });
@@ -78,6 +134,11 @@ export class Client {
     return project.id;
   }
 
+  /**
+   * @param {number} project
+   * @param {Pick<Person, 'id'>[]} people
+   * @param {number} level
+   */
   async join(project, people, level) {
     if (people.length === 0) return;
     const ids = people.map(({ id }) => id).join(',');
@@ -85,8 +146,12 @@ export class Client {
   }
 }
 
-/** Polls until the condition holds. Units: ms. Errors: when it does not hold within the bound. */
-export async function until(what, asks, withinMs = 60_000) {
-  for (const end = Date.now() + withinMs; Date.now() < end; await delay(50)) if (await asks()) return;
-  throw new Error(`not within ${withinMs} ms: ${what}`);
+/**
+ * Polls until the condition holds. Units: ms. Errors: the condition does not hold within the bound.
+ * @param {string} condition
+ * @param {() => unknown} holds
+ */
+export async function until(condition, holds, withinMs = 60_000) {
+  for (const end = Date.now() + withinMs; Date.now() < end; await delay(50)) if (await holds()) return;
+  throw new Error(`not within ${withinMs} ms: ${condition}`);
 }

@@ -29,49 +29,69 @@
  *   rolling    every process is restarted in turn, with two replicas each behind balancers, while users write
  *   restore    the databases of identity and then collaboration are restored to their state of two minutes ago, under load
  *
- * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill detects it.
+ * Files of packages:
+ *   uploads    a thousand uploads at once; then clients cut uploads, and the package service and PostgreSQL are killed
+ *   large      1 GiB goes up and down, and a large npm document up, while the memory of the processes is watched
+ *
+ * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of OUTSIDE_CODE), to show that the drill detects it.
  * Source: reference reliability 12.
+ *
+ * @import { Estate } from '../processes/estate.mjs'
+ * @typedef {{ env?: Record<string, string>, server?: any }} Prepared
+ * @typedef {{ prepare?: () => Prepared | Promise<Prepared>, run(client: Client, prepared: any): Promise<Verdict> }} Drill
+ * @typedef {{ sabotage?: string[], run(estate: Estate, facts: Record<string, any>): Promise<void> }} Fault
+ * @typedef {Record<string, any> & { wrong: number }} Verdict
+ * @typedef {{ seed: string, sabotage: string[] }} Options
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { EVERY_MAIL, WITHOUT_RATES } from '../estate/environment.mjs';
-import { startEstate } from '../estate/estate.mjs';
-import { freePort } from '../estate/processes.mjs';
-import { sharedTemporary } from '../estate/postgres-files.mjs';
+import { EVERY_MAIL, WITHOUT_RATES } from '../processes/environment.mjs';
+import { startEstate } from '../processes/estate.mjs';
+import { freePort } from '../processes/process-records.mjs';
+import { sharedTemporary } from '../servers/postgres-files.mjs';
 import { Client, until } from './client.mjs';
 import { Ledger } from './ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
 import * as busy from './busy.mjs';
 import * as suite from './suite.mjs';
-import * as door from './rights/bus-door.mjs';
-import * as searches from './rights/costly-searches.mjs';
-import * as copy from './rights/held-copy.mjs';
-import * as rotations from './rights/rotations.mjs';
-import * as mail from './rights/stalled-mail.mjs';
+import * as door from './authorization/bus-door.mjs';
+import * as searches from './authorization/costly-searches.mjs';
+import * as copy from './authorization/held-copy.mjs';
+import * as rotations from './authorization/rotations.mjs';
+import * as mail from './authorization/stalled-mail.mjs';
 import * as brokenMail from './failures/broken-mail.mjs';
 import * as doubt from './failures/doubt.mjs';
 import * as restore from './failures/restore.mjs';
 import * as rolling from './failures/rolling.mjs';
 import * as silent from './failures/silent.mjs';
+import * as uploads from './packages/broken-uploads.mjs';
+import * as large from './packages/large-files.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
-/** Safeguards that are not code of the product. */
-const BY_HAND = { 'no-uniqueness': dropUniqueness, 'open-door': openDoor };
+/**
+ * Safeguards that are not code of the product.
+ * @type {Record<string, (estate: Estate) => Promise<void>>}
+ */
+const OUTSIDE_CODE = { 'no-uniqueness': dropUniqueness, 'open-door': openDoor };
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin', 'gateway'];
-/** What a killed process held is soon taken by the next. */
+/** With short leases, e-mails of a killed process are soon taken by another one. */
 const FAST_MAIL = {
   ...EVERY_MAIL,
   MAILER_LEASE_MS: '10000',
   MAILER_TIMEOUT_MS: '1000',
 };
-/** Units: notes a second. */
+/** Units: notes per second. */
 const RATE = 15;
 
 const unlimited = { ...suite, prepare: () => ({ env: WITHOUT_RATES }) };
-/** Shape: `run` returns figures, of which `wrong` is the number of violations; `prepare` starts servers that the estate uses. */
+/**
+ * Drills with the product's defaults. `run` returns figures, of which `wrong` is the number of violations; `prepare` starts
+ * servers that the estate uses.
+ * @type {Record<string, Drill>}
+ */
 const BY_DEFAULTS = {
   copy,
   mail: { ...mail, run: allOfMail },
@@ -85,7 +105,13 @@ const BY_DEFAULTS = {
   silent,
   doubt,
   restore,
+  uploads,
+  large,
 };
+/**
+ * Faults under the load of a ledger.
+ * @type {Record<string, Fault>}
+ */
 const FAULTS = {
   kill: {
     async run(estate, facts) {
@@ -94,7 +120,7 @@ const FAULTS = {
         for (let round = 0; round < 5; round += 1) {
           await delay(300 + Math.random() * 400);
           const from = Date.now();
-          await estate.processes[name].restart();
+          await estate.processes[name]?.restart();
           facts.unavailableMs[name] = Math.max(facts.unavailableMs[name] ?? 0, Date.now() - from);
         }
       }
@@ -107,7 +133,8 @@ const FAULTS = {
       writeFileSync(fault, '');
       const seen = new Set();
       for (const until = Date.now() + 25_000; Date.now() < until; await delay(50)) {
-        if (estate.processes.collaboration.pid) seen.add(estate.processes.collaboration.pid);
+        const pid = estate.processes['collaboration']?.pid;
+        if (pid) seen.add(pid);
       }
       rmSync(fault);
       facts.relaysKilled = seen.size - 1;
@@ -116,17 +143,17 @@ const FAULTS = {
   nats: {
     async run(estate, facts) {
       await delay(2000);
-      await estate.nats.stop();
+      await estate.nats?.stop();
       const from = Date.now();
       await delay(30_000);
-      await estate.nats.start();
+      await estate.nats?.start();
       facts.natsDownMs = Date.now() - from;
       await delay(2000);
     },
   },
   thrice: {
     async run(estate, facts) {
-      const redelivery = await deliverAgain(estate.nats.urlOf('operator'), {
+      const redelivery = await deliverAgain(estate.nats?.urlOf('operator') ?? '', {
         streams: ['COLLABORATION', 'IDENTITY'],
         copies: 2,
       });
@@ -136,7 +163,9 @@ const FAULTS = {
   },
 };
 
+/** @param {string[]} words */
 function options(words) {
+  /** @param {string} name */
   const valueOf = (name) => (words.includes(name) ? words.splice(words.indexOf(name), 2)[1] : undefined);
   const seed = valueOf('--seed') ?? Date.now().toString(36);
   const sabotage = valueOf('--sabotage')?.split(',') ?? [];
@@ -146,12 +175,19 @@ function options(words) {
   return { seed, sabotage, names: words.length > 0 ? words : all };
 }
 
+/**
+ * @param {string} name
+ * @param {Options} options
+ * @returns {Promise<Verdict>}
+ */
 async function drill(name, { seed, sabotage }) {
   const dataDir = mkdtempSync(join(sharedTemporary(), `rookery-drill-${name}-`));
-  const prepared = (await BY_DEFAULTS[name]?.prepare?.()) ?? {};
-  const changes = [...(FAULTS[name]?.sabotage ?? []), ...sabotage.filter((one) => !BY_HAND[one])];
+  const [fault, given] = [FAULTS[name], BY_DEFAULTS[name]];
+  /** @type {Prepared} */
+  const prepared = (await given?.prepare?.()) ?? {};
+  const changes = [...(fault?.sabotage ?? []), ...sabotage.filter((one) => !OUTSIDE_CODE[one])];
   const env = {
-    ...(FAULTS[name] ? { ...WITHOUT_RATES, ...FAST_MAIL } : {}),
+    ...(fault ? { ...WITHOUT_RATES, ...FAST_MAIL } : {}),
     ...prepared.env,
     ...(changes.length > 0
       ? {
@@ -164,9 +200,9 @@ async function drill(name, { seed, sabotage }) {
   const estate = await startEstate({ dataDir, port: await freePort(), env });
   const started = Date.now();
   try {
-    for (const one of sabotage) await BY_HAND[one]?.(estate);
-    const run = FAULTS[name] ? underLoad : BY_DEFAULTS[name].run;
-    const verdict = await run(new Client(estate, `${name}${seed}`), FAULTS[name] ?? prepared);
+    for (const one of sabotage) await OUTSIDE_CODE[one]?.(estate);
+    const client = new Client(estate, `${name}${seed}`);
+    const verdict = await (fault ? underLoad(client, fault) : /** @type {Drill} */ (given).run(client, prepared));
     return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict };
   } finally {
     await estate.stop();
@@ -175,13 +211,23 @@ async function drill(name, { seed, sabotage }) {
   }
 }
 
+/**
+ * @param {Client} client
+ * @param {any} prepared
+ */
 async function allOfMail(client, prepared) {
   const stalled = await mail.run(client, prepared);
   const broken = await brokenMail.run(client, prepared);
   return { ...stalled, broken, wrong: stalled.wrong + broken.wrong };
 }
 
+/**
+ * @param {Client} client
+ * @param {Fault} fault
+ * @returns {Promise<Verdict>}
+ */
 async function underLoad(client, fault) {
+  /** @type {Record<string, any>} */
   const facts = {};
   const ledger = new Ledger(client);
   await ledger.prepare();
@@ -194,24 +240,33 @@ async function underLoad(client, fault) {
   return { ...verdict, wrong: verdict.lost + verdict.missing + verdict.duplicate + isBlind, ...facts };
 }
 
-/** Effects without their second safeguard, the unique keys of to-dos, events and mails. */
+/**
+ * Drops the second safeguard of effects: the unique keys of to-dos, events and e-mails.
+ * @param {Estate} estate
+ */
 async function dropUniqueness({ databases }) {
-  const client = new pg.Client({ connectionString: databases.collaboration });
+  const client = new pg.Client({ connectionString: databases['collaboration'] });
   await client.connect();
   for (const table of ['todos', 'activity_events', 'mails'])
     await client.query(`drop index uq_${table}_source_event_id`);
   await client.end();
 }
 
-/** A bus on which every account may do everything, also without credentials. */
+/**
+ * Permits every account of the bus to use all subjects.
+ * @param {Estate} estate
+ */
 async function openDoor({ dataDir, nats }) {
   const file = join(dataDir, 'nats/users.conf');
   const users = readFileSync(file, 'utf8').replaceAll(/\n {6}permissions: \{[\s\S]*?\n {6}\}/g, '');
   writeFileSync(file, users);
-  process.kill(nats.pid, 'SIGHUP');
+  process.kill(Number(nats?.pid), 'SIGHUP');
 }
 
-/** Waits until the whole estate answers again. */
+/**
+ * Waits until the whole estate answers again.
+ * @param {Estate} estate
+ */
 function isReady(estate) {
   const answers = () =>
     fetch(`${estate.baseUrl}/-/health/ready`).then(

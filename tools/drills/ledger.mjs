@@ -2,6 +2,11 @@
  * Load generator and verifier of all drills: writes uniquely numbered notes that mention one user each, records which
  * ones were acknowledged, and afterwards compares notes, to-dos, activity events and mails with the record.
  * Source: reference reliability 11.
+ *
+ * @import { Answer, Client, Person } from './client.mjs'
+ * @typedef {{ number: number, marker: string, reader: Person, outcome: string, id?: number }} Entry
+ * @typedef {{ acknowledged: number, unknown: number, refused: number, lost: number, missing: number, duplicate: number,
+ *   examples: string[] }} Verdict
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,16 +17,30 @@ const READERS = 4;
 const PROJECTS = 2;
 
 export class Ledger {
+  /** By marker. @type {Map<string, Entry>} */
   #entries = new Map();
   #next = 0;
   #stopping = false;
+  /** @type {Promise<void>[]} */
   #running = [];
+  /** @type {Person[]} */
+  writers = [];
+  /** @type {Person[]} */
+  readers = [];
+  /** @type {number[]} */
+  projects = [];
+  /** @type {((answer: Answer, entry: Entry) => void) | undefined} */
+  onAnswer;
 
-  /** Shape: `mails` whether e-mails are verified; they wait where users have a sending limit. */
+  /**
+   * `mails` is whether e-mails are verified; they are delayed where users have a sending limit.
+   * @param {Client} client
+   * @param {{ writers?: number, mails?: boolean }} [options]
+   */
   constructor(client, { writers = WRITERS, mails = true } = {}) {
     this.client = client;
     this.count = writers;
-    this.looksAtMails = mails;
+    this.checksMails = mails;
     this.seed = client.seed;
     this.mails = new MailFiles(client.estate.mailDir);
   }
@@ -42,12 +61,20 @@ export class Ledger {
     );
   }
 
-  /** Takes over the users and projects of another ledger. */
+  /**
+   * Uses the users and projects of another ledger.
+   * @param {Ledger} other
+   */
   adopt({ writers, readers, projects }) {
-    Object.assign(this, { writers, readers, projects });
+    this.writers = writers;
+    this.readers = readers;
+    this.projects = projects;
   }
 
-  /** Writes until `stop`. Units: notes a second, of all writers together. */
+  /**
+   * Writes until `stop`. Units: notes per second, of all writers together.
+   * @param {number} rate
+   */
   write(rate) {
     this.#running = this.writers.map(async (writer) => {
       while (!this.#stopping) {
@@ -57,13 +84,20 @@ export class Ledger {
     });
   }
 
-  /** Writes one note. Shape: the status. Errors: a cut connection, after which the outcome of the write is unknown. */
+  /**
+   * Writes one note. Resolves to the status. Errors: a cut connection, after which the outcome of the write is unknown.
+   * @param {Person} writer
+   */
   async writeOne(writer) {
     const { entry, path, how } = this.#begin(writer);
     return this.#settle(entry, await this.client.api('POST', path, how));
   }
 
-  /** Writes one note with an idempotency key, until it is answered. Shape: the number of earlier answers that left the outcome open. */
+  /**
+   * Writes one note with an idempotency key until it is answered. Resolves to the number of earlier answers that left the
+   * outcome open.
+   * @param {Person} writer
+   */
   async writeNamed(writer) {
     const { entry, path, how } = this.#begin(writer);
     const answer = await this.client.named('POST', path, { ...how, key: randomUUID() });
@@ -72,17 +106,23 @@ export class Ledger {
     return answer.doubts;
   }
 
+  /** @param {Person} writer */
   #begin(writer) {
     const number = (this.#next += 1);
     const marker = `drill ${this.seed}-${number} of`;
-    const reader = this.readers[number % this.readers.length];
+    const reader = /** @type {Person} */ (this.readers[number % this.readers.length]);
     const project = this.projects[number % this.projects.length];
+    /** @type {Entry} */
     const entry = { number, marker, reader, outcome: 'unknown' };
     this.#entries.set(marker, entry);
     const json = { body: `@${reader.username} ${marker} ${writer.username}` };
     return { entry, path: `/projects/${project}/issues/1/notes`, how: { token: writer.token, json } };
   }
 
+  /**
+   * @param {Entry} entry
+   * @param {Answer} answer
+   */
   #settle(entry, answer) {
     const { status } = answer;
     this.onAnswer?.(answer, entry);
@@ -107,6 +147,11 @@ export class Ledger {
     await Promise.all(this.#running);
   }
 
+  /**
+   * @param {string} path
+   * @param {string} token
+   * @returns {Promise<any[]>}
+   */
   async #all(path, token) {
     const rows = [];
     for (let page = 1; ; page += 1) {
@@ -120,26 +165,32 @@ export class Ledger {
   }
 
   async #notes() {
-    const [{ token }] = this.writers;
+    const { token } = this.#firstWriter;
     return (await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/issues/1/notes`, token)))).flat();
   }
 
-  /** Of all stored notes. */
+  get #firstWriter() {
+    return /** @type {Person} */ (this.writers[0]);
+  }
+
+  /** Markers of all stored notes. */
   async markers() {
     return new Set((await this.#notes()).map(({ body }) => /drill \S+ of/.exec(body)?.[0]));
   }
 
   /** Compares everything once. Shape: counts, and up to five examples of violations. */
-  async #look() {
+  async #compare() {
+    /** @param {string[]} texts */
     const countBy = (texts) => {
+      /** @type {Map<string, number>} */
       const counts = new Map();
       for (const text of texts) {
-        const marker = /drill \S+ of/.exec(text)?.[0];
+        const marker = /drill \S+ of/.exec(text)?.[0] ?? '';
         if (marker) counts.set(marker, (counts.get(marker) ?? 0) + 1);
       }
       return counts;
     };
-    const [writer] = this.writers;
+    const writer = this.#firstWriter;
     const notes = countBy((await this.#notes()).map(({ body }) => body));
     const todos = countBy(
       (await Promise.all(this.readers.map(({ token }) => this.#all('/todos?action=directly_addressed', token))))
@@ -151,37 +202,44 @@ export class Ledger {
         .flat()
         .map(({ note }) => note.body),
     );
+    /** @type {Map<string, Set<string | undefined>>} */
     const mails = new Map();
     for (const { id, to, text } of await this.mails.all()) {
-      const marker = /drill \S+ of/.exec(text)?.[0];
+      const marker = /drill \S+ of/.exec(text)?.[0] ?? '';
       const entry = this.#entries.get(marker);
       if (entry && to === entry.reader.email) mails.set(marker, (mails.get(marker) ?? new Set()).add(id));
     }
-    return this.#judge({ notes, todos, events, mails });
+    return this.#verdictOf({ notes, todos, events, mails });
   }
 
-  #judge({ notes, todos, events, mails }) {
+  /**
+   * @param {{ notes: Map<string, number>, todos: Map<string, number>, events: Map<string, number>,
+   *   mails: Map<string, Set<string | undefined>> }} found
+   */
+  #verdictOf({ notes, todos, events, mails }) {
+    /** @type {Verdict} */
     const verdict = { acknowledged: 0, unknown: 0, refused: 0, lost: 0, missing: 0, duplicate: 0, examples: [] };
-    const wrong = (kind, entry, what) => {
+    /** @type {(kind: 'lost' | 'missing' | 'duplicate', entry: Entry, resource: string) => void} */
+    const wrong = (kind, entry, resource) => {
       verdict[kind] += 1;
       if (verdict.examples.length < 5)
-        verdict.examples.push(`${kind}: ${what} of note ${entry.number} (${entry.outcome})`);
+        verdict.examples.push(`${kind}: ${resource} of note ${entry.number} (${entry.outcome})`);
     };
     for (const entry of this.#entries.values()) {
-      const isThere = notes.has(entry.marker);
+      const isStored = notes.has(entry.marker);
       if (entry.outcome === 'acknowledged') verdict.acknowledged += 1;
       else if (entry.outcome === 'unknown') verdict.unknown += 1;
       else verdict.refused += 1;
-      if (entry.outcome === 'acknowledged' && !isThere) wrong('lost', entry, 'note');
+      if (entry.outcome === 'acknowledged' && !isStored) wrong('lost', entry, 'note');
       const found = {
         'to-do': todos.get(entry.marker) ?? 0,
         event: events.get(entry.marker) ?? 0,
-        ...(this.looksAtMails ? { mail: mails.get(entry.marker)?.size ?? 0 } : {}),
+        ...(this.checksMails ? { mail: mails.get(entry.marker)?.size ?? 0 } : {}),
       };
       if ((notes.get(entry.marker) ?? 0) > 1) wrong('duplicate', entry, 'note');
-      for (const [what, count] of Object.entries(found)) {
-        if (isThere && count === 0) wrong('missing', entry, what);
-        if (count > 1 || (!isThere && count > 0)) wrong('duplicate', entry, what);
+      for (const [resource, count] of Object.entries(found)) {
+        if (isStored && count === 0) wrong('missing', entry, resource);
+        if (count > 1 || (!isStored && count > 0)) wrong('duplicate', entry, resource);
       }
     }
     return verdict;
@@ -194,7 +252,7 @@ export class Ledger {
   async check(withinMs = 45_000) {
     const from = Date.now();
     for (;;) {
-      const verdict = await this.#look();
+      const verdict = await this.#compare();
       const settled = verdict.lost + verdict.missing === 0;
       if (settled || Date.now() - from > withinMs) return { ...verdict, recoveredInMs: Date.now() - from };
       await delay(500);

@@ -1,16 +1,22 @@
-/** E-mails in the mail server's folder; each is read once. */
+/**
+ * E-mails in the mail server's folder; each file is read once.
+ *
+ * @typedef {{ id: string | undefined, to: string | undefined, text: string }} Mail
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
 
 export class MailFiles {
+  /** By file name. @type {Map<string, Mail>} */
   #parsed = new Map();
 
+  /** @param {string} folder */
   constructor(folder) {
     this.folder = folder;
   }
 
-  /** Shape: `{ id, to, text }`, `to` the first address. */
+  /** All e-mails; `to` is the first address. */
   async all() {
     for (const name of readdirSync(this.folder).filter((file) => file.endsWith('.eml'))) {
       if (this.#parsed.has(name)) continue;

@@ -3,7 +3,11 @@ import { connect, headers } from 'nats';
 
 const COPY = 'Drill-Copy';
 
-/** Shape: `stop()` resolves to the number of copies made. */
+/**
+ * Starts publishing copies. `stop()` resolves to the number of copies made.
+ * @param {string} natsUrl
+ * @param {{ streams: string[], copies: number }} options
+ */
 export async function deliverAgain(natsUrl, { streams, copies }) {
   const { host, username, password } = new URL(natsUrl);
   const connection = await connect({ servers: host, user: username, pass: password });
@@ -15,8 +19,9 @@ export async function deliverAgain(natsUrl, { streams, copies }) {
       for await (const message of subscription) {
         if (message.headers?.has(COPY)) continue;
         const fields = headers();
-        for (const key of message.headers?.keys() ?? []) {
-          if (key !== 'Nats-Msg-Id' && !key.startsWith('Nats-Expected')) fields.set(key, message.headers.get(key));
+        const given = message.headers;
+        for (const key of given?.keys() ?? []) {
+          if (key !== 'Nats-Msg-Id' && !key.startsWith('Nats-Expected')) fields.set(key, given?.get(key) ?? '');
         }
         fields.set(COPY, '1');
         for (let copy = 0; copy < copies; copy += 1) {

@@ -1,27 +1,30 @@
 /**
- * Loaded into a service by NODE_OPTIONS=--require: takes a guard out, or puts a fault in, by changing the text of one
- * built file as it is loaded, or of several. Nothing of this is in the product. What is to be changed is in
- * DRILL_SABOTAGE, names from CHANGES joined by commas; a change that finds nothing to change ends the process, so that no
- * drill is blind.
+ * Loaded into a service by NODE_OPTIONS=--require: disables a safeguard, or injects a fault, by changing the text of one or
+ * several built files when they are loaded. The product contains none of this. DRILL_SABOTAGE contains names from CHANGES,
+ * joined by commas. A change that does not match its file ends the process, so that no drill passes without its fault.
+ *
+ * @typedef {{ only?: RegExp, file: RegExp, from: RegExp, to: string }} Change
  */
+/** Node's loader, with its internal methods. @type {any} */
 const Module = require('node:module');
 
+/** @type {Record<string, Change | Change[]>} */
 const CHANGES = {
-  /** A commit that failed counts as not done. */
+  /** A failed commit counts as rolled back. */
   'no-doubt': {
     file: /persistence[\\/]dist[\\/]work[\\/]work\.js$/,
     from: /wasRolledBack\)\(error\) \?/,
     to: 'wasRolledBack)(error) || true ?',
   },
-  /** Whoever waits for a silent connection waits as long as TCP does. */
+  /** Requests on a silent connection wait for the TCP timeout. */
   'endless-silence': {
     file: /persistence[\\/]dist[\\/]connections[\\/]steady-client\.js$/,
     from: /(?<!this\.)socket\.setTimeout\(this\.silenceMs\);/,
     to: '',
   },
-  /** The lead ends when the leader's connection does. */
+  /** A lead ends only with the leader's connection, not with its lease. */
   'endless-leadership': { file: /messaging[\\/]dist[\\/]relay[\\/]outbox-reader\.js$/, from: /\$\{LEASE\}/, to: '' },
-  /** Identity takes any database for the one that it wrote to. */
+  /** Identity does not notice that its database was restored. */
   'one-history': [
     {
       only: /apps[\\/]identity/,
@@ -42,35 +45,35 @@ const CHANGES = {
       to: 'if (false)',
     },
   ],
-  /** Another history begins, and ids go on where the restored database was. */
+  /** After a restore, identity assigns ids again that were assigned before. */
   'ids-again': {
     only: /apps[\\/]identity/,
     file: /history[\\/]histories\.queries\.js$/,
     from: /where seen\.id > coalesce/,
     to: 'where false and seen.id > coalesce',
   },
-  /** E-mails about a comment are named after its id alone. */
+  /** The Message-ID of an e-mail depends on the id of its comment only. */
   'ids-as-message-ids': {
     only: /apps[\\/]collaboration/,
     file: /mailer[\\/]mail-identity\.js$/,
     from: /\.\$\{digest\(event_id, identity\)\.slice\(0, 20\)\}/,
     to: '',
   },
-  /** A service whose database was restored goes on where its durables are. */
+  /** A service whose database was restored does not read earlier events again. */
   'heard-once': {
     only: /apps[\\/]collaboration/,
     file: /messaging[\\/]dist[\\/]relay[\\/]restoration\.js$/,
     from: /await this\.readFrom\([^;]*;/,
     to: '',
   },
-  /** A session that broke off means that the mail server is away. */
+  /** The product takes an aborted SMTP session for an unavailable mail server. */
   'contagious-drops': {
     only: /apps[\\/]collaboration/,
     file: /mailer[\\/]smtp-client\.js$/,
     from: /await this\.isReached\(\)/,
     to: 'false',
   },
-  /** A stopping replica tells nobody who keeps a connection before it closes it. */
+  /** A stopping replica closes keep-alive connections without announcing it. */
   'silent-end': [
     { file: /platform[\\/]dist[\\/]boot[\\/]stop\.js$/, from: /await shutdown\.announce\(\);/, to: '' },
     {
@@ -85,20 +88,20 @@ const CHANGES = {
     from: /return new Set\(rows\.map\([^)]*\)[^;]*;/,
     to: 'return new Set(ids);',
   },
-  /** The relay dies between the bus's acknowledgement and its own mark, now and then while DRILL_FAULT_FILE is there. */
+  /** The relay sometimes dies between the bus's acknowledgement and its own mark, while DRILL_FAULT_FILE exists. */
   'kill-before-mark': {
     only: /apps[\\/]collaboration/,
     file: /messaging[\\/]dist[\\/]relay[\\/]relay\.js$/,
     from: /await faults\.reach\(.relay\.before-mark.\);/,
     to: "if (Math.random() < 0.03 && require('node:fs').existsSync(process.env.DRILL_FAULT_FILE)) process.kill(process.pid, 'SIGKILL');",
   },
-  /** The bus is not told which message it has had already. */
+  /** Messages have no id, so the bus cannot detect duplicates. */
   'no-message-id': {
     file: /messaging[\\/]dist[\\/]relay[\\/]publisher\.js$/,
     from: /msgID,/,
     to: '',
   },
-  /** What comes up while the bus is away counts as published, as without an outbox. */
+  /** Events count as published while the bus is unavailable, as without an outbox. */
   'no-waiting': {
     file: /messaging[\\/]dist[\\/]relay[\\/]relay\.js$/,
     from: /const connection = await broker\.connected\(this\.stopping\.signal\);/,
@@ -109,77 +112,77 @@ const CHANGES = {
     }
     const connection = await broker.connected(this.stopping.signal);`,
   },
-  /** One event in ten is lost on its way into the outbox, as if it were published beside the transaction. */
+  /** One event in ten is lost before it reaches the outbox, as if it were published outside of the transaction. */
   'lossy-outbox': {
     file: /persistence[\\/]dist[\\/]work[\\/]work\.js$/,
     from: /if \(rows\.length > 0\)/,
     to: 'if (rows.length > 0 && Math.random() > 0.1)',
   },
-  /** Searches and heavy pages have as many places as there are requests. */
+  /** The number of concurrent searches and heavy pages is unlimited. */
   'no-places': {
     file: /api-v4[\\/]dist[\\/]limits[\\/]fair-places\.js$/,
     from: /return this\.taken < this\.places\.count && running < this\.places\.ofOneCaller;/,
     to: 'return true;',
   },
-  /** Long texts are searched whole, by comparing each character at each place. */
+  /** Long texts are searched as a whole, by comparing every character at every position. */
   'slow-match': {
     only: /apps[\\/]collaboration/,
     file: /persistence[\\/]dist[\\/]sql[\\/]conditions\.js$/,
     from: /`folded\.long_\$\{index\} ~ lower\(\$\{plain\}\)`/,
     to: "`folded.long_${index} like lower('%' || substr(${plain}, 5) || '%')`",
   },
-  /** A copy of the directory decides whatever its version. */
+  /** A copy of the directory is used even if it is outdated. */
   'no-version-check': {
     file: /directory[\\/]dist[\\/]copy[\\/]copy-progress\.js$/,
     from: /return position\.epoch === target\.epoch && position\.version >= target\.version;/,
     to: 'return true;',
   },
-  /** A gateway keeps good token checks although it hears that the token or its holder changed. */
+  /** A gateway keeps positive token checks although the token or its holder changed. */
   'deaf-gateway': {
     file: /gateway[\\/]dist[\\/]auth[\\/]directory-watch\.js$/,
     from: /this\.leases\.dropToken\(id\);\s*else if \(kind === 'user'\) this\.leases\.dropUser\(id\);/,
     to: "id; else if (kind === 'user') id;",
   },
-  /** A gateway does not hear of the versions that its own writes made. */
+  /** A gateway does not remember the directory versions of its own writes. */
   'no-floor': {
     file: /gateway[\\/]dist[\\/]auth[\\/]directory-floor\.js$/,
     from: /raise\(version\) \{/,
     to: 'raise(version) { return;',
   },
-  /** An invited group keeps its level after the last day of the invitation. */
+  /** An invited group keeps its access level after the invitation expires. */
   'endless-shares': {
     file: /directory[\\/]dist[\\/]sql[\\/]level-sql\.js$/,
     from: /and \$\{live\('s'\)\} and/,
     to: 'and',
   },
-  /** An invited group gives its members all that they are in it. */
+  /** Members of an invited group get their own level, not limited by that of the invitation. */
   'uncapped-shares': {
     file: /directory[\\/]dist[\\/]sql[\\/]level-sql\.js$/,
     from: /least\(s\.access_level, m\.access_level\)/,
     to: 'm.access_level',
   },
-  /** Nobody is told that a group has moved. */
+  /** The move of a group is not published. */
   'silent-moves': {
     only: /apps[\\/]identity/,
     file: /moving[\\/]group-moves\.service\.js$/,
     from: /await this\.log\.recordSubtree\(tx, groupId\);/,
     to: '',
   },
-  /** Nobody is told that an account was shut out or let in. */
+  /** The blocking and unblocking of users is not published. */
   'silent-states': {
     only: /apps[\\/]identity/,
     file: /states[\\/]user-states\.service\.js$/,
     from: /await this\.changes\.record\(tx, id\);/,
     to: '',
   },
-  /** A revoked token that is presented to be replaced is refused, and its family lives on. */
+  /** A revoked token that is presented for rotation is refused, but its family is not revoked. */
   'living-families': {
     only: /apps[\\/]identity/,
     file: /resolution[\\/]token-resolution\.js$/,
     from: /await this\.tokens\.revokeFamilyOf\(row\.token_id\);/,
     to: '',
   },
-  /** What a bot may does not depend on who made it and who gave out its tokens. */
+  /** The permissions of a bot do not depend on its creator and on the user who issued its tokens. */
   'free-bots': [
     {
       only: /apps[\\/]identity/,
@@ -200,7 +203,7 @@ const CHANGES = {
       to: '',
     },
   ],
-  /** A bot stays what those were who answer for it when its tokens were given out. */
+  /** A bot keeps the state that its responsible users had when its tokens were issued. */
   'steady-bots': [
     {
       only: /apps[\\/]identity/,
@@ -215,35 +218,35 @@ const CHANGES = {
       to: 'u.external,',
     },
   ],
-  /** What an administrator gave out is good when they are none any more. */
+  /** Impersonation tokens stay valid after their issuer loses the administrator role. */
   'endless-impersonation': {
     only: /apps[\\/]identity/,
     file: /resolution[\\/]token-resolution\.js$/,
     from: /if \(row\.is_given_out && !row\.may_give_out\)/,
     to: 'if (false)',
   },
-  /** A gateway forgets good token checks of people who change, but not those of tokens that they gave out. */
+  /** A gateway drops positive token checks of users who change, but not those of tokens that they issued. */
   'unheard-impersonators': {
     only: /apps[\\/]gateway/,
     file: /auth[\\/]token-leases\.js$/,
     from: /const giver = holder\.given_by_id \?\? holder\.impersonator_id;/,
     to: 'const giver = null;',
   },
-  /** Notes are written by identity's word on their own place, while the copy that judges whom they name is behind. */
+  /** Notes are written after identity checked their project, while the copy that checks mentioned users is outdated. */
   'word-on-one': {
     only: /apps[\\/]collaboration/,
     file: /noteables[\\/]noteable-routes\.dto\.js$/,
     from: /'id', 'copy'/,
     to: "'id', 'whichever'",
   },
-  /** Effects go by any copy of the directory that was current a few seconds ago, whatever their cause had seen. */
+  /** Effects use a recent copy of the directory, even if it is older than the event that caused them. */
   'hasty-effects': {
     only: /apps[\\/]collaboration/,
     file: /directory[\\/]dist[\\/]directory\.js$/,
     from: /\.\.\.seenBy\(events\)/,
     to: '...seenBy([])',
   },
-  /** To-dos and feeds show what was told once, whoever reads. */
+  /** To-dos and feeds do not check the permissions of their reader again. */
   'unjudged-lists': [
     {
       only: /apps[\\/]collaboration/,
@@ -258,21 +261,21 @@ const CHANGES = {
       to: '',
     },
   ],
-  /** An e-mail that was taken from the queue leaves, whatever has happened since. */
+  /** An e-mail that was taken from the queue is sent without another check. */
   'sent-as-taken': {
     only: /apps[\\/]collaboration/,
     file: /mailer[\\/]mailer\.js$/,
     from: /if \(await mail\.isStillDue\(\)\) return null;/,
     to: 'return null;',
   },
-  /** Whoever says that something is gone is believed. */
+  /** Deletion events are accepted without a check. */
   'believed-events': {
     only: /apps[\\/]collaboration/,
     file: /directory[\\/]dist[\\/]directory\.js$/,
     from: /if \(found\.length > 0\) throw/,
     to: 'if (false) throw',
   },
-  /** Rotations of one token wait for each other, with a connection each. */
+  /** Rotations of one token wait for each other, and each holds a connection. */
   'rotations-in-line': [
     {
       only: /apps[\\/]identity/,
@@ -301,20 +304,26 @@ const CHANGES = {
   ],
 };
 
+/** @type {[name: string, change: Change][]} */
 const wanted = (process.env.DRILL_SABOTAGE ?? '')
   .split(',')
   .filter(Boolean)
   .flatMap((name) => {
-    if (!CHANGES[name]) throw new Error(`there is no sabotage "${name}"`);
-    return [CHANGES[name]].flat().map((change) => [name, change]);
+    const changes = CHANGES[name];
+    if (!changes) throw new Error(`there is no sabotage "${name}"`);
+    return [changes].flat().map((change) => /** @type {[string, Change]} */ ([name, change]));
   });
 const compile = Module.prototype._compile;
+/**
+ * @param {string} content
+ * @param {string} filename
+ */
 Module.prototype._compile = function (content, filename) {
   let text = content;
   for (const [name, change] of wanted) {
-    if (!change.file.test(filename) || (change.only && !change.only.test(process.argv[1]))) continue;
+    if (!change.file.test(filename) || (change.only && !change.only.test(process.argv[1] ?? ''))) continue;
     if (!change.from.test(text)) {
-      process.stderr.write(`sabotage ${name} finds nothing to change in ${filename}\n`);
+      process.stderr.write(`sabotage ${name} does not match ${filename}\n`);
       process.exit(1);
     }
     text = text.replace(change.from, change.to);

@@ -2,6 +2,8 @@
  * The test suite of a client's author, three times in a row: 2,000 requests by sixteen workers, with 200 new users, one of
  * whom writes more notes than the limit per minute, and with unknown tokens. No other user is refused for a rate or for
  * load, and a valid token is accepted whatever invalid ones came from the same address.
+ *
+ * @import { Client, How } from './client.mjs'
  */
 import { randomBytes } from 'node:crypto';
 
@@ -11,35 +13,43 @@ const PEOPLE = 200;
 const WORKERS = 16;
 /** Units: notes per minute and user, as in the settings. */
 const NOTES_LIMIT = 300;
-const TALK = NOTES_LIMIT + 20;
+const MANY_NOTES = NOTES_LIMIT + 20;
 const BAD_TOKENS = 30;
 /** More requests than an address may send in a minute. */
 const GUESSES = 200;
 
-/** Shape: `prepared.env` is set when limits are off. `wrong` is the number of violations. */
+/**
+ * Runs the suite. `prepared.env` is set when limits are off. Shape: `wrong` is the number of violations.
+ * @param {Client} client
+ * @param {{ env?: object }} [prepared]
+ */
 export async function run(client, { env } = {}) {
   const suite = new Suite(client);
   const runs = [];
   for (let index = 0; index < RUNS; index += 1) runs.push(await suite.run(index));
   const guessing = await suite.guess();
   const facts = suite.facts();
-  const told = env ? facts.notesOverLimit : 0;
+  const wrongLimits = env ? facts.notesOverLimit : 0;
   return {
     limits: env ? 'off' : 'on',
     runs,
     ...facts,
     guessing,
-    wrong: facts.refused + facts.failed + guessing.wrong + told,
+    wrong: facts.refused + facts.failed + guessing.wrong + wrongLimits,
   };
 }
 
 class Suite {
+  /** @type {Record<string, number>} */
   #statuses = {};
+  /** @type {string[]} */
   #refused = [];
+  /** @type {string[]} */
   #failed = [];
   #notesOverLimit = 0;
   #requests = 0;
 
+  /** @param {Client} client */
   constructor(client) {
     this.client = client;
   }
@@ -50,6 +60,7 @@ class Suite {
     return { statuses: this.#statuses, refused, failed, notesOverLimit: this.#notesOverLimit, examples };
   }
 
+  /** @param {number} index */
   async run(index) {
     const mark = `r${index}${this.client.seed}`;
     const before = this.#requests;
@@ -63,17 +74,17 @@ class Suite {
     const people = await inTurn(range(PEOPLE), (n) => this.#person(`${mark}-${n}`));
     const peopleMs = Date.now() - peopleFrom;
     await inTurn(people, async (person, n) => {
-      const id = ids[n % ids.length];
+      const id = ids[n % ids.length] ?? 0;
       await this.#expect(201, 'POST', `/projects/${id}/members`, { json: { user_id: person.id, access_level: 30 } });
       const { iid } = await this.#made(`/projects/${id}/issues`, { title: `Egg ${n}` }, person.token);
       await this.#made(`/projects/${id}/issues/${iid}/notes`, { body: `@${person.username} looks` }, person.token);
     });
     const at = `/projects/${ids[0]}/issues/1`;
-    await inTurn(range(TALK), (n) => this.#talk(`${at}/notes`, { body: `Note ${n}` }, people[0].token));
+    await inTurn(range(MANY_NOTES), (n) => this.#writeNote(`${at}/notes`, { body: `Note ${n}` }, people[0]?.token));
     await inTurn(range(BAD_TOKENS), () => this.#expect(401, 'GET', '/user', { token: unknownToken() }));
     const reads = ['/user', '/todos', `/projects/${ids[0]}`, at, `${at}/notes`, '/projects', '/issues', '/events'];
     await inTurn(range(REQUESTS - (this.#requests - before)), (n) =>
-      this.#expect(200, 'GET', reads[n % reads.length], { token: people[n % PEOPLE].token }),
+      this.#expect(200, 'GET', reads[n % reads.length] ?? '', { token: people[n % PEOPLE]?.token }),
     );
     return { requests: this.#requests - before, seconds: (Date.now() - from) / 1000, peopleMs };
   }
@@ -81,21 +92,25 @@ class Suite {
   /** Uses new valid tokens while other callers guess tokens from the same address. */
   async guess() {
     const { id } = await this.#person(`late-${this.client.seed}`);
+    /** @type {number[]} */
     const good = [];
+    /** @type {Record<string, number>} */
     const statuses = {};
-    const look = async (token) => {
+    /** @param {string} token */
+    const requestUser = async (token) => {
       const { status } = await this.#answer('GET', '/user', { token });
       statuses[status] = (statuses[status] ?? 0) + 1;
       return status;
     };
     await inTurn(range(GUESSES), async (n) => {
-      await look(unknownToken());
-      if (n % 10 === 0) good.push(await look(await this.client.tokenOf(id)));
+      await requestUser(unknownToken());
+      if (n % 10 === 0) good.push(await requestUser(await this.client.tokenOf(id)));
     });
     const refusedGood = good.filter((status) => status !== 200).length;
     return { statuses, goodTokens: good.length, wrong: refusedGood };
   }
 
+  /** @param {string} username */
   async #person(username) {
     const json = { username, name: username, email: `${username}@mail.example`, force_random_password: true };
     const { id } = await this.#made('/users', json);
@@ -103,18 +118,35 @@ class Suite {
     return { id, username, token };
   }
 
+  /**
+   * @param {string} path
+   * @param {object} json
+   * @param {string} [token]
+   */
   #made(path, json, token) {
     return this.#expect(201, 'POST', path, { json, token });
   }
 
-  /** Writes more notes for one user than the limit allows: refusals must name the limit. */
-  async #talk(path, json, token) {
+  /**
+   * Writes a note of the user who exceeds the limit: refusals must name the limit.
+   * @param {string} path
+   * @param {object} json
+   * @param {string | undefined} token
+   */
+  async #writeNote(path, json, token) {
     const { status, text } = await this.#answer('POST', path, { json, token });
     if (status === 201) return;
     if (status === 429 && text.includes('NOTES_CREATES_PER_MINUTE_COUNT')) this.#notesOverLimit += 1;
     else this.#note(status, `POST ${path}`, text);
   }
 
+  /**
+   * @param {number} expected
+   * @param {string} method
+   * @param {string} path
+   * @param {How} how
+   * @returns {Promise<any>}
+   */
   async #expect(expected, method, path, how) {
     const { status, text } = await this.#answer(method, path, how);
     if (status === expected) return text === '' ? null : JSON.parse(text);
@@ -123,6 +155,11 @@ class Suite {
     return null;
   }
 
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {How} [how]
+   */
   async #answer(method, path, { token = this.client.estate.token, json } = {}) {
     this.#requests += 1;
     const response = await fetch(`${this.client.estate.baseUrl}/api/v4${path}`, {
@@ -135,16 +172,29 @@ class Suite {
     return { status, text: await response.text() };
   }
 
+  /**
+   * @param {number} status
+   * @param {string} call
+   * @param {string} text
+   */
   #note(status, call, text) {
     (status === 429 || status === 503 ? this.#refused : this.#failed).push(`${call}: ${status} ${text.slice(0, 200)}`);
   }
 }
 
+/** @param {number} count */
 const range = (count) => Array.from({ length: count }, (_, index) => index);
 const unknownToken = () => `glpat-${randomBytes(15).toString('base64url')}`;
 
-/** Maps all items with a number of workers; results are in the order of the items. */
+/**
+ * Maps all items with a number of workers; results are in the order of the items.
+ * @template T, R
+ * @param {T[]} given
+ * @param {(item: T, index: number) => Promise<R>} work
+ * @returns {Promise<R[]>}
+ */
 async function inTurn(given, work) {
+  /** @type {R[]} */
   const results = [];
   const rest = given.entries();
   const worker = async () => {

@@ -5,7 +5,7 @@ const { join } = require('node:path');
 const root = join(__dirname, '../..');
 module.exports = {
   rootDir: root,
-  // A setting of the whole run: jest takes no heed of it in a project.
+  // A setting of the whole run: jest ignores it in a project.
   testTimeout: 180_000,
   projects: ['libs', 'apps'].flatMap((kind) =>
     readdirSync(join(root, kind))

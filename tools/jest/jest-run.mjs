@@ -1,4 +1,8 @@
-/** A jest run in a process of its own, with its results by spec file (repeats.mjs tells their shape). */
+/**
+ * A jest run in a separate process, with its results by spec file (repeats.mjs).
+ *
+ * @import { FileResult, SuiteResult } from './repeats.mjs'
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -11,8 +15,11 @@ let count = 0;
 
 /**
  * Runs jest over the spec files of a configuration.
- * Shape: `words` go to jest as they are; `only` narrows what they select to one file, given from the root of the
+ * `words` are passed to jest unchanged; `only` narrows their selection to one file, as a path from the root of the
  * repository. jest's report goes to stderr. `isQuiet` hides it.
+ * @param {{ config: string, workers: number, words?: string[], env?: Record<string, string>, only?: string | null,
+ *   isQuiet?: boolean }} options
+ * @returns {Promise<SuiteResult>}
  */
 export async function runJest({ config, workers, words = [], env = {}, only = null, isQuiet = false }) {
   mkdirSync(RESULTS, { recursive: true });
@@ -31,7 +38,13 @@ export async function runJest({ config, workers, words = [], env = {}, only = nu
   return { files: result.testResults.map(resultOf), problem };
 }
 
-/** With --json jest prints its result to stdout as well, so that stream is dropped. */
+/**
+ * Runs a process until it ends. With --json, jest also prints its result to stdout, so stdout is ignored.
+ * @param {string[]} words
+ * @param {Record<string, string>} env
+ * @param {boolean} isQuiet
+ * @returns {Promise<number>}
+ */
 function ended(words, env, isQuiet) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, {
@@ -44,9 +57,18 @@ function ended(words, env, isQuiet) {
   });
 }
 
+/**
+ * @param {import('@jest/test-result').FormattedTestResult} result
+ * @returns {FileResult}
+ */
 function resultOf({ name, status, message, startTime, endTime, assertionResults }) {
+  /** @param {...string} wanted */
   const having = (...wanted) => assertionResults.filter((one) => wanted.includes(one.status));
-  const failures = having('failed').map((one) => ({ test: one.fullName, message: one.failureMessages.join('\n') }));
+  /** @type {FileResult['failures']} */
+  const failures = having('failed').map((one) => ({
+    test: one.fullName,
+    message: (one.failureMessages ?? []).join('\n'),
+  }));
   // A file that could not be loaded, or whose last hook failed, has no failed test.
   if (status === 'failed' && failures.length === 0) failures.push({ test: null, message });
   return {

@@ -1,4 +1,9 @@
-/** The journeys: spec files that drive a whole estate through its gateway, one after the other. */
+/**
+ * The journeys: spec files that use a whole estate through its gateway, one after the other.
+ *
+ * @import { Estate, startEstate } from '../processes/estate.mjs'
+ * @typedef {Parameters<typeof startEstate>[0]} EstateOptions
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,14 +12,17 @@ import { runJest } from './jest-run.mjs';
 /**
  * Runs the journeys against an estate that is made for this run and deleted after it. A repeat therefore meets a new
  * estate: the failed file may have left the first one with a stopped service or with changed settings.
+ * @param {{ digests: import('../processes/build.mjs').SchemaDigests, words: string[], modelRun?: Record<string, string>,
+ *   only?: string | null }} options
  */
 export async function runJourneys({ digests, words, modelRun = {}, only = null }) {
-  const { startEstate } = await import('../estate/estate.mjs');
-  const { startControl } = await import('../estate/control.mjs');
-  const { freePort } = await import('../estate/processes.mjs');
-  const { sharedTemporary } = await import('../estate/postgres-files.mjs');
+  const { startEstate } = await import('../processes/estate.mjs');
+  const { startControl } = await import('../processes/control.mjs');
+  const { freePort } = await import('../processes/process-records.mjs');
+  const { sharedTemporary } = await import('../servers/postgres-files.mjs');
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-e2e-'));
-  const { WITHOUT_RATES } = await import('../estate/environment.mjs');
+  const { WITHOUT_RATES } = await import('../processes/environment.mjs');
+  /** @param {string} text */
   const warn = (text) => console.error(text);
   const second = new SecondEstate(startEstate, { dataDir: `${dataDir}-second`, port: await freePort(), digests, warn });
   const env = { ...WITHOUT_RATES, ...second.geo };
@@ -28,8 +36,9 @@ export async function runJourneys({ digests, words, modelRun = {}, only = null }
       TEST_CONTROL_URL: control.url,
       TEST_SECOND_URL: second.url,
       TEST_DATABASE_URLS: JSON.stringify(estate.databases),
+      ...(await pythonVariables()),
       ...modelRun,
-      ...given('MODEL_'),
+      ...variablesWith('MODEL_'),
     };
     return await runJest({ config: 'apps/e2e/jest.config.cjs', workers: 1, words, only, env: environment });
   } finally {
@@ -40,12 +49,32 @@ export async function runJourneys({ digests, words, modelRun = {}, only = null }
   }
 }
 
-/** Another estate, for journeys that need one: it starts when one asks, and is a geo site of the first. */
+/**
+ * Variables by which journeys find pip, twine and poetry. They fail with the reason if these could not be fetched.
+ * @returns {Promise<Record<string, string>>}
+ */
+async function pythonVariables() {
+  const { pythonClients } = await import('../processes/python-clients.mjs');
+  try {
+    const { program, path } = pythonClients();
+    return { TEST_PYTHON: program, TEST_PYTHONPATH: path };
+  } catch (error) {
+    return { TEST_PYTHON_PROBLEM: /** @type {Error} */ (error).message };
+  }
+}
+
+/** A second estate, which is a geo site of the first one. It starts when a journey requests it. */
 class SecondEstate {
+  /** @type {Estate | null} */
   #running = null;
+  /** @type {Estate | null} */
   #stopped = null;
   #startEstate;
 
+  /**
+   * @param {typeof startEstate} startEstate
+   * @param {EstateOptions & { port: number }} options
+   */
   constructor(startEstate, options) {
     this.#startEstate = startEstate;
     this.options = options;
@@ -72,7 +101,11 @@ class SecondEstate {
   }
 }
 
-/** Variables of the environment, which win over what is set here. */
-function given(prefix) {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith(prefix)));
+/**
+ * Variables of the environment with a prefix; they override the defaults.
+ * @param {string} prefix
+ */
+function variablesWith(prefix) {
+  const chosen = Object.entries(process.env).filter(([name]) => name.startsWith(prefix));
+  return Object.fromEntries(chosen.map(([name, value]) => [name, value ?? '']));
 }

@@ -1,6 +1,6 @@
 /**
- * The one jest project description: sources are transformed by swc, libraries are read from their sources, so that
- * tests need no build. Each app and library calls it from its own jest.config.cjs.
+ * The jest configuration of each app and library, called from its jest.config.cjs. Sources are transformed by swc, and
+ * libraries are read from their sources, so that tests need no build.
  */
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -9,6 +9,10 @@ const root = join(__dirname, '../..');
 const swc = JSON.parse(readFileSync(join(root, '.swcrc'), 'utf8'));
 delete swc.$schema;
 
+/**
+ * @param {string} name
+ * @param {string} directory
+ */
 module.exports = (name, directory) => ({
   displayName: name,
   rootDir: directory,

@@ -1,37 +1,61 @@
-/** The end of a test run: slowest spec files, flaky files, time of each phase and the closing line with the totals. */
+/**
+ * The end of a test run: slowest spec files, flaky files, time of each phase and the last line with the totals.
+ *
+ * @import { FileResult } from './repeats.mjs'
+ */
 import { flakyLine, MOST_FLAKY } from './repeats.mjs';
 
 const SLOWEST = 10;
+/** @type {['passed', 'failed', 'skipped']} */
+const OUTCOMES = ['passed', 'failed', 'skipped'];
 
 export class Report {
   #totals = { passed: 0, failed: 0, skipped: 0 };
+  /** @type {FileResult[]} */
   #files = [];
+  /** @type {FileResult[]} */
   #flaky = [];
+  /** @type {string[]} */
   #problems = [];
+  /** @type {string[]} */
   #phases = [];
   #startedAt = performance.now();
+  /** @type {number | null} */
   #failedCheck = null;
 
-  /** Adds the results of a suite. Shape: `{ name, files, flaky, problem }` (repeats.mjs). */
+  /**
+   * Adds the results of a suite.
+   * @param {{ files: FileResult[], flaky?: FileResult[], problem?: string | null }} suite
+   */
   add({ files, flaky = [], problem = null }) {
     this.#files.push(...files);
     this.#flaky.push(...flaky);
-    for (const file of files) for (const name of Object.keys(this.#totals)) this.#totals[name] += file[name];
+    for (const file of files) for (const outcome of OUTCOMES) this.#totals[outcome] += file[outcome];
     if (problem === null) return;
     this.#problems.push(problem);
     this.#totals.failed += 1;
   }
 
-  /** Counts one test that belongs to no file. `outcome` is `passed` or `failed`. */
+  /**
+   * Counts one test that belongs to no file.
+   * @param {'passed' | 'failed'} outcome
+   */
   count(outcome) {
     this.#totals[outcome] += 1;
   }
 
+  /** @param {number} status */
   checkFailed(status) {
     this.#failedCheck = status;
   }
 
-  /** Runs a phase and remembers how long it took, also if it fails. */
+  /**
+   * Runs a phase and records its duration, also if it fails.
+   * @template T
+   * @param {string} phase
+   * @param {() => Promise<T> | T} work
+   * @returns {Promise<T>}
+   */
   async timed(phase, work) {
     const startedAt = performance.now();
     try {
@@ -49,15 +73,15 @@ export class Report {
     return this.#flaky.length > MOST_FLAKY;
   }
 
-  /** The last one holds the totals. */
+  /** Lines of the report; the last one contains the totals. */
   lines() {
     const { passed, failed, skipped } = this.#totals;
-    const slowest = this.#files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+    const slowest = [...this.#files].sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
     const tooMany = `${this.#flaky.length} spec files are flaky; more than ${MOST_FLAKY} fail the run`;
     return [
       ...slowest.map((file) => `slow: ${file.file}: ${seconds(file.seconds * 1000)}`),
       ...this.#phases,
-      `all phases, some of them side by side: ${seconds(performance.now() - this.#startedAt)}`,
+      `all phases, some of them in parallel: ${seconds(performance.now() - this.#startedAt)}`,
       ...this.#flaky.map(flakyLine),
       ...(this.#failedCheck === null ? [] : [`npm run check failed with status ${this.#failedCheck}`]),
       ...this.#problems,
@@ -67,4 +91,5 @@ export class Report {
   }
 }
 
+/** @param {number} ms */
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;

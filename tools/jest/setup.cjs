@@ -1,8 +1,8 @@
 require('reflect-metadata');
 
 /**
- * Many tests count days (UTC) when they begin and look at them when they end. A file that would begin shortly before
- * the day turns begins after it. Units: milliseconds.
+ * Delays files that would start shortly before midnight (UTC) until the next day, because many tests calculate dates at their
+ * start and compare them at their end. Units: milliseconds.
  */
 const DAY = 86_400_000;
 const LONGEST_FILE = 150_000;

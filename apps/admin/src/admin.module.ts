@@ -1,7 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
-import { DirectoryModule, droppedByDeclaration } from '@rookery/directory';
+import { DirectoryModule, attachmentControllers } from '@rookery/directory';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import {
@@ -49,7 +49,7 @@ export class AdminModule {
     refuseUnreachable(attached);
     return {
       module: AdminModule,
-      controllers: droppedByDeclaration(attached),
+      controllers: attachmentControllers(attached),
       imports: [
         PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({ service, entities: entitiesOf(AdminModule), settings, migrations }),

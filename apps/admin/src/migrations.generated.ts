@@ -7,3 +7,4 @@ export * from './migrations/1767225600400-name-unlimited-people-by-id';
 export * from './migrations/1767225600500-create-licenses';
 export * from './migrations/1767225600600-create-plan-limits';
 export * from './migrations/1767225600700-create-geo-sites';
+export * from './migrations/1767225600800-widen-plan-limits';

@@ -9,45 +9,64 @@ import { attachedIn, databaseSettingsFor, entitiesOf, PersistenceModule } from '
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './following/activity/activity.module';
+import { CommitsModule } from './code/commits/commits.module';
 import { CrossReferencesModule } from './talk/cross-references/cross-references.module';
 import { migrations } from './database';
 import { epicKind } from './work/epics/epic.kind';
 import { EpicsModule } from './work/epics/epics.module';
+import { FilesModule } from './code/files/files.module';
 import { IssueLinksModule } from './work/issue-links/issue-links.module';
 import { IssueMovesModule } from './work/issue-moves/issue-moves.module';
 import { issueKind } from './work/issues/issue.kind';
 import { IssuesModule } from './work/issues/issues.module';
 import { LabelsModule } from './planning/labels/labels.module';
+import { mergeRequestKind } from './work/merge-requests/merge-request.kind';
+import { MergeRequestsModule } from './work/merge-requests/merge-requests.module';
 import { MilestonesModule } from './planning/milestones/milestones.module';
 import type { NoteableKind } from './base/noteables/noteable-kinds';
 import { NoteablesModule } from './base/noteables/noteables.module';
 import { documentTargets } from './base/noteables/targets.shape';
+import { NotificationSettingsModule } from './following/notification-settings/notification-settings.module';
 import { NotificationsModule } from './following/notifications/notifications.module';
 import { AttachedRemovalModule, RemovalModule } from './removal/removal.module';
+import { ProtectedRefsModule } from './code/protected-refs/protected-refs.module';
+import { RefsModule } from './code/refs/refs.module';
+import { ReleasesModule } from './work/releases/releases.module';
 import { RepositoriesModule } from './code/repositories/repositories.module';
 import { snippetKind } from './work/snippets/snippet.kind';
 import { SnippetsModule } from './work/snippets/snippets.module';
+import { placeTargetShapes } from './following/todos/todo.shape';
 import { TodosModule } from './following/todos/todos.module';
 import { UserCountsModule } from './following/user-counts/user-counts.module';
 
 const service = 'collaboration';
 
-/** All kinds of things that can be talked about here. */
-const kinds: readonly NoteableKind[] = [issueKind, epicKind, snippetKind];
-documentTargets(kinds);
+/** All noteable kinds of this service. */
+const kinds: readonly NoteableKind[] = [issueKind, epicKind, mergeRequestKind, snippetKind];
+documentTargets(
+  kinds,
+  Object.values(placeTargetShapes).map(({ presenter }) => presenter),
+);
 
 /** The wings of this service. */
 @Module({
   imports: [
     ActivityModule,
+    CommitsModule,
     CrossReferencesModule,
     EpicsModule,
+    FilesModule,
     IssueLinksModule,
     IssueMovesModule,
     IssuesModule,
     LabelsModule,
+    MergeRequestsModule,
     MilestonesModule,
+    NotificationSettingsModule,
     NotificationsModule,
+    ProtectedRefsModule,
+    RefsModule,
+    ReleasesModule,
     RemovalModule,
     RepositoriesModule,
     SnippetsModule,
@@ -56,7 +75,7 @@ documentTargets(kinds);
   ],
 })
 export class CollaborationModule {
-  /** Shape: `more` are kinds that only a test knows. */
+  /** Shape: `more` are further kinds, declared by tests. */
   static forRoot(values: SettingsValues, more: readonly NoteableKind[] = []): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));
     const all = [...kinds, ...more];

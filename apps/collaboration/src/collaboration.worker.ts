@@ -5,11 +5,11 @@ import type { WorkerStep } from '@rookery/platform';
 /** Units: milliseconds. */
 const MAIL_GRACE_MS = 5000;
 
-/** The worker role: events and jobs as everywhere, and the mailer. */
+/** The worker role: events and jobs as in every service, and the mailer. */
 export const collaborationWorker: WorkerStep = withJobs({
   ...eventWorker,
   async start(app, context) {
-    // Imported here, so that the roles `migrate` and commands stay light.
+    // Imported here, so that `migrate` and commands do not load it.
     const { Mailer } = await import('./following/notifications/mailer/mailer');
     await eventWorker.start(app, context);
     const mailer = app.get(Mailer);

@@ -12,7 +12,7 @@ const node = async (...words: string[]): Promise<string> => {
 };
 let folder: string;
 
-/** As strict as TypeScript goes; `exactOptionalPropertyTypes` where the generator's own code keeps to it. */
+/** The strictest TypeScript options; `exactOptionalPropertyTypes` only if the generator's own code complies. */
 const options = (exactOptionalPropertyTypes: boolean, ...files: string[]): string =>
   JSON.stringify({
     compilerOptions: {
@@ -23,12 +23,12 @@ const options = (exactOptionalPropertyTypes: boolean, ...files: string[]): strin
     files,
   });
 
-/** Clients made from the document that the estate serves, by two generators, compiled and run as their authors would. */
+/** Clients generated from the served OpenAPI document by two generators, compiled and run as their users would. */
 describe('generated clients', () => {
   const compile = (project: string): Promise<string> => node(join(packageOf('typescript'), 'bin/tsc'), '-p', project);
 
   beforeAll(async () => {
-    // Not below node_modules: what lies there is not compiled.
+    // Not below node_modules, because TypeScript does not compile files there.
     folder = mkdtempSync(join(tmpdir(), 'rookery-clients-'));
     symlinkSync(dirname(packageOf('typescript')), join(folder, 'node_modules'));
     cpSync(join(__dirname, 'bots'), folder, { recursive: true });
@@ -41,8 +41,8 @@ describe('generated clients', () => {
   it('compile strictly and work', async () => {
     await node(join(packageOf('openapi-typescript'), 'bin/cli.js'), 'openapi.json', '-o', 'api.ts');
     expect(await compile('fetch.json')).toBe('');
-    const told = JSON.parse(await node('built/fetch-bot.js', estate.baseUrl, estate.rootToken, mark));
-    expect(told).toEqual({
+    const results = JSON.parse(await node('built/fetch-bot.js', estate.baseUrl, estate.rootToken, mark));
+    expect(results).toEqual({
       id: expect.any(Number),
       greeted: Array.from({ length: 3 }, () => 'Thank you, @root.'),
       closed: [3],
@@ -58,7 +58,7 @@ describe('generated clients', () => {
       '--no-log-file',
     );
     expect(await compile('sdk.json')).toBe('');
-    expect(JSON.parse(await node('built/sdk-bot.js', estate.baseUrl, estate.rootToken, String(told.id)))).toEqual({
+    expect(JSON.parse(await node('built/sdk-bot.js', estate.baseUrl, estate.rootToken, String(results.id)))).toEqual({
       confidential: true,
       titles: ['Cold (nest)', 'Cracked (nest)'],
       missing: [404, { message: '404 Project Not Found' }],

@@ -1,7 +1,7 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { estate, mark } from '../support/estate';
 
-/** Epics of groups, by an API client that people already use, unmodified. */
+/** Epics of groups with an unmodified public API client. */
 describe('epics with a stock SDK', () => {
   const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
   const { Epics } = root;
@@ -31,7 +31,7 @@ describe('epics with a stock SDK', () => {
     await expect(Epics.show(groupId, made.iid)).rejects.toThrow(/404|Not found/i);
   });
 
-  it('takes notes, threads and issues', async () => {
+  it('adds notes, threads and issues', async () => {
     const epic = await Epics.create(groupId, 'Talk');
     const note = await root.EpicNotes.create(groupId, epic.id, 'A word');
     expect(note).toMatchObject({ noteable_type: 'Epic', noteable_id: epic.id, project_id: null });
@@ -56,7 +56,7 @@ describe('epics with a stock SDK', () => {
     expect(await titles()).toEqual(['second']);
   });
 
-  it('puts an epic on the list of the caller, where it is called `todos`', async () => {
+  it("puts an epic on the caller's to-do list", async () => {
     const epic = await Epics.create(groupId, 'Mine');
     const todo = await Epics.createTodo(groupId, epic.iid);
     expect(todo).toMatchObject({ action_name: 'marked', target_type: 'Epic', target: { id: epic.id } });
@@ -64,7 +64,7 @@ describe('epics with a stock SDK', () => {
     expect(await root.TodoLists.done({ todoId: todo.id })).toMatchObject({ state: 'done' });
   });
 
-  it('puts epics below epics, in an order, and takes them out', async () => {
+  it('adds child epics, orders and removes them', async () => {
     const { EpicLinks } = root;
     const parent = await Epics.create(groupId, 'Forest');
     const own = await EpicLinks.create(groupId, parent.iid, 'Tree & twig', { confidential: true });

@@ -2,8 +2,8 @@ import { Gitlab } from '@gitbeaker/rest';
 import { estate, mark } from '../support/estate';
 
 /**
- * Following, single entries and removals of what is planned, by an API client that people already use, unmodified. What
- * this client asks for under a wrong path is left out: following labels, weights of issues, emoji of epics.
+ * Subscriptions, single entries and removals of issues, labels, milestones and epics with an unmodified public API client.
+ * Calls for which this client has a wrong path are omitted: label subscriptions, weight events of issues, emoji of epics.
  */
 describe('following with a stock SDK', () => {
   const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
@@ -22,7 +22,7 @@ describe('following with a stock SDK', () => {
     expect(plan.status).toBe(200);
   });
 
-  it('follows issues, and says who takes part', async () => {
+  it('subscribes to issues and lists their participants', async () => {
     const { Issues } = root;
     const { iid, id } = await Issues.create(projectId, 'Followed');
     expect(await Issues.unsubscribe(projectId, iid)).toMatchObject({ id, subscribed: false });
@@ -53,7 +53,7 @@ describe('following with a stock SDK', () => {
     expect(await root.IssueIterationEvents.all(projectId, iid)).toEqual([]);
   });
 
-  it('keeps labels of groups, and removes labels', async () => {
+  it('creates and changes labels of groups, and removes labels', async () => {
     const { ProjectLabels, GroupLabels } = root;
     const own = await ProjectLabels.create(projectId, 'own', '#112233');
     const shared = await GroupLabels.create(groupId, 'shared', '#445566', { description: 'of all' });
@@ -79,7 +79,7 @@ describe('following with a stock SDK', () => {
     await expect(ProjectMilestones.show(projectId, below.id)).rejects.toThrow(/404|Not found/i);
   });
 
-  it('changes and removes what was said of epics', async () => {
+  it('changes and removes notes of epics', async () => {
     const { Epics, EpicNotes, EpicDiscussions } = root;
     const epic = await Epics.create(groupId, 'Nests', { labels: 'wood' });
     const note = await EpicNotes.create(groupId, epic.id, 'A word');

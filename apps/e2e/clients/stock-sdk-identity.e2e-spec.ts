@@ -2,8 +2,8 @@ import { Gitlab } from '@gitbeaker/rest';
 import { estate, mark, person } from '../support/estate';
 
 /**
- * Groups, namespaces, members, tokens, service accounts, badges, topics and users, each by the calls of an API client
- * that people already use, unmodified. Source: reference identity-and-import 14.
+ * Groups, namespaces, members, tokens, service accounts, badges, topics and users with an unmodified public API client.
+ * Source: reference identity-and-import 14.
  */
 const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
 const as = (token: string) => new Gitlab({ host: estate.baseUrl, token });
@@ -13,7 +13,7 @@ async function nest(options: object = {}) {
   const path = unique('sdk');
   return root.Groups.create(path, path, options);
 }
-/** The smallest whole PNG: one pixel. */
+/** The smallest valid PNG: one pixel. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -49,7 +49,8 @@ describe('groups', () => {
     await root.Groups.restore(top.id);
     expect(await root.Groups.show(top.id)).toMatchObject({ marked_for_deletion_on: null });
     await root.Groups.remove(top.id);
-    await root.Groups.remove(top.id, { permanentlyRemove: true, fullPath: top.full_path });
+    const { full_path: fullPath } = await root.Groups.show(top.id);
+    await root.Groups.remove(top.id, { permanentlyRemove: true, fullPath });
     await expect(root.Groups.show(top.id)).rejects.toMatchObject({ cause: { description: '404 Group Not Found' } });
   });
 
@@ -113,7 +114,7 @@ describe.each(['Group', 'Project'] as const)('a %s', (kind) => {
     attributes: api[`${kind}CustomAttributes`],
   });
 
-  it('has members, people who ask to be let in, and attributes', async () => {
+  it('has members, access requests and attributes', async () => {
     const group = await nest({ visibility: 'public' });
     const project = await root.Projects.create({ name: 'eggs', namespaceId: group.id, visibility: 'public' });
     const { members, requests, attributes } = of(root);
@@ -142,7 +143,7 @@ describe.each(['Group', 'Project'] as const)('a %s', (kind) => {
 });
 
 describe('tokens', () => {
-  it('of groups and projects are made, used, rotated and revoked', async () => {
+  it('of groups and projects are created, used, rotated and revoked', async () => {
     const group = await nest();
     const project = await root.Projects.create({ name: 'eggs', namespaceId: group.id });
     for (const [tokens, id] of [
@@ -193,9 +194,9 @@ describe('projects, topics and users', () => {
     expect(await root.Projects.transfer(project.id, far.id)).toMatchObject({ path_with_namespace: `${path}/eggs` });
   });
 
-  it('keeps topics and badges', async () => {
+  it('creates and changes topics and badges', async () => {
     const [name, next] = [unique('birds'), unique('owls')];
-    // The client's types do not know the required title; it sends what it is given.
+    // The client's types lack the required title, but it sends all given fields.
     const topic = await root.Topics.create(name, { title: 'Birds' } as object);
     const target = await root.Topics.create(next, { title: 'Owls' } as object);
     expect(await root.Topics.edit(topic.id, { description: 'feathers' })).toMatchObject({ description: 'feathers' });
@@ -210,7 +211,7 @@ describe('projects, topics and users', () => {
     ).toMatchObject({ rendered_link_url: `https://x.example/${project.id}` });
   });
 
-  it('changes users, their states, addresses and what they belong to', async () => {
+  it('changes users, their states and addresses, and lists their memberships', async () => {
     const ada = await person(unique('ada'));
     expect(await root.Users.edit(ada.id, { bio: 'counts eggs' })).toMatchObject({ bio: 'counts eggs' });
     await root.Users.block(ada.id);

@@ -1,7 +1,7 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { estate, mark } from '../support/estate';
 
-/** What issues are planned and talked about with, by an API client that people already use, unmodified. */
+/** Milestones, labels, links, notes and discussions of issues with an unmodified public API client. */
 describe('planning with a stock SDK', () => {
   const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
   let groupId: number;
@@ -13,7 +13,7 @@ describe('planning with a stock SDK', () => {
     projectId = (await root.Projects.create({ name: 'eggs', namespaceId: groupId })).id;
   });
 
-  it('keeps milestones, gives them to issues and promotes them', async () => {
+  it('creates milestones, assigns issues to them and promotes them', async () => {
     const { ProjectMilestones, GroupMilestones, Issues } = root;
     const made = await ProjectMilestones.create(projectId, 'v1', { startDate: '2030-01-01', dueDate: '2030-02-01' });
     expect(made).toMatchObject({
@@ -54,7 +54,7 @@ describe('planning with a stock SDK', () => {
     await expect(GroupMilestones.show(groupId, made.id)).rejects.toThrow(/404|Not found/i);
   });
 
-  it('keeps labels and gives them to issues', async () => {
+  it('creates labels and adds them to issues', async () => {
     const { ProjectLabels, GroupLabels, Issues } = root;
     const label = await ProjectLabels.create(projectId, 'needs: work', '#FFAABB', { description: 'soon' });
     expect(label).toMatchObject({ name: 'needs: work', color: '#FFAABB', is_project_label: true });
@@ -112,7 +112,7 @@ describe('planning with a stock SDK', () => {
     await Issues.resetSpentTime(projectId, first.iid);
     expect(await Issues.showTimeStats(projectId, first.iid)).toMatchObject({ time_estimate: 0, total_time_spent: 0 });
 
-    // Its IssueWeightEvents ask for events of states.
+    // Its IssueWeightEvents call the path of state events.
     expect(await Issues.edit(projectId, first.iid, { stateEvent: 'close', weight: 5 })).toMatchObject({ weight: 5 });
     expect((await Issues.all({ projectId, weight: 5 })).map(({ iid }) => iid)).toEqual([first.iid]);
     expect((await Issues.all({ groupId, weight: 5 })).map(({ iid }) => iid)).toEqual([first.iid]);
@@ -137,7 +137,7 @@ describe('planning with a stock SDK', () => {
     await expect(Issues.move(projectId, issue.iid, there)).rejects.toThrow(/insufficient permissions/);
   });
 
-  it('talks in threads and gives emoji', async () => {
+  it('writes discussions and awards emoji', async () => {
     const { IssueDiscussions, IssueAwardEmojis, IssueNoteAwardEmojis } = root;
     const { iid } = await root.Issues.create(projectId, 'Talked about');
     const thread = await IssueDiscussions.create(projectId, iid, 'Why?');
@@ -159,7 +159,7 @@ describe('planning with a stock SDK', () => {
     expect(await IssueAwardEmojis.all(projectId, iid)).toEqual([]);
   });
 
-  it('says in notes what is to be done', async () => {
+  it('executes quick actions in notes', async () => {
     const { Issues, IssueNotes, IssueDiscussions } = root;
     const { iid } = await Issues.create(projectId, 'To be done', {
       description: 'Soon.\n\n/due 2031-02-03\n/estimate 2h',
@@ -169,7 +169,7 @@ describe('planning with a stock SDK', () => {
       due_date: '2031-02-03',
       time_stats: { time_estimate: 7200 },
     });
-    // The SDK knows of notes only; what is nothing but commands has another answer.
+    // The SDK's type is that of a note, but a body with commands only has another answer.
     expect(await IssueNotes.create(projectId, iid, '/close\n/spend 30m')).toEqual({
       commands_changes: { state_event: 'close', spend_time: { duration: 1800 } },
       summary: ['Closed this issue. Added 30m of spent time.'],

@@ -2,8 +2,8 @@ import { Gitlab } from '@gitbeaker/rest';
 import { estate, mark, person } from '../support/estate';
 
 /**
- * Pictures, badges, topics and the lists and lives of projects by the calls of an API client that people already use,
- * unmodified. Source: reference identity-and-import 8, 9, 10.2, 14.
+ * Avatars, badges, topics, and lists and deletion of projects with an unmodified public API client.
+ * Source: reference identity-and-import 8, 9, 10.2, 14.
  */
 const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
 let serial = 0;
@@ -19,8 +19,8 @@ const PNG = Buffer.from(
 const avatar = { content: new Blob([PNG]), filename: 'owl.png' };
 const bytesAt = async (url: unknown) => Buffer.from(await (await fetch(String(url))).arrayBuffer());
 
-describe('pictures', () => {
-  it('of topics come in a part called `file`', async () => {
+describe('avatars', () => {
+  it('of topics are sent in a part called `file`', async () => {
     const made = await root.Topics.create(unique('owls'), { title: 'Owls', avatar } as object);
     expect(await bytesAt(made.avatar_url)).toEqual(PNG);
     const plain = await root.Topics.create(unique('larks'), { title: 'Larks' } as object);
@@ -30,7 +30,7 @@ describe('pictures', () => {
     expect((await root.Topics.all({ search: plain.name })).map(({ id }) => id)).toEqual([plain.id]);
   });
 
-  it('of projects are sent with them, later, and taken away', async () => {
+  it('of projects are sent on creation or later, and removed', async () => {
     const { id } = await nest({ visibility: 'public' });
     const made = await root.Projects.create({ name: 'owls', namespaceId: id, visibility: 'public', avatar } as never);
     expect(await bytesAt(made.avatar_url)).toEqual(PNG);
@@ -64,7 +64,7 @@ describe.each(['Project', 'Group'] as const)('badges of a %s', (kind) => {
 });
 
 describe('projects', () => {
-  it('are made for others, found and listed', async () => {
+  it('are created for other users, found and listed', async () => {
     const ada = await person(unique('ada'));
     const topic = unique('topic');
     const made = await root.Projects.create({ userId: ada.id, name: unique('hers'), topics: [topic] });
@@ -92,11 +92,12 @@ describe('projects', () => {
   });
 
   it('are marked for deletion, restored and removed for good', async () => {
-    const { id, path_with_namespace } = await root.Projects.create({ name: unique('gone') });
+    const { id, path_with_namespace: path } = await root.Projects.create({ name: unique('gone') });
     await root.Projects.remove(id);
-    expect(await root.Projects.restore(id)).toMatchObject({ marked_for_deletion_on: null });
+    expect(await root.Projects.restore(id)).toMatchObject({ marked_for_deletion_on: null, path_with_namespace: path });
     await root.Projects.remove(id);
-    await root.Projects.remove(id, { permanentlyRemove: true, fullPath: path_with_namespace } as object);
+    const { path_with_namespace: fullPath } = await root.Projects.show(id);
+    await root.Projects.remove(id, { permanentlyRemove: true, fullPath } as object);
     await expect(root.Projects.show(id)).rejects.toMatchObject({ cause: { description: '404 Project Not Found' } });
   });
 });

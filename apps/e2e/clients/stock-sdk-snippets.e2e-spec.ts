@@ -1,7 +1,7 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { call, estate, mark } from '../support/estate';
 
-/** Snippets and what is said on them, by an API client that people already use, unmodified. */
+/** Snippets and their notes with an unmodified public API client. */
 describe('snippets with a stock SDK', () => {
   const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
   const textOf = async (answer: unknown): Promise<unknown> => (answer instanceof Blob ? answer.text() : answer);
@@ -13,7 +13,7 @@ describe('snippets with a stock SDK', () => {
     projectId = (await root.Projects.create({ name: path })).id;
   });
 
-  it('keeps those of a project, with their files', async () => {
+  it('creates and changes project snippets with their files', async () => {
     const { ProjectSnippets } = root;
     const made = await ProjectSnippets.create(projectId, 'A nest', {
       visibility: 'internal',
@@ -60,7 +60,7 @@ describe('snippets with a stock SDK', () => {
     await expect(ProjectSnippets.show(projectId, made.id)).rejects.toThrow(/Snippet Not Found/);
   });
 
-  it('keeps personal ones', async () => {
+  it('creates and changes personal snippets', async () => {
     const { Snippets } = root;
     const files = [{ filePath: 'one.txt', content: 'One' }];
     const made = await Snippets.create(`Own ${mark}`, { visibility: 'public', files });
@@ -79,7 +79,7 @@ describe('snippets with a stock SDK', () => {
     await expect(Snippets.show(made.id)).rejects.toThrow(/Snippet Not Found/);
   });
 
-  it('lets a browser store raw text, and nobody else in', async () => {
+  it('serves raw text as a download, and only to users who can see the snippet', async () => {
     const files = [{ filePath: 'dir/page.html', content: '<script>alert(1)</script>' }];
     const { id } = await root.Snippets.create(`Page ${mark}`, { visibility: 'public', files });
     const raw = await call('GET', `/snippets/${id}/files/main/dir%2Fpage.html/raw`, { token: null });
@@ -94,7 +94,7 @@ describe('snippets with a stock SDK', () => {
     await root.Snippets.remove(id);
   });
 
-  it('talks about those of a project', async () => {
+  it('writes notes, discussions and emoji on project snippets', async () => {
     const { ProjectSnippets } = root;
     const {
       ProjectSnippetNotes: Notes,

@@ -2,8 +2,8 @@ import { Gitlab } from '@gitbeaker/rest';
 import { call, estate, eventually, mailTo, mark, person } from '../support/estate';
 
 /**
- * What a stranger does with an API client that people already use, unmodified: a group, a project, an issue and a note
- * that mentions somebody, and what follows from it.
+ * A first session with an unmodified public API client: a group, a project, an issue and a note that mentions a user, and
+ * the effects of the note.
  */
 describe('a first session with a stock SDK', () => {
   const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
@@ -36,7 +36,7 @@ describe('a first session with a stock SDK', () => {
     expect(mentioned).toMatchObject({ target_type: 'Issue', body: note.body, state: 'pending' });
     expect(mentioned.target_url).toBe(`${estate.baseUrl}/${path}/eggs/-/issues/1#note_${note.id}`);
 
-    // Told by two services, in no certain order.
+    // The events come from two services, in no fixed order.
     await eventually(
       async () => (await hers.Events.all({ projectId: project.id })).map(({ action_name }) => action_name),
       (names) => ['commented on', 'opened', 'joined', 'created'].every((name) => names.includes(name)),
@@ -56,7 +56,7 @@ describe('a first session with a stock SDK', () => {
     expect(await hers.TodoLists.all()).toEqual([]);
   });
 
-  it('changes, lists and removes what it made', async () => {
+  it('changes, lists and removes what it created', async () => {
     const path = `round-${mark}`;
     const group = await root.Groups.create(path, path);
     const project = await root.Projects.create({ name: 'eggs', namespaceId: group.id });
@@ -84,7 +84,7 @@ describe('a first session with a stock SDK', () => {
     await root.BroadcastMessages.remove(message.id);
   });
 
-  it('keeps tokens', async () => {
+  it('lists and rotates tokens', async () => {
     const bob = await person('bob');
     const impersonation = await root.UserImpersonationTokens.create(bob.id, 'i', ['api']);
     const asBob = new Gitlab({ host: estate.baseUrl, token: impersonation.token! });
@@ -96,13 +96,13 @@ describe('a first session with a stock SDK', () => {
     const [own] = await bobs.PersonalAccessTokens.all({ userId: bob.id, search: 'e2e' });
     const rotated = await bobs.PersonalAccessTokens.rotate(own!.id);
     await expect(bobs.Users.showCurrentUser()).rejects.toThrow();
-    const anew = new Gitlab({ host: estate.baseUrl, token: rotated.token! });
-    expect(await anew.Users.showCurrentUser()).toMatchObject({ id: bob.id });
+    const rotatedClient = new Gitlab({ host: estate.baseUrl, token: rotated.token! });
+    expect(await rotatedClient.Users.showCurrentUser()).toMatchObject({ id: bob.id });
     await root.UserImpersonationTokens.remove(bob.id, impersonation.id);
     await expect(asBob.Users.showCurrentUser()).rejects.toThrow();
   });
 
-  it('keeps package protection rules', async () => {
+  it('creates and lists package protection rules', async () => {
     const path = `rules-${mark}`;
     const group = await root.Groups.create(path, path);
     const project = await root.Projects.create({ name: 'eggs', namespaceId: group.id });
@@ -110,7 +110,7 @@ describe('a first session with a stock SDK', () => {
     const json = { package_name_pattern: '@acme/*', package_type: 'npm', minimum_access_level_for_push: 'maintainer' };
     const rule = await call('POST', rules, { json });
     expect([rule.status, rule.body]).toEqual([201, expect.objectContaining({ package_name_pattern: '@acme/*' })]);
-    // The SDK has no call for these rules; a bearer header is how package tools come.
+    // The SDK has no call for these rules; package tools send a bearer header.
     const listed = await call('GET', rules, { token: null, headers: { authorization: `Bearer ${estate.rootToken}` } });
     expect(listed.body).toEqual([rule.body]);
   });

@@ -1,19 +1,19 @@
 import { Unleash } from 'unleash-client';
 import { call, estate, eventually, mark, person, projectOf } from '../support/estate';
 
-/** The client that applications have, unmodified, against flags that people set through the API. */
+/** An unmodified Unleash client against flags that are set through the API. */
 describe('feature flags by an Unleash client', () => {
   const clients: Unleash[] = [];
   interface Followed {
     readonly client: Unleash;
-    /** Listened for from the beginning: it may register before it has the flags, or after. */
+    /** Registered at the start, because the client may register before or after it has the flags. */
     readonly registered: Promise<void>;
   }
   afterEach(() => {
     for (const client of clients.splice(0)) client.destroy();
   });
 
-  /** Asks every 100 ms; resolves when it has the flags. */
+  /** Creates a client that polls every 100 ms; resolves when it has the flags. */
   async function clientOf(project: number, token: string, environment = 'production'): Promise<Followed> {
     const client = new Unleash({
       url: `${estate.baseUrl}/api/v4/feature_flags/unleash/${project}`,
@@ -25,7 +25,7 @@ describe('feature flags by an Unleash client', () => {
     });
     clients.push(client);
     const registered = new Promise<void>((resolve) => client.once('registered', () => resolve()));
-    // It asks again by itself when a busy machine is late.
+    // The client retries on its own when a busy machine is late.
     let problem = '';
     client.on('error', (error) => (problem = String(error)));
     await eventually(
@@ -35,7 +35,7 @@ describe('feature flags by an Unleash client', () => {
     return { client, registered };
   }
 
-  it('evaluates a flag for the users of a list, and follows each change', async () => {
+  it('evaluates a flag for the users of a list, and receives each change', async () => {
     const ada = await person('ada-flags');
     const project = await projectOf(ada, `flags-${mark}`);
     const as = { token: ada.token };
@@ -96,7 +96,7 @@ describe('feature flags by an Unleash client', () => {
     expect((await call('POST', `${path}/reset_token`, { token: ada.token })).status).toBe(200);
     await eventually(
       () => problems,
-      (told) => told.some((problem) => problem.includes('401')),
+      (found) => found.some((problem) => problem.includes('401')),
     );
   });
 });

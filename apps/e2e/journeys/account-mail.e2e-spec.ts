@@ -2,8 +2,8 @@ import { call, estate, eventually, mailTo, mark, person } from '../support/estat
 import type { Answer, Person } from '../support/estate';
 
 /**
- * What somebody has to prove by e-mail: from the call over outbox, bus, queue and mail server to the link, which works
- * once. Source: requirements 2 §3, §6; reference identity-and-import 5, 10.5; reference work-tracking 8.6.
+ * Confirmation of e-mail addresses: from the call through outbox, bus, queue and mail server to the link, which works once.
+ * Source: requirements 2 §3, §6; reference identity-and-import 5, 10.5; reference work-tracking 8.6.
  */
 interface Mail {
   readonly subject?: string | undefined;
@@ -11,7 +11,7 @@ interface Mail {
 }
 const LINK = /(https?:\/\/\S+\/users\/confirmation)\?confirmation_token=(\S+)/;
 
-/** The newest link sent to an address, once there are so many e-mails. */
+/** Returns the newest link sent to an address after that many e-mails have arrived. */
 async function linkTo(address: string, count = 1): Promise<string> {
   const mails: readonly Mail[] = await eventually(
     () => mailTo(address),
@@ -22,7 +22,7 @@ async function linkTo(address: string, count = 1): Promise<string> {
   return `/users/confirmation?confirmation_token=${links.at(-1)!}`;
 }
 
-/** As a program does: no token, at the root of the gateway. */
+/** Fetches a path at the root of the gateway as a program does, without a token. */
 const follow = (path: string, init: RequestInit = {}): Promise<Response> =>
   fetch(`${estate.baseUrl}${path}`, { redirect: 'manual', ...init });
 const browse = (path: string, init: RequestInit = {}): Promise<Response> =>
@@ -62,7 +62,7 @@ it('a service account with an address of its own can be used once its owner has 
   expect((await mailTo(email)).length).toBe(1);
 });
 
-it('an address that somebody adds is theirs when the link was followed; one sent again ends the former', async () => {
+it('an added address is confirmed by its link, and a new link invalidates the former one', async () => {
   const owner = await person('two-addresses');
   const email = `second-${mark}@mail.example`;
   const added = await call('POST', '/user/emails', { token: owner.token, json: { email } });
@@ -83,16 +83,16 @@ it('an address that somebody adds is theirs when the link was followed; one sent
   expect(shown.body.confirmed_at).toEqual(expect.any(String));
 });
 
-it('a look at the link confirms nothing; in a browser the button does', async () => {
+it('opening the link in a browser confirms nothing, pressing the button does', async () => {
   const owner = await person('browser');
   const email = `browsed-${mark}@mail.example`;
   const added = await call('POST', '/user/emails', { token: owner.token, json: { email } });
   const link = await linkTo(email);
-  const looks = [await follow(link, { method: 'HEAD' }), await browse(link)];
-  expect(looks.map(({ status }) => status)).toEqual([200, 200]);
+  const views = [await follow(link, { method: 'HEAD' }), await browse(link)];
+  expect(views.map(({ status }) => status)).toEqual([200, 200]);
   const shown = () => call('GET', `/user/emails/${added.body.id}`, { token: owner.token });
   expect((await shown()).body.confirmed_at).toBeNull();
-  const text = await looks[1]!.text();
+  const text = await views[1]!.text();
   const field = /name="(\w+)" value="([^"]+)"/.exec(text)!;
   expect(text).toContain('<form method="post" action="confirmation">');
   const body = new URLSearchParams({ [field[1]!]: field[2]! });
@@ -102,7 +102,7 @@ it('a look at the link confirms nothing; in a browser the button does', async ()
   expect((await browse(link)).status).toBe(400);
 });
 
-it('whoever holds a token that is rotated is told so', async () => {
+it('the owner of a rotated token gets an e-mail', async () => {
   const holder = await person('rotator');
   const self = await call('GET', '/personal_access_tokens/self', { token: holder.token });
   const fresh = await call('POST', '/personal_access_tokens/self/rotate', { token: holder.token, json: {} });

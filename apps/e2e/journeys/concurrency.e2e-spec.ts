@@ -1,7 +1,7 @@
 import { addMember, call, eventually, person, projectOf } from '../support/estate';
 import type { Answer, Person } from '../support/estate';
 
-/** What many do at once comes out as if one had done it after the other. Source: reference reliability 5. */
+/** Concurrent calls have the same results as sequential ones. Source: reference reliability 5. */
 let owner: Person;
 let reader: Person;
 let project: number;
@@ -24,7 +24,7 @@ it('50 issues at once have the iids 1 to 50', async () => {
   expect(iids).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
 });
 
-it('50 notes at once are 50 notes, counted, with a to-do each for the one they name', async () => {
+it('50 notes at once are all stored and counted, each with a to-do for the mentioned user', async () => {
   const path = `/projects/${project}/issues/1/notes`;
   const made = await times(50, (index) => post(path, { body: `note ${index} for @${reader.username}` }));
   expect(made.map(({ status }) => status)).toEqual(Array(50).fill(201));
@@ -47,9 +47,9 @@ it('20 people who claim one path at once get one group', async () => {
   );
 });
 
-// Forty rounds of it are in identity's token-rotation.db-spec, and by the product's own limits in `npm run drill
-// rotations`; these show that the gateway forgets what it had leased, and serves others meanwhile.
-it('of 50 rotations of one token at once one succeeds, none leaves two that work, and others notice nothing', async () => {
+// Forty rounds are in identity's token-rotation.db-spec, and by the product's own limits in `npm run drill rotations`; these
+// show that the gateway drops its leases of the token and serves other callers meanwhile.
+it('of 50 rotations of one token at once one succeeds, no two tokens work, and other callers are served', async () => {
   const refusal = { message: '400 Bad request - Token already revoked' };
   for (let round = 0; round < 8; round += 1) {
     const made = await call('POST', `/users/${owner.id}/personal_access_tokens`, {
@@ -67,7 +67,7 @@ it('of 50 rotations of one token at once one succeeds, none leaves two that work
   }
 });
 
-/** Somebody reads for as long as it takes, and is never refused. */
+/** Runs `use` while another user keeps reading, who must never be refused. */
 async function whileOthersWork<T>(use: () => Promise<T>): Promise<T> {
   let isOver = false;
   const work = async (): Promise<void> => {

@@ -11,7 +11,7 @@ let secondary: number;
 
 const site = (json: Record<string, unknown>) => call('POST', '/geo_sites', { json });
 const status = (): Promise<Answer> => call('GET', `/geo_sites/${secondary}/status`);
-/** Looked at for this answer, where waiting for the next minute would show nothing new. */
+/** Checks the secondary for this answer, instead of waiting for the check of the next minute. */
 const statusNow = (): Promise<Answer> => call('GET', `/geo_sites/${secondary}/status?refresh=true`);
 const isHealthy =
   (wanted: boolean) =>
@@ -59,7 +59,7 @@ test(
   BOUND * 4,
 );
 
-test('the status of an estate is told to nobody without the secret, through its gateway', async () => {
+test('the gateway refuses the status of an estate without the secret', async () => {
   for (const headers of [{}, { 'rookery-geo-signature': `t=${Date.now()},v1=${'0'.repeat(64)}` }]) {
     const answer = await fetch(`${estate.baseUrl}/-/geo/status`, { headers });
     expect([answer.status, await answer.json()]).toEqual([401, { message: '401 Unauthorized' }]);

@@ -86,7 +86,7 @@ describe('malformed requests', () => {
     expect([answer.status, answer.body.internal]).toEqual([201, false]);
   });
 
-  it('JSON as deep as a well', async () => {
+  it('deeply nested JSON', async () => {
     const answer = await send('POST', notes, {
       body: `{"body":${'['.repeat(5000)}${']'.repeat(5000)}}`,
       headers: json,
@@ -139,14 +139,14 @@ describe('credentials', () => {
   it.each([
     ['an unknown token', { token: 'glpat-00000000000000000000' }],
     ['an empty bearer', { token: null, headers: { authorization: 'Bearer ' } }],
-    ['binary rubbish', { token: null, headers: { 'private-token': 'äöü%00' } }],
-  ])('%s is 401 on private things', async (_name, options) => {
+    ['binary data', { token: null, headers: { 'private-token': 'äöü%00' } }],
+  ])('%s is 401 on private resources', async (_name, options) => {
     const answer = await call('GET', notes, options).catch((error: Error) => error);
     if (answer instanceof Error) return expect(answer.message).toMatch(/ByteString|header/i);
     expect([answer.status, answer.body]).toEqual([401, { message: '401 Unauthorized' }]);
   });
 
-  it('headers of ours are dropped', async () => {
+  it('internal headers from clients are dropped', async () => {
     const forged = Buffer.from(JSON.stringify({ sub: 1, adm: true })).toString('base64url');
     const answer = await call('GET', '/user', { token: null, headers: { 'x-rookery-context': `${forged}.k1.x` } });
     expect([answer.status, answer.body]).toEqual([401, { message: '401 Unauthorized' }]);
@@ -183,6 +183,6 @@ describe('raw connections', () => {
   });
 });
 
-it('nothing of all this has hurt', async () => {
+it('the gateway still serves requests after all of these', async () => {
   expect((await call('GET', '/user', { token: owner.token })).body.username).toBe(`careful-${mark}`);
 });

@@ -3,8 +3,8 @@ import { call, control, eventually, mark, person, projectOf } from '../support/e
 import type { Answer, Person } from '../support/estate';
 
 /**
- * What administrators set is in force in the services that it is about: within a second in normal running, also while
- * the bus is down, and after restarts. Tests print how long it took, and allow for a machine that is busy.
+ * Settings of administrators take effect in other services: within a second in normal operation, also while the bus is
+ * down, and after restarts. Tests print how long it took, and allow for a busy machine.
  * Source: reference packages-and-admin 10; ADR 0180.
  */
 const FEATURE = '/features//packages_protected_packages_delete';
@@ -28,20 +28,20 @@ const shows =
   (answer: Answer): boolean =>
     answer.status === 200 && levels(answer)[0] === level;
 
-async function timed(what: string, act: () => Promise<void>): Promise<void> {
+async function timed(label: string, act: () => Promise<void>): Promise<void> {
   const from = performance.now();
   await act();
-  process.stderr.write(`${what}: ${Math.round(performance.now() - from)} ms\n`);
+  process.stderr.write(`${label}: ${Math.round(performance.now() - from)} ms\n`);
 }
 
-async function inForce(value: boolean): Promise<void> {
+async function expectInForce(value: boolean): Promise<void> {
   expect((await set(value)).status).toBe(201);
   await timed(`a feature set ${value} is in force in another service`, async () => {
     await eventually(ofRules, shows(value ? 'owner' : null));
   });
 }
 
-it('a feature of a project acts in the service of packages', async () => {
+it('a feature of a project takes effect in the package service', async () => {
   expect((await set(true)).body).toMatchObject({
     state: 'conditional',
     gates: [
@@ -59,7 +59,7 @@ it('a feature of a project acts in the service of packages', async () => {
     };
     return call('POST', rules, { token: owner.token, json });
   };
-  await timed('a feature set true acts', async () => {
+  await timed('a feature set true takes effect', async () => {
     await eventually(write, ({ body }) => body?.minimum_access_level_for_delete === 'owner');
   });
   for (const written of (await ofRules()).body.slice(0, -1)) {
@@ -67,23 +67,23 @@ it('a feature of a project acts in the service of packages', async () => {
   }
 });
 
-it('also while NATS is down', async () => {
+it('a feature takes effect while NATS is down', async () => {
   await control('/nats/stop');
   try {
-    for (const value of [true, false]) await inForce(value);
+    for (const value of [true, false]) await expectInForce(value);
   } finally {
     await control('/nats/start');
   }
 });
 
-it('stays while admin is away, and after restarts of both', async () => {
-  await inForce(true);
+it('a feature stays in force while admin is down, and after restarts of both services', async () => {
+  await expectInForce(true);
   await control('/processes/admin/kill');
   try {
     expect([502, 503]).toContain((await set(false)).status);
     expect(shows('owner')(await ofRules())).toBe(true);
     await control('/processes/package/restart');
-    // Until it serves again it may refuse, but never forget.
+    // During its start the service may refuse requests, but never lose the setting.
     await eventually(ofRules, (answer) => {
       if (answer.status === 200) expect(levels(answer)[0]).toBe('owner');
       return answer.status === 200;
@@ -98,7 +98,7 @@ it('stays while admin is away, and after restarts of both', async () => {
     ({ status }) => status === 200,
     60_000,
   );
-  await inForce(false);
+  await expectInForce(false);
 });
 
 describe('a setting', () => {
@@ -107,7 +107,7 @@ describe('a setting', () => {
   const makeGroup = (path: string): Promise<Answer> =>
     call('POST', '/groups', { token: owner.token, json: { name: path, path: `${path}-${mark}` } });
 
-  it('acts in the service of identity, also while NATS is down', async () => {
+  it('takes effect in the identity service, also while NATS is down', async () => {
     const { default_group_visibility: before } = (await call('GET', SETTINGS)).body;
     let serial = 0;
     const follows = async (visibility: string): Promise<void> => {
@@ -134,7 +134,7 @@ describe('a setting', () => {
     }
   });
 
-  it('acts in a service that starts while admin is away', async () => {
+  it('takes effect in a service that starts while admin is down', async () => {
     const { default_group_visibility: before } = (await call('GET', SETTINGS)).body;
     let serial = 0;
     const made = () => makeGroup(`away${(serial += 1)}`);
@@ -157,8 +157,8 @@ describe('a setting', () => {
   });
 });
 
-describe('a feature of this service itself', () => {
-  it('acts at once, also while NATS is down, and is there again after a restart', async () => {
+describe('a feature of admin itself', () => {
+  it('takes effect at once, also while NATS is down, and is kept after a restart', async () => {
     const feature = '/features/role_targeted_broadcast_messages';
     const { body: message } = await call('POST', '/broadcast_messages', {
       json: { message: `For owners, ${mark}`, target_access_levels: [50] },
@@ -195,8 +195,8 @@ describe('a feature of this service itself', () => {
 });
 
 /**
- * What acts on a request of each service is in the suites of that service; here, that each of them hears of changes. A
- * service keeps an answer once it goes by it.
+ * The effects of settings on requests are tested in the suites of each service; these tests show that each service receives
+ * changes. A service stores an answer of admin once it applies it.
  */
 describe.each(['collaboration', 'identity', 'package'])('the service of %s', (service) => {
   const NAME = 'notes_create_limit';
@@ -223,7 +223,7 @@ describe.each(['collaboration', 'identity', 'package'])('the service of %s', (se
     });
   }
 
-  it('hears of a changed setting, also while NATS is down, and after a restart', async () => {
+  it('receives a changed setting, also while NATS is down, and after a restart', async () => {
     await follows(7001);
     await control('/nats/stop');
     try {

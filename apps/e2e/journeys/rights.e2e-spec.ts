@@ -2,7 +2,7 @@ import { addMember, call, control, estate, eventually, person, projectOf } from 
 import type { Answer, Person } from '../support/estate';
 
 /**
- * A right that was taken is gone: at once in normal running, within a second whatever part has failed.
+ * A revoked permission is refused: at once in normal operation, and within a second when any part has failed.
  * Source: reference reliability 3; docs/architecture.md 4; ADR 0050.
  */
 interface Replica {
@@ -23,10 +23,10 @@ const read = (who: Person, base?: string) =>
   call('GET', `/projects/${project}`, { token: who.token, ...(base ? { base } : {}) });
 
 /**
- * Asks until the refusal comes. However long an answer takes on a busy machine: whoever asks more than a second after
- * the right was taken is not let in.
+ * Repeats a call until it is refused. A call that begins more than a second after the permission was revoked must be
+ * refused, however long its answer takes on a busy machine.
  */
-async function isRefused(ask: () => Promise<Answer>, refusal: number): Promise<void> {
+async function expectRefusal(ask: () => Promise<Answer>, refusal: number): Promise<void> {
   const from = Date.now();
   let askedAt = from;
   const { status } = await eventually(
@@ -39,7 +39,7 @@ async function isRefused(ask: () => Promise<Answer>, refusal: number): Promise<v
   expect(status).toBe(refusal);
 }
 
-it('a member who was removed a moment ago is out, one added a moment ago is in', async () => {
+it('a member has access right after being added and none right after being removed', async () => {
   const guest = await person('guest');
   for (let round = 0; round < 10; round += 1) {
     expect((await addMember(project, guest, 10, owner)).status).toBe(201);
@@ -57,10 +57,10 @@ it('a token revoked through one gateway is refused by the other within a second'
   expect([(await read(leaver)).status, (await read(leaver, second.baseUrl)).status]).toEqual([200, 200]);
   expect((await call('DELETE', '/personal_access_tokens/self', { token: leaver.token })).status).toBe(204);
   expect((await read(leaver)).status).toBe(401);
-  await isRefused(() => read(leaver, second.baseUrl), 401);
+  await expectRefusal(() => read(leaver, second.baseUrl), 401);
 });
 
-it('also while NATS is down, when everything else goes on', async () => {
+it('a revoked token is refused while NATS is down, and all other calls work', async () => {
   const leaver = await person('nightly');
   await addMember(project, leaver, 30, owner);
   await control('/nats/stop');
@@ -72,7 +72,7 @@ it('also while NATS is down, when everything else goes on', async () => {
     });
     expect(issue.status).toBe(201);
     await call('DELETE', '/personal_access_tokens/self', { token: leaver.token });
-    await isRefused(() => read(leaver, second.baseUrl), 401);
+    await expectRefusal(() => read(leaver, second.baseUrl), 401);
   } finally {
     await control('/nats/start');
   }
@@ -82,16 +82,16 @@ it('also while NATS is down, when everything else goes on', async () => {
   await eventually(events, isThere);
 });
 
-it('a blocked person is out at both', async () => {
+it('a blocked user is refused by both gateways', async () => {
   const blocked = await person('blocked');
   await addMember(project, blocked, 10, owner);
   await read(blocked, second.baseUrl);
   expect((await call('POST', `/users/${blocked.id}/block`)).body).toBe(true);
   expect((await read(blocked)).status).toBe(403);
-  await isRefused(() => read(blocked, second.baseUrl), 403);
+  await expectRefusal(() => read(blocked, second.baseUrl), 403);
 });
 
-it('what a blocked administrator gave out is refused at both, until its owner took it over', async () => {
+it('tokens created by a blocked administrator are refused by both gateways, unless their owner rotated them', async () => {
   const [admin, other] = [await person('admin'), await person('other')];
   expect((await call('PUT', `/users/${admin.id}`, { json: { admin: true } })).status).toBe(200);
   const give = async (userId: number, kind: string): Promise<Person> => {
@@ -118,14 +118,14 @@ it('what a blocked administrator gave out is refused at both, until its owner to
   expect((await call('POST', `/users/${admin.id}/block`)).body).toBe(true);
   for (const one of given) {
     expect((await whoIs(one)).status).toBe(401);
-    await isRefused(() => whoIs(one, second.baseUrl), 401);
+    await expectRefusal(() => whoIs(one, second.baseUrl), 401);
     expect((await call('POST', `/users/${admin.id}/unblock`, { token: one.token })).status).toBe(401);
   }
   expect((await whoIs(own)).body.id).toBe(other.id);
   expect((await whoIs({ ...admin, token: estate.rootToken })).body.id).toBe(1);
 });
 
-it('feature flags are refused from the moment on that a project has none, and are there again', async () => {
+it('feature flags are refused as soon as a project disables them, and available once it enables them', async () => {
   const base = `/projects/${project}`;
   const json = { name: 'eggs', strategies: [{ name: 'default', scopes: [{ environment_scope: '*' }] }] };
   expect((await call('POST', `${base}/feature_flags`, { token: owner.token, json })).status).toBe(201);
@@ -151,7 +151,7 @@ it('feature flags are refused from the moment on that a project has none, and ar
   }
 });
 
-it('confidential issues are counted for those who read them', async () => {
+it('confidential issues are counted only for users who can read them', async () => {
   const { id } = await projectOf(owner, 'counted');
   const [planner, guest] = [await person('planner'), await person('counting')];
   await addMember(id, planner, 15, owner);
@@ -191,7 +191,7 @@ it('confidential issues are counted for those who read them', async () => {
   await become(1, 1);
 });
 
-it('a dead service answers for its own routes only, and comes back', async () => {
+it('a killed service affects only its own routes, and recovers', async () => {
   await control('/processes/admin/kill');
   const dead = await call('GET', '/broadcast_messages');
   expect([502, 503]).toContain(dead.status);

@@ -14,9 +14,9 @@ const WREN = 'glpat-wren-0000000000000000';
 const ROBIN = 'glpat-robin-000000000000000';
 const EGGS = '/projects/colony%2Feggs';
 
-/** `npm start` with the seed of the documents and nothing else but a place of its own. */
+/** An estate started as by `npm start`, with the seed of the documentation and its own data directory. */
 let estate: ChildProcess;
-let said = '';
+let startOutput = '';
 let base: string;
 const dataDir = mkdtempSync(join(tmpdir(), 'rookery-e2e-states-'));
 
@@ -24,10 +24,10 @@ type Options = Parameters<typeof callAt>[2];
 const call = (method: string, path: string, options: Options = {}): Promise<Answer> =>
   callAt(method, path, { token: WREN, ...options, base });
 
-/** What a terminal shows: `npm run reset`, `npm run snapshot -- …`. */
+/** Runs the snapshot tool as `npm run reset` and `npm run snapshot -- …` do. Shape: its output. */
 async function states(...words: string[]): Promise<string> {
   const env = { ...process.env, ROOKERY_DATA: dataDir };
-  const child = spawn(process.execPath, [join(ROOT, 'tools/estate/snapshot.mjs'), ...words], { env });
+  const child = spawn(process.execPath, [join(ROOT, 'tools/snapshots/snapshot.mjs'), ...words], { env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
   const [code] = (await once(child, 'close')) as [number];
@@ -46,10 +46,11 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${port}`;
   const env = { ...process.env, PORT: String(port), ROOKERY_DATA: dataDir, ROOKERY_SEED: 'docs/examples/seed.yaml' };
   delete (env as NodeJS.ProcessEnv)['NODE_ENV'];
-  estate = spawn(process.execPath, ['tools/estate/start.mjs'], { cwd: ROOT, env });
-  for (const stream of [estate.stdout!, estate.stderr!]) stream.on('data', (text: Buffer) => (said += text.toString()));
+  estate = spawn(process.execPath, ['tools/processes/start.mjs'], { cwd: ROOT, env });
+  for (const stream of [estate.stdout!, estate.stderr!])
+    stream.on('data', (text: Buffer) => (startOutput += text.toString()));
   await eventually(
-    () => said,
+    () => startOutput,
     (text) => text.includes('base URL') || estate.exitCode !== null,
     250_000,
   );
@@ -64,9 +65,9 @@ afterAll(async () => {
 });
 
 describe('a seed', () => {
-  it('is what the estate begins with, and its tokens are not told', async () => {
-    expect(said).toContain('seed.yaml applied: 3 users, 2 groups, 2 projects, 2 issues');
-    expect(said).not.toContain(WREN);
+  it('is the initial state of the estate, and its tokens are not printed', async () => {
+    expect(startOutput).toContain('seed.yaml applied: 3 users, 2 groups, 2 projects, 2 issues');
+    expect(startOutput).not.toContain(WREN);
     expect((await call('GET', '/user')).body).toMatchObject({ id: 2, username: 'wren' });
     const issues = await call('GET', `${EGGS}/issues?sort=asc`, { token: ROBIN });
     expect(issues.body).toMatchObject([
@@ -83,19 +84,19 @@ describe('a seed', () => {
 });
 
 describe('npm run reset', () => {
-  it('takes all back while the estate runs: what follows has no memory of before', async () => {
+  it('restores the initial state while the estate runs, without effects of earlier writes', async () => {
     const token = { json: { name: 'x', scopes: ['api'] }, token: 'glpat-owl-00000000000000000' };
     const fresh: string = (await call('POST', '/users/2/personal_access_tokens', token)).body.token;
-    const wish = { title: 'for @robin', description: '@robin' };
-    const first = await call('POST', `${EGGS}/issues`, { token: fresh, json: wish });
+    const fields = { title: 'for @robin', description: '@robin' };
+    const first = await call('POST', `${EGGS}/issues`, { token: fresh, json: fields });
     expect((await call('GET', `${EGGS}/issues/3`, { token: fresh })).status).toBe(200);
-    // Leases and copies know all of it by now, and effects are still on their way.
+    // Leases and copies contain these writes by now, and effects are still pending.
     expect(await states('reset')).toMatch(/^reset in /);
     expect((await call('GET', '/user', { token: fresh })).status).toBe(401);
     expect((await call('GET', `${EGGS}/issues/3`)).status).toBe(404);
     expect(await todosOf(ROBIN)).toBe(0);
-    // The same writes give the same ids, and what follows from them comes once.
-    const again = await call('POST', `${EGGS}/issues`, { json: wish });
+    // The same writes get the same ids, and their effects happen once.
+    const again = await call('POST', `${EGGS}/issues`, { json: fields });
     expect([again.body.id, again.body.iid]).toEqual([first.body.id, 3]);
     expect(
       await eventually(
@@ -109,7 +110,7 @@ describe('npm run reset', () => {
     expect(mails()).toEqual([]);
   });
 
-  it('answers nothing stale and nothing broken to who goes on asking', async () => {
+  it('gives callers during a reset no stale and no broken answers', async () => {
     await call('POST', `${EGGS}/issues`, { json: { title: 'third' } });
     let isReset = false;
     let isOver = false;
@@ -143,7 +144,7 @@ describe('npm run reset', () => {
 });
 
 describe('npm run snapshot', () => {
-  it('keeps a state with what is under way in it, and puts it back', async () => {
+  it('saves a state with its pending effects, and restores it', async () => {
     await call('POST', `${EGGS}/issues`, { json: { title: 'kept', description: '@robin' } });
     expect(await states('save', 'kept')).toMatch(/^saved kept in /);
     expect(

@@ -13,13 +13,13 @@ import type { Gateway } from './playing/world';
 import { World } from './playing/world';
 
 /**
- * Nobody is let in by what was true once, nobody kept out: a random driver through two gateways against a reference
- * model, while appliers stand still and processes are stopped and killed. MODEL_STEPS and MODEL_SEED choose the run.
+ * No answer is based on outdated permissions: a random driver calls two gateways and a reference model checks the answers,
+ * while appliers are paused and processes are stopped and killed. MODEL_STEPS and MODEL_SEED choose the run.
  * Source: reference reliability 4.4; ADR 0090.
  */
 const STEPS = Number(process.env['MODEL_STEPS'] ?? 2000);
 const SEED = Number(process.env['MODEL_SEED'] ?? Date.now() % 1_000_000);
-/** Units: calls a second. Slow enough that a run of the least length still meets some twenty faults. */
+/** Units: calls a second. Slow enough that the shortest run still meets some twenty faults. */
 const RATE = Number(process.env['MODEL_RATE'] ?? 60);
 const DRIVERS = 8;
 const LOGS = join(__dirname, '../../../node_modules/.cache/rookery');
@@ -46,16 +46,16 @@ it(
     const word = new RegExp(`note\\d+-${mark}`);
     const watch = new EffectsWatch(databases['collaboration']!, estate.mailDir, word, () => caller.now);
     const faults = new Faults(levers, new SeededRandom(SEED, 1), () => caller.now);
-    let silence: unknown = null;
+    let lastNoteError: unknown = null;
     watch.start();
     try {
       await underFaults(faults, () => drive(driver, caller));
-      silence = await hearsTheLast(driver, gateways[0]!, watch);
+      lastNoteError = await waitForLastNote(driver, gateways[0]!, watch);
     } finally {
       await watch.stop();
     }
-    const told = effectDecisions(world, watch.found);
-    caller.decisions.push(...told);
+    const effects = effectDecisions(world, watch.found);
+    caller.decisions.push(...effects);
     const report = reportOf({ seed: SEED, caller, changes: driver.changes.made, faults: faults.done });
     process.stderr.write(`\n${report.text}\n`);
     if (report.violations.length > 0) keepLog(logOf(caller, faults.done));
@@ -66,9 +66,9 @@ it(
       'wrong refusals': 0,
       'answers 500': 0,
     });
-    expect(silence).toBeNull();
+    expect(lastNoteError).toBeNull();
     expect(report.figures['decisions']).toBeGreaterThan(STEPS / 3);
-    expect(told.length).toBeGreaterThan(STEPS / 100);
+    expect(effects.length).toBeGreaterThan(STEPS / 100);
   },
   Math.max(900_000, STEPS * 100),
 );
@@ -82,7 +82,7 @@ async function underFaults(faults: Faults, play: () => Promise<void>): Promise<v
   }
 }
 
-/** When one fails, the others end too: they would play on when the test is over, and its process would not end. */
+/** Runs the drivers. If one fails, the others end too; otherwise they would keep the test process alive. */
 async function drive(driver: Driver, caller: Caller): Promise<void> {
   const streams = Array.from({ length: DRIVERS }, (_, index) => new SeededRandom(SEED, index + 2));
   const [stepsBefore, since] = [caller.steps, caller.now];
@@ -103,10 +103,10 @@ async function drive(driver: Driver, caller: Caller): Promise<void> {
   if (failed) throw new Error(`of seed ${SEED}, in step ${caller.steps}`, { cause: failed.reason });
 }
 
-/** What was to be told is told when somebody hears of the last. Shape: why they do not, which a report may explain. */
-async function hearsTheLast(driver: Driver, gateway: Gateway, watch: EffectsWatch): Promise<unknown> {
+/** Waits until the effects of a last note were delivered. Shape: the error if they were not, reported after the figures. */
+async function waitForLastNote(driver: Driver, gateway: Gateway, watch: EffectsWatch): Promise<unknown> {
   try {
-    const { word, person } = await driver.notes.tellLast(gateway);
+    const { word, person } = await driver.notes.writeLast(gateway);
     await watch.until(word, addressOf(person.name));
     return null;
   } catch (error) {

@@ -15,18 +15,18 @@ export const estate = {
   rootToken: required('TEST_ROOT_TOKEN'),
   mailDir: required('TEST_MAIL_DIR'),
   controlUrl: required('TEST_CONTROL_URL'),
-  /** Where the second estate is while it runs: `control('/second/start')`. */
+  /** Address of the second estate while it runs: `control('/second/start')`. */
   secondUrl: required('TEST_SECOND_URL'),
 };
 
-/** Distinguishes what one run of one file makes from everything else in the estate. */
+/** A suffix that distinguishes the rows of one run of one file from all others in the estate. */
 export const mark = `${Date.now().toString(36)}${process.pid.toString(36)}`;
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- journeys look into bodies as a client would
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- journeys read bodies as a client would
   readonly body: any;
 }
 
@@ -59,29 +59,29 @@ export async function call(
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
 }
 
-/** Asks until the answer pleases, at most for the bound; the last answer is told when it never did. */
+/** Repeats a call until its answer is accepted. Errors: not within the bound; the message shows the last answer. */
 export async function eventually<T>(
   ask: () => Promise<T> | T,
-  pleases: (answer: T) => boolean,
+  isAccepted: (answer: T) => boolean,
   withinMs = 60_000,
 ): Promise<T> {
   const until = Date.now() + withinMs;
   for (;;) {
     const answer = await ask();
-    if (pleases(answer)) return answer;
+    if (isAccepted(answer)) return answer;
     if (Date.now() > until) throw new Error(`not within ${withinMs} ms: ${JSON.stringify(answer).slice(0, 2000)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-/** Every mail that the SMTP sink has got for this address. */
+/** Returns all e-mails that the SMTP sink has received for this address. */
 export async function mailTo(address: string): Promise<ParsedMail[]> {
   const files = readdirSync(estate.mailDir).filter((name) => name.endsWith('.eml'));
   const mails = await Promise.all(files.map((name) => simpleParser(readFileSync(join(estate.mailDir, name)))));
   return mails.filter((mail) => [mail.to ?? []].flat().some((to) => to.value.some((one) => one.address === address)));
 }
 
-/** Acts on the estate: `control('/nats/stop')`. */
+/** Calls the control server of the estate: `control('/nats/stop')`. */
 export async function control<T = unknown>(path: string): Promise<T> {
   const response = await fetch(`${estate.controlUrl}${path}`, { method: 'POST' });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
@@ -95,7 +95,7 @@ export interface Person {
   readonly token: string;
 }
 
-/** A person with a token of her own. */
+/** Creates a user with a personal access token. */
 export async function person(name: string, scopes: readonly string[] = ['api']): Promise<Person> {
   const username = `${name}-${mark}`;
   const email = `${username}@mail.example`;
@@ -107,7 +107,7 @@ export async function person(name: string, scopes: readonly string[] = ['api']):
   return { id: user.body.id, username, email, token: token.body.token };
 }
 
-/** A private group and a project in it. */
+/** Creates a private group and a project in it. */
 export async function projectOf(owner: Person, name: string): Promise<{ id: number; group: number; path: string }> {
   const path = `${name}-${mark}`;
   const group = await call('POST', '/groups', { token: owner.token, json: { name: path, path } });

@@ -8,7 +8,7 @@ const KIB = 1024;
 const MANAGEMENT_PORT = '9090';
 
 /**
- * What the gateway alone reads.
+ * Settings of the gateway.
  * Source: reference reliability 6, 6.3; reference identity-and-import 4.1; reference packages-and-admin 10.2;
  * docs/architecture.md 2; ADR 0050, 0051.
  */
@@ -113,7 +113,7 @@ export const gatewaySettings = defineSettings('gateway', {
     default: 120,
     min: 1,
     about:
-      'Unknown credentials a minute from one address before further unknown ones are told 429, and new ones are looked at two at a time.',
+      'Unknown credentials a minute from one address before further unknown ones are answered 429, and new ones are checked two at a time.',
   }),
   revision: setting.text('GATEWAY_REVISION', {
     default: 'development',
@@ -138,15 +138,15 @@ function management(service: string) {
   });
 }
 
-/** Where each service says whether it is ready. */
+/** Management URLs of the services, for readiness checks. */
 export function managementUrls(settings: GatewaySettings): Readonly<Record<ServiceName, string>> {
   const url = (service: ServiceName): string => {
     const given = settings[`${service}Management`];
     if (given !== null) return given;
-    const beside = new URL(settings[service]);
-    beside.protocol = 'http';
-    beside.port = MANAGEMENT_PORT;
-    return beside.origin;
+    const derived = new URL(settings[service]);
+    derived.protocol = 'http';
+    derived.port = MANAGEMENT_PORT;
+    return derived.origin;
   };
   return Object.fromEntries(SERVICE_NAMES.map((service) => [service, url(service)])) as Record<ServiceName, string>;
 }

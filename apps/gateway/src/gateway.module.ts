@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, Provider } from '@nestjs/common';
 import {
-  ContextKeys,
+  ContextSigningKeys,
   InternalKeys,
   LOGGER,
   Metrics,
@@ -20,7 +20,7 @@ import { IdentityClient } from './auth/identity-client';
 import { Sudo } from './auth/sudo';
 import { TokenLeases } from './auth/token-leases';
 import { Edge } from './edge/edge';
-import { Entrance } from './edge/entrance';
+import { Admission } from './edge/admission';
 import { gatewaySettings, managementUrls } from './gateway.config';
 import type { GatewaySettings as Own } from './gateway.config';
 import { FailedLogins } from './auth/failed-logins';
@@ -36,27 +36,31 @@ type Platform = SettingsOf<typeof platformSettings>;
 type Token = symbol | (abstract new (...args: never[]) => unknown);
 const own = gatewaySettings.token;
 
-/** `what`, made of what stands in `from`: the parts know nothing of Nest. */
-function made<T>(what: abstract new (...args: never[]) => T, from: Token[], make: (...parts: never[]) => T): Provider {
-  return { provide: what, inject: from, useFactory: make as (...parts: unknown[]) => T };
+/** Provides a class by a factory with the given dependencies: the classes themselves do not use Nest. */
+function provided<T>(
+  type: abstract new (...args: never[]) => T,
+  inject: Token[],
+  make: (...parts: never[]) => T,
+): Provider {
+  return { provide: type, inject, useFactory: make as (...parts: unknown[]) => T };
 }
 
 const auth = [
-  made(DirectoryFloor, [], () => new DirectoryFloor()),
-  made(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
-  made(
+  provided(DirectoryFloor, [], () => new DirectoryFloor()),
+  provided(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
+  provided(
     IdentityClient,
     [platformSettings.token, InternalKeys],
     (platform: Platform, keys: InternalKeys) =>
       new IdentityClient(platform.identityUrl, keys.authorization('gateway', 'identity')),
   ),
-  made(
+  provided(
     DirectoryWatch,
     [IdentityClient, DirectoryFloor, TokenLeases, LOGGER],
     (identity: IdentityClient, floor: DirectoryFloor, leases: TokenLeases, logger: Logger) =>
       new DirectoryWatch(identity, floor, leases, logger),
   ),
-  made(
+  provided(
     Authenticator,
     [IdentityClient, DirectoryFloor, TokenLeases, FailedLogins, own, Tally],
     (
@@ -68,42 +72,42 @@ const auth = [
       tally: Tally,
     ) => new Authenticator({ identity, floor, leases }, failures, settings, tally),
   ),
-  made(Sudo, [IdentityClient], (identity: IdentityClient) => new Sudo(identity)),
+  provided(Sudo, [IdentityClient], (identity: IdentityClient) => new Sudo(identity)),
 ];
 
 const limits = [
-  made(Tally, [Metrics, Outages], (metrics: Metrics, outages: Outages) => new Tally(metrics, outages)),
-  made(FailedLogins, [own, Tally], (settings: Own, tally: Tally) => new FailedLogins(settings, tally)),
-  made(RateLimits, [own, Tally], (settings: Own, tally: Tally) => new RateLimits(settings, tally)),
-  made(LoadShedding, [own, Tally], (settings: Own, tally: Tally) => new LoadShedding(settings, tally)),
+  provided(Tally, [Metrics, Outages], (metrics: Metrics, outages: Outages) => new Tally(metrics, outages)),
+  provided(FailedLogins, [own, Tally], (settings: Own, tally: Tally) => new FailedLogins(settings, tally)),
+  provided(RateLimits, [own, Tally], (settings: Own, tally: Tally) => new RateLimits(settings, tally)),
+  provided(LoadShedding, [own, Tally], (settings: Own, tally: Tally) => new LoadShedding(settings, tally)),
 ];
 
-const way = [
-  made(RouteTable, [], () => new RouteTable(committedRoutes())),
-  made(Upstreams, [own], (settings: Own) => new Upstreams(settings, settings.upstreamConnections)),
-  made(
+const pipeline = [
+  provided(RouteTable, [], () => new RouteTable(committedRoutes())),
+  provided(Upstreams, [own], (settings: Own) => new Upstreams(settings, settings.upstreamConnections)),
+  provided(
     Forwarder,
-    [Upstreams, DirectoryFloor, ContextKeys, own, Tally],
-    (upstreams: Upstreams, floor: DirectoryFloor, keys: ContextKeys, settings: Own, tally: Tally) =>
+    [Upstreams, DirectoryFloor, ContextSigningKeys, own, Tally],
+    (upstreams: Upstreams, floor: DirectoryFloor, keys: ContextSigningKeys, settings: Own, tally: Tally) =>
       new Forwarder(upstreams, floor, keys, settings, tally),
   ),
-  made(
-    Entrance,
+  provided(
+    Admission,
     [Authenticator, Sudo, RateLimits, LoadShedding, LOGGER],
     (authenticator: Authenticator, sudo: Sudo, rates: RateLimits, shedding: LoadShedding, logger: Logger) =>
-      new Entrance(authenticator, sudo, rates, shedding, logger),
+      new Admission(authenticator, sudo, rates, shedding, logger),
   ),
-  made(
+  provided(
     Edge,
-    [RouteTable, Entrance, Forwarder, own, Tally],
-    (routes: RouteTable, entrance: Entrance, forwarder: Forwarder, settings: Own, tally: Tally) =>
-      new Edge(routes, entrance, forwarder, settings, tally),
+    [RouteTable, Admission, Forwarder, own, Tally],
+    (routes: RouteTable, admission: Admission, forwarder: Forwarder, settings: Own, tally: Tally) =>
+      new Edge(routes, admission, forwarder, settings, tally),
   ),
-  made(ServiceReadiness, [own], (settings: Own) => new ServiceReadiness(managementUrls(settings))),
+  provided(ServiceReadiness, [own], (settings: Own) => new ServiceReadiness(managementUrls(settings))),
 ];
 
-/** The parts of the gateway and how they are put together. */
-@Module({ controllers: [AboutController, HealthController], providers: [...auth, ...limits, ...way] })
+/** The module of the gateway: its classes and their dependencies. */
+@Module({ controllers: [AboutController, HealthController], providers: [...auth, ...limits, ...pipeline] })
 export class GatewayModule {
   static forRoot(values: SettingsValues): DynamicModule {
     return { module: GatewayModule, imports: [PlatformModule.forRoot({ service: 'gateway', values })] };

@@ -36,11 +36,6 @@ export const identitySettings = defineSettings('identity', {
     about:
       'Maximum number of confirmation e-mails that a user may cause per hour, and of refusals that disclose an address; 0 = no limit.',
   }),
-  collaborationUrl: setting.url('COLLABORATION_URL', {
-    default: 'http://collaboration:8080',
-    protocols: ['http', 'https'],
-    about: 'Internal URL of the collaboration service, which provides repository facts for badges.',
-  }),
   pagesDomain: setting.text('PAGES_DOMAIN', {
     default: null,
     about: 'Host of published pages, for badges. Default: `pages.` and the host of ROOKERY_EXTERNAL_URL.',

@@ -31,3 +31,5 @@ export * from './migrations/1767225600050-tell-histories-apart';
 export * from './migrations/1767225600051-cover-what-lists-sort';
 export * from './migrations/1767225600052-tell-homes-of-bots';
 export * from './migrations/1767225600053-keep-paths-beside-members';
+export * from './migrations/1767225600060-add-notification-emails-to-users';
+export * from './migrations/1767225600061-publish-merge-settings';

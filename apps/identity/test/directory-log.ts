@@ -20,6 +20,7 @@ import { CreateDirectoryLog1767225600004 } from '../src/migrations/1767225600004
 import { ChangeLog } from '../src/directory/change-log';
 import { DirectoryModule } from '../src/directory/directory.module';
 import { IdentityModule } from '../src/identity.module';
+import { AddNotificationEmailsToUsers1767225600060 } from '../src/migrations/1767225600060-add-notification-emails-to-users';
 import { CreateUsers1767225600000 } from '../src/migrations/1767225600000-create-users';
 import { CreateAccessTokens1767225600001 } from '../src/migrations/1767225600001-create-access-tokens';
 import { CreateNamespacesAndProjects1767225600002 } from '../src/migrations/1767225600002-create-namespaces-and-projects';
@@ -47,6 +48,7 @@ export class DirectoryLog {
       CreateDirectoryLog1767225600004,
       AddResourcesToAccessTokens1767225600019,
       TellHistoriesApart1767225600050,
+      AddNotificationEmailsToUsers1767225600060,
     ]);
   }
 

@@ -1,8 +1,9 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
-import { DirectoryModule, droppedByDeclaration } from '@rookery/directory';
+import { DirectoryModule, attachmentControllers } from '@rookery/directory';
 import { InstanceModule } from '@rookery/instance';
+import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import {
   attachedIn,
@@ -13,13 +14,41 @@ import {
 } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
+import { CommitStatusesModule } from './ci/commit-statuses/commit-statuses.module';
+import { CiJobsModule } from './ci/jobs/jobs.module';
+import { PipelinesModule } from './ci/pipelines/pipelines.module';
+import { TriggersModule } from './ci/triggers/triggers.module';
 import { migrations } from './database';
+import { DependencyExportsModule } from './dependency-exports/dependency-exports.module';
+import { PackageSettingsModule } from './package-settings/package-settings.module';
+import { PackagesModule } from './packages/packages.module';
 import { ProtectionRulesModule } from './protection-rules/protection-rules.module';
+import { GenericModule } from './registries/generic/generic.module';
+import { MavenModule } from './registries/maven/maven.module';
+import { NpmModule } from './registries/npm/npm.module';
+import { PypiModule } from './registries/pypi/pypi.module';
+import { UploadsModule } from './uploads/uploads.module';
 
 const service = 'package';
 
 /** Root module: the wings of the package service. */
-@Module({ imports: [ProtectionRulesModule] })
+@Module({
+  imports: [
+    ProtectionRulesModule,
+    PackageSettingsModule,
+    PackagesModule,
+    GenericModule,
+    MavenModule,
+    NpmModule,
+    PypiModule,
+    PipelinesModule,
+    CiJobsModule,
+    CommitStatusesModule,
+    TriggersModule,
+    DependencyExportsModule,
+    UploadsModule,
+  ],
+})
 export class PackageModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));
@@ -27,11 +56,12 @@ export class PackageModule {
     refuseUnreachable(attached);
     return {
       module: PackageModule,
-      controllers: droppedByDeclaration(attached),
+      controllers: attachmentControllers(attached),
       imports: [
         PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({ service, entities: entitiesOf(PackageModule), settings, migrations }),
         MessagingModule.forRoot({ service }),
+        JobsModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
         InstanceModule.forRoot({ service }),
         ApiV4Module.forRoot({ service, connections: settings.poolCount }),

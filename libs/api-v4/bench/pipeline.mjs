@@ -1,6 +1,6 @@
 /**
- * What the pipeline costs by itself, without sockets: CPU microseconds a request through context, parameters, parent,
- * permission, presenter and headers, with a handler that does nothing. CPU time, so that a busy machine does not count.
+ * Measures the cost of the pipeline without sockets: CPU microseconds a request through context, parameters, parent,
+ * permission, presenter and headers, with an empty handler. CPU time does not depend on the load of the machine.
  * Run: `node libs/api-v4/bench/pipeline.mjs` (after `npm run build` of kernel, contracts, platform and api-v4).
  */
 import { createRequire } from 'node:module';
@@ -10,26 +10,26 @@ require('reflect-metadata');
 const api = require('../dist/index.js');
 const { EndpointPipeline } = require('../dist/pipeline.js');
 const { Traffic } = require('../dist/runtime.js');
-const { contextKeys, contextRequest, Links, Metrics, signContext } = require('@rookery/platform');
+const { parseContextKeys, contextRequest, Links, Metrics, signContext } = require('@rookery/platform');
 
 const WARM_UP = 20_000;
 const REQUESTS = 50_000;
-const ITEM = '/api/v4/projects/1/things/7';
+const ITEM = '/api/v4/projects/1/widgets/7';
 const LIST = `${ITEM}?per_page=20`;
-const keys = contextKeys(`bench:${Buffer.alloc(32, 7).toString('base64')}`);
-const row = { id: 7, title: 'A thing of some length, as titles are', open: true, at: '2020-01-15T12:36:29.590Z' };
+const keys = parseContextKeys(`bench:${Buffer.alloc(32, 7).toString('base64')}`);
+const row = { id: 7, title: 'A widget of some length, as titles are', open: true, at: '2020-01-15T12:36:29.590Z' };
 
-const thing = api.presenter('Thing').fields({
+const widget = api.presenter('Widget').fields({
   id: [api.int, (one) => one.id],
   title: [api.text, (one) => one.title],
   open: [api.bool, (one) => one.open],
   created_at: [api.instant, (one) => one.at],
   note: [api.nullable(api.text), () => null],
 });
-class ThingParams {}
-api.Int()(ThingParams.prototype, 'thing_id');
-api.Flag({ default: false })(ThingParams.prototype, 'with_all');
-class Things {}
+class WidgetParams {}
+api.Int()(WidgetParams.prototype, 'widget_id');
+api.Flag({ default: false })(WidgetParams.prototype, 'with_all');
+class Widgets {}
 
 const runtime = {
   service: 'package',
@@ -44,19 +44,19 @@ const runtime = {
 };
 
 const rows = Array(20).fill(row);
-await measure('one thing', api.one(thing), ITEM, row);
-await measure('page of 20, presented', api.page(thing), LIST, { rows, total: 200, hasNext: true });
-await measure('page of 20, JSON text', api.page(thing), LIST, { json: '[]', total: 200, hasNext: true });
+await measure('one widget', api.one(widget), ITEM, row);
+await measure('page of 20, presented', api.page(widget), LIST, { rows, total: 200, hasNext: true });
+await measure('page of 20, JSON text', api.page(widget), LIST, { json: '[]', total: 200, hasNext: true });
 
 async function measure(name, answers, url, result) {
-  const options = { about: 'x', source: 'x', may: api.anyone(), params: ThingParams, within: api.project(), answers };
-  const endpoint = { method: 'GET', path: '', options, controller: Things, handler: 'x', file: null };
-  const template = '/api/v4/projects/:id/things/:thing_id';
+  const options = { about: 'x', source: 'x', may: api.anyone(), params: WidgetParams, within: api.project(), answers };
+  const endpoint = { method: 'GET', path: '', options, controller: Widgets, handler: 'x', file: null };
+  const template = '/api/v4/projects/:id/widgets/:widget_id';
   const pipeline = new EndpointPipeline(endpoint, template, () => result, runtime);
   const request = {
     raw: { method: 'GET', url, headers: { 'x-rookery-context': contextFor(url) } },
     headers: {},
-    params: { id: '1', thing_id: '7' },
+    params: { id: '1', widget_id: '7' },
     query: url === LIST ? { per_page: '20' } : {},
   };
   const raw = { statusCode: 0, writeHead: (status) => (raw.statusCode = status), end: () => undefined };

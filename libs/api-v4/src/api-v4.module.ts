@@ -5,7 +5,7 @@ import { EndpointRoutes } from './endpoint/endpoint-routes';
 import { API_V4_OPTIONS } from './endpoint/runtime';
 import type { ApiV4Options } from './endpoint/runtime';
 
-/** Serves the endpoints of all controllers of the application. Wants PlatformModule beside it. */
+/** Serves the endpoints of all controllers of the application. Requires PlatformModule in the same application. */
 @Global()
 @Module({})
 export class ApiV4Module {

@@ -104,7 +104,7 @@ class Notes {
   }
 }
 
-test('the typed surface takes the shapes of the house', () => {
+test('the types of endpoints and presenters compile for correct declarations only', () => {
   expect(endpointsOf(Notes).map((endpoint) => `${endpoint.method} ${endpoint.path} ${endpoint.handler}`)).toEqual([
     'GET  list',
     'POST  create',

@@ -36,11 +36,19 @@ export * from './answers/presenter';
 export * from './call/scope';
 export { ApiV4Module } from './api-v4.module';
 export type { ApiV4Options } from './endpoint/runtime';
-export { MalformedBody, renderError, UploadCut, UnknownRoute, UnsupportedMediaType, WrongVerb } from './answers/errors';
+export {
+  MalformedBody,
+  renderError,
+  UploadAborted,
+  UnknownRoute,
+  UnsupportedMediaType,
+  WrongVerb,
+} from './answers/errors';
 export type { RenderedError } from './answers/errors';
+export { inFailureForm } from './answers/text-errors';
 export { BEFORE_REPLAY, WRITE_HEADERS } from './endpoint/runtime';
 export type { BeforeReplay, WriteHeaders } from './endpoint/runtime';
-export { isBlankSudo, isLikeSudo, sudosIn } from './params/unread-sudo';
+export { isBlankSudo, isLikeSudo, sudoValuesIn } from './params/unread-sudo';
 export { EndpointRoutes } from './endpoint/endpoint-routes';
 export {
   areAmbiguous,
@@ -63,5 +71,5 @@ export type { InternalRequest } from './endpoint/internal';
 export { apiV4Server, createApiV4App } from './server';
 export { CALLER_SOURCE } from './limits/caller-checks';
 export type { CallerSource } from './limits/caller-checks';
-export { FairPlaces } from './limits/fair-places';
-export type { Asking, Places } from './limits/fair-places';
+export { FairSemaphore } from './limits/fair-places';
+export type { LimitedCaller, SemaphoreLimits } from './limits/fair-places';

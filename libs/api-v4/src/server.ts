@@ -27,7 +27,7 @@ import { writeError } from './answers/reply';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Before when its head cannot have come. Units: as performance.now(). */
+    /** Earliest time at which the request's headers can have arrived. Units: as performance.now(). */
     earliestArrival: number;
   }
 }
@@ -36,8 +36,8 @@ declare module 'fastify' {
 const TIMEOUTS = { headers: 10_000, request: 30_000, keepAlive: 70_000 };
 
 /**
- * A Nest application on Fastify that speaks our dialect: parsers, error bodies, limits. It does not listen.
- * Shape: `module` has PlatformModule and ApiV4Module in it.
+ * Creates a Nest application on Fastify with the parsers, error bodies and limits of API v4. It does not listen.
+ * Shape: `module` imports PlatformModule and ApiV4Module.
  */
 export async function createApiV4App(
   module: DynamicModule | Type,
@@ -70,7 +70,7 @@ export async function createApiV4App(
   const heartbeat = new Heartbeat().watch(instance.server);
   instance.addHook('onClose', () => heartbeat.stop());
   instance.decorateRequest('earliestArrival', 0);
-  // Ordinary Nest routes below /internal/ are for our own processes too; @Internal ones also say for which.
+  // Ordinary Nest routes below /internal/ are for our own processes too; @Internal routes also check which one calls.
   instance.addHook('onRequest', (request, _reply, done) => {
     request.earliestArrival = heartbeat.earliestArrival(request.raw.socket);
     if (!request.raw.url?.startsWith('/internal/')) return done();
@@ -86,8 +86,8 @@ export async function createApiV4App(
 }
 
 /**
- * Answers what Node's parser refuses. A streamed body may take longer than the request timeout: it is bound by its
- * progress (`endpoint/upload.ts`).
+ * Answers requests that Node's parser refuses. A streamed body may exceed the request timeout, because its progress is
+ * checked instead (`endpoint/upload.ts`).
  */
 function refuseUnparsed({ code }: NodeJS.ErrnoException, socket: Socket): void {
   if (code === 'ECONNRESET' || socket.destroyed) return;
@@ -101,7 +101,7 @@ function refuseUnparsed({ code }: NodeJS.ErrnoException, socket: Socket): void {
   socket.destroy();
 }
 
-/** Serves a service's API: the `http` of its ProcessDefinition. */
+/** Creates and starts a service's API server: the `http` of its ProcessDefinition. */
 export const apiV4Server: HttpStep = {
   async create(context) {
     const app = await createApiV4App(await context.rootModule(), context.nestLogger);

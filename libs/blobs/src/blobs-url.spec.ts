@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { readSettings, settingsIn } from '@rookery/platform';
-import { Blobs } from './blobs';
+import { BlobStorage } from './blobs';
 import { blobsSettings } from './blobs.config';
 import { BlobsModule } from './blobs.module';
 import { parseBlobsUrl } from './blobs-url';
@@ -50,8 +50,8 @@ describe('the settings', () => {
   const settings = { url: 's3://bucket', accessKeyId: null, secretAccessKey: null, sessionToken: null };
 
   it('need both halves of a key, or none', () => {
-    expect(openBlobs(settings)).toBeInstanceOf(Blobs);
-    expect(openBlobs({ ...settings, accessKeyId: 'a', secretAccessKey: 'b' })).toBeInstanceOf(Blobs);
+    expect(openBlobs(settings)).toBeInstanceOf(BlobStorage);
+    expect(openBlobs({ ...settings, accessKeyId: 'a', secretAccessKey: 'b' })).toBeInstanceOf(BlobStorage);
     expect(() => openBlobs({ ...settings, accessKeyId: 'a' })).toThrow(/^BLOBS_URL needs both of AWS_ACCESS_KEY_ID/);
   });
 
@@ -62,7 +62,7 @@ describe('the settings', () => {
     @Module({ providers: [provider], exports: [provider] })
     class Settings {}
     const service = await Test.createTestingModule({ imports: [Settings, BlobsModule] }).compile();
-    expect(service.get(Blobs)).toBeInstanceOf(Blobs);
+    expect(service.get(BlobStorage)).toBeInstanceOf(BlobStorage);
     await service.close();
   });
 

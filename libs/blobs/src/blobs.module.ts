@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
-import { Blobs } from './blobs';
+import { BlobStorage } from './blobs';
 import { blobsSettings } from './blobs.config';
 import { openBlobs } from './open-blobs';
 
-/** `Blobs` for a service. Needs `blobsSettings` among the settings of the process. */
+/** `BlobStorage` for a service. Needs `blobsSettings` among the settings of the process. */
 @Module({
-  providers: [{ provide: Blobs, inject: [blobsSettings.token], useFactory: openBlobs }],
-  exports: [Blobs],
+  providers: [{ provide: BlobStorage, inject: [blobsSettings.token], useFactory: openBlobs }],
+  exports: [BlobStorage],
 })
 export class BlobsModule {}

@@ -58,7 +58,7 @@ const MAX_FILE_BYTES = 100 * 1024 ** 3;
  * `sweep` removes files without a row.
  * Errors: BlobError.
  */
-export class Blobs {
+export class BlobStorage {
   private readonly publication: Publication;
 
   constructor(private readonly store: BlobStore) {

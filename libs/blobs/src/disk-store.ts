@@ -48,7 +48,10 @@ export class DiskStore implements BlobStore {
     await translated(async () => {
       await this.makeFolder(dirname(path));
       await link(this.pathOf(from), staged);
-      await rename(staged, path);
+      await rename(staged, path).catch(async (error: unknown) => {
+        await unlink(staged).catch(() => undefined);
+        throw error;
+      });
       await syncFolder(dirname(path));
     });
   }
@@ -85,7 +88,7 @@ export class DiskStore implements BlobStore {
     for await (const name of namesIn(path)) yield* this.within(join(path, name), folder, start);
   }
 
-  /** Every unfinished write is visible here, so nothing else is left to discard. */
+  /** Does nothing: unfinished writes are temporary files, which the sweep lists and removes like other files. */
   discardUnfinished(): Promise<number> {
     return Promise.resolve(0);
   }

@@ -1,7 +1,7 @@
 export { BlobError } from './blob-error';
 export type { BlobReason } from './blob-error';
 export { isBlobKey } from './blob-key';
-export { Blobs } from './blobs';
+export { BlobStorage } from './blobs';
 export type { BlobRange, BlobStat, OpenBlob, PutOptions, StoredBlob } from './blobs';
 export { blobsSettings } from './blobs.config';
 export { BlobsModule } from './blobs.module';

@@ -1,15 +1,15 @@
 import type { SettingsOf } from '@rookery/platform';
 import type { BlobStore } from './blob-store';
-import { Blobs } from './blobs';
+import { BlobStorage } from './blobs';
 import type { blobsSettings } from './blobs.config';
 import { parseBlobsUrl } from './blobs-url';
 import { DiskStore } from './disk-store';
 import type { S3Credentials } from './s3-client';
 import { S3Store } from './s3-store';
 
-/** Makes `Blobs` from the settings; nothing is read, written or connected to yet. Errors: a plain Error for a bad value. */
-export function openBlobs(settings: SettingsOf<typeof blobsSettings>): Blobs {
-  return new Blobs(storeOf(settings));
+/** Makes `BlobStorage` from the settings; nothing is read, written or connected to yet. Errors: a plain Error for a bad value. */
+export function openBlobs(settings: SettingsOf<typeof blobsSettings>): BlobStorage {
+  return new BlobStorage(storeOf(settings));
 }
 
 function storeOf(settings: SettingsOf<typeof blobsSettings>): BlobStore {

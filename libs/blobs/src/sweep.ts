@@ -26,6 +26,8 @@ export interface SweepResult {
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Less than a quarter of the time after which an upload ignores the mark. */
 const MAX_MARKED_MS = 20_000;
+/** A removal that takes longer was repeated after a timeout, and the server may still carry out the first request. */
+const MAX_REMOVAL_MS = 10_000;
 
 /** Removes orphans page by page. Source: ADR 0182. */
 export async function sweepOrphans(store: BlobStore, options: SweepOptions): Promise<SweepResult> {
@@ -50,7 +52,8 @@ export async function sweepOrphans(store: BlobStore, options: SweepOptions): Pro
 
 /**
  * Removes a file unless an upload has refreshed it meanwhile. The mark and the order of steps are those of `Publication`.
- * A failed removal may still happen later in the server, so its mark stays until an upload or a sweep finds it stale.
+ * A failed or repeated removal may still happen later in the server, so its mark stays until an upload or a sweep finds
+ * it stale.
  */
 async function removeIfOld(store: BlobStore, name: string, before: Date): Promise<boolean> {
   const mark = `${MARKS}/${keyOf(name)}.${randomUUID()}`;
@@ -58,8 +61,9 @@ async function removeIfOld(store: BlobStore, name: string, before: Date): Promis
   await store.write(mark, Readable.from([]), 0);
   const now = await store.stat(name);
   const mayRemove = now !== null && now.modifiedAt < before && performance.now() - since < MAX_MARKED_MS;
+  const removesSince = performance.now();
   if (mayRemove) await store.remove(name);
-  await store.remove(mark);
+  if (performance.now() - removesSince < MAX_REMOVAL_MS) await store.remove(mark);
   return mayRemove;
 }
 

@@ -1,6 +1,6 @@
 import { defineEvent } from './event';
-import type { DomainEvent, EventDefinition, Seen } from './event';
-import { bool, choice, instant, int, list, nullable, object, optional } from './schema';
+import type { DomainEvent, EventDefinition, DirectoryPosition } from './event';
+import { bool, choice, instant, int, list, nullable, object, optional, text } from './schema';
 import type { Schema } from './schema';
 
 /** Noteable types by the words that parameters use. Source: reference work-tracking 2.2. */
@@ -26,19 +26,29 @@ const noteable = {
   created_at: instant,
 };
 const SHAPES = {
-  created: { ...noteable, assignee_ids: list(int), label_ids: optional(list(int)) },
+  created: {
+    ...noteable,
+    assignee_ids: list(int),
+    reviewer_ids: optional(list(int)),
+    label_ids: optional(list(int)),
+  },
   updated: {
     ...noteable,
     text_changed: bool,
     mentioned_before: list(int),
     added_assignee_ids: list(int),
     removed_assignee_ids: list(int),
+    added_reviewer_ids: optional(list(int)),
+    removed_reviewer_ids: optional(list(int)),
     added_label_ids: optional(list(int)),
     removed_label_ids: optional(list(int)),
     changed_at: instant,
   },
   closed: { ...noteable, closed_at: instant, moved: optional(bool) },
   reopened: { ...noteable, reopened_at: instant },
+  merged: { ...noteable, merged_at: instant },
+  approved: { ...noteable, approved_at: instant },
+  unapproved: { ...noteable, unapproved_at: instant },
   moved: { ...noteable, became_id: int, is_clone: bool, moved_at: instant },
 } as const;
 const GONE = { project_id: nullable(int), group_id: optional(int) } as const;
@@ -51,7 +61,7 @@ export type NoteableEvent<V extends Verb> = EventDefinition<ShapeOf<Shapes[V]>>;
 export type NoteableDeleted = EventDefinition<ShapeOf<typeof GONE>>;
 
 /** A deleted noteable. Shape: `state` only for kinds that are opened and closed. */
-export interface GoneNoteable {
+export interface DeletedNoteable {
   readonly id: number;
   readonly iid: number | null;
   /** Null for noteables of groups, which have `group_id`. */
@@ -69,9 +79,12 @@ export interface NoteableEvents {
   readonly updated?: NoteableEvent<'updated'>;
   readonly closed?: NoteableEvent<'closed'>;
   readonly reopened?: NoteableEvent<'reopened'>;
+  readonly merged?: NoteableEvent<'merged'>;
+  readonly approved?: NoteableEvent<'approved'>;
+  readonly unapproved?: NoteableEvent<'unapproved'>;
   readonly moved?: NoteableEvent<'moved'>;
   readonly deleted: NoteableDeleted;
-  deletedOf(gone: GoneNoteable, actorId: number | null, seen?: Seen): DomainEvent;
+  deletedOf(gone: DeletedNoteable, actorId: number | null, seen?: DirectoryPosition): DomainEvent;
 }
 
 /**
@@ -109,7 +122,11 @@ export function noteableEvents<const N extends string, I extends Schema>(
       object({ ...ids, ...SHAPES.reopened }),
     ),
     deleted,
-    deletedOf({ id, iid: number, ...rest }: GoneNoteable, actorId: number | null, seen?: Seen): DomainEvent {
+    deletedOf(
+      { id, iid: number, ...rest }: DeletedNoteable,
+      actorId: number | null,
+      seen?: DirectoryPosition,
+    ): DomainEvent {
       const data = { [`${noun}_id`]: id, [`${noun}_iid`]: number, ...rest };
       return { definition: deleted, aggregateId: id, actorId, seen, data };
     },
@@ -154,6 +171,50 @@ export const {
   reopened: epicReopened,
   deleted: epicDeleted,
 } = epicEvents;
+
+export const mergeRequestMerged = defineEvent(
+  'collaboration.merge_request.merged.v1',
+  'A merge request was merged, by the API or by a push of its commits to the target branch.',
+  object({ merge_request_id: int, merge_request_iid: int, ...SHAPES.merged }),
+);
+export const mergeRequestApproved = defineEvent(
+  'collaboration.merge_request.approved.v1',
+  'A user approved a merge request.',
+  object({ merge_request_id: int, merge_request_iid: int, ...SHAPES.approved }),
+);
+export const mergeRequestUnapproved = defineEvent(
+  'collaboration.merge_request.unapproved.v1',
+  'A user withdrew the approval of a merge request. Approvals that a push or a bot resets are not announced.',
+  object({ merge_request_id: int, merge_request_iid: int, ...SHAPES.unapproved }),
+);
+export const mergeRequestApprovalRequested = defineEvent(
+  'collaboration.merge_request.approval_requested.v1',
+  'Users became approvers of a merge request: rules for its approval name them from now on.',
+  object({
+    merge_request_id: int,
+    merge_request_iid: int,
+    ...noteable,
+    approver_ids: list(int),
+    requested_at: instant,
+  }),
+);
+export const mergeRequestEvents = {
+  ...noteableEvents('merge_request', {
+    a: 'a merge request',
+    iid: int,
+    states: ['opened', 'closed', 'merged', 'locked'],
+  }),
+  merged: mergeRequestMerged,
+  approved: mergeRequestApproved,
+  unapproved: mergeRequestUnapproved,
+};
+export const {
+  created: mergeRequestCreated,
+  updated: mergeRequestUpdated,
+  closed: mergeRequestClosed,
+  reopened: mergeRequestReopened,
+  deleted: mergeRequestDeleted,
+} = mergeRequestEvents;
 
 const note = {
   note_id: int,
@@ -230,4 +291,17 @@ export const projectIssuesCounted = defineEvent(
   'collaboration.project_issues.counted.v1',
   'The number of open issues of a project, and how many of these are visible to every user who sees its issues. Whole values; the newest count counts.',
   object({ project_id: int, open_issues_count: int, open_public_issues_count: int, counted_at: instant }),
+);
+
+export const pushCompleted = defineEvent(
+  'collaboration.push.completed.v1',
+  'Refs of a repository moved. `default_branch` is the branch of `HEAD` after the push, null while the repository has none. `default_branch_changed` is true if the push made it the default branch in place of one that does not exist. The refs themselves are rows of the service.',
+  object({
+    push_id: int,
+    project_id: int,
+    user_id: nullable(int),
+    default_branch: nullable(text),
+    default_branch_changed: bool,
+    pushed_at: instant,
+  }),
 );

@@ -1,4 +1,4 @@
-import { bool, choice, instant, int, list, nullable, object, text } from './schema';
+import { bool, choice, instant, int, list, nullable, object, optional, text } from './schema';
 import type { Infer } from './schema';
 
 /**
@@ -46,6 +46,23 @@ export const directoryNamespace = object({
   created_at: instant,
 });
 
+/** Settings of a project for merges. A missing one was never set and has its default. */
+export const directoryMergeSettings = object({
+  merge_method: optional(choice('merge', 'rebase_merge', 'ff')),
+  squash_option: optional(choice('never', 'always', 'default_on', 'default_off')),
+  only_allow_merge_if_pipeline_succeeds: optional(bool),
+  allow_merge_on_skipped_pipeline: optional(bool),
+  only_allow_merge_if_all_discussions_are_resolved: optional(bool),
+  remove_source_branch_after_merge: optional(bool),
+  merge_commit_template: optional(text),
+  squash_commit_template: optional(text),
+  suggestion_commit_message: optional(text),
+  resolve_outdated_diff_discussions: optional(bool),
+  printing_merge_request_link_enabled: optional(bool),
+  autoclose_referenced_issues: optional(bool),
+});
+export type DirectoryMergeSettings = Infer<typeof directoryMergeSettings>;
+
 export const directoryProject = object({
   id: int,
   namespace_id: int,
@@ -61,6 +78,8 @@ export const directoryProject = object({
   /** Null in these two: not set, which means `enabled`. */
   repository_access_level: nullable(choice('disabled', 'private', 'enabled')),
   feature_flags_access_level: nullable(choice('disabled', 'private', 'enabled')),
+  /** Null: the project has set none. */
+  merge_settings: nullable(directoryMergeSettings),
   packages_enabled: bool,
   emails_enabled: bool,
   default_branch: nullable(text),

@@ -32,7 +32,7 @@ export interface Envelope<P = unknown> {
   readonly aggregatetype: string;
   readonly aggregateid: number;
   readonly actorid: number | null;
-  /** Directory version that the copy must have reached before it decides who is notified: as in `Seen`. */
+  /** Directory version that the copy must have reached before it decides who is notified. */
   readonly directoryversion?: number;
   readonly directoryepoch?: string;
   readonly traceparent?: string;
@@ -40,7 +40,7 @@ export interface Envelope<P = unknown> {
 }
 
 /** Directory version that the cause of an event had seen. A version is meaningful only within its epoch. */
-export interface Seen {
+export interface DirectoryPosition {
   readonly version: number;
   readonly epoch: string;
 }
@@ -51,7 +51,7 @@ export interface DomainEvent<P = unknown> {
   readonly aggregateId: number;
   readonly actorId: number | null;
   /** Effects wait until their copy of the directory has reached this version. Source: ADR 0171. */
-  readonly seen?: Seen | undefined;
+  readonly seen?: DirectoryPosition | undefined;
   readonly data: P;
 }
 
@@ -84,7 +84,7 @@ export function defineEvent<const S extends Schema>(
   of(event: {
     aggregateId: number;
     actorId: number | null;
-    seen?: Seen | undefined;
+    seen?: DirectoryPosition | undefined;
     data: Infer<S>;
   }): DomainEvent<Infer<S>>;
 } {

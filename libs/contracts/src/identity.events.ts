@@ -68,6 +68,12 @@ export const memberUnassigned = defineEvent(
   object({ ...membership, includes_below: bool }),
 );
 
+export const accessRequestChanged = defineEvent(
+  'identity.access_request.changed.v1',
+  'A user requested access to a group or project, or the request was settled: accepted, denied, or withdrawn by its user.',
+  object({ ...membership, state: choice('requested', 'accepted', 'denied', 'withdrawn'), changed_at: instant }),
+);
+
 export const userCreated = defineEvent(
   'identity.user.created.v1',
   'A user was created.',

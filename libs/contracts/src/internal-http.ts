@@ -10,11 +10,15 @@ export const INTERNAL_PATHS = {
   directoryChanges: '/internal/directory/changes',
   directoryHead: '/internal/directory/head',
   decide: '/internal/directory/decide',
+  formerProject: '/internal/directory/former-project',
   resolveSudo: '/internal/users/resolve-sudo',
   confirmCaller: '/internal/callers/confirm',
   repositoryFacts: '/internal/repositories/facts',
+  resolveRef: '/internal/repositories/resolve-ref',
   accountMails: '/internal/account-mails',
+  notificationEmail: '/internal/notification-emails',
   instance: '/internal/instance',
+  runningJob: '/internal/jobs/running',
 } as const;
 
 /** How long the caller will still wait for the answer. Shape: whole milliseconds; absent: unknown. */
@@ -33,10 +37,14 @@ export const INTERNAL_CALLERS = {
   directoryChanges: ['gateway', ...COPIES],
   directoryHead: COPIES,
   decide: COPIES,
+  formerProject: COPIES,
   confirmCaller: COPIES,
   accountMails: ['collaboration'],
+  notificationEmail: ['collaboration'],
   repositoryFacts: ['identity'],
+  resolveRef: ['package'],
   instance: INSTANCE_COPIES,
+  runningJob: ['identity'],
 } as const satisfies Record<keyof typeof INTERNAL_PATHS, readonly ('gateway' | ServiceName)[]>;
 
 /** POST resolveToken. `digest` is the hex SHA-256 of the presented token; null asks for the directory version only. */
@@ -51,6 +59,15 @@ export interface ResolveTokenRequest {
   readonly rotating?: boolean;
   /** The key of a request for a rotation endpoint: a caller who lost the answer to a rotation may fetch it again. */
   readonly idempotency_key?: string;
+  /** The token belongs to a job: identity asks package, which knows the jobs. Source: ADR 0190. */
+  readonly job?: true;
+}
+
+/** The running job whose token a caller presents. */
+export interface JobOfToken {
+  readonly id: number;
+  /** The only project in which the token works. */
+  readonly project_id: number;
 }
 
 export interface TokenHolder {
@@ -59,7 +76,10 @@ export interface TokenHolder {
   readonly admin: boolean;
   readonly external: boolean;
   readonly bot: boolean;
-  readonly token_id: number;
+  /** Null for the token of a job. */
+  readonly token_id: number | null;
+  /** Set for the token of a job. */
+  readonly job?: JobOfToken;
   readonly scopes: readonly string[];
   /** Set for an impersonation token: its creator. */
   readonly impersonator_id: number | null;
@@ -81,6 +101,11 @@ export type ResolveTokenAnswer = { readonly version: number; readonly epoch: str
       readonly replays_only?: true;
     }
 );
+
+/** POST formerProject `{ full_path }`: the project that had this full path before a move or a change of its path. */
+export interface FormerProjectAnswer {
+  readonly project_id: number | null;
+}
 
 /** POST resolveSudo `{ ref }`: a user by id or, ignoring case, by username. */
 export interface ResolveSudoAnswer {
@@ -110,6 +135,8 @@ export const SUDO_REASONS = {
  */
 export interface ConfirmCallerRequest {
   readonly user_id: number;
+  /** Set for the token of a job, whose `token_id` is 0. */
+  readonly job_id?: number;
   readonly token_id: number;
   readonly admin: boolean;
   readonly external: boolean;
@@ -165,17 +192,22 @@ export interface DecideAnswer {
 }
 
 /** Templates of e-mails about an account. */
-export const ACCOUNT_MAIL_TEMPLATES = ['email_confirmation', 'token_expires', 'token_rotated'] as const;
+export const ACCOUNT_MAIL_TEMPLATES = [
+  'email_confirmation',
+  'token_expires',
+  'token_rotated',
+  'dependency_list_exported',
+] as const;
 export type AccountMailTemplate = (typeof ACCOUNT_MAIL_TEMPLATES)[number];
 
 /** Bounds: the most e-mails that one call may ask for. */
-export const ACCOUNT_MAILS_MOST = 500;
+export const MAX_ACCOUNT_MAILS = 500;
 
 /** POST accountMails `{ mails }`: asked just before an e-mail is sent, so that no address is stored in a queue. */
-export interface AccountMailQuestion {
+export interface AccountMailRequest {
   readonly template: AccountMailTemplate;
   readonly recipient_id: number;
-  /** Id of the address to confirm, or of the access token. */
+  /** Id of the address to confirm, of the access token or of the export. */
   readonly subject_id: number;
 }
 
@@ -183,7 +215,7 @@ export interface AccountMailFacts {
   readonly address: string;
   /** Name of the recipient, which is user input. */
   readonly name: string;
-  /** URL that confirms the address; only for `email_confirmation`. */
+  /** URL that confirms the address, or that of the exported file; null for tokens. */
   readonly link: string | null;
   /** Of the access token; its name is user input. Shape: `expires_on` YYYY-MM-DD. */
   readonly token: {
@@ -197,6 +229,18 @@ export interface AccountMailFacts {
 /** Shape: one answer for each question, in order; null = the e-mail is obsolete and must not be sent. */
 export interface AccountMailsAnswer {
   readonly mails: readonly (AccountMailFacts | null)[];
+}
+
+/** POST notificationEmail: chooses the address for a user's notifications. Shape: `email` null only reads the chosen one. */
+export interface NotificationEmailRequest {
+  readonly user_id: number;
+  readonly email: string | null;
+}
+
+/** Shape: `email` is the address in use after the request; `not_verified` when the wish was not a confirmed address of the user. */
+export interface NotificationEmailAnswer {
+  readonly outcome: 'chosen' | 'not_verified';
+  readonly email: string;
 }
 
 /** POST repositoryFacts, answered by collaboration. Bounds: at most 100 projects. */
@@ -217,6 +261,32 @@ export interface RepositoryFacts {
 /** Projects that collaboration does not know are left out. */
 export interface RepositoryFactsAnswer {
   readonly projects: readonly RepositoryFacts[];
+}
+
+/** POST resolveRef, answered by collaboration. Finds a commit in the repository of a project. */
+export interface ResolveRefRequest {
+  readonly project_id: number;
+  /** Branch, tag, full name of a ref, or full or abbreviated commit id; null for the default branch. */
+  readonly name: string | null;
+  /** Also returns the first branch that contains the commit. */
+  readonly finds_branch?: true;
+}
+
+export interface ResolvedRef {
+  /** Full id of the commit. */
+  readonly sha: string;
+  /** Short name of the branch or tag, full name of another ref; null if the commit was named by its id. */
+  readonly ref: string | null;
+  readonly is_tag: boolean;
+  /** Time of the committer. Shape: ISO 8601, UTC. */
+  readonly committed_at: string;
+  /** First branch by name that contains the commit; null for none, or if it was not requested. */
+  readonly branch: string | null;
+}
+
+/** Shape: null if the project has no such commit. */
+export interface ResolveRefAnswer {
+  readonly commit: ResolvedRef | null;
 }
 
 /**
@@ -241,4 +311,17 @@ export interface InstanceAnswer {
   readonly features: Readonly<Record<string, FeatureGates>>;
   /** Changed settings by name, as the API takes them. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Limits that administrators have set, by plan and name. Absent in answers of releases without it. */
+  readonly plan_limits?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+/** POST runningJob, answered by package. Shape: either the hex SHA-256 of a token, or the id of a job. */
+export interface RunningJobRequest {
+  readonly digest?: string;
+  readonly id?: number;
+}
+
+/** Shape: `job` is null unless the job runs now and its token has not expired. */
+export interface RunningJobAnswer {
+  readonly job: (JobOfToken & { readonly user_id: number }) | null;
 }

@@ -9,6 +9,8 @@ export interface ContextClaims {
   readonly usr: string | null;
   /** Token id and its scopes. */
   readonly tok: number | null;
+  /** Id and project of the running job whose token is used. Absent otherwise. */
+  readonly job?: readonly [id: number, projectId: number];
   readonly scp: readonly string[];
   readonly adm: boolean;
   readonly ext: boolean;
@@ -49,7 +51,7 @@ export const IDEMPOTENCY_HEADER = 'idempotency-key';
 /** Marks an answer that was replayed. Shape: `true`. */
 export const REPLAYED_HEADER = 'idempotency-replayed';
 /** Set when the client sent HEAD, which the gateway forwards as GET: the handler must not change anything. Shape: `1`. */
-export const LOOK_HEADER = 'x-rookery-look';
+export const READ_ONLY_HEADER = 'x-rookery-look';
 /**
  * Set by the gateway when it asks, before the body is sent, whether a request with a streamed body may be made. The
  * service answers 204 without calling the handler, or the refusal. Shape: `1`.

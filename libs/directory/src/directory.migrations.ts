@@ -4,12 +4,14 @@ import { AddMentionsDisabledToDirectory1767225840000 } from './migrations/176722
 import { AddFeatureLevelsToDirectory1767226100000 } from './migrations/1767226100000-add-feature-levels-to-directory';
 import { TellHistoriesApart1767226300000 } from './migrations/1767226300000-tell-histories-apart';
 import { TellHomesOfBots1767226400000 } from './migrations/1767226400000-tell-homes-of-bots';
+import { AddMergeSettingsToDirectory1767226500000 } from './migrations/1767226500000-add-merge-settings-to-directory';
 
-/** The tables of the copy; every service but identity lists them among its own. */
+/** Migrations for the tables of the copy. Every service except identity adds them to its own migrations. */
 export const directoryMigrations: readonly MigrationClass[] = [
   CreateDirectory1767225510000,
   AddMentionsDisabledToDirectory1767225840000,
   AddFeatureLevelsToDirectory1767226100000,
   TellHistoriesApart1767226300000,
   TellHomesOfBots1767226400000,
+  AddMergeSettingsToDirectory1767226500000,
 ];

@@ -12,10 +12,9 @@ import { Directory } from './directory';
 import { IdentityClient } from './copy/identity-client';
 
 /**
- * The directory of a service: the applier that keeps its copy, `Directory`, and `Directory` as SCOPE_RESOLVER; its
- * IdentityClient also as CALLER_SOURCE. Global.
- * Needs PlatformModule and PersistenceModule, and `directoryMigrations` among the service's migrations.
- * Shape: identity is no service in this sense; it decides over its own tables.
+ * Provides the directory of a service: the applier that keeps its copy, `Directory` (also as SCOPE_RESOLVER), and
+ * IdentityClient (also as CALLER_SOURCE). Global. Not for identity, which decides from its own tables.
+ * Requires PlatformModule and PersistenceModule, and `directoryMigrations` among the service's migrations.
  */
 @Module({})
 export class DirectoryModule {

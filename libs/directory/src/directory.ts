@@ -1,19 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { DecidedBy, GroupScope, NamespaceFacts, ProjectScope, ScopeResolver } from '@rookery/api-v4';
+import type { DecisionSource, GroupScope, NamespaceFacts, ProjectScope, ScopeResolver } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { maySee, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { CopyProgress } from './copy/copy-progress';
+import { IdentityClient } from './copy/identity-client';
 import type { Position } from './copy/copy-progress';
 import { Decisions } from './decisions/decisions';
 import { groupIn, namespaceOfRow, projectIn, projectOfRow, userOf } from './copy/directory-rows';
 import type { DirectoryUserRow, FlatRow, ProjectFacts } from './copy/directory-rows';
 import {
   GROUP_LEVELS,
-  LIVING,
+  EXISTING,
   NAMESPACES_BY_ID,
-  NO_MORE_LOST,
+  UNLIST_LOST,
   PROJECT_LEVELS,
   PROJECTS_BY_ID,
   SETTLED,
@@ -23,26 +24,28 @@ import {
 } from './sql/lookup-statements';
 import { groupStatement, projectStatement } from './sql/scope-statements';
 
-/** An event, by what its cause had seen of the directory. Shape: `time` in ISO 8601; events of old have no `seen`. */
-export interface Caused {
+/**
+ * An event with the directory position that its cause had seen. Shape: `time` in ISO 8601; old events have no `seen`.
+ */
+export interface EventCause {
   readonly time: string;
   readonly seen?: Position;
 }
 
-/** Effects without a request need a copy at most this old. Units: ms. Source: reference reliability 4.2, 7. */
-export const SETTLED_MS = 5000;
+/** Largest age of the copy for effects, which have no request. Units: ms. Source: reference reliability 4.2, 7. */
+export const MAX_EFFECT_LAG_MS = 5000;
 /**
- * A copy that no effect needed for a while may be older. Identity is asked at once then, and the effect waits in place.
- * Units: ms.
+ * Time for which an effect waits for a current copy. The copy may be older when no effect needed it for a while;
+ * identity is then asked at once. Units: ms.
  */
 const RENEWAL_MS = 1000;
 
 /**
- * What this service knows about people, groups and projects, and who holds what level where. It answers from the
- * service's own copy, and only when the copy has seen everything that the request's version asks for; otherwise it
- * waits, then asks identity, then refuses. Lookups by id embed facts and decide nothing; they take the copy as it is.
+ * Users, groups, projects and access levels, from the service's own copy of identity's directory. Decisions need a copy
+ * that has seen the request's version; otherwise the directory waits, then asks identity, then refuses. Lookups by id
+ * are for display and not for decisions; they use the copy at any version.
  *
- * Errors: Unavailable (503, Retry-After) when nothing fresh enough can be had in time.
+ * Errors: Unavailable (503, Retry-After) without a sufficiently new answer in time.
  * Source: reference reliability 4.2; docs/architecture.md 4; ADR 0042.
  */
 @Injectable()
@@ -51,35 +54,55 @@ export class Directory implements ScopeResolver {
     @Inject(Database) private readonly database: Database,
     @Inject(Decisions) private readonly decisions: Decisions,
     @Inject(CopyProgress) private readonly progress: CopyProgress,
+    @Inject(IdentityClient) private readonly identity: IdentityClient,
   ) {}
 
-  /** Shape: an id or a full path, compared without case; null = missing or invisible. */
-  async project(ref: number | string, viewer: Viewer, by: DecidedBy = 'whichever'): Promise<ProjectScope | null> {
+  /**
+   * Finds a project that the viewer may see. Shape: `ref` is an id or a full path, ignoring case; null = missing or
+   * invisible.
+   */
+  async project(ref: number | string, viewer: Viewer, by: DecisionSource = 'whichever'): Promise<ProjectScope | null> {
     const from = projectStatement(ref);
     const asked = by === 'copy' ? null : { project: ref };
-    const project = from && (await this.decisions.about(viewer, { from, asked, read: projectIn }));
+    const project = from && (await this.decisions.decide(viewer, { from, asked, read: projectIn }));
     return project && maySee(viewer, project.visibility, project.level) ? project : null;
   }
 
-  /** Shape: an id or a full path, compared without case; null = missing, invisible or a user namespace. */
-  async group(ref: number | string, viewer: Viewer, by: DecidedBy = 'whichever'): Promise<GroupScope | null> {
+  /**
+   * Finds a group that the viewer may see. Shape: `ref` is an id or a full path, ignoring case; null = missing,
+   * invisible or a user namespace.
+   */
+  async group(ref: number | string, viewer: Viewer, by: DecisionSource = 'whichever'): Promise<GroupScope | null> {
     const from = groupStatement(ref);
     const asked = by === 'copy' ? null : { group: ref };
-    const group = from && (await this.decisions.about(viewer, { from, asked, read: groupIn }));
+    const group = from && (await this.decisions.decide(viewer, { from, asked, read: groupIn }));
     return group && maySee(viewer, group.visibility, group.level) ? group : null;
   }
 
-  /** Resolves once statements over the copy may decide for this viewer: lists that cross projects await it first. */
+  /**
+   * Finds a project that the viewer may see by a full path that it had formerly. Only identity knows these paths, so
+   * there are none while it does not answer.
+   */
+  async formerProject(fullPath: string, viewer: Viewer): Promise<ProjectScope | null> {
+    const id = await this.identity.formerProject(fullPath).catch(unavailableAsNull);
+    // Resolved in any case, so that a hidden project at a new path takes as long as a path that never existed.
+    return this.project(id ?? 0, viewer);
+  }
+
+  /** Waits until statements over the copy may decide for this viewer. Lists across projects await it first. */
   fresh(viewer: Viewer): Promise<void> {
     return this.decisions.fresh(viewer);
   }
 
-  /** Null when identity stands at the viewer's version, or cannot be asked: then what they were refused stays so. */
+  /**
+   * Returns identity's version of the directory if it is newer than the one that the viewer's request requires; null otherwise,
+   * or if identity cannot be asked.
+   */
   newest(viewer: Viewer): Promise<Position | null> {
     return this.decisions.newest(viewer);
   }
 
-  /** Missing ids are missing in the answer. Shape: `through` as in `settled`. */
+  /** Returns users by id, without missing ones. Shape: `through` as in `settled`. */
   async users(
     ids: readonly number[],
     through: Pick<Tx, 'prepared'> = this.database,
@@ -88,12 +111,12 @@ export class Directory implements ScopeResolver {
   }
 
   /**
-   * Of these the ones that the viewer may know of: the bot of a token is named after it, and after the group or project
-   * that it belongs to. Shape: `through` as in `settled`; `groups` those whose members the viewer is shown. Errors:
-   * Unavailable where the copy must judge that and has not reached the viewer's version; whoever awaits `fresh` before is
-   * spared it.
+   * Filters users to those that the viewer may know about. Bots of tokens are hidden if their group or project is,
+   * because their names contain its name. Shape: `through` as in `settled`; bots of `groups` are visible in any case.
+   * Errors: Unavailable if bots must be checked and the copy has not reached the viewer's version; await `fresh` first
+   * to avoid it.
    */
-  async knownTo(
+  async filterVisible(
     viewer: Viewer,
     users: readonly DirectoryUserRow[],
     through: Pick<Tx, 'prepared'> = this.database,
@@ -108,7 +131,9 @@ export class Directory implements ScopeResolver {
     return users.filter(({ id }) => !rows.some((row) => row.id === id));
   }
 
-  /** Shape: keys are lower-cased usernames; `through` as in `settled`. */
+  /**
+   * Returns users by username, without missing ones. Shape: keys are lower-cased usernames; `through` as in `settled`.
+   */
   async usersByUsername(
     names: readonly string[],
     through: Pick<Tx, 'prepared'> = this.database,
@@ -118,15 +143,20 @@ export class Directory implements ScopeResolver {
     return new Map(rows.map((row) => userOf(row)).map((user) => [user.username.toLowerCase(), user]));
   }
 
+  /** Returns projects by id, without missing ones. */
   async projects(ids: readonly number[]): Promise<ReadonlyMap<number, ProjectFacts>> {
     return byId((await this.rows(PROJECTS_BY_ID, ids)).map((row) => projectOfRow(row)));
   }
 
+  /** Returns namespaces by id, without missing ones. */
   async namespaces(ids: readonly number[]): Promise<ReadonlyMap<number, NamespaceFacts>> {
     return byId((await this.rows(NAMESPACES_BY_ID, ids)).map((row) => namespaceOfRow(row)));
   }
 
-  /** Levels as the copy has them now, 0 for strangers and people who are not active; every asked id is answered. */
+  /**
+   * Returns access levels by user id from the copy as it is: 0 for users without a level and for users who are not
+   * active.
+   */
   levelsInProject(
     projectId: number,
     userIds: readonly number[],
@@ -135,44 +165,46 @@ export class Directory implements ScopeResolver {
     return this.levels(PROJECT_LEVELS, projectId, userIds, through);
   }
 
+  /** Returns access levels in a group, as `levelsInProject`. */
   levelsInGroup(namespaceId: number, userIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
     return this.levels(GROUP_LEVELS, namespaceId, userIds, this.database);
   }
 
   /**
-   * For what nobody asked for just now. Shape: `through` is the transaction of the effect, which then needs no second
-   * connection. Errors: Unavailable unless the copy was current at most 5 s ago.
+   * Checks that the copy is current, for work without a request. Shape: `through` is the transaction of the effect,
+   * which then needs no second connection. Errors: Unavailable unless the copy was current at most 5 s ago.
    */
-  async settled(through: Pick<Tx, 'prepared'> = this.database): Promise<void> {
-    await this.settledFor(through, []);
+  async assertCurrent(through: Pick<Tx, 'prepared'> = this.database): Promise<void> {
+    await this.assertCurrentFor(through, []);
   }
 
   /**
-   * For effects of events. Errors: Unavailable unless the copy was current at most 5 s ago and has seen what the causes
-   * of all events had seen; the consumer tries again in a moment. Source: ADR 0171.
+   * Checks that the copy is current, for effects of events. Errors: Unavailable unless the copy was current at most 5 s
+   * ago and has reached the positions that the causes of all events had seen; the consumer then retries. Source: ADR
+   * 0171.
    */
-  async settledFor(through: Pick<Tx, 'prepared'>, events: readonly Caused[]): Promise<void> {
-    this.progress.used();
+  async assertCurrentFor(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<void> {
+    this.progress.noteUse();
     if (await isSettled(through, events)) return;
-    await this.progress.renewal(RENEWAL_MS);
+    await this.progress.renew(RENEWAL_MS);
     if (!(await isSettled(through, events))) throw new Unavailable('directory behind');
   }
 
   /**
-   * For effects that destroy what is said to be gone. Shape: `ids` are those of the events. Errors: Unavailable while the
-   * copy may be behind; a plain Error, which ends as a dead letter, when the copy still knows one of them: then the event
-   * is forged or mistaken. Source: ADR 0171.
+   * Checks that users, groups or projects are really deleted, for effects that delete their data. Shape: `ids` are
+   * those of the events. Errors: Unavailable while the copy may be late; a plain Error, which ends as a dead letter,
+   * when the copy still has one of them: then the event is forged or wrong. Source: ADR 0171.
    */
-  async gone(
+  async assertDeleted(
     through: Pick<Tx, 'prepared'>,
-    kind: keyof typeof LIVING,
-    events: readonly Caused[],
+    kind: keyof typeof EXISTING,
+    events: readonly EventCause[],
     ids: readonly number[],
   ): Promise<void> {
-    await this.settledFor(through, events);
-    const found = await through.prepared<{ id: number }>(LIVING[kind], [ids]);
+    await this.assertCurrentFor(through, events);
+    const found = await through.prepared<{ id: number }>(EXISTING[kind], [ids]);
     if (found.length > 0) throw new Error(`refused: ${kind} ${found.map((row) => row.id).join(', ')} is not gone`);
-    await through.prepared(NO_MORE_LOST, [kind, ids]);
+    await through.prepared(UNLIST_LOST, [kind, ids]);
   }
 
   private async levels(
@@ -199,8 +231,8 @@ export class Directory implements ScopeResolver {
   }
 }
 
-/** Per epoch the highest version and the latest time. */
-function seenBy(events: readonly Caused[]): [epochs: string[], versions: number[], times: string[]] {
+/** Returns the highest version and the latest time of each epoch. */
+function seenBy(events: readonly EventCause[]): [epochs: string[], versions: number[], times: string[]] {
   const newest = new Map<string, { version: number; time: string }>();
   for (const { seen, time } of events) {
     if (!seen) continue;
@@ -212,7 +244,7 @@ function seenBy(events: readonly Caused[]): [epochs: string[], versions: number[
   return [[...newest.keys()], values.map((one) => one.version), values.map((one) => one.time)];
 }
 
-/** Ids beyond what a number holds exactly match nothing. */
+/** Whether an id can exist: numbers that are not exact match nothing. */
 function isId(id: number): boolean {
   return Number.isSafeInteger(id) && id > 0;
 }
@@ -221,7 +253,12 @@ function byId<T extends { readonly id: number }>(rows: readonly T[]): ReadonlyMa
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-async function isSettled(through: Pick<Tx, 'prepared'>, events: readonly Caused[]): Promise<boolean> {
-  const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [SETTLED_MS, ...seenBy(events)]);
+async function isSettled(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<boolean> {
+  const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [MAX_EFFECT_LAG_MS, ...seenBy(events)]);
   return state?.settled === true;
+}
+
+function unavailableAsNull(error: unknown): null {
+  if (error instanceof Unavailable) return null;
+  throw error;
 }

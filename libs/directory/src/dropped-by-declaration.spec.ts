@@ -1,7 +1,7 @@
 import { declaredEffects } from '@rookery/messaging';
 import { attachedTo } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { droppedByDeclaration } from './dropped-by-declaration';
+import { attachmentControllers } from './dropped-by-declaration';
 
 test('one consumer an effect deletes the rows of all its attachments, in their order', async () => {
   const attachments = [
@@ -11,7 +11,7 @@ test('one consumer an effect deletes the rows of all its attachments, in their o
     attachedTo({ table: 'spec_own', project: 'project_id', consumedInWing: ['project'] }),
     attachedTo({ table: 'spec_kept', project: { column: 'project_id', because: 'a reason' } }),
   ];
-  const controllers = droppedByDeclaration(attachments);
+  const controllers = attachmentControllers(attachments);
   const effects = declaredEffects().filter(({ name }) => name.includes('spec-'));
   expect(effects.map(({ name, definition }) => [name, definition.subject])).toEqual([
     ['spec-drop-birds', 'identity.project.deleted.v1'],
@@ -21,7 +21,7 @@ test('one consumer an effect deletes the rows of all its attachments, in their o
   const run = jest.fn((_: { readonly name: string }) => Promise.resolve([]));
   const [first] = controllers as unknown as [new (directory: object) => { drop(batch: object): Promise<void> }];
   const events = [{ data: { project_id: 7 } }];
-  await new first({ gone: () => Promise.resolve() }).drop({ tx: { prepared: run } as unknown as Tx, events });
+  await new first({ assertDeleted: () => Promise.resolve() }).drop({ tx: { prepared: run } as unknown as Tx, events });
   expect(run.mock.calls.map(([{ name }]) => name)).toEqual([
     'removal_spec_links_project_id',
     'removal_spec_birds_project_id',

@@ -1,14 +1,14 @@
 import type { Type } from '@nestjs/common';
 import type { Attachment, DeletedKind } from '@rookery/persistence';
-import { droppedWithGroups, droppedWithProjects } from './dropped-with';
+import { deleteWithGroups, deleteWithProjects } from './dropped-with';
 
-const CONTROLLERS = { project: droppedWithProjects, group: droppedWithGroups } as const;
+const CONTROLLERS = { project: deleteWithProjects, group: deleteWithGroups } as const;
 
 /**
- * Controllers that delete attached rows with their project or group: one for each effect, which deletes the rows of its
- * attachments in their order. Shape: the attachments of a service (`attachedIn`).
+ * Returns controllers that delete attached rows with their project or group. Each effect has one controller, which
+ * deletes the rows of its attachments in their order. Shape: the attachments of a service (`attachedIn`).
  */
-export function droppedByDeclaration(attachments: readonly Attachment<never>[]): Type[] {
+export function attachmentControllers(attachments: readonly Attachment<never>[]): Type[] {
   return (['project', 'group'] as const).flatMap((kind) => {
     const consumed = attachments.filter((one) => !(one.rows.consumedInWing ?? []).includes(kind));
     return [...groupedByEffect(consumed, kind)].map(([effect, ones]) =>
@@ -24,7 +24,7 @@ export function droppedByDeclaration(attachments: readonly Attachment<never>[]):
   });
 }
 
-/** Attachments that lose rows with a deleted parent of this kind, by the name of their effect and in their order. */
+/** Groups attachments whose rows are deleted with a parent of this kind by the name of their effect, in their order. */
 export function groupedByEffect<A extends Attachment<never>>(
   attachments: readonly A[],
   kind: DeletedKind,

@@ -9,10 +9,10 @@ import { Directory } from './directory';
 type Droppable = Pick<CollectionDefinition<never>, 'drop'>;
 
 /**
- * A controller for the wing of a collection: what lies in a project goes with it, once the copy knows that it is gone.
- * Shape: `effect` is a lasting name (`drop-pins`), as of `Consume`.
+ * Returns a controller that deletes the rows of a collection with their project, once the copy shows the project as
+ * deleted. Shape: `effect` is a permanent name (`drop-pins`), as in `Consume`.
  */
-export function droppedWithProjects(things: Droppable, effect: string): Type {
+export function deleteWithProjects(collection: Droppable, effect: string): Type {
   @Controller()
   class DroppedWithProjects {
     constructor(@Inject(Directory) private readonly directory: Directory) {}
@@ -20,15 +20,15 @@ export function droppedWithProjects(things: Droppable, effect: string): Type {
     @Consume(projectDeleted, { effect })
     async drop({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
       const ids = events.map((event) => event.data.project_id);
-      await this.directory.gone(tx, 'project', events, ids);
-      await things.drop(tx, 'project', ids);
+      await this.directory.assertDeleted(tx, 'project', events, ids);
+      await collection.drop(tx, 'project', ids);
     }
   }
   return DroppedWithProjects;
 }
 
-/** The same for what lies in a group. */
-export function droppedWithGroups(things: Droppable, effect: string): Type {
+/** Returns a controller that deletes the rows of a collection with their group, as `deleteWithProjects`. */
+export function deleteWithGroups(collection: Droppable, effect: string): Type {
   @Controller()
   class DroppedWithGroups {
     constructor(@Inject(Directory) private readonly directory: Directory) {}
@@ -36,8 +36,8 @@ export function droppedWithGroups(things: Droppable, effect: string): Type {
     @Consume(groupDeleted, { effect })
     async drop({ tx, events }: EffectBatch<typeof groupDeleted>): Promise<void> {
       const ids = events.map((event) => event.data.group_id);
-      await this.directory.gone(tx, 'group', events, ids);
-      await things.drop(tx, 'group', ids);
+      await this.directory.assertDeleted(tx, 'group', events, ids);
+      await collection.drop(tx, 'group', ids);
     }
   }
   return DroppedWithGroups;

@@ -1,12 +1,12 @@
 export { DirectoryModule } from './directory.module';
-export { droppedWithGroups, droppedWithProjects } from './dropped-with';
-export { droppedByDeclaration, groupedByEffect } from './dropped-by-declaration';
-export { Directory, SETTLED_MS } from './directory';
-export type { Caused } from './directory';
-export { isNobodys, isNobodysSql } from './copy/directory-rows';
+export { deleteWithGroups, deleteWithProjects } from './dropped-with';
+export { attachmentControllers, groupedByEffect } from './dropped-by-declaration';
+export { Directory, MAX_EFFECT_LAG_MS } from './directory';
+export type { EventCause } from './directory';
+export { isPlaceholderAccount, isPlaceholderAccountSql } from './copy/directory-rows';
 export type { DirectoryUserRow, ProjectFacts } from './copy/directory-rows';
 export { lostCommand } from './lost.command';
-export { LOST_KINDS } from './lost-things';
+export { LOST_KINDS } from './lost-records';
 export { IdentityClient } from './copy/identity-client';
 export { directoryMigrations } from './directory.migrations';
 export { groupLevelSql, projectLevelSql } from './sql/level-sql';

@@ -1,10 +1,10 @@
 import { Database } from '@rookery/persistence';
 import type { BootContext, Command } from '@rookery/platform';
-import { LOST_KINDS } from './lost-things';
+import { LOST_KINDS } from './lost-records';
 
 const USAGE = `usage:
-  lost list                          what identity does not know any more since its database was restored
-  lost keep user|group|project <id>… it stays, hidden, and is listed no more
+  lost list                          lists records that are unknown to identity since its database was restored
+  lost keep user|group|project <id>… keeps their data, hidden, and lists them no longer
 `;
 
 interface LostRow {
@@ -15,13 +15,13 @@ interface LostRow {
 }
 
 /**
- * Operators' access to what a service holds for people, groups and projects that are unknown to identity since its database
- * was restored. Nobody sees it; identity's `lost drop` has every service drop it. Source: docs/reference/reliability.md 4.5.
+ * Operators' command for data of users, groups and projects that are unknown to identity since its database was
+ * restored. The data is invisible to users. Identity's `lost drop` deletes it in every service.
+ * Source: docs/reference/reliability.md 4.5.
  */
 export const lostCommand: Readonly<Record<string, Command>> = {
   lost: {
-    about:
-      'Lists what identity does not know any more since a restore, or keeps it: lost list, lost keep <kind> <id>….',
+    about: 'Lists or keeps records that are unknown to identity since a restore: lost list, lost keep <kind> <id>….',
     async run([verb, kind, ...ids], context) {
       if (verb === 'list' && kind === undefined) return list(context);
       const known = LOST_KINDS.find((name) => name === kind);

@@ -6,10 +6,10 @@ import { testDatabase, testInternalKeys } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Directory, directoryMigrations, DirectoryModule } from '../src';
 
-/** Far more than a slow machine takes: what the copy is not late for, it decides. */
+/** A wait that is much longer than a slow machine needs, so that the copy decides everything. */
 const PATIENT = { DIRECTORY_WAIT_MS: '50000' };
 
-/** A service that has nothing but its copy of the directory: real database, real applier, real HTTP to identity. */
+/** A service with only its copy of the directory: real database, real applier, real HTTP to identity. */
 export class Copy {
   private constructor(
     readonly testing: TestingModule,
@@ -21,7 +21,7 @@ export class Copy {
     return testDatabase('directory', [...plumbingMigrations, ...directoryMigrations]);
   }
 
-  /** Shape: `env` of the product or of the test, where being late is looked at. */
+  /** Shape: `env` replaces the long wait; pass an empty object for the product's defaults. */
   static async start(
     databaseUrl: string,
     identityUrl: string,

@@ -11,28 +11,28 @@ import type {
   DirectoryHeadAnswer,
 } from '@rookery/contracts';
 
-/** What identity serves to the applier and to lagging services, over real HTTP, with the log and its moods in hand. */
+/** HTTP server with identity's routes for the directory. Tests control its log, its delays and its outages. */
 export class IdentityServer {
   epoch = 'first';
   life = 'a';
-  /** What copies said of themselves, the newest last. */
+  /** Facts that copies reported about themselves, the newest last. */
   readonly reports: { readonly life: string; readonly reader: string; readonly seen: Record<string, number> }[] = [];
   compactedTo = 0;
   log: DirectoryChange[] = [];
-  /** Nothing is answered while it sleeps; the connection stays open. */
+  /** While true, nothing is answered and connections stay open. */
   isAsleep = false;
-  /** Polls that may wait do so until something is new, however long that takes. */
+  /** Holds polls that may wait until something is new, without a time limit. */
   holdsPolls = false;
-  /** How long the last poll let itself be held. Units: ms. */
+  /** Time for which the last poll may be held. Units: ms. */
   lastWaitMs = 0;
-  /** Polls see the log only up to here. */
+  /** Last version that polls see. */
   shownUpTo = Infinity;
   decision: Partial<DecideAnswer> | null = null;
-  /** What has to come about before a decision is answered. */
+  /** Resolves before a decision is answered. */
   thinksUntil: Promise<unknown> = Promise.resolve();
   readonly questions: DecideRequest[] = [];
   polls = 0;
-  /** How often it was asked where it stands. */
+  /** Number of questions for the current position. */
   heads = 0;
   largestPage = Infinity;
   private server: Server | undefined;
@@ -79,7 +79,7 @@ export class IdentityServer {
     if (this.isAsleep) return;
     const url = new URL(request.url ?? '/', 'http://identity');
     const body = await this.answerTo(url, request);
-    // It fell asleep over the question.
+    // The outage may have begun meanwhile.
     if (this.isAsleep) return;
     if (body === null) return void response.writeHead(503).end();
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -108,9 +108,9 @@ export class IdentityServer {
   private async changes(url: URL): Promise<DirectoryChangesAnswer> {
     this.polls += 1;
     const number = (name: string): number => Number(url.searchParams.get(name));
-    const said = (name: string): string => url.searchParams.get(name) ?? '';
-    const seen = JSON.parse(said('seen')) as Record<string, number>;
-    this.reports.push({ life: said('life'), reader: said('reader'), seen });
+    const text = (name: string): string => url.searchParams.get(name) ?? '';
+    const seen = JSON.parse(text('seen')) as Record<string, number>;
+    this.reports.push({ life: text('life'), reader: text('reader'), seen });
     const isOther = url.searchParams.get('epoch') !== this.epoch;
     const after = isOther ? 0 : number('after');
     const waitMs = (this.lastWaitMs = number('wait_ms'));

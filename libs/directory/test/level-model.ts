@@ -18,7 +18,7 @@ const LEVELS = [5, 10, 15, 20, 30, 40, 50];
 const PAST = '2020-01-01';
 const FUTURE = '2100-01-01';
 
-/** Who holds what where, told in the plainest way there is: loops over lists, one rule after the other. */
+/** Reference model of access levels, in the simplest code possible: loops over lists, one rule after the other. */
 export class LevelModel {
   readonly users = new Map<number, DirectoryUser>();
   readonly namespaces = new Map<number, DirectoryNamespace>();
@@ -27,10 +27,10 @@ export class LevelModel {
   readonly shares = new Map<number, DirectoryShare>();
   private nextId = 50_000;
 
-  /** Shape: `random` answers whole numbers below its argument. */
+  /** Shape: `random` returns integers from 0 to below its argument. */
   constructor(private readonly random: (below: number) => number) {}
 
-  /** Some people with namespaces, groups and projects, as the first version. */
+  /** Creates users with namespaces, groups and projects, as the first version. */
   begin(): Entry[] {
     for (let id = 1; id <= 8; id++) {
       this.users.set(id, user(id, { external: id === 8 }));
@@ -47,7 +47,7 @@ export class LevelModel {
     return all;
   }
 
-  /** One random change; the entries that tell of it. */
+  /** Makes one random change. Returns its entries in the change log. */
   step(): Entry[] {
     const changes = [
       () => this.join(),
@@ -63,7 +63,7 @@ export class LevelModel {
     return this.pick(changes)();
   }
 
-  /** The level, by the rules of the reference. */
+  /** Returns the access level by the rules of the reference. */
   level(userId: number, source: Source): number {
     if (this.users.get(userId)?.state !== 'active') return 0;
     const [type, id] = source;
@@ -83,7 +83,7 @@ export class LevelModel {
     return level;
   }
 
-  /** Whether a person may see something; strangers to internal things are all but external people. */
+  /** Whether a user may see a project or group. External users may not see internal ones without a level. */
   sees(userId: number | null, source: Source): boolean {
     const { visibility } = source[0] === 'project' ? this.projects.get(source[1])! : this.namespaces.get(source[1])!;
     if (visibility === 'public') return true;

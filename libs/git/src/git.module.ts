@@ -5,27 +5,21 @@ import type { Logger, SettingsOf } from '@rookery/platform';
 import { gitSettings, storagesOf } from './git.config';
 import { ObjectReaders } from './repository/object-readers';
 import { GitProcesses } from './process/git-processes';
+import { slotLimits } from './process/process-slots';
 import { gitProblem } from './process/version';
 import { Repositories } from './repository/repositories';
 import { PushHooks } from './transport/push-hooks';
 
 const READER_IDLE_MS = 60_000;
-const QUEUED = 64;
-const WAIT_MS = 10_000;
 
 function processesOf(settings: SettingsOf<typeof gitSettings>): GitProcesses {
-  const slots = (total: number) => ({ total, perRepository: Math.ceil(total / 2), queued: QUEUED, waitMs: WAIT_MS });
   const { memoryBytes, pushBytes, commandsCount, transportsCount } = settings;
-  return new GitProcesses({
-    memoryBytes,
-    pushBytes,
-    slots: { command: slots(commandsCount), transport: slots(transportsCount) },
-  });
+  return new GitProcesses({ memoryBytes, pushBytes, slots: slotLimits(commandsCount, transportsCount) });
 }
 
 /** Starts the socket of the hooks, keeps the service unready without a usable git, and ends all of it. */
 @Injectable()
-export class GitLifecycle implements OnModuleInit, OnModuleDestroy {
+class GitLifecycle implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly processes: GitProcesses,
     private readonly readers: ObjectReaders,

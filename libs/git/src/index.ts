@@ -6,46 +6,54 @@ export type { RunningGit } from './process/git-processes';
 export { gitProblem } from './process/version';
 export { hashedPath, Repositories } from './repository/repositories';
 export type { Repository, RepositoryAddress } from './repository/repository';
+export { repositoryBytes } from './repository/repository-bytes';
 export { EMPTY_TREE, isObjectId, NO_OBJECT, objectId } from './names/object-id';
 export type { ObjectId } from './names/object-id';
 export type { GitObject, ObjectInfo, ObjectType } from './repository/object-reader';
-export { objectInfo, readObject, readObjects, resolveCommit, streamBlob } from './objects/objects';
+export { findBlob, objectInfo, readObject, readObjects, resolveCommit, streamBlob } from './objects/objects';
 export type { ObjectName } from './objects/objects';
 export type { TreeEntry } from './objects/parse-tree';
+export { listSortedTree, readSortedTree, SortedTree } from './objects/sorted-tree';
 export { inQuarantine } from './objects/quarantine';
 export type { ObjectWrite } from './objects/quarantine';
 export { hasPathForm, isWritablePath } from './names/tree-path';
-export { listTree, readTree } from './objects/trees';
+export { findTree, listTree, readEntry, readTree } from './objects/trees';
 export type { TreeListing } from './objects/trees';
+export { TreeEditor } from './objects/tree-editor';
 export { writeBlobs, writeCommit, writeTag, writeTree } from './objects/write-objects';
 export type { Identity, NewCommit } from './objects/write-objects';
 export { isRefName, isShortRefName, refName } from './names/ref-name';
 export type { RefName } from './names/ref-name';
 export type { Ref } from './refs/parse-refs';
-export { listRefs, readHead, readRef, readRefs, setHead } from './refs/refs';
-export type { RefOrder, RefQuery } from './refs/refs';
+export { listRefNames, listRefs, readHead, readRef, readRefs, setHead } from './refs/refs';
+export type { NamedRef, RefOrder, RefQuery } from './refs/refs';
 export { updateRefs } from './refs/update-refs';
 export type { RefFailure, RefOutcome, RefUpdate } from './refs/update-refs';
-export { listChanges, openDiff, openPatches } from './history/diffs';
-export type { DiffQuery } from './history/diffs';
+export { listChangedFiles, listChanges, openDiff, openPatches, readHunks, readPatches } from './history/diffs';
+export type { DiffQuery, FileHunks, PatchQuery } from './history/diffs';
+export type { Hunk } from './history/parse-hunks';
 export {
   blame,
   countCommits,
   countDifference,
   isAncestor,
+  lastCommitOf,
   listCommitIds,
   listCommits,
   listContributors,
   mergeBase,
   readCommits,
+  readLineCounts,
 } from './history/history';
 export type { CommitQuery } from './history/history';
+export type { LineCounts } from './history/parse-line-counts';
 export { mergeOver, mergeTrees } from './history/merges';
 export type { BlamedLine } from './history/parse-blame';
 export { parseCommit, parseTag } from './history/parse-commit';
 export type { AnnotatedTag, Commit, Signature } from './history/parse-commit';
 export type { Contributor } from './history/parse-contributors';
 export type { FileChange } from './history/parse-diff';
+export type { FilePatch } from './history/parse-patches';
 export type { MergeMessage, MergeOutcome } from './history/parse-merge-tree';
 export { parseTrailers } from './history/trailers';
 export type { Trailer } from './history/trailers';

@@ -1,13 +1,13 @@
 import type { FeatureGates } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { isOnFor } from './features';
-import type { Asked } from './features';
+import { isFeatureOn } from './features';
+import type { FeatureContext } from './features';
 
 const NAME = 'packages_protected_packages_delete';
 const CLOSED: FeatureGates = { boolean: false, percentage_of_time: 0, percentage_of_actors: 0, actors: [], groups: [] };
 const viewer = (userId: number | null, isAdmin = false): Viewer => ({ userId, isAdmin }) as Viewer;
-const isOn = (gates: Partial<FeatureGates> | undefined, asked: Asked = {}, chance = 0.5): boolean =>
-  isOnFor(NAME, gates && { ...CLOSED, ...gates }, asked, chance);
+const isOn = (gates: Partial<FeatureGates> | undefined, asked: FeatureContext = {}, chance = 0.5): boolean =>
+  isFeatureOn(NAME, gates && { ...CLOSED, ...gates }, asked, chance);
 
 it('has its default until it is set, and is off when it was set to off', () => {
   expect([isOn(undefined), isOn({})]).toEqual([false, false]);
@@ -27,7 +27,7 @@ it.each([
   expect(isOn({ percentage_of_time }, {}, chance)).toBe(expected);
 });
 
-it.each<[string, Asked, boolean]>([
+it.each<[string, FeatureContext, boolean]>([
   ['User:5', { viewer: viewer(5) }, true],
   ['User:5', { viewer: viewer(55) }, false],
   ['User:5', { projectId: 5 }, false],

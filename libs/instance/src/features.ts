@@ -27,7 +27,7 @@ export const FEATURE_DEFINITIONS: ReadonlyMap<string, FeatureDefinition> = new M
 export const FEATURE_GROUPS = ['administrators'] as const;
 
 /** The actors that a feature is checked for; absent ones are not checked. */
-export interface Asked {
+export interface FeatureContext {
   readonly viewer?: Viewer;
   readonly projectId?: number;
   readonly groupId?: number;
@@ -42,7 +42,12 @@ export function actorOf(kind: ActorKind, id: number): string {
  * Whether a feature is on for any of the given actors. Shape: `gates` is undefined when the feature was never set;
  * `chance` from 0 to below 1 decides a percentage of time. An actor stays in or out of a percentage of actors.
  */
-export function isOnFor(name: FeatureName, gates: FeatureGates | undefined, asked: Asked, chance: number): boolean {
+export function isFeatureOn(
+  name: FeatureName,
+  gates: FeatureGates | undefined,
+  asked: FeatureContext,
+  chance: number,
+): boolean {
   if (!gates) return FEATURES[name].defaultEnabled;
   if (gates.boolean || chance * 100 < gates.percentage_of_time) return true;
   const isEnabledFor = (actor: string): boolean =>
@@ -52,7 +57,7 @@ export function isOnFor(name: FeatureName, gates: FeatureGates | undefined, aske
   );
 }
 
-function actorsIn({ viewer, projectId, groupId }: Asked): string[] {
+function actorsIn({ viewer, projectId, groupId }: FeatureContext): string[] {
   const ids: readonly (readonly [ActorKind, number | null | undefined])[] = [
     ['User', viewer?.userId],
     ['Project', projectId],

@@ -1,7 +1,7 @@
 import type { InstanceAnswer } from '@rookery/contracts';
 import { createLogger, Readiness } from '@rookery/platform';
 import type { AdminClient } from './admin-client';
-import { Instance } from './instance';
+import { InstanceSettings } from './instance';
 import { InstanceCopy } from './instance-copy';
 import type { KeptAnswers } from './kept-answers';
 
@@ -20,7 +20,7 @@ describe('the copy of features and settings', () => {
       close: () => Promise.resolve(),
     } as unknown as AdminClient;
     const kept = { read: () => Promise.resolve(KEPT), keep: () => Promise.resolve() } as unknown as KeptAnswers;
-    const instance = new Instance({} as ConstructorParameters<typeof Instance>[0]);
+    const instance = new InstanceSettings({} as ConstructorParameters<typeof InstanceSettings>[0]);
     const logger = createLogger({ service: 'test', level: 'silent' });
     const readiness = new Readiness();
     const copy = new InstanceCopy(instance, admin, kept, readiness, logger);

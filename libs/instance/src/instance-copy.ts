@@ -3,7 +3,7 @@ import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import { Follower, LOGGER, Readiness } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { AdminClient } from './admin-client';
-import { Instance } from './instance';
+import { InstanceSettings } from './instance';
 import { KeptAnswers } from './kept-answers';
 
 /** How long admin may hold a request while nothing changes. Units: ms. */
@@ -12,7 +12,7 @@ const WAIT_MS = 3000;
 const PATIENCE_MS = 10_000;
 
 /**
- * Keeps `Instance` current by long-polling admin. The bus takes no part, so changes arrive as fast while it is down. Each
+ * Keeps `InstanceSettings` current by long-polling admin. The bus takes no part, so changes arrive as fast while it is down. Each
  * answer is stored in the service's database, and a process starts with the stored one; a service without a stored answer
  * waits for admin. Commands, and processes of an estate without admin, use the environment. Source: ADR 0180.
  */
@@ -25,7 +25,7 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
   private keptVersion = NaN;
 
   constructor(
-    @Inject(Instance) private readonly instance: Instance,
+    @Inject(InstanceSettings) private readonly instance: InstanceSettings,
     @Inject(AdminClient) private readonly admin: AdminClient | null,
     @Inject(KeptAnswers) private readonly kept: KeptAnswers,
     @Inject(Readiness) private readonly readiness: Readiness,
@@ -38,7 +38,7 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
   /** Loads the stored settings before the first request is served; if the database is down, the first turn tries again. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.admin) return;
-    this.instance.forget();
+    this.instance.forgetAnswer();
     await this.recall().catch(() => undefined);
     this.readiness.require('instance', () => this.reasonToWait());
     this.follower.start();

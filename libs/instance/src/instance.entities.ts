@@ -4,7 +4,7 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 /** The last answer of admin, in a single row, for processes that start while admin is down. Source: ADR 0180. */
 @Entity('instance_answers')
 @Check('ck_instance_answers_id', 'id = 1')
-export class KeptAnswer {
+class KeptAnswer {
   @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'pk_instance_answers' }) id: number;
   @Column({ type: 'bigint' }) version: number;
   @Column({ type: 'jsonb' }) answer: InstanceAnswer;

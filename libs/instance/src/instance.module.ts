@@ -4,12 +4,12 @@ import type { ServiceName } from '@rookery/contracts';
 import { InternalKeys, IS_SERVING, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { AdminClient } from './admin-client';
-import { Instance } from './instance';
+import { InstanceSettings } from './instance';
 import { InstanceCopy } from './instance-copy';
 import { KeptAnswers } from './kept-answers';
 
 /**
- * Provides `Instance` for a service and keeps it current. Global. Needs PlatformModule and PersistenceModule,
+ * Provides `InstanceSettings` for a service and keeps it current. Global. Needs PlatformModule and PersistenceModule,
  * `instanceMigrations` in the database, and `applicationSettings` among the settings of the process.
  * Shape: not for admin, which reads its own tables.
  */
@@ -32,11 +32,11 @@ export class InstanceModule {
               ? new AdminClient(adminUrl, keys.authorization(o.service, 'admin'), o.service)
               : null,
         },
-        Instance,
+        InstanceSettings,
         KeptAnswers,
         InstanceCopy,
       ],
-      exports: [Instance],
+      exports: [InstanceSettings],
     };
   }
 }

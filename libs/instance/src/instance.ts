@@ -3,8 +3,10 @@ import type { InstanceAnswer } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { applicationSettings } from './application.settings';
 import type { ApplicationSettings } from './application.settings';
-import { isOnFor } from './features';
-import type { Asked, FeatureName } from './features';
+import { isFeatureOn } from './features';
+import type { FeatureContext, FeatureName } from './features';
+import { planLimitIn } from './plan-limits';
+import type { Plan, PlanLimitName } from './plan-limits';
 
 /** The answer while no setting is changed; operator's commands use it. */
 const DEFAULTS: InstanceAnswer = { version: -1, features: {}, settings: {} };
@@ -15,7 +17,7 @@ const DEFAULTS: InstanceAnswer = { version: -1, features: {}, settings: {} };
  * process that has no answer yet. Source: ADR 0180.
  */
 @Injectable()
-export class Instance {
+export class InstanceSettings {
   private answer: InstanceAnswer | null = DEFAULTS;
 
   constructor(@Inject(applicationSettings.token) private readonly environment: ApplicationSettings) {}
@@ -30,13 +32,18 @@ export class Instance {
   }
 
   /** Whether a feature is on for any of the given actors. */
-  isOn(name: FeatureName, asked: Asked): boolean {
-    return isOnFor(name, this.known.features[name], asked, Math.random());
+  isOn(name: FeatureName, asked: FeatureContext): boolean {
+    return isFeatureOn(name, this.known.features[name], asked, Math.random());
   }
 
   /** The value set by an administrator, else by the environment. Shape: read it on each use and do not store it. */
   setting<N extends keyof ApplicationSettings>(name: N): ApplicationSettings[N] {
     return (this.known.settings as Partial<ApplicationSettings>)[name] ?? this.environment[name];
+  }
+
+  /** The limit of a plan, as an administrator set it, else the built-in one. */
+  planLimit(name: PlanLimitName, plan: Plan): number {
+    return planLimitIn(this.known.plan_limits ?? {}, plan, name);
   }
 
   /** Replaces the current answer. */
@@ -45,7 +52,7 @@ export class Instance {
   }
 
   /** Drops the current answer: until admin answers, restrictions set by administrators are unknown and must not be lifted. */
-  forget(): void {
+  forgetAnswer(): void {
     this.answer = null;
   }
 

@@ -56,7 +56,7 @@ export class DeadJobs {
       kind: 'job',
       isStopping,
       use: (tx, letter) => this.revive(tx, letter),
-      told: ({ id, ...outcome }) => {
+      onOutcome: ({ id, ...outcome }) => {
         if ('failed' in outcome) logger.warn({ deadLetterId: id, err: outcome.failed }, 'a job could not be replayed');
         else logger.info({ deadLetterId: id }, 'a dead job was put back into the queue');
       },

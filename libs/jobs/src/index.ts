@@ -1,5 +1,5 @@
 export { defineJob, Job } from './job';
-export type { CronLine, Ending, JobDefinition, JobRun } from './job';
+export type { CronLine, Interruptible, JobDefinition, JobRun } from './job';
 export { Jobs } from './jobs';
 export type { JobState, JobStatus } from './job-records';
 export { JobsModule } from './jobs.module';

@@ -20,7 +20,7 @@ export interface Try extends EndedJob {
 export type Interruption = 'cancelled' | 'ending' | 'lost';
 
 /** Abort reason of a job's signal. */
-export class Interrupted extends Error {
+class Interrupted extends Error {
   constructor(readonly why: Interruption) {
     super(`the job was interrupted: ${why}`);
     this.name = 'Interrupted';

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { backoffMs } from '@rookery/kernel';
 import type { Metrics } from '@rookery/platform';
 import type { Runner } from 'graphile-worker';
 import type { JobHandler, JobHandlers } from './job-handlers';
@@ -58,7 +59,7 @@ export class JobWorker {
 
   private async keepRunning(handlers: readonly JobHandler[]): Promise<void> {
     const { database, logger, name, settings } = this.parts;
-    const pool = database.apart(name, settings.connections);
+    const pool = database.openPool(name, settings.connections);
     pool.on('error', (error) => logger.warn({ err: error }, 'an idle connection of the queue of jobs was lost'));
     // The queue also requires an error listener on each client.
     pool.on('connect', (client) => client.on('error', () => undefined));
@@ -77,7 +78,7 @@ export class JobWorker {
       } catch (error) {
         logger.warn({ err: error }, 'the job queue failed and is opened again');
       }
-      const ms = Math.min(RESTART_MS.most, RESTART_MS.first * 2 ** Math.min(failures, 10));
+      const ms = backoffMs(failures + 1, RESTART_MS);
       await pause(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
     await within(pool.end(), POOL_END_MS);

@@ -102,7 +102,7 @@ export interface JobRunWith<P = unknown> {
 }
 
 /** The part of a run that long jobs check between two parts of their work. */
-export type Ending = Pick<JobRunWith, 'signal'>;
+export type Interruptible = Pick<JobRunWith, 'signal'>;
 
 type ReadSettings = <D extends SettingsDefinition>(definition: D) => SettingsOf<D>;
 /** Cron line of five fields in UTC (`0 3 * * *`), or a function that reads it from the settings. */

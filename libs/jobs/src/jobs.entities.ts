@@ -26,7 +26,7 @@ export class BackgroundJob {
 
 /** A worker that takes jobs, with the time of its last heartbeat. Source: ADR 0160. */
 @Entity('background_workers')
-export class BackgroundWorker {
+class BackgroundWorker {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_background_workers' }) id: string;
   @Column({ type: 'timestamptz', precision: 3 }) seenAt: Date;
 }

@@ -36,17 +36,19 @@ export interface Viewer {
   readonly isExternal: boolean;
   readonly isBot: boolean;
   readonly tokenId: number | null;
+  /** The running job whose token the caller presents. It limits the caller to a project and to some routes. */
+  readonly job?: { readonly id: number; readonly projectId: number };
   readonly scopes: readonly string[];
   /** The administrator behind a `sudo` or an impersonation token, for the audit log. */
   readonly impersonatorId: number | null;
   /** The caller acts as this user through `sudo`. */
   readonly isBySudo: boolean;
   /** Of a bot: the user who created it. Both share the limits that apply per caller. */
-  readonly makerId: number | null;
+  readonly creatorId: number | null;
   /** The client address of a caller without a token. */
   readonly address: string | null;
   /** The token was revoked or rotated: the caller may only fetch a stored answer again (idempotent replay). */
-  readonly isForReplay?: true;
+  readonly isReplayOnly?: true;
   readonly directory: { readonly version: number; readonly epoch: string };
   readonly requestId: string;
   /** Epoch milliseconds after which the caller no longer waits for the answer. */

@@ -41,7 +41,11 @@ export class Moved extends RookeryError {
 /** The request has no credential, or one that is not accepted. */
 export class Unauthorized extends RookeryError {
   readonly code = 'unauthorized';
-  constructor(readonly reason?: string) {
+  /** `challenge` is the value of `WWW-Authenticate`, for clients that send credentials only after it. */
+  constructor(
+    readonly reason?: string,
+    readonly challenge?: string,
+  ) {
     super(reason ?? 'Unauthorized');
   }
 }
@@ -97,7 +101,7 @@ export class Invalid extends RookeryError {
 }
 
 /** Violated rules of a resource as complete sentences, for endpoints that name no fields: `["Name can't be blank"]`. */
-export class InvalidAsSaid extends RookeryError {
+export class InvalidSentences extends RookeryError {
   readonly code = 'invalid';
   constructor(readonly sentences: readonly string[]) {
     super(sentences.join('; '));
@@ -107,13 +111,18 @@ export class InvalidAsSaid extends RookeryError {
 /**
  * A business refusal with a reason. `verbatim` leaves out the "400 Bad request - " in front, for the few endpoints
  * whose documented text has none (for example a failed group creation). `underError` leaves it out too, and puts the
- * reason under `error` within `message`, where clients expect it after a refused move.
+ * reason under `error` within `message`, where clients expect it after a refused move. `more` are keys of the body that
+ * programs read in addition to `message`, such as `error_code`.
  */
 export class Refused extends RookeryError {
   readonly code = 'refused';
   constructor(
     readonly reason?: string,
-    readonly options: { readonly verbatim?: boolean; readonly underError?: boolean } = {},
+    readonly options: {
+      readonly verbatim?: boolean;
+      readonly underError?: boolean;
+      readonly more?: Readonly<Record<string, string>>;
+    } = {},
   ) {
     super(reason ?? 'Bad request');
   }
@@ -159,18 +168,33 @@ export class PreconditionFailed extends RookeryError {
   }
 }
 
-/** The request cannot be processed. Shape: `detail` is the value of `message` in the body: a text, or `{ error: ["..."] }`. */
+/**
+ * The request cannot be processed. Shape: `detail` is the value of `message` in the body: a text, sentences, or
+ * `{ error: ["..."] }`.
+ */
 export class Unprocessable extends RookeryError {
   readonly code = 'unprocessable';
-  constructor(readonly detail?: string | Readonly<Record<string, readonly string[]>>) {
+  constructor(readonly detail?: string | Readonly<Record<string, readonly string[]>> | readonly string[]) {
     super(typeof detail === 'string' ? detail : 'Unprocessable Entity');
   }
 }
 
 export class MethodNotAllowed extends RookeryError {
   readonly code = 'method_not_allowed';
-  constructor(readonly explanation?: string) {
+  /** `options.under`: the key of the explanation in the answer. */
+  constructor(
+    readonly explanation?: string,
+    readonly options: { readonly under?: 'message' } = {},
+  ) {
     super(explanation ?? 'Method Not Allowed');
+  }
+}
+
+/** A part of a protocol that this server does not offer. Shape: the reason as a sentence for the client's user. */
+export class NotImplemented extends RookeryError {
+  readonly code = 'not_implemented';
+  constructor(readonly reason: string) {
+    super(reason);
   }
 }
 
@@ -197,11 +221,13 @@ export function describeLimit({ name, most, each, setting }: RateLimit): string 
 
 export class TooManyRequests extends RookeryError {
   readonly code = 'too_many_requests';
+  /** Shape: `text` is the documented text of an endpoint that has its own. */
   constructor(
     readonly retryAfterSeconds: number,
     readonly limit: RateLimit,
+    text?: string,
   ) {
-    super(`This endpoint has been requested too many times. Try again later. ${describeLimit(limit)}`);
+    super(text ?? `This endpoint has been requested too many times. Try again later. ${describeLimit(limit)}`);
   }
 }
 
@@ -217,6 +243,9 @@ export const UNAVAILABLE_REASONS = {
   'directory behind':
     'The copy of the directory did not catch up before the deadline, nor did identity decide instead.',
   'identity away': 'Identity refuses connections, or gave no good answer before the deadline.',
+  'collaboration away': 'Collaboration refuses connections, or gave no good answer before the deadline.',
+  'package away': 'The package service refuses connections, or gave no good answer before the deadline.',
+  'blobs away': 'The store of uploaded files refuses connections, or gave no good answer in time.',
   'admin away':
     'The service has never received the instance settings from admin, so it does not know what is restricted.',
   'service away': 'The gateway could not reach the service; no part of the request was executed.',
@@ -225,6 +254,8 @@ export const UNAVAILABLE_REASONS = {
     'The permissions of the caller changed while the request waited; no part of it was executed, and it may be sent again.',
   restored:
     'The database of identity was restored, and not all copies of the directory have reported yet which ids they have seen; no new ids are given out until then.',
+  'git busy':
+    'Too many git processes run or wait (`REPOSITORY_TRANSPORTS_COUNT`, `REPOSITORY_COMMANDS_COUNT`), or one took too long.',
   deadline: 'The deadline had passed: before the service began, or before it answered.',
   gone: 'The client closed the connection of a read before the service began with it; no client received this answer.',
   shed: 'The gateway was overloaded and refused the request.',
@@ -249,7 +280,7 @@ export class Unavailable extends RookeryError {
  * The answer to a commit was lost: the data may have been written or not, so sending the request again may apply it
  * twice. Background work may be retried: its effects are idempotent.
  */
-export class InDoubt extends Unavailable {
+export class CommitInDoubt extends Unavailable {
   constructor(cause: unknown) {
     super('commit in doubt');
     this.cause = cause;
@@ -257,7 +288,7 @@ export class InDoubt extends Unavailable {
 }
 
 /** The data was committed; only the answer could not be produced. Sending the request again applies it twice. */
-export class AnswerLost extends Unavailable {
+export class AnswerUnavailable extends Unavailable {
   constructor(cause: unknown) {
     super('answer lost');
     this.cause = cause;

@@ -1,9 +1,12 @@
 export * from './errors';
 export * from './access';
 export * from './api-version';
+export * from './backoff';
 export * from './clock';
 export * from './html';
+export * from './iso-8601';
 export * from './page';
+export { isOpenToJobs } from './job-token-routes';
 export * from './token-scopes';
 export * from './inputs';
 export * from './plain-fields';

@@ -2,17 +2,17 @@
 export type Known<O, All> = O & { readonly [Name in Exclude<keyof O, keyof All>]: never };
 
 /**
- * Exactly the properties of an input: `class CreatePin implements NothingBut<PinInput, CreatePin>` does not compile once
+ * Exactly the properties of an input: `class CreatePin implements ExactInput<PinInput, CreatePin>` does not compile once
  * the class has a parameter that the input lacks. Shape: `Own` names parameters that the endpoint itself uses (the path).
  */
-export type NothingBut<Input, Sent, Own extends PropertyKey = never> = Input & {
+export type ExactInput<Input, Sent, Own extends PropertyKey = never> = Input & {
   readonly [Name in Exclude<keyof Sent, keyof Input | Own>]?: never;
 };
 
 /**
  * Asserts at compile time that every property of an input was destructured. Shape: `const { name, …, ...rest } = input;
- * nothingLeft(rest)` does not compile once the input has a property that is not named.
+ * assertAllUsed(rest)` does not compile once the input has a property that is not named.
  */
-export function nothingLeft(_rest: Readonly<Record<string, never>>): void {
+export function assertAllUsed(_rest: Readonly<Record<string, never>>): void {
   // Only the type of the parameter matters.
 }

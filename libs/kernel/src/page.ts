@@ -8,29 +8,29 @@ export const COUNT_LIMIT = 10_000;
 const KIB = 1024;
 const MIB = 1024 * KIB;
 /** Limit of the texts of an ordinary page together. Heavier pages need a permit. Units: bytes. */
-export const LIGHT_PAGE = 512 * KIB;
+export const ORDINARY_PAGE_BYTES = 512 * KIB;
 /** Limit of the texts of any page together. Units: bytes. Source: reference identity-and-import 1.3. */
-export const HEAVIEST_PAGE = 32 * MIB;
+export const MAX_PAGE_BYTES = 32 * MIB;
 
 /** The page that the caller asked for. Bounds: page >= 1, 1 <= perPage <= 100. */
 export interface PageRequest {
   readonly page: number;
   readonly perPage: number;
   /** The request holds a permit for a heavy page. */
-  readonly mayBeHeavy?: boolean;
+  readonly hasHeavyPagePermit?: boolean;
 }
 
 /** The texts of a page exceed the limit of an ordinary page, or of any page. */
 export class HeavyPage extends RookeryError {
   readonly code = 'heavy_page';
   constructor() {
-    super(`per_page is too large for these texts (a page holds at most ${HEAVIEST_PAGE / MIB} MiB of them)`);
+    super(`per_page is too large for these texts (a page holds at most ${MAX_PAGE_BYTES / MIB} MiB of them)`);
   }
 }
 
 /** Limit of the texts of this page. Units: bytes. */
-export function mostBytesOf({ mayBeHeavy }: PageRequest): number {
-  return mayBeHeavy ? HEAVIEST_PAGE : LIGHT_PAGE;
+export function byteLimitOf({ hasHeavyPagePermit }: PageRequest): number {
+  return hasHeavyPagePermit ? MAX_PAGE_BYTES : ORDINARY_PAGE_BYTES;
 }
 
 /** One page of rows. `total` is null when there are more than COUNT_LIMIT rows, or more than the list counts. */

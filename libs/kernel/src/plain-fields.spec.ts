@@ -1,5 +1,5 @@
-import type { NothingBut } from './inputs';
-import { nothingLeft } from './inputs';
+import type { ExactInput } from './inputs';
+import { assertAllUsed } from './inputs';
 import { plain, plainChange, plainDefaults, plainProblems } from './plain-fields';
 import type { PlainColumns, PlainInput, PlainSettings } from './plain-fields';
 
@@ -99,26 +99,26 @@ describe('a table of plain fields', () => {
 interface PinInput {
   readonly title?: string;
 }
-class CreatePin implements NothingBut<PinInput, CreatePin, 'id'> {
+class CreatePin implements ExactInput<PinInput, CreatePin, 'id'> {
   id: number;
   title?: string;
 }
-class CreateColouredPin implements NothingBut<PinInput, CreateColouredPin, 'id'> {
+class CreateColouredPin implements ExactInput<PinInput, CreateColouredPin, 'id'> {
   id: number;
   title?: string;
   // @ts-expect-error the input has no colour
   colour?: string;
 }
-class CreateNumberedPin implements NothingBut<PinInput, CreateNumberedPin> {
+class CreateNumberedPin implements ExactInput<PinInput, CreateNumberedPin> {
   // @ts-expect-error the title is a text in the input
   title?: number;
 }
 
 test('a property of an input that is not destructured does not compile', () => {
   const { title, ...rest } = { title: 'x' } as PinInput;
-  nothingLeft(rest);
+  assertAllUsed(rest);
   const { title: other, ...more } = { title, colour: 'red' };
   // @ts-expect-error the colour is left
-  nothingLeft(more);
+  assertAllUsed(more);
   expect([title, other, CreatePin, CreateColouredPin, CreateNumberedPin]).toHaveLength(5);
 });

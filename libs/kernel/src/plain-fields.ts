@@ -1,4 +1,4 @@
-import type { Known, NothingBut } from './inputs';
+import type { Known, ExactInput } from './inputs';
 import { lengthProblems, problemsByField } from './problems';
 
 /** Options of a plain field, whatever its type. */
@@ -166,7 +166,7 @@ export interface PlainChange<T> {
  */
 export function plainChange<T extends PlainTable, S extends PlainInput<T, WhenSettable>>(
   table: T,
-  sent: S & NothingBut<PlainInput<T, WhenSettable>, S>,
+  sent: S & ExactInput<PlainInput<T, WhenSettable>, S>,
   viewer: { readonly isAdmin: boolean },
 ): PlainChange<T> {
   const values: Readonly<Record<string, unknown>> = sent;

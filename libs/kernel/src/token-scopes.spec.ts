@@ -21,6 +21,8 @@ describe('the routes that a scope opens', () => {
     ['GET', '/personal_access_tokens/self', null],
     ['DELETE', '/personal_access_tokens/self', null],
     ['GET', '//users/confirmation', null],
+    ['GET', '//-/sent_notifications/:key/unsubscribe', null],
+    ['POST', '//-/sent_notifications/:key/unsubscribe', null],
     ['GET', '//uploads/-/system/group/avatar/:id/:filename', ['api', 'read_api']],
     ['GET', '/personal_access_tokens/self/associations', ['api', 'read_api']],
   ])('%s %s is opened by %j', (method, path, scopes) => expect(scopesOpening(method, path)).toEqual(scopes));

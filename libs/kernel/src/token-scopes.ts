@@ -36,7 +36,24 @@ export const TOKEN_SCOPES = {
   read_repository: {
     about: 'Reading by Git, and files of repositories.',
     holders: 'everybody',
-    opens: ['GET /projects/*/repository/files/**'],
+    opens: [
+      'GET /projects/*/repository/files/**',
+      'GET /projects/*/repository/tree',
+      'GET /projects/*/repository/blobs/**',
+      'GET /projects/*/repository/archive',
+      'GET /projects/*/repository/archive.*',
+      'GET /projects/*/repository/commits',
+      'GET /projects/*/repository/commits/*',
+      'GET /projects/*/repository/commits/*/diff',
+      'GET /projects/*/repository/commits/*/refs',
+      'GET /projects/*/repository/commits/*/sequence',
+      'GET /projects/*/repository/commits/*/signature',
+      'GET /projects/*/repository/compare',
+      'GET /projects/*/repository/contributors',
+      'GET /projects/*/repository/merge_base',
+      'GET /projects/*/repository/branches/**',
+      'GET /projects/*/repository/tags/**',
+    ],
   },
   write_repository: { about: 'Reading and writing by Git.', holders: 'everybody', opens: [] },
   read_registry: { about: 'Reading of container registries.', holders: 'everybody', opens: [] },
@@ -61,11 +78,25 @@ const OPEN_TO_ALL: readonly string[] = [
   'GET //uploads/-/system/topics/topic/avatar/**',
   'GET //users/confirmation/**',
   'POST //users/confirmation',
+  'GET //-/sent_notifications/**',
+  'POST //-/sent_notifications/**',
   'GET /feature_flags/unleash/**',
   'POST /feature_flags/unleash/**',
+  'POST /projects/*/trigger/pipeline',
+  'POST /projects/*/ref/*/trigger/pipeline',
+  'GET /job',
+  'PUT /jobs/*',
+  'POST /jobs/*/artifacts',
+  'GET //-/go-get/**',
   'GET /openapi.json',
   'GET //-/geo/status',
   'GET //-/health/**',
+  // Requests of git are checked by scope after the project is found, because the parameter names the service.
+  'GET //*/info/refs',
+  'POST //*/git-upload-pack',
+  'POST //*/git-receive-pack',
+  'GET //*/info/lfs/**',
+  'POST //*/info/lfs/**',
 ];
 
 const NAMES = Object.keys(TOKEN_SCOPES) as ScopeName[];
@@ -83,7 +114,7 @@ export function scopesOf(holder: 'bot' | 'person' | 'administrator'): readonly S
 /** The scopes that open a route, most general first; null when every token does. Shape: `path` below `/api/v4`, or with `//` at the root. */
 export function scopesOpening(method: string, path: string): readonly ScopeName[] | null {
   const verb = method === 'HEAD' ? 'GET' : method;
-  const isMatch = (pattern: string): boolean => matches(pattern, `${verb} ${path}`);
+  const isMatch = (pattern: string): boolean => matchesRoute(pattern, `${verb} ${path}`);
   if (OPEN_TO_ALL.some(isMatch)) return null;
   return NAMES.filter((name) => {
     const { opens }: TokenScope = TOKEN_SCOPES[name];
@@ -92,7 +123,8 @@ export function scopesOpening(method: string, path: string): readonly ScopeName[
   });
 }
 
-function matches(pattern: string, route: string): boolean {
+/** Whether a route matches a pattern of `TokenScope.opens`. */
+export function matchesRoute(pattern: string, route: string): boolean {
   const text = pattern
     .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
     .replace(/\/\*\*$|\*/g, (star) => (star === '*' ? '[^/]+' : '(?:/.*)?'));

@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { ServiceName } from '@rookery/contracts';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { ContextKeys, KEYED_WRITES, LOGGER, Metrics, Readiness } from '@rookery/platform';
+import { ContextSigningKeys, KEYED_WRITES, LOGGER, Metrics, Readiness } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from './connections/data-source';
@@ -46,7 +46,7 @@ export class PersistenceModule {
               entities: o.entities,
               onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
             }),
-            // A database that comes up a moment later is waited for; the platform restarts what waits longer.
+            // Waits for a database that starts a moment later; the platform restarts a process that waits longer.
             retryAttempts: 30,
             retryDelay: 1000,
           }),
@@ -69,14 +69,14 @@ export class PersistenceModule {
           inject: [DataSource, CLOCK, LOGGER, Metrics],
           useFactory: (dataSource: DataSource, clock: Clock, logger: Logger, metrics: Metrics) => {
             const work = new Work(dataSource, o.service, clock, logger);
-            countBrokenOff(work, metrics);
+            countAborted(work, metrics);
             return work;
           },
         },
         {
           provide: KEYED_WRITES,
-          inject: [Work, Database, CLOCK, ContextKeys],
-          useFactory: (work: Work, database: Database, clock: Clock, keys: ContextKeys) =>
+          inject: [Work, Database, CLOCK, ContextSigningKeys],
+          useFactory: (work: Work, database: Database, clock: Clock, keys: ContextSigningKeys) =>
             new IdempotencyKeys(work, database, clock, keys, o.service),
         },
         Inbox,
@@ -87,22 +87,22 @@ export class PersistenceModule {
   }
 }
 
-/** As long as a request may wait. Units: seconds. */
+/** Buckets up to the longest wait of a request. Units: seconds. */
 const WAITS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Longer than one statement may take. Units: ms. */
+/** Longer than the statement timeout. Units: ms. */
 const ANSWERED_MS = 10_000;
 
-/** Nearly always nothing is done apart, and no connection is open for that. */
-const ASKED = LANES.filter((lane) => lane !== 'apart');
+/** Without the lane `apart`: it is nearly always unused and has no open connection. */
+const CHECKED_LANES = LANES.filter((lane) => lane !== 'apart');
 
-/** Answers `select 1` in each lane, and until the schema was new enough once, looks for pending migrations. */
+/** Checks each lane with `select 1`. Until the schema was current once, checks for pending migrations instead. */
 function readinessOf(database: Database, migrations?: readonly MigrationClass[]): () => Promise<string | null> {
   let isCurrent = migrations === undefined;
   return async () => {
     if (isCurrent) {
-      const answers = await Promise.all(ASKED.map((lane) => database.pool.answers(lane, ANSWERED_MS)));
-      const silent = ASKED.filter((_, index) => !answers[index]);
-      return silent.length === 0 ? null : `nothing is heard from the database by ${silent.join(', ')}`;
+      const answers = await Promise.all(CHECKED_LANES.map((lane) => database.pool.answers(lane, ANSWERED_MS)));
+      const silent = CHECKED_LANES.filter((_, index) => !answers[index]);
+      return silent.length === 0 ? null : `the database does not answer in the lanes ${silent.join(', ')}`;
     }
     const pending = await pendingMigrations(database.dataSource, migrations ?? []);
     isCurrent = pending.length === 0;
@@ -113,7 +113,7 @@ function readinessOf(database: Database, migrations?: readonly MigrationClass[])
 function showLanes(database: Database, metrics: Metrics): void {
   metrics.gauge(
     'rookery_database_connections',
-    'Connections by what they are for: in use, idle, and how many wait for one.',
+    'Connections by lane: in use, idle, and callers that wait for one.',
     ['lane', 'state'],
     (gauge) => {
       for (const lane of LANES) {
@@ -126,20 +126,20 @@ function showLanes(database: Database, metrics: Metrics): void {
   );
   const waits = metrics.histogram(
     'rookery_database_wait_seconds',
-    'How long those waited for a connection who found none free.',
+    'Wait for a connection of callers that found none free.',
     ['lane'],
     WAITS,
   );
   database.pool.onWaited = (lane, ms) => waits.observe({ lane }, ms / 1000);
 }
 
-function countBrokenOff(work: Work, metrics: Metrics): void {
+function countAborted(work: Work, metrics: Metrics): void {
   const counter = metrics.counter(
     'rookery_transactions_broken_off_total',
-    'Transactions that the database broke off and that were run again, a few times at most.',
+    'Transactions that the database aborted and that were retried, a few times at most.',
     ['why'],
   );
-  work.onBrokenOff = (why) => counter.inc({ why });
+  work.onAborted = (why) => counter.inc({ why });
 }
 
 function showDeadLetters(database: Database, metrics: Metrics): void {

@@ -13,7 +13,7 @@ export { Metrics } from './observability/metrics';
 export type { Total } from './observability/metrics';
 export { Outages } from './observability/outages';
 export { Pace } from './waiting/pace';
-export { awaitedBy, awaitedByMany, awaitedByNobody, currentWaiter } from './waiting/waiter';
+export { awaitedBy, runShared, currentWaiter, runDetached } from './waiting/waiter';
 export type { LimitState, Rights, Waiter } from './waiting/waiter';
 export { KEYED_WRITES } from './waiting/keyed-writes';
 export type { KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from './waiting/keyed-writes';
@@ -26,8 +26,8 @@ export { ShutdownOrder } from './boot/shutdown';
 export type { ShutdownPhase } from './boot/shutdown';
 export {
   CONTEXT_SKEW_MS,
-  ContextKeys,
-  contextKeys,
+  ContextSigningKeys,
+  parseContextKeys,
   contextKeysFor,
   contextRequest,
   ContextRefused,
@@ -35,6 +35,7 @@ export {
   verifyContext,
 } from './signing/signed-context';
 export { InternalKeys, internalKeys } from './signing/internal-keys';
+export { InternalRoute } from './calling/internal-route';
 export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';
 export { boot } from './boot/boot';
 export type { RenewalRequest, RestingMessage } from './boot/renewal';

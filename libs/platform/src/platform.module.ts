@@ -11,21 +11,23 @@ import { Readiness } from './boot/readiness';
 import { settingsIn } from './settings/settings';
 import type { SettingsValues } from './settings/settings';
 import { ShutdownOrder } from './boot/shutdown';
-import { contextKeys, ContextKeys } from './signing/signed-context';
+import { parseContextKeys, ContextSigningKeys } from './signing/signed-context';
 
 /** Injection token of the name of the process: `identity`, `gateway` … */
 export const SERVICE_NAME: unique symbol = Symbol('ServiceName');
 
-/** Injection token: whether this process serves, as API or worker. A command does not, and starts nothing by itself. */
+/**
+ * Injection token: whether this process serves, as API or worker. A command does not, and starts no background work.
+ */
 export const IS_SERVING: unique symbol = Symbol('IsServing');
 
 /**
- * What every room may inject: each settings object by `definition.token`, `CLOCK`, `LOGGER`, `SERVICE_NAME`, `IS_SERVING`, `Metrics`,
- * `Outages`, `Links`, `Readiness`, `ShutdownOrder`, `ContextKeys`, `InternalKeys`. Global. It carries no decorator, so that reading this library
- * does not load Nest.
+ * Providers that every module may inject: each settings object by `definition.token`, `CLOCK`, `LOGGER`,
+ * `SERVICE_NAME`, `IS_SERVING`, `Metrics`, `Outages`, `Links`, `Readiness`, `ShutdownOrder`, `ContextSigningKeys`,
+ * `InternalKeys`. Global. It has no decorator, so that importing this library does not load Nest.
  */
 export class PlatformModule {
-  /** Shape: `values` as `readSettings` gives them; whatever `boot` or a test put there besides is used as it is. */
+  /** Shape: `values` as from `readSettings`; further entries from `boot` or a test are used instead of new objects. */
   static forRoot(o: { readonly service: string; readonly values: SettingsValues }): DynamicModule {
     const settings = settingsIn(o.values, platformSettings);
     const made: SettingsValues = new Map(o.values);
@@ -43,7 +45,7 @@ export class PlatformModule {
     provide(Links, () => new Links(settings.externalUrl));
     provide(Readiness, () => new Readiness());
     provide(ShutdownOrder, () => new ShutdownOrder(made.get(LOGGER) as ReturnType<typeof createLogger>));
-    provide(ContextKeys, () => contextKeys(settings.contextKeys));
+    provide(ContextSigningKeys, () => parseContextKeys(settings.contextKeys));
     provide(InternalKeys, () => internalKeys(settings.internalKeys));
     const providers = [...made].map(([token, value]): Provider => ({ provide: token, useValue: value }));
     return { module: PlatformModule, global: true, providers, exports: [...made.keys()] };

@@ -72,7 +72,7 @@ describe('a process', () => {
     expect(process.output).toContain('consumers drained');
   });
 
-  it('rests at a word of its parent after the requests in flight, and begins anew with nothing but its log', async () => {
+  it('rests at the request of its parent after the requests in flight, and restarts with only its log', async () => {
     const process = start([]);
     let { port, managementPort } = await process.ready;
     const ask = async (path: string): Promise<string> =>
@@ -81,12 +81,12 @@ describe('a process', () => {
     await process.says(/asked/);
     const observed = (metrics: string): number => metrics.split('nodejs_eventloop_lag_seconds ').length;
     const before = await ask('/-/metrics');
-    // More often than an emitter takes listeners without a word.
+    // More often than the listener limit of an emitter.
     for (let times = 0; times < 12; times += 1) {
-      expect(await process.told('rest')).toEqual({ type: 'resting' });
+      expect(await process.request('rest')).toEqual({ type: 'resting' });
       await expect(ask('/slow?ms=1')).rejects.toThrow('fetch failed');
       await expect(ask('/-/health/live')).rejects.toThrow('fetch failed');
-      ({ port, managementPort } = (await process.told('resume')) as ReadyMessage);
+      ({ port, managementPort } = (await process.request('resume')) as ReadyMessage);
       expect(JSON.parse(await ask('/slow?ms=1'))).toMatchObject({ service: 'admin' });
     }
     expect(JSON.parse(await inFlight)).toMatchObject({ service: 'admin' });
@@ -97,19 +97,19 @@ describe('a process', () => {
     expect(process.errors).not.toContain('MaxListeners');
     process.child.kill('SIGTERM');
     expect(await process.ended).toEqual({ code: 0, signal: null });
-    // Lines are written beside the work, so the last two may change places as the process exits.
+    // Lines are written asynchronously, so the last two may be swapped as the process exits.
     expect(process.lines().slice(-2)).toContainEqual(expect.objectContaining({ msg: 'stopped', clean: true }));
   });
 
-  it('ends with 0 when it is told to stop while it rests', async () => {
+  it('ends with 0 on SIGTERM while it rests', async () => {
     const process = start([]);
     await process.ready;
-    await process.told('rest');
+    await process.request('rest');
     process.child.kill('SIGTERM');
     expect(await process.ended).toEqual({ code: 0, signal: null });
   });
 
-  it('ends with 1 when it cannot begin anew', async () => {
+  it('ends with 1 when it cannot restart', async () => {
     const other = createServer();
     const listen = (port: number): Promise<void> => new Promise((resolve) => other.listen(port, '127.0.0.1', resolve));
     await listen(0);
@@ -117,7 +117,7 @@ describe('a process', () => {
     await new Promise((resolve) => other.close(resolve));
     const process = start([], { ...goodEnv, MANAGEMENT_PORT: String(port) });
     await process.ready;
-    await process.told('rest');
+    await process.request('rest');
     await listen(port);
     process.child.send({ type: 'resume' });
     expect((await process.ended).code).toBe(1);
@@ -155,14 +155,14 @@ describe('a process', () => {
   it.each([
     ['a master key', 'k1:'],
     ['the key of another service', 'k1/identity:'],
-  ])('does not start with %s, by which it could sign for others', async (_, name) => {
+  ])('does not start with %s, which would let it sign for others', async (_, name) => {
     const keys = `${goodEnv.ROOKERY_CONTEXT_KEYS},${name.replace('k1', 'k0')}${Buffer.alloc(32, 2).toString('base64')}`;
     const process = start([], { ...goodEnv, ROOKERY_CONTEXT_KEYS: keys });
     expect((await process.ended).code).toBe(78);
     expect(process.errors).toContain('ROOKERY_CONTEXT_KEYS holds keys for others than admin');
   });
 
-  it('does not start with a key by which others know each other', async () => {
+  it('does not start with a key of two other processes', async () => {
     const foreign = `k1/gateway/identity:${Buffer.alloc(32, 2).toString('base64')}`;
     const keys = `${goodEnv.ROOKERY_INTERNAL_KEYS},${foreign}`;
     const process = start([], { ...goodEnv, ROOKERY_INTERNAL_KEYS: keys });
@@ -170,38 +170,38 @@ describe('a process', () => {
     expect(process.errors).toContain('ROOKERY_INTERNAL_KEYS holds keys for others than admin');
   });
 
-  it('explains its roles when asked for another, and ends with 64', async () => {
+  it('lists its roles for an unknown one, and ends with 64', async () => {
     const process = start(['serve']);
     expect((await process.ended).code).toBe(64);
     expect(process.errors).toContain('no role or command "serve"');
     expect(process.errors).toMatch(/^ {2}count +Prints the words that follow\.$/m);
   });
 
-  it('migrates without making the root module', async () => {
+  it('migrates without creating the root module', async () => {
     const process = start(['migrate']);
     expect(await process.ended).toEqual({ code: 0, signal: null });
     expect(process.output).toContain('migrated');
     expect(process.errors).not.toContain('root module made');
   });
 
-  it('runs a command with its words, its exit code and a clean stdout', async () => {
+  it('runs a command with its arguments, its exit code and a clean stdout', async () => {
     const process = start(['count', 'a', 'b']);
     expect((await process.ended).code).toBe(2);
     expect(process.output).toBe('2\n');
-    expect(process.lines(process.errors).map((line) => line['msg'])).toContain('beside the output');
+    expect(process.lines(process.errors).map((line) => line['msg'])).toContain('not part of the output');
     const broken = start(['broken']);
     expect((await broken.ended).code).toBe(1);
     expect(broken.lines(broken.errors)).toMatchObject([{ level: 'error', msg: 'admin broken failed' }]);
     expect(broken.errors).not.toContain('c4n4ryc4n4ry');
   });
 
-  it('ends a command when all that it printed was taken, however slow the reader is', async () => {
+  it('ends a command only when a slow reader has read all output', async () => {
     const process = start(['lines', '20000']);
     expect(await process.ended).toEqual({ code: 0, signal: null });
     expect(process.output.split('\n').length - 1).toBe(20_000);
   });
 
-  it('names a port that is taken', async () => {
+  it('names a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -211,7 +211,7 @@ describe('a process', () => {
     other.close();
   });
 
-  it('sends traces when somebody collects them, and SIGTERM still ends it with 0', async () => {
+  it('sends traces to a collector, and SIGTERM still ends it with 0', async () => {
     const received: string[] = [];
     const collector = createServer((request, response) => {
       request.resume().on('end', () => {

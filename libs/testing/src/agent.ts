@@ -4,7 +4,7 @@ import type { ContextClaims } from '@rookery/contracts';
 import { CONTEXT_HEADER } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { contextRequest, signContext } from '@rookery/platform';
-import type { ContextKeys } from '@rookery/platform';
+import type { ContextSigningKeys } from '@rookery/platform';
 import qs from 'qs';
 import supertest from 'supertest';
 import type { Agent, Response, Test } from 'supertest';
@@ -12,21 +12,21 @@ import type { Agent, Response, Test } from 'supertest';
 export type Params = Readonly<Record<string, unknown>>;
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Where agents send and how they sign; `seen` judges every answer, and fails its request by throwing. */
+/** Address and signing keys of agents; `seen` checks every answer, and throws to fail its request. */
 export interface Target {
   readonly baseUrl: string;
   readonly service: string;
-  readonly keys: ContextKeys;
-  /** How long each request may take. Units: ms. */
+  readonly keys: ContextSigningKeys;
+  /** Deadline of each request. Units: ms. */
   readonly waitMs?: number;
-  /** Kept open between requests. */
+  /** Connections that stay open between requests. */
   readonly connections: Connections;
   readonly seen: (method: string, url: string, response: Response) => void;
 }
 
 /**
- * Supertest's agent, which calls a service as its gateway would on behalf of one viewer; null sends no context.
- * The context is signed when the request is sent: it covers the url with its query.
+ * A supertest agent that calls a service as its gateway would on behalf of one viewer; null sends no context. The
+ * context is signed when the request is sent: it covers the URL with its query.
  */
 export function agentFor({ baseUrl, connections, seen, ...signer }: Target, viewer: Viewer | null): Agent {
   return supertest.agent(baseUrl).use((test: Test) => {
@@ -41,32 +41,34 @@ export function agentFor({ baseUrl, connections, seen, ...signer }: Target, view
   });
 }
 
-/** For tables of routes, which name methods as the routes do. */
+/** A request by method name, for tables of routes. */
 export function requestOf(agent: Agent, method: Method, path: string): Test {
   return agent[method.toLowerCase() as Lowercase<Method>](path);
 }
 
-/** Parameters of a query or form as text: lists as `name[]=`, hashes as `name[key]=`. */
+/** Encodes parameters of a query or form: lists as `name[]=`, hashes as `name[key]=`. */
 export function inBrackets(params: Params): string {
   return qs.stringify(params, { arrayFormat: 'brackets' });
 }
 
-type Signer = Pick<Target, 'service' | 'keys' | 'waitMs'>;
+export type Signer = Pick<Target, 'service' | 'keys' | 'waitMs'>;
 
-function contextOf({ service, keys, waitMs = 60_000 }: Signer, viewer: Viewer, req: string): string {
+/** Signs the context of a request of this viewer, as the gateway does. */
+export function contextOf({ service, keys, waitMs = 60_000 }: Signer, viewer: Viewer, req: string): string {
   const claims: ContextClaims = {
     sub: viewer.userId,
     usr: viewer.username,
     tok: viewer.tokenId,
+    ...(viewer.job ? { job: [viewer.job.id, viewer.job.projectId] as const } : {}),
     scp: viewer.scopes,
     adm: viewer.isAdmin,
     ext: viewer.isExternal,
     bot: viewer.isBot,
     imp: viewer.impersonatorId,
     ...(viewer.isBySudo ? { sud: true as const } : {}),
-    ...(viewer.makerId === null ? {} : { mkr: viewer.makerId }),
+    ...(viewer.creatorId === null ? {} : { mkr: viewer.creatorId }),
     ...(viewer.address === null ? {} : { adr: viewer.address }),
-    ...(viewer.isForReplay ? { rpl: true as const } : {}),
+    ...(viewer.isReplayOnly ? { rpl: true as const } : {}),
     ver: viewer.directory.version,
     epo: viewer.directory.epoch,
     aud: service,

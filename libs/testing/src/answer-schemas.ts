@@ -15,45 +15,45 @@ interface Document {
   };
 }
 
-/** What came back. Shape: `text` is '' without a body. */
+/** An answer to check. Shape: `text` is '' without a body. */
 export interface SeenAnswer {
   readonly status: number;
   readonly text: string;
   readonly headers: { get(name: string): string | null | undefined };
 }
 
-/** What is wrong with an answer; null when it is as it was told. */
-type Judge = (method: string, answer: SeenAnswer) => string | null;
+/** Returns the problem of an answer; null if it is as documented. */
+type Check = (method: string, answer: SeenAnswer) => string | null;
 
 const newAjv = () => addFormats(new Ajv({ strict: false, allowUnionTypes: true, validateFormats: true }));
 const ofEndpoints = newAjv();
-const known = new Map<EndpointRecord, Map<number, Judge>>();
+const known = new Map<EndpointRecord, Map<number, Check>>();
 
 /**
- * What the document of an endpoint says against an answer: a status or a body that nothing tells of, fields that are
- * missing, of another type, or told by nobody, headers that are missing or of another type. Shape: null when they agree.
+ * Checks an answer against the document of its endpoint: its status, its media type, missing, undocumented or mistyped
+ * fields, missing or mistyped headers. Shape: the problem, or null.
  */
 export function answerProblem(endpoint: EndpointRecord, method: string, answer: SeenAnswer): string | null {
-  const judges = known.get(endpoint) ?? new Map<number, Judge>();
-  known.set(endpoint, judges);
-  if (!judges.has(answer.status)) judges.set(answer.status, judgeOf(endpoint, answer.status));
-  return judges.get(answer.status)!(method, answer);
+  const checks = known.get(endpoint) ?? new Map<number, Check>();
+  known.set(endpoint, checks);
+  if (!checks.has(answer.status)) checks.set(answer.status, checkOf(endpoint, answer.status));
+  return checks.get(answer.status)!(method, answer);
 }
 
-function judgeOf(endpoint: EndpointRecord, status: number): Judge {
+function checkOf(endpoint: EndpointRecord, status: number): Check {
   const { paths, components } = openApiDocument({ service: 'test', version: '0', endpoints: [endpoint] }) as Document;
   const operation = Object.values(Object.values(paths)[0]!)[0]!;
   const { schemas } = components;
-  return judgeBy(operation.responses[String(status)], components, (schema) =>
+  return checkBy(operation.responses[String(status)], components, (schema) =>
     ofEndpoints.compile({ ...closed(schema), components: closed({ schemas }) }),
   );
 }
 
 /**
- * What a whole document says against what was answered, for suites that see no endpoints. Refusals that any operation may
- * meet on the way to it need only be of a known shape. Shape: `path` without its query; null when they agree.
+ * Returns a checker for answers by a whole document, for suites without endpoints. Refusals before an operation is
+ * found need only have a known shape. Shape: `path` without its query; the result is the problem, or null.
  */
-export function documentJudge(document: object): (method: string, path: string, answer: SeenAnswer) => string | null {
+export function documentChecker(document: object): (method: string, path: string, answer: SeenAnswer) => string | null {
   const { paths, components } = document as Document;
   const { schemas } = components;
   const own = newAjv().addSchema({ $id: 'document', components: closed({ schemas }) });
@@ -67,36 +67,40 @@ export function documentJudge(document: object): (method: string, path: string, 
   const refusals = Object.keys(schemas).filter((name) => name.startsWith('Refusal'));
   const anyRefusal = compile({ anyOf: refusals.map((name) => ({ $ref: `#/components/schemas/${name}` })) });
   const templates = Object.keys(paths).map((template) => ({ template, parts: template.split('/') }));
-  const judges = new Map<string, Judge>();
+  const checks = new Map<string, Check>();
   return (given, path, answer) => {
-    // `/features//name` is the same path.
-    const [method, parts] = [given.toLowerCase(), path.replaceAll('//', '/').split('/')];
+    // `/features//name` is the same path, and so is one with a slash at its end.
+    // HEAD is documented as the GET that it repeats.
+    const [method, parts] = [
+      given === 'HEAD' ? 'get' : given.toLowerCase(),
+      path.replaceAll('//', '/').replace(/\/$/, '').split('/'),
+    ];
     const fits = templates.filter((one) => paths[one.template]![method] && isOf(one.parts, parts));
-    // The most literal first, from the left, as the router has it.
+    // The most literal template first, from the left, as in the router.
     const rank = (one: { readonly parts: readonly string[] }): string => one.parts.map(isHole).map(Number).join('');
     const found = fits.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
     const response = found && paths[found.template]![method]!.responses[String(answer.status)];
     const key = `${method} ${found?.template ?? path} ${answer.status}`;
     if (!response) {
-      const problem = answer.status < 400 ? NOT_TOLD : isJson(answer) ? bodyProblem(anyRefusal, answer.text) : null;
+      const problem = answer.status < 400 ? NOT_LISTED : isJson(answer) ? bodyProblem(anyRefusal, answer.text) : null;
       return problem === null ? null : `${key}: ${problem}`;
     }
-    if (!judges.has(key)) judges.set(key, judgeBy(response, components, compile));
-    const problem = judges.get(key)!(given, answer);
+    if (!checks.has(key)) checks.set(key, checkBy(response, components, compile));
+    const problem = checks.get(key)!(given, answer);
     return problem === null ? null : `${key}: ${problem}`;
   };
 }
 
-const NOT_TOLD = 'its document does not tell of this status';
+const NOT_LISTED = 'its document does not list this status';
 const JSON_TYPE = 'application/json';
 
-function judgeBy(
-  told: Json | undefined,
+function checkBy(
+  documented: Json | undefined,
   components: Document['components'],
   compile: (schema: Json) => ValidateFunction,
-): Judge {
-  const response = resolved(told, components.responses);
-  if (response === undefined) return () => NOT_TOLD;
+): Check {
+  const response = resolved(documented, components.responses);
+  if (response === undefined) return () => NOT_LISTED;
   const content = (response['content'] ?? {}) as Readonly<Record<string, { readonly schema?: Json }>>;
   const headers = Object.entries((response['headers'] ?? {}) as Responses).map(
     ([name, header]) => [name, resolved(header, components.headers)!] as const,
@@ -119,44 +123,53 @@ function bodyProblem(validate: ValidateFunction, text: string): string | null {
   return ofEndpoints.errorsText(validate.errors, { dataVar: 'answer', separator: '; ' });
 }
 
-/** Files may be empty. */
+/** An answer without a body is allowed unless JSON is documented. */
 function typeProblem(types: readonly string[], method: string, answer: SeenAnswer): string | null {
   if (answer.text === '') {
-    const isTold = method !== 'HEAD' && types.length > 0 && types.every((type) => type === JSON_TYPE);
-    return isTold ? 'it has no body, and its document tells of JSON' : null;
+    const isJsonDocumented = method !== 'HEAD' && types.length > 0 && types.every((type) => type === JSON_TYPE);
+    return isJsonDocumented ? 'it has no body, and its document lists JSON' : null;
   }
   const type = typeOf(answer);
   if (types.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))))) return null;
-  return `its body is ${type || 'of no type'}, and its document tells of ${types.join(', ') || 'none'}`;
+  return `its body is ${type || 'of no type'}, and its document lists ${types.join(', ') || 'none'}`;
 }
 
 function headerProblem(headers: readonly (readonly [string, Json])[], answer: SeenAnswer): string | null {
   for (const [name, { required, schema }] of headers) {
     const value = answer.headers.get(name) ?? null;
     if (value === null && required === true) return `it lacks the header ${name}`;
-    const isWhole = (schema as Json)['type'] === 'integer';
-    if (value !== null && isWhole && !/^\d+$/.test(value)) return `its header ${name} is no whole number: ${value}`;
+    const isInteger = (schema as Json)['type'] === 'integer';
+    if (value !== null && isInteger && !/^\d+$/.test(value)) return `its header ${name} is not an integer: ${value}`;
   }
   return null;
 }
 
-const isHole = (part: string): boolean => part.startsWith('{');
+const isHole = (part: string): boolean => part.includes('{');
+
+/** A parameter fills a segment or the end of one, as in `archive.{format}`. */
+const holds = (part: string, segment: string): boolean => {
+  const prefix = part.slice(0, part.indexOf('{'));
+  return isHole(part) && segment.startsWith(prefix) && segment.length > prefix.length;
+};
 
 function isOf(template: readonly string[], path: readonly string[]): boolean {
-  return template.length === path.length && template.every((part, index) => isHole(part) || part === path[index]);
+  return (
+    template.length === path.length &&
+    template.every((part, index) => part === path[index] || holds(part, path[index]!))
+  );
 }
 
-/** The same schema, whose references lead into the one named `document`. */
+/** The same schema, with references into the one named `document`. */
 function within<T>(schema: T): T {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/')) as T;
 }
 
-function resolved(told: Json | undefined, among: Responses): Json | undefined {
-  const name = /^#\/components\/\w+\/(.+)$/.exec((told?.['$ref'] as string | undefined) ?? '')?.[1];
-  return name === undefined ? told : among[name];
+function resolved(schema: Json | undefined, among: Responses): Json | undefined {
+  const name = /^#\/components\/\w+\/(.+)$/.exec((schema?.['$ref'] as string | undefined) ?? '')?.[1];
+  return name === undefined ? schema : among[name];
 }
 
-/** The same schema, which takes no field that it does not name. */
+/** The same schema, without additional properties. */
 function closed<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map((item: unknown) => closed(item)) as T;
   if (schema === null || typeof schema !== 'object') return schema;

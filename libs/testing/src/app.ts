@@ -5,7 +5,14 @@ import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApiV4App, EndpointRoutes, statusesOf, templatesOf } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
-import { ContextKeys, contextKeys, createLogger, LOGGER, platformSettings, readSettings } from '@rookery/platform';
+import {
+  ContextSigningKeys,
+  parseContextKeys,
+  createLogger,
+  LOGGER,
+  platformSettings,
+  readSettings,
+} from '@rookery/platform';
 import type { ProcessName, RootModule, SettingsDefinition, SettingsValues } from '@rookery/platform';
 import type { Agent, Response } from 'supertest';
 import { agentFor } from './agent';
@@ -17,7 +24,7 @@ import { noteRoute, writeRouteTests } from './route-tests';
 const TEST_CONTEXT_KEYS = `test:${Buffer.alloc(32, 1).toString('base64')}`;
 
 export interface TestAppOptions {
-  /** Whose app it is; contexts are signed for it. */
+  /** The service under test; contexts are signed for it. */
   readonly service: ProcessName;
   readonly module: RootModule;
   /** The settings of its ProcessDefinition, without platformSettings. */
@@ -27,7 +34,7 @@ export interface TestAppOptions {
   readonly databaseUrl?: string;
   /** Further environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Replaces what `boot` would make, by injection token: a clock, a logger. */
+  /** Replaces objects that `boot` would create, by injection token: a clock, a logger. */
   readonly replace?: SettingsValues;
 }
 
@@ -38,11 +45,12 @@ export interface TestApp {
   /** Every log line since the start, parsed. */
   readonly logs: readonly Readonly<Record<string, unknown>>[];
   /**
-   * Shape of `unseen`: answers are not counted as tests of the endpoint, and may have a status that it does not list. Units: `waitMs`
-   * how long a request may take, where its being refused for that is looked at.
+   * An agent for a viewer. Shape: with `isUncounted`, answers are not counted as tests of the endpoint, and may have an
+   * unlisted status.
+   * Units: `waitMs` is the deadline of a request, for tests of deadlines.
    */
-  as(viewer: Viewer, o?: { readonly unseen?: boolean; readonly waitMs?: number }): Agent;
-  /** Without any context, as somebody who got past the gateway. */
+  as(viewer: Viewer, o?: { readonly isUncounted?: boolean; readonly waitMs?: number }): Agent;
+  /** An agent without a context, as for a request that bypassed the gateway. */
   bare(): Agent;
   /** A provider of the service. */
   get<T>(token: abstract new (...args: never[]) => T): T;
@@ -50,8 +58,8 @@ export interface TestApp {
 }
 
 /**
- * Starts the API role of a service without its gateway: real HTTP, real database, contexts signed as the gateway does.
- * An answer whose status the endpoint does not list fails the test that saw it. Source: ADR 0003.
+ * Starts the API role of a service without its gateway: real HTTP, real database, contexts signed as by the gateway. An
+ * answer whose status the endpoint does not list fails the test that got it. Source: ADR 0003.
  */
 export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const logs: Record<string, unknown>[] = [];
@@ -64,13 +72,13 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as unknown as Server).address() as AddressInfo;
   const seenBy =
-    (isUnseen: boolean): Target['seen'] =>
+    (isUncounted: boolean): Target['seen'] =>
     (method, url, response) =>
-      judge(app.get(EndpointRoutes), { method, url, response, isUnseen, logs });
+      checkAnswer(app.get(EndpointRoutes), { method, url, response, isUncounted, logs });
   const target: Target = {
     baseUrl: `http://127.0.0.1:${port}`,
     service: options.service,
-    keys: app.get(ContextKeys) ?? contextKeys(TEST_CONTEXT_KEYS),
+    keys: app.get(ContextSigningKeys) ?? parseContextKeys(TEST_CONTEXT_KEYS),
     connections: new Connections({ keepAlive: true }),
     seen: seenBy(false),
   };
@@ -78,7 +86,8 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     app,
     baseUrl: target.baseUrl,
     logs,
-    as: (viewer, { unseen = false, ...o } = {}) => agentFor({ ...target, seen: seenBy(unseen), ...o }, viewer),
+    as: (viewer, { isUncounted = false, ...o } = {}) =>
+      agentFor({ ...target, seen: seenBy(isUncounted), ...o }, viewer),
     bare: () => agentFor(target, null),
     get: (token) => app.get(token as Type, { strict: false }),
     close: () => {
@@ -89,7 +98,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   };
 }
 
-/** The settings of a service under test: those of the product where the test does not set them. */
+/** The settings of a service under test: the product's, except those that the test sets. */
 export function testSettings({
   service,
   settings = [],
@@ -101,7 +110,8 @@ export function testSettings({
   return readSettings([platformSettings, ...settings], {
     ROOKERY_INTERNAL_KEYS: testInternalKeys(service),
     ROOKERY_CONTEXT_KEYS: TEST_CONTEXT_KEYS,
-    // Nobody has a token of a real identity here, and the machine may be slow: what looks at rights sets its own limit.
+    // No token of these tests is known to a real identity, and the machine may be slow: tests of rechecks set their own
+    // limit.
     REQUEST_RIGHTS_MS: '60000',
     ...(nats === undefined ? {} : { NATS_URL: nats }),
     ...database,
@@ -113,34 +123,35 @@ interface Answered {
   readonly method: string;
   readonly url: string;
   readonly response: Response;
-  readonly isUnseen: boolean;
-  /** What the service has logged so far. */
+  readonly isUncounted: boolean;
+  /** The log lines of the service so far. */
   readonly logs: readonly Readonly<Record<string, unknown>>[];
 }
 
 /**
- * Errors: a plain Error when the endpoint does not list the status it answered with, when JSON is announced otherwise, or
- * when the answer is not what is documented: another type of body, fields absent or more of them, another header.
+ * Checks an answer. Errors: a plain Error when the endpoint does not list the status, when the media type of JSON
+ * differs, or when the answer is not as documented: another type of body, absent or additional fields, another header.
  */
-function judge(routes: EndpointRoutes, { method, url, response, isUnseen, logs }: Answered): void {
+function checkAnswer(routes: EndpointRoutes, { method, url, response, isUncounted, logs }: Answered): void {
   const endpoint = routes.endpointAt(method, url);
   if (endpoint === null) return;
-  // The whole path: an endpoint may leave a part of it to its controller.
-  if (!isUnseen) noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
+  // The whole path: an endpoint may pass a part of it to its controller.
+  if (!isUncounted) noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
   const call = `${method} ${url} (${endpoint.controller.name}.${endpoint.handler})`;
   const { status, text, type } = response;
   if (!statusesOf(endpoint).includes(status)) {
-    if (isUnseen) return;
+    if (isUncounted) return;
     // The cause is printed below the message.
     const cause = status < 500 ? undefined : logs.findLast((line) => 'err' in line)?.['err'];
     throw new Error(`${call} answered ${status}, which it does not list: ${text}`, { cause });
   }
   const announced = response.get('content-type');
   // Supertest reads JSON whatever charset is announced; the API announces none.
-  if (type.includes('json') && announced !== 'application/json') throw new Error(`${call} announced ${announced}`);
+  const isOther = endpoint.options.answers.otherTypes?.[type] !== undefined && announced === type;
+  if (type === 'application/json' && announced !== type && !isOther) throw new Error(`${call} announced ${announced}`);
   const body: unknown = response.body;
   const seen = text ?? (Buffer.isBuffer(body) ? body.toString('latin1') : '');
   const headers = { get: (name: string) => response.get(name.toLowerCase()) as string | undefined };
   const problem = answerProblem(endpoint, method, { status, text: seen, headers });
-  if (problem !== null) throw new Error(`${call} answered ${status} with what its document does not say: ${problem}`);
+  if (problem !== null) throw new Error(`${call} answered ${status} and deviates from its document: ${problem}`);
 }

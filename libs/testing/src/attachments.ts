@@ -12,8 +12,8 @@ interface Node {
 }
 
 /**
- * Holds the attachments of a service against its migrated schema. Each bigint column whose name ends in `_id` or `_ids`
- * is a foreign key or in an attachment of its table. Each generated statement is served by an index.
+ * Checks the attachments of a service against its migrated schema. Each bigint column whose name ends in `_id` or
+ * `_ids` is a foreign key or in an attachment of its table. Each generated statement is served by an index.
  * Shape: `entities` are those of the service; `unindexed` are names of statements that read their whole table.
  */
 export async function expectAttachmentsToCoverSchema(
@@ -84,7 +84,7 @@ async function isIndexed(client: PoolClient, text: string): Promise<boolean> {
   return served.length > 1 && served.every(Boolean);
 }
 
-/** Whether a condition is on the first column of the index: others are looked for in all of it. */
+/** Whether a condition is on the first column of the index: for other columns the whole index is searched. */
 async function isServed(client: PoolClient, node: Node): Promise<boolean> {
   if (node['TID Cond'] !== undefined) return true;
   const { rows } = await client.query<{ first: string }>('select pg_get_indexdef($1::regclass, 1, true) as first', [

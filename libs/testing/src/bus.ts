@@ -5,8 +5,8 @@ import type { Database } from '@rookery/persistence';
 import type { NatsConnection } from 'nats';
 
 /**
- * Sends what another service would have sent; the same id again is the same event again. Answers the id.
- * The stream is made in place of the service that publishes to it; without a message id the bus lets duplicates pass.
+ * Publishes an event as another service would; a repeated id is the same event again. Returns the id. The stream is
+ * created in place of the service that publishes to it; without a message id the bus accepts duplicates.
  */
 export async function publishEvent(
   bus: NatsConnection,
@@ -34,28 +34,29 @@ export async function publishEvent(
   return id;
 }
 
-/** How many looks at the database pass between two at the bus while the database says that there is more to do. */
-const LOOKS = 10;
+/** Queries of the database between two of the bus while the database still has work. */
+const DATABASE_QUERIES = 10;
 
 /**
- * Waits until everything that was emitted and sent has had its effects: call what it answers as often as you like.
- * The bus alone knows, and a look at it lists every durable, which costs more than most effects; so the database is asked
- * first. What another service sent, and what has no effect and no letter, the database does not know: therefore the bus
- * is asked now and then all the same. A stream whose durables are not all there yet may hold events that no consumer has
- * counted. An effect that ended during the look may have emitted something, so the outbox is looked at before and after.
+ * Returns a function that waits until all emitted and published events have had their effects; it may be called
+ * repeatedly. Only the bus has the whole state, and a query of it lists every durable, which costs more than most
+ * effects; so the database is queried first. It does not have events of other services, nor events without effect or
+ * dead letter: therefore the bus is queried now and then all the same. A stream without all its durables may have
+ * events that no consumer has counted. An effect that ended during the query may have emitted something, so the outbox
+ * is read before and after.
  */
-export function drains(
+export function effectsWaiter(
   bus: NatsConnection,
   database: Database,
   { handled }: Pick<JetStreamStrategy, 'handled'>,
 ): () => Promise<void> {
   let settled = 0;
   return async () => {
-    let looks = 0;
+    let queries = 0;
     await until(async () => {
       const { waits, last, is_done } = await outboxSince(database, handled, settled);
-      looks += 1;
-      if (waits || !(is_done || looks % LOOKS === 0) || !(await areIdle(bus, handled))) return false;
+      queries += 1;
+      if (waits || !(is_done || queries % DATABASE_QUERIES === 0) || !(await areIdle(bus, handled))) return false;
       const now = await outboxSince(database, handled, last);
       if (now.waits || now.last !== last) return false;
       settled = last;
@@ -64,12 +65,12 @@ export function drains(
   };
 }
 
-interface OutboxLook {
-  /** Something waits to be published. */
+interface OutboxState {
+  /** Whether events wait to be published. */
   readonly waits: boolean;
   /** The id of the newest event, 0 when there is none. */
   readonly last: number;
-  /** Every event after `settled` has had each effect, or failed in it. */
+  /** Whether every event after `settled` has had each effect, or failed in it. */
   readonly is_done: boolean;
 }
 
@@ -77,8 +78,8 @@ async function outboxSince(
   database: Database,
   handled: JetStreamStrategy['handled'],
   settled: number,
-): Promise<OutboxLook> {
-  const [row] = await database.query<OutboxLook>(
+): Promise<OutboxState> {
+  const [row] = await database.query<OutboxState>(
     `select exists (select 1 from outbox where published_at is null) as waits,
        (select coalesce(max(id), 0) from outbox) as last,
        not exists (
@@ -92,7 +93,7 @@ async function outboxSince(
   return row!;
 }
 
-/** Is there nothing that a consumer has not been given, or has been given and not finished? */
+/** Whether all consumers have received and finished all events. */
 async function areIdle(bus: NatsConnection, handled: JetStreamStrategy['handled']): Promise<boolean> {
   const manager = await bus.jetstreamManager({ timeout: 50_000 });
   for (const { config } of await manager.streams.list().next()) {
@@ -109,8 +110,8 @@ async function areIdle(bus: NatsConnection, handled: JetStreamStrategy['handled'
 }
 
 /**
- * Waits for a condition: by time and never by a number of tries, which a quick machine has used up before the other side
- * begins. Units: milliseconds.
+ * Waits for a condition, limited by time: a fast machine would use up a number of tries before the other side begins.
+ * Units: milliseconds.
  */
 export async function until(
   condition: () => Promise<boolean> | boolean,
@@ -118,10 +119,10 @@ export async function until(
   ms = 50_000,
 ): Promise<void> {
   for (const end = Date.now() + ms; ;) {
-    // Looked at before the condition is: what came about in time counts, however late the look at it ends.
+    // Read before the condition: it counts if it came true in time, however long its evaluation takes.
     const isLast = Date.now() > end;
     if (await condition()) return;
-    if (isLast) throw new Error(`${what} did not come about within ${ms} ms`);
+    if (isLast) throw new Error(`${what} did not happen within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -11,18 +11,18 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Until so many transactions of the database wait for a lock; `ask` sends a statement to it. */
+/** Waits until so many transactions of the database wait for a lock; `ask` sends a statement to it. */
 export function untilBlocked(ask: (sql: string) => Promise<Rows>, count = 1): Promise<void> {
   const blocked = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   return until(async () => {
     const answer = await ask(blocked);
     return ('rows' in answer ? answer.rows : answer).length >= count;
-  }, `${count} who wait for a lock`);
+  }, `${count} transactions that wait for a lock`);
 }
 
 type Rows = readonly unknown[] | { readonly rows: readonly unknown[] };
 
-/** One lock for all that makes or deletes databases of tests; any number does, as long as it is the same everywhere. */
+/** Advisory lock for creating and deleting test databases; an arbitrary number, the same everywhere. */
 const TEMPLATE_LOCK = 7_205_221;
 const IS_ENTERED = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`;
 const machine = createHash('sha256').update(hostname()).digest('hex').slice(0, 6);
@@ -30,8 +30,8 @@ let count = 0;
 let sweep: Promise<void> | null = null;
 
 /**
- * An own, migrated, empty database in a real PostgreSQL. The migrations run once per content into a template; every
- * caller gets a copy of it, which takes some 50 ms.
+ * Creates a migrated, empty database in a real PostgreSQL. The migrations run once into a template for each set of
+ * migrations; every caller gets a copy of it, which takes some 50 ms.
  *
  * Source: ADR 0015.
  */
@@ -66,8 +66,11 @@ async function asAdministrator<T>(use: (client: Client) => Promise<T>): Promise<
   }
 }
 
-/** Services begin as if admin had said once that nothing is set, which they wait for when they have never heard of it. */
-async function tellThatNothingIsSet(databaseUrl: string): Promise<void> {
+/**
+ * Stores an initial answer of admin without features and settings: a service without one waits for it at its first
+ * start.
+ */
+async function storeEmptyInstanceAnswer(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -83,7 +86,7 @@ async function tellThatNothingIsSet(databaseUrl: string): Promise<void> {
   }
 }
 
-/** A template is marked as one only when its last migration ran. */
+/** A template is marked as such only after its last migration. */
 async function isComplete(client: Client, template: string): Promise<boolean> {
   const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate', [template]);
   return found.rows.length === 1;
@@ -96,9 +99,10 @@ async function buildTemplate(client: Client, template: string, migrations: reado
     await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${template} TEMPLATE template0`);
     await runMigrations(urlOf(template), migrations);
-    await tellThatNothingIsSet(urlOf(template));
+    await storeEmptyInstanceAnswer(urlOf(template));
     await client.query(`ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
-    // A database is copied only when nobody is in it, and the server may be slow to see that the migrations have left.
+    // A database can be copied only without connections, and the server may be slow to notice the end of those of the
+    // migrations.
     await until(
       async () => (await client.query(IS_ENTERED, [template])).rows.length === 0,
       'the end of the migrations',
@@ -110,8 +114,8 @@ async function buildTemplate(client: Client, template: string, migrations: reado
 }
 
 /**
- * Names the migrations by what they do: their text, and the statements that they send. The text alone would miss a
- * statement that a migration takes from another file.
+ * A digest of the migrations: their source text, and the statements that they send. The source alone would miss a
+ * statement from another file.
  */
 async function fingerprint(migrations: readonly MigrationClass[]): Promise<string> {
   const hash = createHash('sha256');
@@ -122,7 +126,9 @@ async function fingerprint(migrations: readonly MigrationClass[]): Promise<strin
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Every call on the runner is written down and answered with an empty result; whoever needs a real answer stops there. */
+/**
+ * Records every call on the runner and answers with an empty result; a migration that needs a real result stops there.
+ */
 async function statementsOf(migration: MigrationClass): Promise<string[]> {
   const statements: string[] = [];
   const recorder = new Proxy({} as never, {

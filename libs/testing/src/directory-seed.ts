@@ -10,10 +10,10 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Role, Viewer } from '@rookery/kernel';
 import { Pool } from 'pg';
 
-/** The epoch of a seeded copy; contexts of tests carry it. */
+/** The epoch of a seeded directory copy; contexts of tests use it. */
 export const SEED_EPOCH = 'seed';
 const INSTANT = '2026-01-05T09:00:00.000Z';
-/** Ranges that do not meet, so that a mixed-up id finds nothing. */
+/** Disjoint ranges, so that a confused id finds nothing. */
 const FIRST_IDS = { users: 101, namespaces: 1001, projects: 5001, memberships: 20_001, shares: 30_001 };
 type Table = keyof typeof FIRST_IDS;
 
@@ -21,13 +21,13 @@ export interface SeededUser extends DirectoryUser {
   /** Id of the user's own namespace. */
   readonly namespace_id: number;
 }
-/** Something that has members and may be invited to. */
+/** A group or project: it has members, and groups can be invited to it. */
 type Source = DirectoryNamespace | DirectoryProject;
 
 /**
- * Writes a service's copy of the directory for tests, as if identity had told it. Each call is one version; the copy
- * counts as current for ever. Purpose: api-specs of services need people and projects, and no identity service.
- * Shape: methods take ids or fields of the contract to differ from an ordinary thing; they return the whole state.
+ * Writes a service's directory copy for tests, in place of identity. Each call is one version; the copy always counts
+ * as current. Purpose: api-specs of services need users and projects, and no identity service.
+ * Shape: methods take ids or fields of the contract that differ from the defaults; they return the whole state.
  */
 export class DirectorySeed {
   private version = 0;
@@ -56,7 +56,7 @@ export class DirectorySeed {
     return this.pool.end();
   }
 
-  /** A person with a namespace of the same name. */
+  /** Adds a user with a namespace of the same name. */
   async user(over: Partial<DirectoryUser> = {}): Promise<SeededUser> {
     const id = over.id ?? this.nextId('users');
     const username = over.username ?? `user${id}`;
@@ -88,14 +88,14 @@ export class DirectorySeed {
     return { ...user, namespace_id: own.id };
   }
 
-  /** Shape: `parent` makes it a subgroup; public unless said otherwise. */
+  /** Adds a group. Shape: with `parent` it is a subgroup; public by default. */
   group(
     over: Partial<DirectoryNamespace> & { readonly parent?: DirectoryNamespace } = {},
   ): Promise<DirectoryNamespace> {
     return this.namespace({ kind: 'group', ...over });
   }
 
-  /** Shape: in a group of its own unless `namespace_id` says where; public unless said otherwise. */
+  /** Adds a project. Shape: in a new group without `namespace_id`; public by default. */
   async project(over: Partial<DirectoryProject> = {}): Promise<DirectoryProject> {
     const id = over.id ?? this.nextId('projects');
     const path = over.path ?? `project${id}`;
@@ -113,6 +113,7 @@ export class DirectorySeed {
       merge_requests_access_level: 'enabled',
       repository_access_level: null,
       feature_flags_access_level: null,
+      merge_settings: null,
       packages_enabled: true,
       emails_enabled: true,
       default_branch: 'main',
@@ -124,7 +125,7 @@ export class DirectorySeed {
     return project;
   }
 
-  /** A direct membership. Shape: `expires_on` 'YYYY-MM-DD'. */
+  /** Adds a direct membership. Shape: `expires_on` 'YYYY-MM-DD'. */
   async member(
     user: { readonly id: number },
     source: Source,
@@ -142,7 +143,7 @@ export class DirectorySeed {
     return member;
   }
 
-  /** Invites a group to a group or project, at most at this level. */
+  /** Invites a group to a group or project, with at most this level. */
   async share(
     source: Source,
     group: DirectoryNamespace,
@@ -160,7 +161,7 @@ export class DirectorySeed {
     return share;
   }
 
-  /** Stores a changed state of a thing that was made before: `put('users', { ...alice, state: 'blocked' })`. */
+  /** Stores a new state of an existing row: `put('users', { ...alice, state: 'blocked' })`. */
   async put(table: Table, state: object): Promise<void> {
     const fields = Object.entries(state).filter(([name]) => !(table === 'users' && name === 'namespace_id'));
     const names = fields.map(([name]) => name).join(', ');
@@ -178,7 +179,7 @@ export class DirectorySeed {
     await this.bump();
   }
 
-  /** This person as a request brings them, at the version of the seed; with every scope. */
+  /** The user as the viewer of a request, at the version of the seed, with the scope `api`. */
   viewer(user: DirectoryUser, over: Partial<Viewer> = {}): Viewer {
     return {
       ...this.anonymous(),
@@ -204,7 +205,7 @@ export class DirectorySeed {
       scopes: [],
       impersonatorId: null,
       isBySudo: false,
-      makerId: null,
+      creatorId: null,
       address: null,
       directory: { version: this.version, epoch: SEED_EPOCH },
       requestId: randomUUID(),
@@ -250,7 +251,7 @@ export class DirectorySeed {
       `update directory_state set version = version + 1, epoch = $1, refreshed_at = 'infinity' returning version`,
       [SEED_EPOCH],
     );
-    // Of two at once, the answer to the earlier one may come later.
+    // Of two concurrent updates, the answer to the earlier one may arrive later.
     this.version = Math.max(this.version, Number(rows[0]?.version));
   }
 }

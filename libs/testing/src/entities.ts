@@ -5,9 +5,10 @@ import { testDatabase } from './database';
 import type { TestDatabase } from './database';
 
 /**
- * What TypeORM would change in a migrated database so that it has what the entities say, and the tables that no entity
- * describes. Shape: statements, and one sentence a table; none when both agree. `libraries` are the migrations whose
- * tables libraries keep for themselves.
+ * Returns the changes that TypeORM would make to a migrated database to match the entities, and tables without an
+ * entity.
+ * Shape: statements, and one sentence for each table; none when both agree. `libraries` are migrations of tables that
+ * belong to libraries.
  */
 export async function schemaDifferences(
   database: TestDatabase,
@@ -29,7 +30,7 @@ export async function schemaDifferences(
   }
 }
 
-/** The entities are the only place that states columns: they say what the migrations made. Source: ADR 0023. */
+/** Expects the entities to match the migrated schema: they are the only place that states columns. Source: ADR 0023. */
 export async function expectEntitiesToMatchSchema(
   database: TestDatabase,
   entities: readonly Function[],
@@ -48,7 +49,7 @@ async function within<T>(
     url,
     entities: [...entities],
     namingStrategy: new SnakeNaming(),
-    // One connection, so that a temporary table is there for all statements.
+    // One connection, so that a temporary table exists for all statements.
     poolSize: 1,
     installExtensions: false,
   });
@@ -60,7 +61,7 @@ async function within<T>(
   }
 }
 
-/** TypeORM looks for the expressions of generated columns in a table of its own, where it would have written them. */
+/** TypeORM reads the expressions of generated columns from a table of its own, which this creates. */
 async function noteGeneratedColumns(dataSource: DataSource): Promise<void> {
   await dataSource.query(`
     create temporary table typeorm_metadata as

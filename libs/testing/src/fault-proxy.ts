@@ -9,8 +9,8 @@ interface Pair {
 }
 
 /**
- * A TCP proxy in front of a server, that goes wrong when it is told to: connections become silent, as by a network that
- * swallows every packet and says nothing, or are cut once the server has done what was asked.
+ * A TCP proxy in front of a server that injects faults: connections become silent, as in a network that drops every
+ * packet, or are cut after the server has executed a request.
  */
 export class FaultProxy {
   private readonly pairs = new Set<Pair>();
@@ -21,7 +21,7 @@ export class FaultProxy {
     this.server = createServer({ allowHalfOpen: true }, (near) => this.take(near));
   }
 
-  /** Shape: `url` is that of the server. */
+  /** Starts a proxy. Shape: `url` is that of the server. */
   static async before(url: string): Promise<FaultProxy> {
     const proxy = new FaultProxy(new URL(url));
     proxy.server.listen(0, '127.0.0.1');
@@ -29,7 +29,7 @@ export class FaultProxy {
     return proxy;
   }
 
-  /** The address of the server, by way of the proxy. */
+  /** The server's URL through the proxy. */
   get url(): string {
     const url = new URL(this.target);
     url.hostname = '127.0.0.1';
@@ -47,7 +47,7 @@ export class FaultProxy {
     for (const pair of this.pairs) pair.isSilent = true;
   }
 
-  /** Ends all silent connections, as a network that is back says that it knows them no more. */
+  /** Resets all silent connections, as a recovered network that lost their state. */
   cut(): void {
     for (const { near, far, isSilent } of this.pairs) {
       if (!isSilent) continue;
@@ -56,7 +56,10 @@ export class FaultProxy {
     }
   }
 
-  /** Of the next `count` requests with this text, on connections that had the text `after` before, the server does what they ask, and the connection is cut instead of an answer. */
+  /**
+   * Cuts the connection in place of an answer to each of the next `count` requests with this text, after the server has
+   * executed them. Shape: only on connections that sent the text `after` before.
+   */
   loseAnswersTo(text: string, { after = '', count = 1 } = {}): void {
     this.lost = { text, after, count };
   }
@@ -99,7 +102,7 @@ export class FaultProxy {
       [far, near],
     ] as const) {
       from.on('error', () => undefined);
-      // Whoever hears nothing does not hear of the end either.
+      // A silent connection does not forward its end either.
       from.on('end', () => pair.isSilent || into.end());
       from.on('close', () => {
         if (!pair.isSilent) into.destroy();

@@ -15,14 +15,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const one = (text: string) => ({ name: 'birds_one', text, names: ['nest', 'name'], values: [7, 'wren'] });
 const TEXT = `select b.id from birds b where b.nest_id = $1::bigint and b.name in ($2, 'a  b')`;
 
-/** As with `UPDATE_GOLDEN=1`. */
+/** Writes the golden file, as `UPDATE_GOLDEN=1` does. */
 function write(statement: ReturnType<typeof one>): void {
   process.env['UPDATE_GOLDEN'] = '1';
   expectGoldenSql(golden, statement);
   delete process.env['UPDATE_GOLDEN'];
 }
 
-it('is laid out for reading, with the names of parameters', () => {
+it('is formatted, with the names of parameters', () => {
   write(one(TEXT));
   expect(readFileSync(`${golden}.sql`, 'utf8')).toBe(`-- birds_one: $1 nest, $2 name
 select
@@ -55,7 +55,7 @@ it('differs by the order of the parameters', () => {
   expect(() => expectGoldenSql(golden, { ...one(swapped), names: ['name', 'nest'] })).toThrow();
 });
 
-it('is kept of prepared statements only', () => {
+it('exists only for prepared statements', () => {
   const { name: _, ...unprepared } = one(TEXT);
   expectGoldenSql(golden, unprepared);
   expect(() => readFileSync(`${golden}.sql`)).toThrow('ENOENT');

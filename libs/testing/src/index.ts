@@ -1,9 +1,9 @@
-export { documentJudge } from './answer-schemas';
-export { drains, publishEvent, until } from './bus';
+export { documentChecker } from './answer-schemas';
+export { effectsWaiter, publishEvent, until } from './bus';
 export { testDatabase, untilBlocked, type TestDatabase } from './database';
 export { FaultProxy } from './fault-proxy';
 export { expectEntitiesToMatchSchema, schemaDifferences } from './entities';
-export { quietPort } from './ports';
+export { unusedPort } from './ports';
 export { PrivateNats, startNats, testNats, testServer } from './servers';
 export { DirectorySeed, SEED_EPOCH, type SeededUser } from './directory-seed';
 export { startSeeded, type SeededService } from './seeded-service';
@@ -11,10 +11,10 @@ export { internalAuthorization, testInternalKeys } from './internal-keys';
 export { startTestApp, testSettings, type TestApp, type TestAppOptions } from './app';
 export { requestOf, type Method, type Params } from './agent';
 export {
-  cutOf,
+  limitNodeOf,
   expectPlan,
   nodesOf,
-  plannedAnew,
+  hasCustomPlans,
   planOf,
   readRows,
   shapeOf,
@@ -22,15 +22,15 @@ export {
   type Planned,
   type PlanNode,
   type Statement,
-  vacuumed,
+  vacuumUntilVisible,
 } from './plans';
 export { noteRoute, writeRouteTests } from './route-tests';
-export { aViewer, anonymousViewer } from './viewer';
+export { makeViewer, anonymousViewer } from './viewer';
 export { expectAttachmentsToCoverSchema } from './attachments';
 export { background } from './suites/background';
 export { foreignId } from './suites/foreign-id';
-export { goneWithProjects } from './suites/gone-with-projects';
-export { keyedWrites, type NamedWrite } from './suites/keyed-writes';
+export { deletedWithProjects } from './suites/deleted-with-projects';
+export { idempotentWrites, type NamedWrite } from './suites/keyed-writes';
 export { linksOf, paging } from './suites/paging';
 export { parameterEncodings } from './suites/parameter-encodings';
 export { refusalOrder } from './suites/refusal-order';
@@ -42,6 +42,9 @@ export {
   type MatrixVisibility,
 } from './suites/role-matrix';
 export { tokenScopes } from './suites/token-scopes';
-export { visibility, type Standing } from './suites/visibility';
+export { visibility, type RoleCase } from './suites/visibility';
 export { wholeNumbers } from './suites/whole-numbers';
 export { expectGolden, expectGoldenSql } from './golden';
+export { contextOf } from './agent';
+export { GitClient } from './git-client';
+export type { Ran } from './git-client';

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 
 export type { Statement } from '@rookery/persistence';
 
-/** What a plan is made for: a statement, or the reading of a page, of which the statement that finds the rows counts. */
+/** The subject of a plan: a statement, or the reading of a page, of which the statement that finds the rows counts. */
 export type Planned = Statement<unknown> | ((db: Database) => Promise<unknown>);
 
 /** A node of a plan, as EXPLAIN names its parts. */
@@ -21,15 +21,15 @@ export interface PlanNode {
 /** Units: milliseconds. */
 const VACUUM_LIMIT = 170_000;
 const VACUUM_PAUSE = 200;
-/** PostgreSQL plans five runs by their values, and compares then. */
+/** PostgreSQL plans the first five executions by their values, and compares the costs then. */
 const RUNS_UNTIL_KEPT = 8;
 
 /**
- * Vacuums and analyses until PostgreSQL knows every row to be visible to everybody. A transaction of another test that
- * runs on the same server holds that up, and then plans are other than those of a database in use.
+ * Vacuums and analyses until PostgreSQL marks every row as visible to all. A transaction of another test on the same
+ * server delays that, and until then plans differ from those of a database in use.
  * Errors: a plain Error after some minutes.
  */
-export async function vacuumed(pool: Pool): Promise<void> {
+export async function vacuumUntilVisible(pool: Pool): Promise<void> {
   const until = Date.now() + VACUUM_LIMIT;
   for (;;) {
     await pool.query('vacuum analyze');
@@ -42,7 +42,7 @@ export async function vacuumed(pool: Pool): Promise<void> {
   }
 }
 
-/** How PostgreSQL goes about a statement; `run` to have it run and its rows counted. */
+/** Returns the plan of a statement; with `run` it is executed and its rows are counted. */
 export async function planOf(pool: Pool, planned: Planned, how: 'look' | 'run' = 'look'): Promise<PlanNode> {
   const { text, values } = await resolved(planned);
   const options = how === 'run' ? 'analyze, format json' : 'format json, costs off';
@@ -54,7 +54,7 @@ export async function planOf(pool: Pool, planned: Planned, how: 'look' | 'run' =
 
 /**
  * Compares a plan with `<golden>.plan.txt` and, where the statement is kept prepared, its SQL with `<golden>.sql`.
- * Shape: `golden` is a path without suffix, `test/golden/<wing>/<name>`. The answer is the shape of the plan: a line for each
+ * Shape: `golden` is a path without suffix, `test/golden/<wing>/<name>`. Returns the shape of the plan: a line for each
  * node. `UPDATE_GOLDEN=1` writes the files.
  */
 export async function expectPlan(pool: Pool, golden: string, planned: Planned): Promise<string> {
@@ -70,12 +70,12 @@ function resolved(planned: Planned): Statement<unknown> | Promise<Statement<unkn
 }
 
 /**
- * Whether PostgreSQL makes a plan of its own for each run of a statement that a connection keeps, instead of one for all:
- * it does where plans for the values look cheaper than the one for any value.
+ * Whether PostgreSQL plans each execution of a prepared statement by its values instead of using one generic plan: it
+ * does where plans for the values look cheaper than the generic one.
  */
-export async function plannedAnew(pool: Pool, planned: Planned): Promise<boolean> {
+export async function hasCustomPlans(pool: Pool, planned: Planned): Promise<boolean> {
   const { text, values } = await resolved(planned);
-  const name = 'planned_anew';
+  const name = 'custom_plans';
   const client = await pool.connect();
   try {
     for (let run = 0; run < RUNS_UNTIL_KEPT; run++) await client.query({ name, text, values: [...values] });
@@ -85,16 +85,16 @@ export async function plannedAnew(pool: Pool, planned: Planned): Promise<boolean
     );
     return Number(rows[0]!.kept) === 0;
   } finally {
-    // The connection forgets what it prepared: the next statement takes the same name.
+    // The connection is closed with its prepared statements: the next statement uses the same name.
     client.release(true);
   }
 }
 
 /** The statement that finds the rows of a page. Errors: a plain Error when nothing is read. */
 export async function statementOf(read: (db: Database) => Promise<unknown>): Promise<Statement<unknown>> {
-  const taken = new TakenStatements();
-  await read(taken as unknown as Database);
-  const statement = taken.statements[0];
+  const recorder = new StatementRecorder();
+  await read(recorder as unknown as Database);
+  const statement = recorder.statements[0];
   if (!statement) throw new Error('nothing is read');
   return statement;
 }
@@ -112,14 +112,14 @@ export function shapeOf(node: PlanNode, depth = 0): string {
   return own + (node.Plans ?? []).map((child) => shapeOf(child, depth + 1)).join('');
 }
 
-/** The part that cuts the page. */
-export function cutOf(plan: PlanNode): PlanNode {
+/** The node that limits the page. Errors: a plain Error without one. */
+export function limitNodeOf(plan: PlanNode): PlanNode {
   const cut = nodesOf(plan).find((node) => node['Node Type'] === 'Limit');
   if (!cut) throw new Error('nothing is cut');
   return cut;
 }
 
-/** Rows of a table that a plan that was run looked at, kept or not. */
+/** The number of a table's rows that an executed plan read, kept or not. */
 export function readRows(plan: PlanNode, table: string, isCounted: (node: PlanNode) => boolean = () => true): number {
   return nodesOf(plan)
     .filter((node) => node['Relation Name'] === table && isCounted(node))
@@ -127,8 +127,8 @@ export function readRows(plan: PlanNode, table: string, isCounted: (node: PlanNo
     .reduce((sum, rows) => sum + rows, 0);
 }
 
-/** Stands in for a database: keeps statements instead of running them, and says that nothing was found. */
-class TakenStatements {
+/** A fake database that keeps statements instead of running them, and finds nothing. */
+class StatementRecorder {
   readonly statements: Statement<unknown>[] = [];
 
   run(statement: Statement<unknown> | DeclaredStatement<object, unknown>, values?: object): Promise<unknown[]> {

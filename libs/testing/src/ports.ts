@@ -1,14 +1,14 @@
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections. */
+/** Below the ports that systems use for outgoing connections. */
 const PORTS = { first: 20_000, count: 12_000 };
 const WITHIN_MS = 15_000;
 
 /**
- * A free port of 127.0.0.1 for a server that goes away and comes back: no connection is given it meanwhile, and nobody
- * who looks for the server finds themselves.
+ * Returns a free port of 127.0.0.1 for a server that stops and starts again: the system uses it for no connection
+ * meanwhile, so that no client of the server connects to itself.
  */
-export async function quietPort(): Promise<number> {
+export async function unusedPort(): Promise<number> {
   for (const end = Date.now() + WITHIN_MS; ;) {
     const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
     if (await isFree(port)) return port;

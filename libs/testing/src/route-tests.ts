@@ -3,13 +3,16 @@ import { join, relative, resolve } from 'node:path';
 import type { EndpointRecord } from '@rookery/api-v4';
 import type { ProcessName } from '@rookery/platform';
 
-/** Where `npm run routes` looks. Shape: a file a spec, `{ spec, service, tests: { "GET /groups": 7 } }`. */
+/**
+ * The folder that `npm run routes` reads. Shape: one file for each spec, `{ spec, service, tests: { "GET /groups": 7 }
+ * }`.
+ */
 const FOLDER = 'node_modules/.cache/rookery/route-tests';
 const ROOT = resolve(__dirname, '../../..');
 /** Names of tests by route. A spec file has a module registry of its own, so this is the spec's. */
 const seen = new Map<string, Set<string>>();
 
-/** The test that runs now called this endpoint. What is called before the first test is set-up and does not count. */
+/** Records that the running test called this endpoint. Calls before the first test are set-up and do not count. */
 export function noteRoute({ method, path }: Pick<EndpointRecord, 'method' | 'path'>): void {
   const test = stateOfJest()?.currentTestName;
   if (test === undefined) return;
@@ -17,7 +20,7 @@ export function noteRoute({ method, path }: Pick<EndpointRecord, 'method' | 'pat
   seen.set(route, (seen.get(route) ?? new Set()).add(test));
 }
 
-/** Leaves the counts of this spec for the route inventory; those of its former run are replaced. */
+/** Writes the counts of this spec for the route inventory; those of its previous run are replaced. */
 export function writeRouteTests(service: ProcessName): void {
   const path = stateOfJest()?.testPath;
   if (path === undefined || seen.size === 0) return;
@@ -32,7 +35,7 @@ interface JestState {
   readonly testPath?: string;
 }
 
-/** This library is used by specs, but is no spec itself: jest's globals are asked for, not imported. */
+/** This library is not a spec itself, so jest's globals are looked up and not imported. */
 function stateOfJest(): JestState | undefined {
   return (globalThis as { expect?: { getState?: () => JestState } }).expect?.getState?.();
 }

@@ -15,9 +15,9 @@ export interface SeededService {
   readonly seed: DirectorySeed;
   readonly database: Database;
   readonly databaseUrl: string;
-  /** The same service once more over the same database, with other settings; whoever asks for it closes it. */
+  /** Starts the same service again over the same database with other settings; its caller closes it. */
   again(env: Readonly<Record<string, string>>): Promise<TestApp>;
-  /** Errors: a plain Error when something failed inside meanwhile, whatever was asked. */
+  /** Closes the service. Errors: a plain Error when the service logged an error meanwhile. */
   close(): Promise<void>;
 }
 
@@ -26,7 +26,10 @@ interface SeededOptions extends Omit<TestAppOptions, 'databaseUrl'> {
   readonly migrations: readonly MigrationClass[];
 }
 
-/** Shape: `settings` are those of the service itself, without what every service with a database, events and jobs has, or that is in force everywhere. */
+/**
+ * Starts a service with a database and a seeded directory. Shape: `settings` are those of the service itself, without
+ * those of database, events, jobs and instance.
+ */
 export async function startSeeded({ migrations, settings = [], ...options }: SeededOptions): Promise<SeededService> {
   const { url, drop } = await testDatabase(options.service, migrations);
   const own: TestAppOptions = {

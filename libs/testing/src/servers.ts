@@ -18,10 +18,11 @@ export function testNats(): Promise<{ readonly url: string }> {
 }
 
 /**
- * A nats-server for one spec file, with an empty JetStream store. It can be stopped and started again on the same port
- * and store, which is how a test cuts the bus. `drop()` ends it and deletes the store; it ends with jest in any case.
- * Shape: `configuration` is text of a nats.conf beyond port and store: accounts, TLS.
- * Errors: when the machine has no nats-server (only TEST_NATS_URL was given).
+ * Starts a nats-server for one spec file, with an empty JetStream store. It can be stopped and started again on the
+ * same port and store, which simulates an outage of the bus. `drop()` ends it and deletes the store; it ends with jest
+ * in any case.
+ * Shape: `configuration` is further text of a nats.conf: accounts, TLS.
+ * Errors: a plain Error when the machine has no nats-server (only TEST_NATS_URL was given).
  */
 export async function startNats(configuration = ''): Promise<PrivateNats> {
   const program = process.env['TEST_NATS_PROGRAM'];
@@ -29,7 +30,7 @@ export async function startNats(configuration = ''): Promise<PrivateNats> {
   for (const end = Date.now() + START_MS; ;) {
     const store = mkdtempSync(join(tmpdir(), 'rookery-nats-'));
     writeFileSync(join(store, 'nats.conf'), configuration);
-    // Somebody else may take the port before the server does; then another one is as good.
+    // Another process may take the port before the server does; then another port is used.
     const server = new PrivateNats(program, store, await freePort());
     if (await server.begin()) return server;
     await server.drop();
@@ -57,7 +58,7 @@ export class PrivateNats {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Again on its port, which somebody else may hold for a moment. */
+  /** Starts again on its port, which another process may use for a moment. */
   async start(): Promise<void> {
     for (const end = Date.now() + START_MS; !(await this.begin());) {
       if (Date.now() > end) throw new Error(DID_NOT_START);
@@ -65,7 +66,7 @@ export class PrivateNats {
     }
   }
 
-  /** One try. Answers false when the server ended by itself. */
+  /** Tries once to start. Returns false when the server ended. */
   async begin(): Promise<boolean> {
     const name = `test-${randomUUID()}`;
     const at = ['-a', '127.0.0.1', '-p', String(this.port), '-n', name];
@@ -98,7 +99,7 @@ export class PrivateNats {
   }
 }
 
-/** nats-server speaks first: a connection that is greeted with INFO and this name is served by that very server. */
+/** Whether this very server listens on the port: nats-server greets each connection with INFO and its name. */
 function greets(port: number, name: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: '127.0.0.1' });

@@ -3,10 +3,10 @@ import type { Viewer } from '@rookery/kernel';
 import { SEED_EPOCH } from './directory-seed';
 
 /**
- * An ordinary signed-in person with an `api` token. Over a seeded directory use `seed.viewer(user)`, which carries the
+ * An ordinary signed-in user with an `api` token. Over a seeded directory use `seed.viewer(user)`, which has the
  * version of the seed.
  */
-export function aViewer(over: Partial<Viewer> = {}): Viewer {
+export function makeViewer(over: Partial<Viewer> = {}): Viewer {
   return {
     userId: 101,
     username: 'user101',
@@ -17,7 +17,7 @@ export function aViewer(over: Partial<Viewer> = {}): Viewer {
     scopes: ['api'],
     impersonatorId: null,
     isBySudo: false,
-    makerId: null,
+    creatorId: null,
     address: null,
     directory: { version: 0, epoch: SEED_EPOCH },
     requestId: randomUUID(),
@@ -28,5 +28,5 @@ export function aViewer(over: Partial<Viewer> = {}): Viewer {
 
 /** A caller without a token. */
 export function anonymousViewer(over: Partial<Viewer> = {}): Viewer {
-  return { ...aViewer(), userId: null, username: null, tokenId: null, scopes: [], ...over };
+  return { ...makeViewer(), userId: null, username: null, tokenId: null, scopes: [], ...over };
 }

@@ -1,6 +1,6 @@
 /**
- * Documents that are written by hand name files, commands, decisions, tables and versions of packages that exist, and
- * name all tables that there are but for those of plain collections.
+ * Files, commands, decisions, tables and versions of packages in hand-written documents exist, and the documents name all
+ * tables except those of plain collections.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -12,16 +12,22 @@ import { entitiesOf } from '../table-owners.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDERS = ['apps', 'libs', 'tools', 'docs', 'deploy'];
-/** The resource of the recipes, and what only a running estate has. */
+/** The sample resource of the recipes, and files that only a running estate has. */
 const EXAMPLES = /(^|[/.])pins?([/.]|$)|^\.rookery\/|^\/|[<>*…{}]/;
 
 const files = [...readdirSync(root), ...FOLDERS.flatMap((folder) => filesBelow(folder))].map((name) =>
   name.replaceAll('\\', '/'),
 );
 const documents = files.filter((file) =>
-  /^(README|CONTRIBUTING)\.md$|^docs\/[a-z-]+\.md$|^docs\/adr\/README\.md$|^apps\/[a-z]+\/README\.md$/.test(file),
+  /^(README|CONTRIBUTING)\.md$|^docs\/(recipes\/)?[a-z-]+\.md$|^docs\/adr\/README\.md$|^apps\/[a-z]+\/README\.md$/.test(
+    file,
+  ),
 );
 
+/**
+ * @param {string} folder
+ * @returns {string[]}
+ */
 function filesBelow(folder) {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
@@ -31,9 +37,12 @@ function filesBelow(folder) {
 }
 
 const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** @type {Record<string, string>} */
 const packages = { ...dependencies, ...devDependencies };
+/** @param {string} file */
 const read = (file) => readFileSync(join(root, file), 'utf8');
-const isNamed = (path) =>
+/** @param {string} path */
+const exists = (path) =>
   files.some((file) => file === path || file.endsWith(`/${path}`)) || existsSync(join(root, path));
 
 /** Tables whose wing declares a `collection` of them. */
@@ -43,18 +52,22 @@ function plainCollections() {
     const sources = sourcesOf(join(root, 'apps', service));
     const entities = entitiesOf(sources);
     const declared = sources.flatMap(({ tree }) => [...tree.text.matchAll(/\bcollection(?:<[^>]*>)?\((\w+)/g)]);
-    return declared.flatMap(([, name]) => entities.get(name)?.table ?? []);
+    return declared.flatMap(([, name = '']) => entities.get(name)?.table ?? []);
   });
   return new Set(tables);
 }
 
 describe('documents', () => {
+  it('CONTRIBUTING.md has at most 8 KB; details belong into docs/', () => {
+    assert.ok(Buffer.byteLength(read('CONTRIBUTING.md')) <= 8 * 1024);
+  });
+
   for (const document of documents) {
     const text = read(document);
 
     it(`${document} names the versions of packages that are installed`, () => {
       const named = [...text.matchAll(/(?<=[ (])(@?[a-z][a-z/-]*)@(\d+(?:\.\d+){2})\b/g)];
-      const others = named.filter(([, name, version]) => (packages[name] ?? version) !== version);
+      const others = named.filter(([, name = '', version]) => (packages[name] ?? version) !== version);
       assert.deepEqual(
         others.map(([text]) => text),
         [],
@@ -63,14 +76,14 @@ describe('documents', () => {
 
     it(`${document} names files that exist`, () => {
       const spans = [...text.matchAll(/`([\w./-]+(?:\/|\.(?:ts|mjs|cjs|md|tsv|json|yml|yaml)))`/g)].map(
-        ([, span]) => span,
+        ([, span = '']) => span,
       );
       const named = spans.filter((span) => !span.startsWith('.') && !EXAMPLES.test(span));
-      assert.deepEqual([...new Set(named.filter((span) => !isNamed(span)))], []);
+      assert.deepEqual([...new Set(named.filter((span) => !exists(span)))], []);
     });
 
-    it(`${document} links to what is there`, () => {
-      const links = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link]) => link);
+    it(`${document} links to existing files`, () => {
+      const links = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
       const local = links.filter((link) => !/^[a-z]+:/.test(link));
       assert.deepEqual(
         local.filter((link) => !existsSync(join(root, dirname(document), link))),
@@ -78,7 +91,7 @@ describe('documents', () => {
       );
     });
 
-    it(`${document} cites decisions that were made`, () => {
+    it(`${document} cites existing decisions`, () => {
       const cited = [...text.matchAll(/\bADR (\d{4})/g)].map(([, number]) => `docs/adr/${number}-`);
       assert.deepEqual(
         cited.filter((start) => !files.some((file) => file.startsWith(start))),
@@ -88,7 +101,7 @@ describe('documents', () => {
 
     it(`${document} names commands of package.json`, () => {
       const { scripts } = JSON.parse(read('package.json'));
-      const named = [...text.matchAll(/\bnpm run ([a-z:-]+)/g)].map(([, name]) => name);
+      const named = [...text.matchAll(/\bnpm run ([a-z:-]+)/g)].map(([, name = '']) => name);
       assert.deepEqual(
         named.filter((name) => !(name in scripts)),
         [],
@@ -96,22 +109,23 @@ describe('documents', () => {
     });
   }
 
-  it('say by which key every table will be split', () => {
+  it('name the sharding key of every table', () => {
     const sources = files.filter((file) =>
       /^(apps|libs)\/[a-z0-9-]+\/src\/.*\d{13}-.*\.ts$|\.migrations\.ts$/.test(file),
     );
     const tables = sources.flatMap((file) =>
-      [...read(file).matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/g)].map(([, table]) => table),
+      [...read(file).matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/g)].map(([, table = '']) => table),
     );
     const scaling = read('docs/scaling.md');
     const plain = plainCollections();
-    const isSaid = (table) =>
+    /** @param {string} table */
+    const hasKey = (table) =>
       plain.has(table) ||
       scaling.includes(`\`${table}\``) ||
       (table.startsWith('directory_') && scaling.includes('`directory_*`'));
     assert.ok(tables.length > 20);
     assert.deepEqual(
-      [...new Set(tables)].filter((table) => !isSaid(table)),
+      [...new Set(tables)].filter((table) => !hasKey(table)),
       [],
     );
   });

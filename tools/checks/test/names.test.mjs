@@ -1,18 +1,20 @@
-/** The rules about names of classes, methods and parameters bite: each is broken by a planted class. */
+/** The rules about names of classes, methods and parameters: each is violated by a sample class. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ESLint } from 'eslint';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-// Without types: the planted file is in no program.
+// Without types, because the sample file is in no program.
 const eslint = new ESLint({ cwd: root });
 
+/** @param {string} code */
 async function refusals(code, file = 'pins.dto.ts') {
   const [result] = await eslint.lintText(code, { filePath: `${root}apps/package/src/pins/${file}` });
-  const broken = result.messages.find((message) => message.fatal);
+  const messages = result?.messages ?? [];
+  const broken = messages.find((message) => message.fatal);
   assert.equal(broken, undefined, `not linted: ${broken?.message}`);
-  return result.messages.filter(({ ruleId }) => ruleId === 'no-restricted-syntax').map(({ message }) => message);
+  return messages.filter(({ ruleId }) => ruleId === 'no-restricted-syntax').map(({ message }) => message);
 }
 
 describe('parameters', () => {
@@ -34,7 +36,7 @@ describe('parameters', () => {
 });
 
 describe('layers', () => {
-  it('show in the names of what is injected', async () => {
+  it('are the endings of the names of injected classes', async () => {
     assert.deepEqual(await refusals('class Row {} @Injectable() export class PinsService {}', 'pins.service.ts'), []);
     const wrong = await refusals('@Injectable() export class Pins {}', 'pins.service.ts');
     assert.match(wrong.join(), /ends in Service/);
@@ -42,7 +44,8 @@ describe('layers', () => {
     assert.match((await refusals('@Module({}) class Pins {}', 'pins.module.ts')).join(), /ends in Module/);
   });
 
-  it('have methods with verbs that say something', async () => {
+  it('have methods with meaningful verbs', async () => {
+    /** @param {string} name */
     const methods = (name) => refusals(`@Injectable() class PinsService { ${name}() {} }`, 'pins.service.ts');
     assert.deepEqual(await methods('list'), []);
     assert.deepEqual(await methods('getter'), []);

@@ -1,4 +1,8 @@
-/** The check of the OpenAPI document: what generators stumble over is told. */
+/**
+ * The check of the OpenAPI document reports defects that break client generators.
+ *
+ * @typedef {(list: any, document: any) => unknown} Change
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -7,6 +11,7 @@ import { openSchemas, problemsOf, problemsOfNames, problemsOfOpenSchemas } from 
 const DOCUMENT = readFileSync(new URL('../../../apps/gateway/openapi.json', import.meta.url), 'utf8');
 const LIST = '/api/v4/todos';
 
+/** @param {Change} change */
 async function problemsAfter(change) {
   const document = JSON.parse(DOCUMENT);
   change(document.paths[LIST].get, document);
@@ -14,8 +19,9 @@ async function problemsAfter(change) {
 }
 
 describe('the linter of the OpenAPI document', () => {
-  it('finds nothing as it is', async () => assert.equal(await problemsAfter(() => {}), ''));
+  it('accepts the document', async () => assert.equal(await problemsAfter(() => {}), ''));
 
+  /** @type {Record<string, [problem: RegExp, change: Change]>} */
   const refused = {
     'a parameter twice': [/unique `name` \+ `in`/, (list) => list.parameters.push(list.parameters[0])],
     'a name twice': [
@@ -23,7 +29,7 @@ describe('the linter of the OpenAPI document', () => {
       (list, { paths }) => (paths['/api/v4/user'].get.operationId = list.operationId),
     ],
     'no name': [/should contain `operationId`/, (list) => delete list.operationId],
-    'no way to sign in': [
+    'no authentication': [
       /should have security/,
       (list, document) => {
         delete list.security;
@@ -34,45 +40,52 @@ describe('the linter of the OpenAPI document', () => {
       /Can.t resolve \$ref/,
       (list) => list.parameters.push({ $ref: '#/components/parameters/No' }),
     ],
-    'a required field that is none': [
+    'a required field that does not exist': [
       /not defined|is undefined|must be defined/i,
       (_, { components }) => components.schemas.Todo.required.push('no'),
     ],
   };
   for (const [name, [problem, change]] of Object.entries(refused)) {
-    it(`tells of ${name}`, async () => assert.match(await problemsAfter(change), problem));
+    it(`reports ${name}`, async () => assert.match(await problemsAfter(change), problem));
   }
 });
 
-describe('names without words', () => {
+describe('names without a description', () => {
   const document = {
     paths: { '/pins': { get: { parameters: [{ name: 'hue', in: 'query', schema: { type: 'string' } }] } } },
     components: {
       schemas: { Pin: { type: 'object', properties: { id: { description: 'Its id.' }, shape: { type: 'string' } } } },
     },
   };
-  it('are told of unless they are listed, and so is what is listed for nothing', () => {
+  it('are reported unless they are listed, and so are needless entries of the list', () => {
     assert.deepEqual(problemsOfNames(document, ['hue', 'id']), [
-      'shape: nothing says what it is (about)',
-      'id: in plain-names.txt for nothing',
+      'shape: has no description (about)',
+      'id: is in plain-names.txt, but has a description',
     ]);
     assert.deepEqual(problemsOfNames(document, ['hue', 'shape']), []);
   });
 });
 
-describe('answers that may hold anything', () => {
+describe('answers without a schema', () => {
   const document = JSON.parse(DOCUMENT);
-  it('are told of, and there are none', () => assert.deepEqual(problemsOfOpenSchemas(document), []));
+  it('do not exist', () => assert.deepEqual(problemsOfOpenSchemas(document), []));
 
+  /** @type {Record<string, [at: string, change: (schemas: any) => unknown]>} */
   const refused = {
     'a field of any type': ['Note.body', ({ Note }) => (Note.properties.body = { description: 'Words.' })],
-    'an object of any fields': ['Project.namespace', ({ Project }) => delete Project.properties.namespace.properties],
-    'fields of no object': ['Egg', (schemas) => (schemas.Egg = { properties: {} })],
+    'an object without named fields': [
+      'Project.namespace',
+      ({ Project }) => delete Project.properties.namespace.properties,
+    ],
+    'fields without an object type': ['Egg', (schemas) => (schemas.Egg = { properties: {} })],
     'an open map': ['Note.x.*', ({ Note }) => (Note.properties.x = { type: 'object', additionalProperties: true })],
-    'a list of anything': ['Issue.labels[]', ({ Issue }) => (Issue.properties.labels = { type: 'array', items: {} })],
+    'a list without a schema of its items': [
+      'Issue.labels[]',
+      ({ Issue }) => (Issue.properties.labels = { type: 'array', items: {} }),
+    ],
   };
   for (const [name, [at, change]] of Object.entries(refused)) {
-    it(`tell of ${name}`, () => {
+    it(`include ${name}`, () => {
       const { components } = structuredClone(document);
       change(components.schemas);
       assert.ok(openSchemas({ components, paths: {} }).includes(at));

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
-import { readmeOf } from '../../readmes.mjs';
+import { readmeOf } from '../../generate/readmes.mjs';
 
 const PLACES =
   '# aviary\n\n<!-- generated: nouns -->\n<!-- end -->\n\nBy hand.\n\n<!-- generated: events -->\nold\n<!-- end -->\n';
@@ -19,9 +19,11 @@ const effects = [
   { effect: 'count-eggs', subject: 'other.egg.laid.v1' },
 ];
 
+/** @type {string[]} */
 const folders = [];
 afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
+/** @param {Record<string, string>} files */
 function repository(files) {
   const root = mkdtempSync(join(tmpdir(), 'rookery-readmes-'));
   folders.push(root);
@@ -34,7 +36,7 @@ function repository(files) {
 }
 
 describe('the README of a service', () => {
-  it('tells nouns with their tables, and events in and out, between what is written by hand', () => {
+  it('contains nouns with their tables, and sent and received events, between hand-written parts', () => {
     const root = repository({
       'README.md': PLACES,
       'src/nests/nests.module.ts': MODULE,
@@ -62,7 +64,7 @@ describe('the README of a service', () => {
     assert.equal(readmeOf(root, 'aviary', { events, effects }), text);
   });
 
-  it('says so when there is nothing', () => {
+  it('mentions that there are no nouns or events', () => {
     const root = repository({ 'README.md': PLACES, 'src/main.ts': '' });
     const text = readmeOf(root, 'aviary', { events: [], effects: [] });
     assert.match(text, /None yet\./);

@@ -1,4 +1,4 @@
-/** `npm run typecheck`, whose rules are in .oxlintrc.json: what does not compile is found, and what only a rule with types sees. */
+/** `npm run typecheck`, with the rules of .oxlintrc.json: finds compile errors, and violations of rules that need types. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,21 +12,24 @@ const TYPES = { compilerOptions: { strict: true, target: 'es2022', noEmit: true,
 const THENABLE = 'declare const request: { then(done: () => void, failed: () => void): void };\nrequest;\n';
 const RIGHT = 'export const hatch = async (): Promise<number> => 1;\nvoid hatch();\n';
 
-/** What each is there for, a file each. */
-const PLANTED = {
+/** One sample file for each rule. */
+const SAMPLES = {
   'src/right.ts': RIGHT,
   'src/mistyped.ts': "export const eggs: number = 'three';\n",
   'src/broken.ts': 'export const eggs = ;\n',
   'src/unawaited.ts': "import { hatch } from './right';\nhatch();\n",
   'src/misused.ts': "import { hatch } from './right';\nexport const laid = hatch() ? 1 : 2;\n",
   'src/waited.ts': 'export const wait = async (): Promise<number> => await 1;\n',
-  // Of what is like a promise, only the requests of tests are judged.
+  // Thenables are checked only in tests, because of supertest's requests.
   'src/thenable.ts': `export {};\n${THENABLE}`,
   'test/thenable.ts': `export {};\n${THENABLE}`,
 };
 
-/** Answers what the check says of the files, a line each: `file:line:column: message [severity/rule]`. */
-function saidOf(files) {
+/**
+ * Runs the check. `output` has lines of the form `file:line:column: message [severity/rule]`.
+ * @param {Record<string, string>} files
+ */
+function check(files) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'rookery-types-')));
   after(() => rmSync(folder, { recursive: true, force: true }));
   symlinkSync(`${ROOT}node_modules`, join(folder, 'node_modules'));
@@ -39,12 +42,12 @@ function saidOf(files) {
     ['--config', `${ROOT}.oxlintrc.json`, '--format', 'unix', 'src', 'test'],
     { cwd: folder, encoding: 'utf8' },
   );
-  return { status, said: stdout };
+  return { status, output: stdout };
 }
 
 describe('types', () => {
-  it('tell what does not compile, and what only a rule with types sees', () => {
-    const { status, said } = saidOf(PLANTED);
+  it('find compile errors, and violations of rules that need types', () => {
+    const { status, output } = check(SAMPLES);
     assert.equal(status, 1);
     const found = [
       'src/broken.ts:1:21: Expression expected. [Error/typescript(TS1109)]',
@@ -55,10 +58,10 @@ describe('types', () => {
       'src/waited.ts:1:56: Unexpected `await` of a non-Promise (non-"Thenable") value. [Error/typescript(await-thenable)]',
       'test/thenable.ts:3:1: Promises must be awaited, add void operator to ignore. [Error/typescript(no-floating-promises)]',
     ];
-    assert.deepEqual(said.match(/^.+typescript.+$/gm).sort(), found);
+    assert.deepEqual(output.match(/^.+typescript.+$/gm)?.sort(), found);
   });
 
-  it('say nothing of what is right', () => {
-    assert.equal(saidOf({ 'src/right.ts': RIGHT, 'test/right.ts': RIGHT }).status, 0);
+  it('accept correct files', () => {
+    assert.equal(check({ 'src/right.ts': RIGHT, 'test/right.ts': RIGHT }).status, 0);
   });
 });

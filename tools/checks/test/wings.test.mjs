@@ -1,4 +1,4 @@
-/** The checks of wings and of owners of tables: each finds what it is there for. */
+/** The checks of wings and of table owners: each rule finds a violation. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,16 +8,20 @@ import { misplacedEntities, tableOwners, unnamedAttachments, violationsOf as own
 import { DISTRICTS } from '../districts.mjs';
 import { roomViolationsOf, violationsOf as circlesOf } from '../wings.mjs';
 
+/** @type {string[]} */
 const folders = [];
 afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** A service with these files below `src`; wings get their modules. */
+/**
+ * Creates a service with these files below `src`, and with a module for each wing.
+ * @param {Record<string, string>} files
+ */
 function service(files) {
   const folder = mkdtempSync(join(tmpdir(), 'rookery-wings-'));
   folders.push(folder);
   const wings = new Set(Object.keys(files).map((name) => name.split('/')[0]));
-  const modules = [...wings].map((wing) => [`${wing}/${wing}.module.ts`, '']);
-  for (const [name, text] of [...modules, ...Object.entries(files)]) {
+  const modules = Object.fromEntries([...wings].map((wing) => [`${wing}/${wing}.module.ts`, '']));
+  for (const [name, text] of Object.entries({ ...modules, ...files })) {
     mkdirSync(dirname(join(folder, 'src', name)), { recursive: true });
     writeFileSync(join(folder, 'src', name), text);
   }
@@ -27,6 +31,7 @@ function service(files) {
 const NEST = `import { Column, Entity } from 'typeorm'; @Entity('nests') export class Nest { @Column('text') name: string; }`;
 
 describe('owners of tables', () => {
+  /** @type {[name: string, text: string][]} */
   const refused = [
     ['inserts', "const add = `insert into nests (name) values ('a')`;"],
     ['updates with an alias', 'const change = "update nests n set name = \'b\' where n.id = $1";'],
@@ -39,8 +44,8 @@ describe('owners of tables', () => {
     ['declares a collection of it', "const nests = collection(Nest, { within: 'birdId' });"],
     ['attaches it', "const attached = attachedTo({ table: 'nests', project: 'project_id' });"],
   ];
-  for (const [what, text] of refused) {
-    it(`refuses another wing that ${what}`, () => {
+  for (const [name, text] of refused) {
+    it(`refuses another wing that ${name}`, () => {
       const broken = ownershipOf(service({ 'nests/nest.entity.ts': NEST, 'birds/birds.service.ts': text }));
       assert.match(broken.join('\n'), /birds writes nests, which nests owns/);
     });
@@ -54,61 +59,64 @@ describe('owners of tables', () => {
       'eggs/egg-removal.ts': "export const attachedEggs = attachedTo({ table: 'eggs' });",
       'eggs/egg.kind.ts': 'export const eggKind = { attached: [attachedEggs] };',
     };
-    const [sentence, ...more] = unnamedAttachments(service(files));
-    assert.match(sentence, /nest-removal.ts:1 attaches a table, which @Attaches of the module of nests does not name/);
+    const [sentence = '', ...more] = unnamedAttachments(service(files));
+    assert.match(sentence, /nest-removal.ts:1 attaches a table, which @Attaches in the module of nests does not name/);
     assert.deepEqual(more, []);
   });
 
   it('refuses an attachment whose table no text names', () => {
     const files = { 'nests/nest.entity.ts': NEST, 'nests/nest-removal.ts': 'attachedTo({ table, project: x });' };
-    assert.match(ownershipOf(service(files)).join('\n'), /writes a table that its text does not name/);
+    assert.match(ownershipOf(service(files)).join('\n'), /writes a table without naming it in the text/);
   });
 
+  /** @type {[name: string, text: string][]} */
   const free = [
     ['reads', "const all = 'select * from nests n join birds b on b.id = n.bird_id for update of n';"],
     ['locks', "const one = 'select id from nests where id = $1 for no key update';"],
-    ['talks about updates', "const words = 'an update of nests is set apart';"],
+    ['mentions updates in prose', "const words = 'an update of nests is set apart';"],
     ['reads through a builder', "tx.manager.createQueryBuilder().from(Nest, 'n').getMany();"],
   ];
-  for (const [what, text] of free) {
-    it(`lets another wing that ${what}`, () => {
+  for (const [name, text] of free) {
+    it(`accepts another wing that ${name}`, () => {
       const files = { 'nests/nest.entity.ts': NEST, 'birds/birds.service.ts': text };
       assert.deepEqual(ownershipOf(service(files)), []);
     });
   }
 
-  it('demands that the module of a wing names its entities, and no others', () => {
+  it('requires that the module of a wing names its entities, and no others', () => {
+    /** @param {...string} names */
     const owns = (...names) => `@Owns(${names.join(', ')}) export class BirdsModule {}`;
+    /** @type {(birds: string, nests: string) => string} */
     const misplaced = (birds, nests) =>
       misplacedEntities(
         service({ 'nests/nest.entity.ts': NEST, 'nests/nests.module.ts': nests, 'birds/birds.module.ts': birds }),
       ).join('\n');
     assert.equal(misplaced('', owns('Nest')), '');
-    assert.match(misplaced('', ''), /declares Nest, which @Owns of the module of nests does not name/);
-    assert.match(misplaced(owns('Nest'), owns('Nest')), /@Owns of the module of birds names Nest/);
+    assert.match(misplaced('', ''), /declares Nest, which @Owns in the module of nests does not name/);
+    assert.match(misplaced(owns('Nest'), owns('Nest')), /@Owns in the module of birds names Nest/);
   });
 
-  it('refuses two writers of a table without an entity, and names the one of a single writer', () => {
+  it('refuses two writers of a table without an entity, and takes a single writer as the owner', () => {
     const eggs = "const lay = 'insert into eggs (id) values ($1)';";
     const alone = service({ 'nests/nests.service.ts': eggs });
-    assert.equal(tableOwners(alone).tables.get('eggs').owner, 'nests');
+    assert.equal(tableOwners(alone).tables.get('eggs')?.owner, 'nests');
     const shared = service({ 'nests/nests.service.ts': eggs, 'birds/birds.service.ts': eggs });
     assert.match(ownershipOf(shared).join('\n'), /eggs, which has no single owner/);
   });
 
   it('refuses a write whose table the text does not name', () => {
     const hidden = service({ 'nests/nests.service.ts': 'const drop = `delete from ${table} where id = $1`;' });
-    assert.match(ownershipOf(hidden).join('\n'), /writes a table that its text does not name/);
+    assert.match(ownershipOf(hidden).join('\n'), /writes a table without naming it in the text/);
   });
 
-  it('refuses a service that writes what a library keeps', () => {
+  it('refuses a service that writes a table of a library', () => {
     const outbox = service({ 'nests/nests.service.ts': "const add = 'insert into outbox (id) values ($1)';" });
-    assert.match(ownershipOf(outbox, new Set(['outbox'])).join('\n'), /which a library keeps/);
+    assert.match(ownershipOf(outbox, new Set(['outbox'])).join('\n'), /which belongs to a library/);
   });
 });
 
 describe('wings', () => {
-  it('refuses a circle over different files, of types too', () => {
+  it('refuses a circle over different files, also of types', () => {
     const folder = service({
       'nests/nests.service.ts': "import { Bird } from '../birds/bird';",
       'birds/bird.ts': 'export class Bird {}',
@@ -120,7 +128,7 @@ describe('wings', () => {
     assert.match(circlesOf(folder).join('\n'), /birds, eggs, nests use each other/);
   });
 
-  it('lets wings stand in layers, and whoever brings them together use all', () => {
+  it('accepts layers of wings, and a module of the service that imports all of them', () => {
     const folder = service({
       'nests/nests.service.ts': "import { Bird } from '../birds/bird';",
       'birds/bird.ts': 'export class Bird {}',
@@ -140,7 +148,10 @@ describe('wings', () => {
 });
 
 describe('districts', () => {
-  /** A service called collaboration, whose folders are those of the table. */
+  /**
+   * Creates a service called collaboration, with the districts of the table.
+   * @param {Record<string, string>} files
+   */
   function districted(files) {
     const parent = mkdtempSync(join(tmpdir(), 'rookery-districts-'));
     folders.push(parent);
@@ -148,14 +159,14 @@ describe('districts', () => {
       const wing = name.split('/').slice(0, 2);
       return [`${wing.join('/')}/${wing[1]}.module.ts`, ''];
     });
-    for (const [name, text] of [...modules, ...Object.entries(files)]) {
+    for (const [name, text] of Object.entries({ ...Object.fromEntries(modules), ...files })) {
       mkdirSync(dirname(join(parent, 'collaboration/src', name)), { recursive: true });
       writeFileSync(join(parent, 'collaboration/src', name), text);
     }
     return join(parent, 'collaboration');
   }
 
-  it('let a wing use wings of its own district and of those below', () => {
+  it('permit a wing to use wings of its own district and of districts below', () => {
     const folder = districted({
       'work/issues/issue.ts': "import '../snippets/snippet'; import '../../talk/notes/note';",
       'work/snippets/snippet.ts': "import '../../base/noteables/kind';",
@@ -165,7 +176,7 @@ describe('districts', () => {
     assert.deepEqual(circlesOf(folder), []);
   });
 
-  it('refuse an arrow that points up', () => {
+  it('refuse an upward import', () => {
     const folder = districted({
       'talk/notes/note.ts': "import '../../work/issues/issue';",
       'work/issues/issue.ts': '',
@@ -183,10 +194,10 @@ describe('districts', () => {
 
   it('refuse a folder of folders that the table does not name', () => {
     const folder = districted({ 'gossip/rumours/rumour.ts': '' });
-    assert.match(circlesOf(folder).join('\n'), /gossip holds folders only and is no district/);
+    assert.match(circlesOf(folder).join('\n'), /gossip contains only folders and is no district/);
   });
 
-  it('have only arrows that point down', () => {
+  it('use only districts below', () => {
     for (const table of Object.values(DISTRICTS)) {
       const order = Object.keys(table);
       for (const [district, below] of Object.entries(table)) {

@@ -1,19 +1,23 @@
 /**
- * Connections are cut over commits, once the server has done them: whoever wrote is told that nobody knows, and never to
- * send it again. Of what was written, everything follows exactly once. Whoever named their write sends it again until they
- * know: each is done once, and the last answer names what was made; who replaced their own token so has the new one.
+ * Connections are cut at commits after the server has executed them. Callers learn that the outcome is unknown, and are
+ * never asked to repeat the write. Effects of stored writes happen exactly once. Callers with an idempotency key repeat the
+ * write until they get an answer: each write is executed once, and the last answer describes the stored resource; callers
+ * that rotate their own token thus receive the new one.
  * Source: docs/reference/reliability.md 5.
+ *
+ * @import { Client, Person } from '../client.mjs'
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EVERY_MAIL, WITHOUT_RATES } from '../../estate/environment.mjs';
+import { EVERY_MAIL, WITHOUT_RATES } from '../../processes/environment.mjs';
 import { Ledger } from '../ledger.mjs';
 import { Proxy } from './proxy.mjs';
 
+/** Proportion of commits whose answer is lost. */
 const PART = 0.05;
-/** Of commits with a name. */
+/** The same for writes with an idempotency key. */
 const NAMED_PART = 0.4;
-/** Named writes of each kind that have to be in doubt. */
+/** Idempotent writes of each kind whose outcome has to be unknown at first. */
 const NAMED = 40;
 /** Notes a second, of all writers together. */
 const RATE = 20;
@@ -24,14 +28,29 @@ export async function prepare() {
 }
 
 /**
- * Shape: answers by status, how many commits were `cut`, how many writes were `invited` to be sent again; how many named
- * writes were in doubt, and of how many the last answer did not name the only thing made; `wrong` of all.
+ * Shape: `statuses` of the answers, `cut` commits, stored writes that callers were `invited` to repeat, idempotent writes with
+ * an unknown outcome, and those whose last answer did not describe the only stored resource; `wrong` is the number of
+ * violations.
+ * @param {Client} client
  */
 export async function run(client) {
-  const facts = { statuses: {}, cut: 0, invited: 0, examples: [] };
+  const facts = {
+    /** @type {Record<string, number>} */
+    statuses: {},
+    cut: 0,
+    invited: 0,
+    isBlind: 0,
+    namedInDoubt: 0,
+    misnamed: 0,
+    rotationsInDoubt: 0,
+    lockedOut: 0,
+    /** @type {string[]} */
+    examples: [],
+  };
   const ledger = new Ledger(client);
   await ledger.prepare();
   const verdict = await behindProxy(client, 'collaboration', async (proxy) => {
+    /** @type {string[]} */
     const invited = [];
     ledger.onAnswer = ({ status, headers }, entry) => {
       facts.statuses[status] = (facts.statuses[status] ?? 0) + 1;
@@ -45,9 +64,9 @@ export async function run(client) {
     const written = await ledger.markers();
     for (const marker of invited.filter((one) => written.has(one))) {
       facts.invited += 1;
-      if (facts.examples.length < 5) facts.examples.push(`${marker} is there, and was to be sent again`);
+      if (facts.examples.length < 5) facts.examples.push(`${marker} is stored, but the caller was asked to repeat it`);
     }
-    facts.isBlind = facts.statuses[502] === undefined ? 1 : 0;
+    facts.isBlind = facts.statuses['502'] === undefined ? 1 : 0;
     Object.assign(facts, await namedNotes(ledger, proxy));
     facts.cut = proxy.lostCount;
     return ledger.check();
@@ -60,47 +79,70 @@ export async function run(client) {
   return { ...verdict, ...facts, wrong };
 }
 
+/**
+ * @param {Ledger} ledger
+ * @param {Proxy} proxy
+ */
 async function namedNotes(ledger, proxy) {
   cuts(proxy, NAMED_PART);
   let inDoubt = 0;
   for (let index = 0; inDoubt < NAMED && index < NAMED * 20; index += 1) {
-    if ((await ledger.writeNamed(ledger.writers[index % ledger.writers.length])) > 0) inDoubt += 1;
+    const writer = /** @type {Person} */ (ledger.writers[index % ledger.writers.length]);
+    if ((await ledger.writeNamed(writer)) > 0) inDoubt += 1;
   }
   cuts(proxy, 0);
   return { namedInDoubt: inDoubt, misnamed: (await ledger.misnamed()).length + (inDoubt < NAMED ? 1 : 0) };
 }
 
-/** People who replace the token that they come with. */
+/**
+ * Users rotate the token that authenticates the request.
+ * @param {Client} client
+ * @param {Person[]} people
+ */
 async function namedRotations(client, people) {
   return behindProxy(client, 'identity', async (proxy) => {
-    const facts = { rotationsInDoubt: 0, lockedOut: 0, examples: [] };
+    const facts = { rotationsInDoubt: 0, lockedOut: 0, examples: /** @type {string[]} */ ([]) };
     for (let index = 0; facts.rotationsInDoubt < NAMED && index < NAMED * 20; index += 1) {
       cuts(proxy, 0);
-      const token = await client.tokenOf(people[index % people.length].id);
+      const { id } = /** @type {Person} */ (people[index % people.length]);
+      const token = await client.tokenOf(id);
       cuts(proxy, NAMED_PART);
       const how = { token, key: randomUUID() };
       const { status, body, doubts } = await client.named('POST', '/personal_access_tokens/self/rotate', how);
       if (doubts > 0) facts.rotationsInDoubt += 1;
-      const after = status === 200 ? (await client.named('GET', '/user', { token: body.token })).status : 'not asked';
+      const after = status === 200 ? (await client.named('GET', '/user', { token: body.token })).status : 'not checked';
       if (after === 200) continue;
       facts.lockedOut += 1;
-      facts.examples.push(`a rotation after ${doubts} doubts: ${status} ${JSON.stringify(body)}, then ${after}`);
+      facts.examples.push(
+        `a rotation after ${doubts} unknown outcomes: ${status} ${JSON.stringify(body)}, then ${after}`,
+      );
     }
     if (facts.rotationsInDoubt < NAMED) facts.lockedOut += 1;
     return facts;
   });
 }
 
-/** Shape: `part` of the commits is done, and not told. */
+/**
+ * Cuts the connection at a proportion of the commits, after the server has executed them.
+ * @param {Proxy} proxy
+ * @param {number} part
+ */
 function cuts(proxy, part) {
   proxy.losesAnswerTo = (bytes) => bytes.includes('COMMIT') && Math.random() < part;
 }
 
-/** With a service that reaches its database through a proxy. */
+/**
+ * Runs `use` while a service reaches its database through a proxy.
+ * @template T
+ * @param {Client} client
+ * @param {string} service
+ * @param {(proxy: Proxy) => Promise<T>} use
+ * @returns {Promise<T>}
+ */
 async function behindProxy(client, service, use) {
-  const process = client.estate.processes[service];
+  const process = client.process(service);
   const name = `DATABASE_URL_${service.toUpperCase()}`;
-  const direct = process.env[name];
+  const direct = process.env[name] ?? '';
   const { hostname: host, port } = new URL(direct);
   const proxy = await new Proxy(() => ({ host, port: Number(port) })).listen(0);
   const url = new URL(direct);

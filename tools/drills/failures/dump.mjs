@@ -1,15 +1,24 @@
-/** One service's database as it was a while ago, and its return: what an operator does with a dump. */
+/**
+ * Saves the database of one service and restores it later, as an operator does with a dump.
+ *
+ * @import { Estate } from '../../processes/estate.mjs'
+ * @typedef {(text: string, values?: unknown[]) => Promise<unknown>} Ask
+ */
 import pg from 'pg';
-import { nameOf } from '../../estate/databases.mjs';
+import { nameOf } from '../../servers/databases.mjs';
 
 export class Dump {
+  /**
+   * @param {Estate} estate
+   * @param {string} service
+   */
   constructor(estate, service) {
-    Object.assign(this, { estate, service });
+    this.estate = estate;
     this.live = nameOf(service);
     this.kept = `dump_${this.live}`;
   }
 
-  /** While everybody works; those who are connected lose their connections. */
+  /** Copies the database while the service works. Open connections are terminated. */
   async take() {
     await this.#use(async (ask) => {
       await ask(`ALTER DATABASE ${this.live} WITH ALLOW_CONNECTIONS false`);
@@ -19,7 +28,7 @@ export class Dump {
     });
   }
 
-  /** What was written since is gone, though it can still be looked at as `lost_…`. */
+  /** Restores the copy. The replaced database remains readable as `lost_…`. */
   async putBack() {
     await this.#use(async (ask) => {
       await ask(`ALTER DATABASE ${this.live} WITH ALLOW_CONNECTIONS false`);
@@ -30,12 +39,14 @@ export class Dump {
     });
   }
 
+  /** @param {Ask} ask */
   #endConnections(ask) {
     return ask('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [this.live]);
   }
 
+  /** @param {(ask: Ask) => Promise<void>} use */
   async #use(use) {
-    const client = new pg.Client({ connectionString: this.estate.postgres.url() });
+    const client = new pg.Client({ connectionString: this.estate.postgres?.url() });
     client.on('error', () => {});
     await client.connect();
     try {

@@ -1,26 +1,38 @@
 /**
- * A TCP proxy between two parts of the estate that can go wrong: a new connection goes where `target` says just then,
- * and those that are open can be made silent, as by a network that swallows all packets and says nothing, or be cut.
+ * TCP proxy between two parts of the estate that injects faults. A new connection goes to the current `target`. Open
+ * connections can be made silent, as by a network that drops all packets, or be cut.
+ *
+ * @import { AddressInfo, Socket } from 'node:net'
+ * @typedef {{ near: Socket, far: Socket, isSilent: boolean, isLosing: boolean }} Pair
  */
 import { connect, createServer } from 'node:net';
 
 export class Proxy {
+  /** @type {Set<Pair>} */
   #pairs = new Set();
-  /** Whether connections that come now are silent too. */
+  /** Whether new connections are silent, too. */
   swallowsNew = false;
-  /** Of what is asked, which the server does while the connection is cut instead of an answer. */
+  /**
+   * Whether the server should execute this request while the client's connection is cut before the answer.
+   * @type {(bytes: Buffer) => boolean}
+   */
   losesAnswerTo = () => false;
   lostCount = 0;
+  port = 0;
 
-  /** Shape: `target()` gives `{ host, port }`, or null when there is none, which cuts the connection. */
+  /**
+   * `target()` returns the address of the server, or null to cut the connection.
+   * @param {() => { host: string, port: number } | null} target
+   */
   constructor(target) {
     this.target = target;
     this.server = createServer({ allowHalfOpen: true }, (near) => this.#take(near));
   }
 
+  /** @param {number} port */
   async listen(port) {
-    await new Promise((resolve) => this.server.listen(port, '127.0.0.1', resolve));
-    this.port = this.server.address().port;
+    await new Promise((resolve) => this.server.listen(port, '127.0.0.1', () => resolve(undefined)));
+    this.port = /** @type {AddressInfo} */ (this.server.address()).port;
     return this;
   }
 
@@ -28,20 +40,21 @@ export class Proxy {
     return this.#pairs.size;
   }
 
+  /** @param {Socket} near */
   #take(near) {
     const to = this.target();
-    if (to === null) return near.resetAndDestroy();
+    if (to === null) return void near.resetAndDestroy();
     const far = connect({ ...to, allowHalfOpen: true });
     const pair = { near, far, isSilent: this.swallowsNew, isLosing: false };
     this.#pairs.add(pair);
-    for (const [from, into] of [
-      [near, far],
-      [far, near],
+    for (const { from, into } of [
+      { from: near, into: far },
+      { from: far, into: near },
     ]) {
       from.setNoDelay(true);
       from.on('data', (bytes) => this.#carry(pair, from, into, bytes));
       from.on('end', () => pair.isSilent || into.end());
-      // Whoever hears nothing does not hear of the end either.
+      // A silent connection does not transmit its end either.
       from.on('error', () => pair.isSilent || into.destroy());
       from.on('close', () => {
         if (!pair.isSilent) into.destroy();
@@ -50,23 +63,32 @@ export class Proxy {
     }
   }
 
+  /**
+   * @param {Pair} pair
+   * @param {Socket} from
+   * @param {Socket} into
+   * @param {Buffer} bytes
+   */
   #carry(pair, from, into, bytes) {
     if (pair.isSilent) return;
     if (from === pair.near && this.losesAnswerTo(bytes)) pair.isLosing = true;
-    if (from === pair.near || !pair.isLosing) return into.write(bytes);
+    if (from === pair.near || !pair.isLosing) return void into.write(bytes);
     this.lostCount += 1;
     pair.near.resetAndDestroy();
     pair.far.destroy();
   }
 
-  /** Makes open connections black holes, for good: all, or those that `chosen` wants. Shape: how many. */
+  /**
+   * Makes open connections permanently silent: all, or those that `chosen` selects. Returns their number.
+   * @param {(pair: Pair) => boolean} chosen
+   */
   swallow(chosen = () => true) {
     const pairs = [...this.#pairs].filter((pair) => !pair.isSilent && chosen(pair));
     for (const pair of pairs) pair.isSilent = true;
     return pairs.length;
   }
 
-  /** Ends all silent connections, as a network that is back says that it knows them no more. */
+  /** Resets all silent connections, as a network does after its recovery. */
   cut() {
     for (const { near, far, isSilent } of this.#pairs) {
       if (!isSilent) continue;
@@ -75,11 +97,12 @@ export class Proxy {
     }
   }
 
+  /** @returns {Promise<unknown>} */
   close() {
     for (const { near, far } of this.#pairs) {
       near.destroy();
       far.destroy();
     }
-    return new Promise((resolve) => this.server.close(resolve));
+    return new Promise((resolve) => this.server.close(() => resolve(undefined)));
   }
 }

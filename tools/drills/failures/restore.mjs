@@ -1,29 +1,34 @@
 /**
- * Identity's database, then that of collaboration, is put back to where it was two minutes ago, under load. Beyond what the
- * restore itself takes nothing is lost or doubled, nobody gets what is not theirs, no id of anything that was lost is
- * given to others, and no two notes have one Message-ID. Source: docs/reference/reliability.md 4.5, 2.6.
+ * The database of identity, then that of collaboration, is restored to its state of two minutes ago, under load. Apart from
+ * the data that the restore itself removes, no data is lost or duplicated, no user gains access to data of others, no id of
+ * a lost resource is assigned again, and no two notes share a Message-ID. Source: docs/reference/reliability.md 4.5, 2.6.
+ *
+ * @import { Client, Person } from '../client.mjs'
+ * @typedef {{ people: Person[], groups: number[], projects: number[] }} Lost
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { EVERY_MAIL, WITHOUT_RATES } from '../../estate/environment.mjs';
+import { EVERY_MAIL, WITHOUT_RATES } from '../../processes/environment.mjs';
 import { until } from '../client.mjs';
 import { Ledger } from '../ledger.mjs';
 import { MailFiles } from '../mail-files.mjs';
 import { Dump } from './dump.mjs';
 
-const OPERATE = fileURLToPath(new URL('../../estate/operate.mjs', import.meta.url));
-/** How far back. Units: ms. */
+const OPERATE = fileURLToPath(new URL('../../processes/operate.mjs', import.meta.url));
+/** Age of the restored state. Units: ms. */
 const SPAN_MS = 120_000;
 /** Notes a second. */
 const RATE = 8;
-/** Projects that a stranger makes as soon as identity is there again. */
+/** Projects that another user creates as soon as identity is available again. */
 const STRANGERS = 25;
+/** Projects of which eve becomes a member during the lost time. */
 const VAULTS = 3;
+/** Projects that are deleted during the lost time. */
 const DOOMED = 6;
-/** A token check that identity answered before it was lost holds for so long, be identity back sooner. Units: ms. */
+/** Time for which a gateway may use the result of an earlier token check. Units: ms. */
 const LEASE_MS = 1000;
 
 export async function prepare() {
@@ -36,8 +41,13 @@ export async function prepare() {
   };
 }
 
-/** Shape: facts of both rounds, and `wrong` of all. */
-export async function run(client, prepared, { spanMs = SPAN_MS } = {}) {
+/**
+ * Shape: figures of both rounds; `wrong` is the number of violations.
+ * @param {Client} client
+ * @param {unknown} _prepared
+ * @param {{ spanMs?: number }} [options]
+ */
+export async function run(client, _prepared, { spanMs = SPAN_MS } = {}) {
   const drill = new Restore(client, spanMs);
   try {
     await drill.prepare();
@@ -52,48 +62,67 @@ export async function run(client, prepared, { spanMs = SPAN_MS } = {}) {
 
 class Restore {
   wrong = 0;
+  /** @type {string[]} */
   examples = [];
+  /** @type {Ledger[]} */
   #ledgers = [];
+  /** @type {Person | undefined} */
+  eve;
+  /** @type {Person | undefined} */
+  stranger;
+  /** @type {number[]} */
+  vaults = [];
 
+  /**
+   * @param {Client} client
+   * @param {number} spanMs
+   */
   constructor(client, spanMs) {
-    Object.assign(this, { client, spanMs });
+    this.client = client;
+    this.spanMs = spanMs;
     this.estate = client.estate;
+    this.people = new Ledger(client);
   }
 
+  /** @param {string} text */
   #complain(text) {
     this.wrong += 1;
     if (this.examples.length < 8) this.examples.push(text);
   }
 
-  /** A round that cannot be brought to its end has found something. */
+  /**
+   * Runs a round. A round that cannot finish counts as a violation.
+   * @template T
+   * @param {string} name
+   * @param {() => Promise<T>} play
+   */
   async round(name, play) {
     try {
       return await play();
     } catch (error) {
-      this.#complain(`${name}: ${error.message}`);
-      return { failed: error.message };
+      this.#complain(`${name}: ${/** @type {Error} */ (error).message}`);
+      return { failed: /** @type {Error} */ (error).message };
     }
   }
 
+  /** @param {string} name */
   #ledger(name) {
     const ledger = new Ledger(this.client);
-    Object.assign(ledger, { seed: `${this.client.seed}-${name}` });
+    ledger.seed = `${this.client.seed}-${name}`;
     ledger.adopt(this.people);
     this.#ledgers.push(ledger);
     return ledger;
   }
 
-  /** Nobody writes any more, however it ended. */
+  /** Stops all load. */
   async close() {
     await Promise.all(this.#ledgers.map((ledger) => ledger.stop()));
   }
 
   async prepare() {
-    this.people = new Ledger(this.client);
     await this.people.prepare();
     this.eve = await this.client.person('eve');
     this.stranger = await this.client.person('stranger');
-    this.vaults = [];
     for (let index = 0; index < VAULTS; index += 1)
       this.vaults.push(await this.client.projectWithIssue(`vault${index}`));
   }
@@ -105,22 +134,24 @@ class Restore {
     ledger.write(RATE);
     await delay(1000);
     await dump.take();
-    const lost = await this.#loseThings();
-    await this.estate.processes.identity.kill();
+    const lost = await this.#createLostData();
+    await this.client.process('identity').kill();
     const lostAt = performance.now();
     await dump.putBack();
-    await this.estate.processes.identity.start();
-    const [given, stale] = await Promise.all([this.#strange(lost), this.#peek(lost, lostAt)]);
+    await this.client.process('identity').start();
+    const [given, stale] = await Promise.all([this.#createProjects(lost), this.#readLostData(lost, lostAt)]);
     await ledger.stop();
-    const verdict = await this.#judge('identity', ledger);
+    const verdict = await this.#verify('identity', ledger);
     const lists = await this.#dropLost(lost);
     return { ...verdict, given, stale, lists, made: lost.projects.length };
   }
 
-  /** What the restore will take: people, groups, projects with a secret issue each, and memberships of eve. */
-  async #loseThings() {
-    const { client, eve } = this;
-    const lost = { people: [], groups: [], projects: [], secrets: [] };
+  /** Creates the data that the restore will remove: users, groups, projects with secret issues, and memberships of eve. */
+  async #createLostData() {
+    const { client } = this;
+    const eve = /** @type {Person} */ (this.eve);
+    /** @type {Lost} */
+    const lost = { people: [], groups: [], projects: [] };
     for (const vault of this.vaults) await client.join(vault, [eve], 40);
     for (const end = Date.now() + this.spanMs; Date.now() < end; await delay(500)) {
       const name = `lost${lost.projects.length}`;
@@ -134,31 +165,34 @@ class Restore {
       lost.projects.push(project.id);
     }
     const seen = await client.api('GET', `/projects/${this.vaults[0]}/issues`, { token: eve.token });
-    if (seen.status !== 200) this.#complain('eve had nothing to lose');
+    if (seen.status !== 200) this.#complain('eve had no access before the restore');
     return lost;
   }
 
-  /** Somebody makes projects at once. Shape: how many were asked for, made, and were refused for a moment. */
-  async #strange(lost) {
+  /**
+   * Another user creates projects. Shape: numbers of created projects and of temporary refusals.
+   * @param {Lost} lost
+   */
+  async #createProjects(lost) {
     const facts = { made: 0, refused: 0 };
-    const { token } = this.stranger;
+    const { token } = /** @type {Person} */ (this.stranger);
     for (let index = 0; index < STRANGERS; index += 1) {
       const json = { name: `strange${index}`, visibility: 'private' };
       const { status, body } = await this.client.api('POST', '/projects', { token, json });
       if (status === 503) {
         facts.refused += 1;
         index -= 1;
-        if (facts.refused > 300) throw new Error('nobody can make anything');
+        if (facts.refused > 300) throw new Error('no project can be created');
         await delay(100);
         continue;
       }
       if (status !== 201) throw new Error(`POST /projects: ${status} ${JSON.stringify(body)}`);
       facts.made += 1;
-      if (lost.projects.includes(body.id)) this.#complain(`project ${body.id} was given again`);
+      if (lost.projects.includes(body.id)) this.#complain(`project id ${body.id} was assigned again`);
       const isRead = async () => {
         const issues = await this.client.api('GET', `/projects/${body.id}/issues`, { token });
         if (issues.status === 200 && issues.body.length > 0)
-          this.#complain(`a stranger reads "${issues.body[0].title}"`);
+          this.#complain(`another user reads "${issues.body[0].title}"`);
         return issues.status === 200;
       };
       await until('its issues are listed', isRead, 15_000).catch((error) => this.#complain(error.message));
@@ -166,22 +200,32 @@ class Restore {
     return facts;
   }
 
-  /** Who lost what they had asks for it again and again. Shape: how often they were refused, let in, and let in by a lease. */
-  async #peek(lost, lostAt) {
+  /**
+   * Users who lost access request the data repeatedly. Shape: numbers of requests, refusals, permitted requests, and
+   * requests that were permitted by an earlier token check.
+   * @param {Lost} lost
+   * @param {number} lostAt
+   */
+  async #readLostData(lost, lostAt) {
     const facts = { asked: 0, refused: 0, allowed: 0, leased: 0 };
-    const { eve, client } = this;
+    const { client } = this;
+    const eve = /** @type {Person} */ (this.eve);
     const tokens = lost.people.slice(-3).map(({ token }) => token);
-    const questions = [
-      ...this.vaults.flatMap((id) => [
-        [`/projects/${id}/issues`, eve.token, 404],
-        [`/projects/${id}`, eve.token, 404],
-      ]),
-      ...tokens.map((token) => ['/user', token, 401]),
-      ...tokens.map((token) => ['/todos', token, 401]),
+    /** @type {[path: string, token: string, expected: number][]} */
+    const requests = [
+      ...this.vaults.flatMap(
+        (id) =>
+          /** @type {[string, string, number][]} */ ([
+            [`/projects/${id}/issues`, eve.token, 404],
+            [`/projects/${id}`, eve.token, 404],
+          ]),
+      ),
+      ...tokens.map((token) => /** @type {[string, string, number]} */ (['/user', token, 401])),
+      ...tokens.map((token) => /** @type {[string, string, number]} */ (['/todos', token, 401])),
     ];
     const from = performance.now();
     for (const end = Date.now() + 12_000; Date.now() < end; await delay(20)) {
-      for (const [path, token, expected] of questions) {
+      for (const [path, token, expected] of requests) {
         const isLeased = performance.now() - lostAt < LEASE_MS;
         const { status } = await client.api('GET', path, { token });
         facts.asked += 1;
@@ -190,16 +234,19 @@ class Restore {
         else if (status === 200) {
           facts.allowed += 1;
           this.#complain(
-            `GET ${path}: allowed ${Math.round(performance.now() - from)} ms after identity was there again`,
+            `GET ${path}: allowed ${Math.round(performance.now() - from)} ms after identity was available again`,
           );
         }
       }
     }
-    if (facts.refused === 0) this.#complain('nobody was refused anything');
+    if (facts.refused === 0) this.#complain('no request was refused');
     return facts;
   }
 
-  /** The operator looks at what is lost and drops it. Shape: how much was listed, before and after. */
+  /**
+   * The operator lists the lost resources and drops them. Shape: the number of listed resources.
+   * @param {Lost} lost
+   */
   async #dropLost(lost) {
     const listed = async () => (await this.#operate('lost', 'collaboration', 'list')).trim().split('\n').slice(0, -1);
     const before = await listed();
@@ -207,29 +254,32 @@ class Restore {
       if (!before.some((line) => line.startsWith(`project ${id} `))) this.#complain(`project ${id} is not listed`);
     const shown = await this.client.done(200, 'GET', '/issues?scope=all&search=secret%20of');
     if (shown.length > 0) this.#complain(`${shown.length} lost issues are listed`);
-    const ids = (kind) => before.filter((line) => line.startsWith(`${kind} `)).map((line) => line.split(' ')[1]);
+    /** @param {string} kind */
+    const ids = (kind) => before.filter((line) => line.startsWith(`${kind} `)).map((line) => line.split(' ')[1] ?? '');
     for (const kind of ['project', 'group', 'user'])
       if (ids(kind).length > 0)
         await this.#operate('lost', 'identity', 'drop', kind, ...ids(kind)).catch((error) =>
           this.#complain(error.stderr ?? error.message),
         );
     const held = () => this.#issuesOf(lost.projects);
-    await until('everything lost is dropped', async () => (await held()) === 0).catch(() => {});
-    await until('nothing is listed', async () => (await listed()).length === 0).catch(() => {});
-    if ((await held()) > 0) this.#complain(`${await held()} issues stay`);
+    await until('all lost resources are dropped', async () => (await held()) === 0).catch(() => {});
+    await until('the list is empty', async () => (await listed()).length === 0).catch(() => {});
+    if ((await held()) > 0) this.#complain(`${await held()} issues remain`);
     const left = await listed();
     if (left.length > 0) this.#complain(`still listed: ${left[0]}`);
     return { listed: before.length };
   }
 
+  /** Shape: figures of the round. */
   async collaboration() {
+    /** @type {number[]} */
     const doomed = [];
     for (let index = 0; index < DOOMED; index += 1) doomed.push(await this.client.projectWithIssue(`doomed${index}`));
     const dump = new Dump(this.estate, 'collaboration');
     const before = this.#ledger('before');
     before.write(RATE);
     await delay(4000);
-    // What was just written has not had all its effects.
+    // Effects of the latest writes are still pending.
     await before.stop();
     await dump.take();
     const between = this.#ledger('between');
@@ -239,22 +289,25 @@ class Restore {
       await this.#remove(id);
     }
     await delay(this.spanMs / (DOOMED + 1));
-    await until('what was removed is dropped', async () => (await this.#issuesOf(doomed)) === 0);
+    await until('issues of deleted projects are dropped', async () => (await this.#issuesOf(doomed)) === 0);
     await between.stop();
-    await this.estate.processes.collaboration.kill();
+    await this.client.process('collaboration').kill();
     await dump.putBack();
-    await this.estate.processes.collaboration.start();
+    await this.client.process('collaboration').start();
     const after = this.#ledger('after');
     after.write(RATE);
     await delay(5000);
     await after.stop();
-    const verdicts = { before: await this.#judge('before', before), after: await this.#judge('after', after) };
-    await until('what was removed is dropped again', async () => (await this.#issuesOf(doomed)) === 0, 30_000).catch(
-      async () => this.#complain(`${await this.#issuesOf(doomed)} issues of removed projects are there again`),
-    );
+    const verdicts = { before: await this.#verify('before', before), after: await this.#verify('after', after) };
+    await until(
+      'issues of deleted projects are dropped again',
+      async () => (await this.#issuesOf(doomed)) === 0,
+      30_000,
+    ).catch(async () => this.#complain(`${await this.#issuesOf(doomed)} issues of deleted projects exist again`));
     return verdicts;
   }
 
+  /** @param {number} id */
   async #remove(id) {
     const { client } = this;
     const { path_with_namespace: path } = await client.done(200, 'GET', `/projects/${id}`);
@@ -264,16 +317,21 @@ class Restore {
     await client.done(202, 'DELETE', `/projects/${id}?${query}`);
   }
 
-  async #judge(name, ledger) {
+  /**
+   * @param {string} name
+   * @param {Ledger} ledger
+   */
+  async #verify(name, ledger) {
     const { examples, ...verdict } = await ledger.check();
     for (const example of examples) this.#complain(`${name}: ${example}`);
-    if (verdict.refused > 0) this.#complain(`${name}: ${verdict.refused} were refused`);
-    if (verdict.acknowledged === 0) this.#complain(`${name}: nothing was written`);
+    if (verdict.refused > 0) this.#complain(`${name}: ${verdict.refused} writes were refused`);
+    if (verdict.acknowledged === 0) this.#complain(`${name}: no note was written`);
     return verdict;
   }
 
-  /** E-mails about different notes, by the marker that their text has, with one Message-ID. */
+  /** Number of e-mails about different notes (identified by their marker) with the same Message-ID. */
   async wrongMessageIds() {
+    /** @type {Map<string | undefined, string>} */
     const markers = new Map();
     let wrong = 0;
     for (const { id, text } of await new MailFiles(this.estate.mailDir).all()) {
@@ -289,21 +347,28 @@ class Restore {
     return wrong;
   }
 
-  #issuesOf(projects) {
-    return this.#count('issues where project_id = any($1)', [projects]);
-  }
-
-  async #count(what, values) {
-    const database = new pg.Client({ connectionString: this.estate.databases.collaboration });
+  /**
+   * Number of stored issues of projects.
+   * @param {number[]} projects
+   * @returns {Promise<number>}
+   */
+  async #issuesOf(projects) {
+    const database = new pg.Client({ connectionString: this.estate.databases['collaboration'] });
     await database.connect();
     try {
-      const { rows } = await database.query(`select count(*)::int as count from ${what}`, values);
+      const counting = 'select count(*)::int as count from issues where project_id = any($1)';
+      const { rows } = await database.query(counting, [projects]);
       return rows[0].count;
     } finally {
       await database.end();
     }
   }
 
+  /**
+   * @param {string} command
+   * @param {string} service
+   * @param {...string} words
+   */
   async #operate(command, service, ...words) {
     const env = { ...process.env, ROOKERY_DATA: this.estate.dataDir };
     const { stdout } = await promisify(execFile)(process.execPath, [OPERATE, command, service, ...words], { env });

@@ -1,51 +1,77 @@
 /**
- * Two replicas of each process behind a balancer, and each restarted in turn while people write: nobody gets anything
- * but 2xx. Source: docs/reference/reliability.md 6.4.
+ * Two replicas of each process behind a load balancer are restarted in turn while users write: all answers are 2xx.
+ * Source: docs/reference/reliability.md 6.4.
+ *
+ * @import { ServiceProcess } from '../../processes/service-process.mjs'
+ * @typedef {{ restarts: number, statuses: Record<string, number>, slowestMs: number, examples: string[] }} Facts
+ * @typedef {Record<string, Balancer>} Balancers
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { PROCESSES, SERVICES, WITHOUT_RATES } from '../../estate/environment.mjs';
+import { PROCESSES, SERVICES, WITHOUT_RATES } from '../../processes/environment.mjs';
 import { Client, until } from '../client.mjs';
 import { Ledger } from '../ledger.mjs';
 import { Proxy } from './proxy.mjs';
 
 const WRITERS = 8;
-/** Notes a second that are followed to their to-dos, events and mails. */
+/** Notes per second whose to-dos and events are verified. */
 const FOLLOWED = 8;
-/** Projects of which one gateway is asked right after the other made them. */
+/** Projects that are requested from one gateway right after the other gateway created them. */
 const ELSEWHERE = 40;
-/** How often a balancer asks who is ready. Units: ms. */
-const LOOK_MS = 250;
-/** The product's own, which the estate of one machine does without. */
+/** Interval of the balancers' readiness checks. Units: ms. */
+const CHECK_MS = 250;
+/** The product's default, which an estate on one machine overrides. */
 const SHUTDOWN_DELAY_MS = '5000';
 
-/** A balancer a service: where the gateway and the other services look for it. */
+/** Starts a balancer for each process; the gateway and the services reach each other through them. */
 export async function prepare() {
+  /** @type {Balancers} */
   const balancers = {};
-  for (const name of PROCESSES) balancers[name] = await new Balancer().listen(0);
-  const upstreams = SERVICES.map((name) => [`GATEWAY_UPSTREAM_${name.toUpperCase()}`, balancers[name].url]);
+  for (const name of PROCESSES) {
+    const balancer = new Balancer();
+    await balancer.listen(0);
+    balancers[name] = balancer;
+  }
+  const upstreams = SERVICES.map((name) => [`GATEWAY_UPSTREAM_${name.toUpperCase()}`, balancerOf(balancers, name).url]);
   const server = { balancers, close: () => Promise.all(Object.values(balancers).map((one) => one.close())) };
   return { env: { ...WITHOUT_RATES, SHUTDOWN_DELAY_MS, ...Object.fromEntries(upstreams) }, server };
 }
 
-/** Shape: `restarts`, answers by status, why some were 502 to 504, `wrong` of all that were not 2xx and of what the ledger misses. */
+/**
+ * @param {Balancers} balancers
+ * @param {string} name
+ */
+function balancerOf(balancers, name) {
+  const balancer = balancers[name];
+  if (!balancer) throw new Error(`${name} has no balancer`);
+  return balancer;
+}
+
+/**
+ * Shape: `restarts`, answers by status, reasons of answers 502 to 504; `wrong` is the number of answers other than 2xx and of
+ * violations that the ledger finds.
+ * @param {Client} given
+ * @param {{ server: { balancers: Balancers } }} prepared
+ */
 export async function run({ estate, seed }, { server: { balancers } }) {
-  const replicas = await doubled(estate, balancers);
-  const client = new Client(Object.create(estate, { baseUrl: { value: balancers.gateway.url } }), seed);
+  const replicas = await startReplicas(estate, balancers);
+  const { url } = balancerOf(balancers, 'gateway');
+  const client = new Client(Object.create(estate, { baseUrl: { value: url } }), seed);
+  /** @type {Facts} */
   const facts = { restarts: 0, statuses: {}, slowestMs: 0, examples: [] };
-  await askedElsewhere(client, facts);
+  await requestElsewhere(client, facts);
   const ledger = new Ledger(client, { mails: false });
   await ledger.prepare();
   const writers = new Writers(client, facts);
   await writers.begin();
   ledger.write(FOLLOWED);
   for (const name of [...SERVICES, 'gateway']) {
-    for (const replica of replicas[name]) {
+    for (const replica of replicas[name] ?? []) {
       await replica.kill('SIGTERM');
       await replica.start();
-      await until(`${name} is balanced again`, () => balancers[name].isReady(replica));
+      await until(`${name} is balanced again`, () => balancerOf(balancers, name).isReady(replica));
       facts.restarts += 1;
     }
   }
@@ -63,13 +89,17 @@ export async function run({ estate, seed }, { server: { balancers } }) {
   };
 }
 
-/** What processes logged of answers 502 to 504, by process and reason; health left out. */
+/**
+ * Counts of answers 502 to 504 in the logs, by process and reason, without health checks.
+ * @param {string} folder
+ */
 function reasonsOf(folder) {
+  /** @type {Record<string, number>} */
   const counts = {};
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.log'))) {
     for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
       const [, reason] = /"answered that something is unavailable: ([a-z ]+)/.exec(line) ?? [];
-      if (!reason || reason === 'not ready') continue;
+      if (reason === undefined || reason === 'not ready') continue;
       const name = `${file.replace('.log', '')}: ${reason}`;
       counts[name] = (counts[name] ?? 0) + 1;
     }
@@ -77,29 +107,42 @@ function reasonsOf(folder) {
   return counts;
 }
 
-/** What was made by one gateway is asked for at the other at once: by its id, and by a person who was just let in. */
-async function askedElsewhere(client, facts) {
+/**
+ * Requests resources from one gateway right after the other created them: by id, and as a user who just became a member.
+ * @param {Client} client
+ * @param {Facts} facts
+ */
+async function requestElsewhere(client, facts) {
   const group = await client.made('/groups', { name: 'places', path: `places-${client.seed}` });
   const person = await client.person('elsewhere');
-  const asked = async (path, json, token) => {
+  /** @type {(path: string, json: object, token?: string) => Promise<any>} */
+  const create = async (path, json, token) => {
     const [status, text] = await sent(client, path, json, { agent: false, token });
-    facts.statuses[status] = (facts.statuses[status] ?? 0) + 1;
-    if (status !== 201) facts.examples.push(`${status} by another gateway: ${text}`);
+    facts.statuses[`${status}`] = (facts.statuses[`${status}`] ?? 0) + 1;
+    if (status !== 201) facts.examples.push(`${status} from another gateway: ${text}`);
     return status === 201 ? JSON.parse(text) : {};
   };
   for (let round = 0; round < ELSEWHERE; round += 1) {
-    const { id } = await asked('/projects', { name: `elsewhere ${round}`, namespace_id: group.id });
-    await asked(`/projects/${id}/issues`, { title: 'elsewhere' });
-    await asked(`/projects/${id}/members`, { user_id: person.id, access_level: 20 });
-    await asked(`/projects/${id}/issues/1/notes`, { body: 'elsewhere' }, person.token);
+    const { id } = await create('/projects', { name: `elsewhere ${round}`, namespace_id: group.id });
+    await create(`/projects/${id}/issues`, { title: 'elsewhere' });
+    await create(`/projects/${id}/members`, { user_id: person.id, access_level: 20 });
+    await create(`/projects/${id}/issues/1/notes`, { body: 'elsewhere' }, person.token);
   }
 }
 
-/** Shape: status and text. Errors: what the connection says. */
+/**
+ * Sends a POST. Shape: status and text. Errors: those of the connection.
+ * @param {Client} client
+ * @param {string} path
+ * @param {object} json
+ * @param {{ agent: Agent | false, token?: string | undefined }} options
+ * @returns {Promise<[status: number | undefined, text: string]>}
+ */
 function sent({ estate }, path, json, { agent, token = estate.token }) {
   const headers = { 'private-token': token, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
-    const asked = request(`${estate.baseUrl}/api/v4${path}`, { method: 'POST', agent, headers }, async (answer) => {
+    const outgoing = request(`${estate.baseUrl}/api/v4${path}`, { method: 'POST', agent, headers }, async (answer) => {
+      /** @type {Buffer[]} */
       const parts = [];
       try {
         for await (const part of answer) parts.push(part);
@@ -108,37 +151,50 @@ function sent({ estate }, path, json, { agent, token = estate.token }) {
         reject(error);
       }
     });
-    asked.on('error', reject);
-    asked.end(JSON.stringify(json));
+    outgoing.on('error', reject);
+    outgoing.end(JSON.stringify(json));
   });
 }
 
-/** All ask each other through the balancers. */
-async function doubled(estate, balancers) {
+/**
+ * Starts a second replica of each process; all of them reach each other through the balancers.
+ * @param {Client['estate']} estate
+ * @param {Balancers} balancers
+ */
+async function startReplicas(estate, balancers) {
+  /** @type {Record<string, ServiceProcess[]>} */
   const replicas = {};
   const urls = {
-    IDENTITY_URL: balancers.identity.url,
-    ADMIN_URL: balancers.admin.url,
-    COLLABORATION_URL: balancers.collaboration.url,
+    IDENTITY_URL: balancerOf(balancers, 'identity').url,
+    ADMIN_URL: balancerOf(balancers, 'admin').url,
+    COLLABORATION_URL: balancerOf(balancers, 'collaboration').url,
+    PACKAGE_URL: balancerOf(balancers, 'package').url,
   };
   for (const name of PROCESSES) {
     const own = name === 'identity' ? urls : { IDENTITY_URL: urls.IDENTITY_URL, ADMIN_URL: urls.ADMIN_URL };
-    const first = estate.processes[name];
-    replicas[name] = [first, await estate.replica(name, own)];
-    balancers[name].stand(replicas[name]);
-    await until(`${name} is balanced`, () => balancers[name].isReady(replicas[name][1]));
-    Object.assign(first.env, own);
+    const first = /** @type {ServiceProcess} */ (estate.processes[name]);
+    const second = await estate.replica(name, own);
+    const balancer = balancerOf(balancers, name);
+    replicas[name] = [first, second];
+    balancer.balance([first, second]);
+    await until(`${name} is balanced`, () => balancer.isReady(second));
+    first.env = { ...first.env, ...own };
     await first.kill('SIGTERM');
     await first.start();
-    await until(`${name} is balanced`, () => balancers[name].isReady(first));
+    await until(`${name} is balanced`, () => balancer.isReady(first));
   }
   return replicas;
 }
 
-/** New connections go in turn to those that say that they are ready; what is open stays where it is. */
+/** Load balancer: new connections go in turn to replicas that are ready; open connections stay. */
 class Balancer extends Proxy {
+  /** @type {ServiceProcess[]} */
   #replicas = [];
+  /** @type {Set<ServiceProcess>} */
   #ready = new Set();
+  isClosed = false;
+  /** @type {Promise<void> | undefined} */
+  checking;
   #turn = 0;
 
   constructor() {
@@ -149,28 +205,30 @@ class Balancer extends Proxy {
     return `http://localhost:${this.port}`;
   }
 
-  stand(replicas) {
+  /** @param {ServiceProcess[]} replicas */
+  balance(replicas) {
     this.#replicas = replicas;
-    this.looking ??= this.#look();
+    this.checking ??= this.#check();
   }
 
+  /** @param {ServiceProcess} replica */
   isReady(replica) {
     return this.#ready.has(replica);
   }
 
   async close() {
     this.isClosed = true;
-    await this.looking;
+    await this.checking;
     await super.close();
   }
 
   #next() {
     const ready = [...this.#ready];
     const replica = ready[(this.#turn += 1) % ready.length];
-    return replica ? { host: '127.0.0.1', port: Number(replica.env.PORT) } : null;
+    return replica ? { host: '127.0.0.1', port: Number(replica.env['PORT']) } : null;
   }
 
-  async #look() {
+  async #check() {
     while (!this.isClosed) {
       for (const replica of this.#replicas) {
         const answers = await fetch(`${replica.managementUrl}/-/health/ready`, { signal: AbortSignal.timeout(1000) })
@@ -179,17 +237,25 @@ class Balancer extends Proxy {
         if (answers) this.#ready.add(replica);
         else this.#ready.delete(replica);
       }
-      await delay(LOOK_MS);
+      await delay(CHECK_MS);
     }
   }
 }
 
-/** Each writes one note after the other over its own connection, which it keeps as long as it may. */
+/** Writers, each of which writes one note after the other over its own keep-alive connection. */
 class Writers {
   #isOver = false;
+  project = 0;
+  /** @type {Promise<void>[]} */
+  running = [];
 
+  /**
+   * @param {Client} client
+   * @param {Facts} facts
+   */
   constructor(client, facts) {
-    Object.assign(this, { client, facts });
+    this.client = client;
+    this.facts = facts;
   }
 
   async begin() {
@@ -206,17 +272,25 @@ class Writers {
     await Promise.all(this.running);
   }
 
+  /**
+   * @param {Agent} agent
+   * @param {number} iid
+   */
   async #work(agent, iid) {
     while (!this.#isOver) {
       const from = performance.now();
       const [status, text] = await this.#note(agent, iid).catch((error) => [error.code ?? 'failed', error.message]);
-      this.facts.statuses[status] = (this.facts.statuses[status] ?? 0) + 1;
+      this.facts.statuses[`${status}`] = (this.facts.statuses[`${status}`] ?? 0) + 1;
       this.facts.slowestMs = Math.max(this.facts.slowestMs, Math.round(performance.now() - from));
       if (status !== 201 && this.facts.examples.length < 5) this.facts.examples.push(`${status}: ${text}`);
     }
     agent.destroy();
   }
 
+  /**
+   * @param {Agent} agent
+   * @param {number} iid
+   */
   #note(agent, iid) {
     return sent(this.client, `/projects/${this.project}/issues/${iid}/notes`, { body: 'rolling' }, { agent });
   }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { startEstate } from '../../estate/estate.mjs';
-import { sharedTemporary } from '../../estate/postgres-files.mjs';
-import { freePort } from '../../estate/processes.mjs';
+import { startEstate } from '../../processes/estate.mjs';
+import { sharedTemporary } from '../../servers/postgres-files.mjs';
+import { freePort } from '../../processes/process-records.mjs';
 import { Client } from '../client.mjs';
 import { prepare, run } from '../failures/restore.mjs';
 
-it('a database that is put back takes nothing else with it, and gives nobody what is not theirs', async () => {
+it('the restore of a database loses no other data, and gives no user access to data of others', async () => {
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-restore-'));
   const { env } = await prepare();
   const estate = await startEstate({ dataDir, port: await freePort(), env });

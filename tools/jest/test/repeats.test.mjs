@@ -1,4 +1,8 @@
-/** Real runs of both runners over small spec files that fail once, fail always or cannot be loaded. */
+/**
+ * Real runs of both runners with small spec files that fail once, fail always or cannot be loaded.
+ *
+ * @import { FileResult, Suite } from '../repeats.mjs'
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +16,11 @@ import { Report } from '../report.mjs';
 const RUN = fileURLToPath(new URL('failing/run.mjs', import.meta.url));
 const FOLDER = 'tools/jest/test/failing';
 
-/** The suite after its repeats, run in a process that is no test itself: Node's runner refuses to run inside a test. */
+/**
+ * Runs a suite with its repeats in another process, because Node's runner refuses to run inside a test.
+ * @param {string} runner
+ * @returns {{ suite: Suite & { repeated: Record<string, string[]>, flaky: FileResult[] }, messages: string[] }}
+ */
 function runOf(runner) {
   const marks = mkdtempSync(join(tmpdir(), 'rookery-repeats-'));
   const { NODE_TEST_CONTEXT, ...env } = process.env;
@@ -30,11 +38,13 @@ function runOf(runner) {
   }
 }
 
+/** @param {Suite} suite */
 const countsOf = ({ files }) =>
   Object.fromEntries(files.map(({ file, passed, failed, skipped }) => [file, [passed, failed, skipped]]));
 
 describe('jest', () => {
-  const { suite, said } = runOf('jest');
+  const { suite, messages } = runOf('jest');
+  /** @param {string} name */
   const file = (name) => `${FOLDER}/${name}.spec.cjs`;
 
   it('counts the second result of each failed file, with passed, failed and skipped tests', () => {
@@ -59,20 +69,21 @@ describe('jest', () => {
   it('repeats each failed file once, alone', () => {
     const failed = ['fails-always', 'fails-once', 'last-hook-fails', 'loads-the-second-time', 'never-loads'];
     assert.deepEqual(
-      said.toSorted(),
+      [...messages].sort(),
       failed.map((name) => `repeating ${file(name)}, which failed`),
     );
     for (const name of failed) assert.deepEqual(suite.repeated[file(name)], [file(name)]);
   });
 
-  it('reports how long each file took that could be loaded', () => {
-    const { seconds } = suite.files.find((one) => one.file === file('fails-once'));
-    assert.ok(seconds > 0);
+  it('reports the duration of each file that could be loaded', () => {
+    const result = suite.files.find((one) => one.file === file('fails-once'));
+    assert.ok((result?.seconds ?? 0) > 0);
   });
 });
 
 describe('Node’s runner', () => {
   const { suite } = runOf('node');
+  /** @param {string} name */
   const file = (name) => `${FOLDER}/${name}.mjs`;
 
   it('counts the second result of each failed file', () => {
@@ -90,13 +101,14 @@ describe('Node’s runner', () => {
   });
 
   it('lists the flaky file by its test', () => {
-    const [line, ...others] = suite.flaky.map(flakyLine);
+    const [line = '', ...others] = suite.flaky.map(flakyLine);
     assert.match(line, /^flaky: tools\/jest\/test\/failing\/fails-once\.mjs: fails the first time: .*1 !== 2/);
     assert.deepEqual(others, []);
   });
 });
 
 describe('repeats', () => {
+  /** @type {(name: string) => FileResult} */
   const failing = (name) => ({
     file: name,
     seconds: 1,
@@ -105,34 +117,41 @@ describe('repeats', () => {
     skipped: 0,
     failures: [{ test: 't', message: 'm' }],
   });
+  /** @type {(name: string) => FileResult} */
   const passing = (name) => ({ ...failing(name), passed: 1, failed: 0, failures: [] });
+  /** @param {number} count */
   const names = (count) => Array.from({ length: count }, (_, at) => `${at}.spec.ts`);
 
-  it('are not made when too many files failed', async () => {
+  it('are skipped when too many files failed', async () => {
     const run = () => assert.fail('repeated');
+    /** @type {Suite[]} */
     const suites = [{ run, files: names(MOST_REPEATED + 1).map(failing), problem: null }];
     await repeatFailed(suites);
-    assert.deepEqual([suites[0].flaky, suites[0].files.every(({ failed }) => failed === 1)], [[], true]);
+    assert.deepEqual([suites[0]?.flaky, suites[0]?.files.every(({ failed }) => failed === 1)], [[], true]);
   });
 
   it('leave a file failed when its repeat throws, ends with a problem or runs no test', async () => {
+    /** @type {Suite['run'][]} */
     const outcomes = [
       async () => Promise.reject(new Error('no estate')),
       async (file) => ({ files: [passing(file)], problem: 'jest ended with status 1' }),
       async (file) => ({ files: [{ ...passing(file), passed: 0 }], problem: null }),
       async () => ({ files: [], problem: null }),
     ];
+    /** @type {Suite[]} */
     const suites = outcomes.map((run) => ({ run, files: [failing('a.spec.ts')], problem: null }));
     await repeatFailed(suites);
-    for (const { files, flaky } of suites) assert.deepEqual([files[0].failed, flaky], [1, []]);
+    for (const { files, flaky } of suites) assert.deepEqual([files[0]?.failed, flaky], [1, []]);
   });
 
-  for (const [count, outcome] of [
-    [MOST_FLAKY, `${MOST_FLAKY} passed, 0 failed, 0 skipped`],
-    [MOST_FLAKY + 1, `${MOST_FLAKY + 1} passed, 1 failed, 0 skipped`],
+  for (const { count, outcome } of [
+    { count: MOST_FLAKY, outcome: `${MOST_FLAKY} passed, 0 failed, 0 skipped` },
+    { count: MOST_FLAKY + 1, outcome: `${MOST_FLAKY + 1} passed, 1 failed, 0 skipped` },
   ])
     it(`of ${count} flaky files end in "${outcome}"`, async () => {
+      /** @type {Suite['run']} */
       const run = async (file) => ({ files: [passing(file)], problem: null });
+      /** @type {Suite} */
       const suite = { run, files: names(count).map(failing), problem: null };
       await repeatFailed([suite]);
       const report = new Report();
@@ -145,9 +164,10 @@ describe('repeats', () => {
 });
 
 describe('the report', () => {
+  /** @type {(name: string, seconds: number) => FileResult} */
   const file = (name, seconds) => ({ file: name, seconds, passed: 1, failed: 0, skipped: 0, failures: [] });
 
-  it('names the ten slowest files of all suites, the slowest first', () => {
+  it('lists the ten slowest files of all suites, the slowest first', () => {
     const report = new Report();
     report.add({ files: Array.from({ length: 8 }, (_, at) => file(`a${at}`, at)) });
     report.add({ files: Array.from({ length: 8 }, (_, at) => file(`b${at}`, at + 0.5)) });
@@ -168,14 +188,14 @@ describe('the report', () => {
     );
   });
 
-  it('counts a suite that could not run as failed and says why', () => {
+  it('counts a suite that could not run as failed, with the reason', () => {
     const report = new Report();
     report.add({ files: [file('a', 1)], problem: 'jest wrote no result' });
     assert.deepEqual(report.lines().slice(-2), ['jest wrote no result', '1 passed, 1 failed, 0 skipped']);
     assert.ok(report.hasFailed);
   });
 
-  it('fails with npm run check and leaves the totals to the tests', () => {
+  it('fails with npm run check, but its totals count only tests', () => {
     const report = new Report();
     report.count('passed');
     assert.ok(!report.hasFailed);

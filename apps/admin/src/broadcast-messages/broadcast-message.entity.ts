@@ -1,4 +1,4 @@
-import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 export const BROADCAST_TYPES = ['banner', 'notification'] as const;
@@ -82,7 +82,7 @@ export class BroadcastMessage {
   change(input: BroadcastMessageInput, now: Date): void {
     const { message, starts_at, ends_at, font, target_access_levels, target_path, ...others } = input;
     const { broadcast_type, theme, dismissable, ...rest } = others;
-    nothingLeft(rest);
+    assertAllUsed(rest);
     this.message = message ?? this.message;
     this.startsAt = starts_at ?? this.startsAt;
     this.endsAt = ends_at ?? this.endsAt;

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, anyone, by, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import { administrator, anyone, actorAndParent, created, Endpoint, none, one, page } from '@rookery/api-v4';
 import type { Clock, Page } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import type { Collection } from '@rookery/persistence';
@@ -78,7 +78,7 @@ export class BroadcastMessagesController {
   })
   create(call: Call<CreateBroadcastMessage>): Promise<BroadcastMessage> {
     const message = BroadcastMessage.write(input(call.params), this.clock.now());
-    return this.messages.create(message, by(call));
+    return this.messages.create(message, actorAndParent(call));
   }
 
   @Endpoint('PUT', '/broadcast_messages/:id', {
@@ -91,7 +91,7 @@ export class BroadcastMessagesController {
   })
   update(call: Call<UpdateBroadcastMessage>): Promise<BroadcastMessage> {
     const change = (message: BroadcastMessage) => message.change(input(call.params), this.clock.now());
-    return this.messages.change(call.params.id, change, by(call));
+    return this.messages.change(call.params.id, change, actorAndParent(call));
   }
 
   @Endpoint('DELETE', '/broadcast_messages/:id', {
@@ -103,7 +103,7 @@ export class BroadcastMessagesController {
     fails: [404],
   })
   async remove(call: Call<OneBroadcastMessage>): Promise<void> {
-    await this.messages.remove(call.params.id, by(call));
+    await this.messages.remove(call.params.id, actorAndParent(call));
   }
 }
 

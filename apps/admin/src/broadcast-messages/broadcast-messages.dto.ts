@@ -1,4 +1,4 @@
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import { Exclusive, Flag, IdOrPath, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import type { BroadcastMessageInput, BroadcastType, Theme } from './broadcast-message.entity';
 import { BROADCAST_TYPES, TARGET_ACCESS_LEVELS, THEMES } from './broadcast-message.entity';
@@ -14,7 +14,7 @@ export class OneBroadcastMessage {
 type Input = Omit<BroadcastMessageInput, 'target_access_levels'>;
 
 /** Source: requirements 3 §4 Broadcast messages; reference packages-and-admin 7. */
-export class CreateBroadcastMessage implements NothingBut<Input, CreateBroadcastMessage, 'target_access_levels'> {
+export class CreateBroadcastMessage implements ExactInput<Input, CreateBroadcastMessage, 'target_access_levels'> {
   @Text() message: string;
   @Instant({ optional: true, about: 'Default: now.' }) starts_at?: Date;
   @Instant({ optional: true, about: 'Default: one hour from now.' }) ends_at?: Date;
@@ -31,7 +31,7 @@ const BroadcastMessageFields: new () => Partial<CreateBroadcastMessage> = Create
 
 export class UpdateBroadcastMessage
   extends BroadcastMessageFields
-  implements NothingBut<Input, UpdateBroadcastMessage, 'target_access_levels' | 'id'>
+  implements ExactInput<Input, UpdateBroadcastMessage, 'target_access_levels' | 'id'>
 {
   @Int() id: number;
   @Text({ optional: true }) override message?: string;
@@ -42,7 +42,7 @@ const LONGEST_PATH = 2048;
 
 /** Source: reference packages-and-admin 7. */
 @Exclusive('project_id', 'group_id')
-export class ListDisplayedBroadcastMessages implements NothingBut<PageContext, ListDisplayedBroadcastMessages> {
+export class ListDisplayedBroadcastMessages implements ExactInput<PageContext, ListDisplayedBroadcastMessages> {
   @Text({
     optional: true,
     max: LONGEST_PATH,

@@ -4,7 +4,7 @@ import { FeatureFlagsClient } from './feature-flags-client.entity';
 import { FeatureFlagsClientsController } from './feature-flags-clients.controller';
 import { FeatureFlagsClientsService } from './feature-flags-clients.service';
 
-export const attachedClients = attachedTo({
+const attachedClients = attachedTo({
   table: 'feature_flags_clients',
   project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
 });

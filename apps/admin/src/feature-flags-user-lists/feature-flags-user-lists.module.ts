@@ -4,7 +4,7 @@ import { UserList } from './user-list.entity';
 import { UserListsController } from './user-lists.controller';
 import { UserListsService } from './user-lists.service';
 
-export const attachedUserLists = attachedTo({
+const attachedUserLists = attachedTo({
   table: 'feature_flags_user_lists',
   project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
 });

@@ -1,4 +1,4 @@
-import { InvalidAsSaid, lengthProblems, nothingLeft } from '@rookery/kernel';
+import { InvalidSentences, lengthProblems, assertAllUsed } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { areUserXids, USER_XIDS_RULE } from './user-xids';
 
@@ -38,10 +38,10 @@ export class UserList {
     return list;
   }
 
-  /** Changes the given fields. Errors: InvalidAsSaid. */
+  /** Changes the given fields. Errors: InvalidSentences. */
   change(input: UserListInput, now: Date): void {
     const { name = this.name, user_xids = this.userXids, ...rest } = input;
-    nothingLeft(rest);
+    assertAllUsed(rest);
     if (name !== this.name || user_xids !== this.userXids) this.updatedAt = now;
     this.name = name;
     this.userXids = user_xids;
@@ -50,6 +50,6 @@ export class UserList {
       ...lengthProblems(name, 255).map((problem) => `Name ${problem}`),
       ...(areUserXids(user_xids) ? [] : [`User xids user_xids ${USER_XIDS_RULE}`]),
     ];
-    if (problems.length > 0) throw new InvalidAsSaid(problems);
+    if (problems.length > 0) throw new InvalidSentences(problems);
   }
 }

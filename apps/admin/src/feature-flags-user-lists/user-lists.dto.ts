@@ -1,5 +1,5 @@
 import { Search, Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import type { UserListInput } from './user-list.entity';
 import type { UserListFilters } from './user-lists.service';
 
@@ -9,12 +9,12 @@ const IDS = {
   alias: 'user_x_ids',
 } as const;
 
-export class ListUserLists implements NothingBut<UserListFilters, ListUserLists> {
+export class ListUserLists implements ExactInput<UserListFilters, ListUserLists> {
   @Search({ about: 'Words that the name must contain, in any order, ignoring case.' }) search?: string;
 }
 
 /** Source: requirements 3 §4 Feature flag user lists; reference packages-and-admin 9.1. */
-export class CreateUserList implements NothingBut<UserListInput, CreateUserList> {
+export class CreateUserList implements ExactInput<UserListInput, CreateUserList> {
   @Text() name: string;
   @Text(IDS) user_xids: string;
 }
@@ -23,7 +23,7 @@ export class OneUserList {
   @Text({ in: 'path' }) iid: string;
 }
 
-export class UpdateUserList extends OneUserList implements NothingBut<UserListInput, UpdateUserList, 'iid'> {
+export class UpdateUserList extends OneUserList implements ExactInput<UserListInput, UpdateUserList, 'iid'> {
   @Text({ optional: true }) name?: string;
   @Text({ ...IDS, optional: true }) user_xids?: string;
 }

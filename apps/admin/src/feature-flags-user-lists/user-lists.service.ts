@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { featureFlagUserListCreated, featureFlagUserListDeleted, featureFlagUserListUpdated } from '@rookery/contracts';
 import type { EventDefinition } from '@rookery/contracts';
-import { CLOCK, Conflict, InvalidAsSaid } from '@rookery/kernel';
+import { CLOCK, Conflict, InvalidSentences } from '@rookery/kernel';
 import type { Clock, Page, PageRequest } from '@rookery/kernel';
-import type { AllFilters, By, Collection, Tx } from '@rookery/persistence';
-import { collection, containing, Work } from '@rookery/persistence';
+import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persistence';
+import { collection, likePattern, Work } from '@rookery/persistence';
 import { touchFeatureFlags } from '../feature-flags-clients/feature-flags-clients.service';
 import { UserList } from './user-list.entity';
 import type { UserListInput } from './user-list.entity';
@@ -17,7 +17,7 @@ export interface UserListFilters {
 const FILTERS: AllFilters<UserListFilters> = {
   search: (text, bind) => {
     const words = text.split(/\s+/).filter((word) => word !== '');
-    return words.length > 0 && `row.name ilike all(${bind(words.map(containing))}::text[])`;
+    return words.length > 0 && `row.name ilike all(${bind(words.map(likePattern))}::text[])`;
   },
 };
 
@@ -34,7 +34,7 @@ export const userLists = collection<UserList, UserListFilters>(UserList, {
   changed: announce(featureFlagUserListUpdated),
   removed: announce(featureFlagUserListDeleted),
   taken: {
-    uq_feature_flags_user_lists_name: () => new InvalidAsSaid(['Name has already been taken']),
+    uq_feature_flags_user_lists_name: () => new InvalidSentences(['Name has already been taken']),
     fk_feature_flag_strategies_user_list_id: () => new Conflict(['User list is associated with a strategy']),
   },
 });
@@ -55,13 +55,15 @@ const XIDS = `select
 
 /**
  * Checks the total size of user ids in a project. A user counts once per strategy that names it, by list or by
- * parameters. Errors: InvalidAsSaid when an answer about the project would exceed the limit.
+ * parameters. Errors: InvalidSentences when an answer about the project would exceed the limit.
  */
 export async function checkXidsOf(tx: Tx, projectId: number): Promise<void> {
   const [sums] = await tx.query<{ of_lists: number; of_strategies: number }>(XIDS, [projectId]);
   const tooLong = sums!.of_lists > MOST_XIDS ? 'lists' : sums!.of_strategies > MOST_XIDS ? 'strategies' : null;
   if (tooLong) {
-    throw new InvalidAsSaid([`User xids of all ${tooLong} of a project are too long (maximum is ${MOST_XIDS} bytes)`]);
+    throw new InvalidSentences([
+      `User xids of all ${tooLong} of a project are too long (maximum is ${MOST_XIDS} bytes)`,
+    ]);
   }
 }
 
@@ -87,7 +89,7 @@ export class UserListsService {
   }
 
   /**
-   * Errors: InvalidAsSaid, also for a name that another list of the project has, and when the lists become too large.
+   * Errors: InvalidSentences, also for a name that another list of the project has, and when the lists become too large.
    */
   create(projectId: number, input: Required<UserListInput>, actorId: number): Promise<UserList> {
     return this.lists.create(UserList.write(input, this.clock.now()), touching(projectId, actorId), (_, tx) =>
@@ -106,6 +108,6 @@ export class UserListsService {
   }
 }
 
-function touching(projectId: number, actorId: number): By {
+function touching(projectId: number, actorId: number): WriteContext {
   return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
 }

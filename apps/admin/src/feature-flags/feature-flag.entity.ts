@@ -1,4 +1,4 @@
-import { InvalidAsSaid, lengthProblems, nothingLeft } from '@rookery/kernel';
+import { InvalidSentences, lengthProblems, assertAllUsed } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
 /** Fields of a flag without its strategies. Omitted fields keep their values on update. */
@@ -42,16 +42,16 @@ export class FeatureFlag {
     return flag;
   }
 
-  /** Changes the given fields. Errors: InvalidAsSaid. */
+  /** Changes the given fields. Errors: InvalidSentences. */
   change(input: FeatureFlagFields, now: Date): void {
     const { name = this.name, description = this.description, active = this.active, ...rest } = input;
-    nothingLeft(rest);
+    assertAllUsed(rest);
     this.name = name;
     this.description = description;
     this.active = active;
     this.updatedAt = now;
     const problems = this.problems();
-    if (problems.length > 0) throw new InvalidAsSaid(problems);
+    if (problems.length > 0) throw new InvalidSentences(problems);
   }
 
   private problems(): string[] {

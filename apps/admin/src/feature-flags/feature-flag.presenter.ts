@@ -1,4 +1,4 @@
-import { bool, instant, int, list, noItems, nullable, object, presenter, text } from '@rookery/api-v4';
+import { bool, instant, int, list, alwaysEmptyList, nullable, object, presenter, text } from '@rookery/api-v4';
 import type { ShownFlag } from './feature-flags.service';
 import type { StrategyRow } from './feature-flags.queries';
 
@@ -28,6 +28,6 @@ export const featureFlagPresenter = presenter<ShownFlag>('FeatureFlag').fields({
   version: [text, () => 'new_version_flag'],
   created_at: [instant, ({ flag }) => flag.createdAt],
   updated_at: [instant, ({ flag }) => flag.updatedAt],
-  scopes: [noItems, () => [], { about: 'Always empty: each strategy has its own environments.' }],
+  scopes: [alwaysEmptyList, () => [], { about: 'Always empty: each strategy has its own environments.' }],
   strategies: [list(strategy.asField()), ({ strategies }) => strategies],
 });

@@ -1,31 +1,31 @@
 import { AnyValue, Flag, Int, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import type { FeatureFlagFilters, FeatureFlagInput } from './feature-flags.service';
 import type { ScopeInput, StrategyInput } from './flag-strategies';
 
 const MOST = 100;
 const VERSION = 'Only `new_version_flag`.';
 
-export class ListFeatureFlags implements NothingBut<FeatureFlagFilters, ListFeatureFlags> {
+export class ListFeatureFlags implements ExactInput<FeatureFlagFilters, ListFeatureFlags> {
   @OneOf(['enabled', 'disabled'], { optional: true }) scope?: 'enabled' | 'disabled';
 }
 
-class NewScope implements NothingBut<ScopeInput, NewScope> {
+class NewScope implements ExactInput<ScopeInput, NewScope> {
   @Text({ about: '`*` matches any run of characters.' }) environment_scope: string;
 }
-class ChangedScope implements NothingBut<ScopeInput, ChangedScope> {
+class ChangedScope implements ExactInput<ScopeInput, ChangedScope> {
   @Int({ optional: true, about: 'Id of an existing scope. Without it, a scope is created.' }) id?: number;
   @Text({ optional: true }) environment_scope?: string;
   @Flag({ optional: true, about: 'Deletes the scope.' }) _destroy?: boolean;
 }
 
-class NewStrategy implements NothingBut<StrategyInput, NewStrategy> {
+class NewStrategy implements ExactInput<StrategyInput, NewStrategy> {
   @Text() name: string;
   @AnyValue({ optional: true, about: 'A hash, or a hash as JSON text.' }) parameters?: unknown;
   @Int({ optional: true, nullable: true }) user_list_id?: number | null;
   @ListOfHashes(() => NewScope, { optional: true, max: MOST }) scopes?: readonly NewScope[];
 }
-class ChangedStrategy implements NothingBut<StrategyInput, ChangedStrategy> {
+class ChangedStrategy implements ExactInput<StrategyInput, ChangedStrategy> {
   @Int({ optional: true, about: 'Id of an existing strategy. Without it, a strategy is created.' }) id?: number;
   @Text({ optional: true }) name?: string;
   @AnyValue({ optional: true, about: 'A hash, or a hash as JSON text.' }) parameters?: unknown;
@@ -35,7 +35,7 @@ class ChangedStrategy implements NothingBut<StrategyInput, ChangedStrategy> {
 }
 
 /** Source: reference packages-and-admin 9.2. */
-export class CreateFeatureFlag implements NothingBut<FeatureFlagInput, CreateFeatureFlag, 'version'> {
+export class CreateFeatureFlag implements ExactInput<FeatureFlagInput, CreateFeatureFlag, 'version'> {
   @Text() name: string;
   @Text({ optional: true, about: VERSION }) version?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
@@ -49,7 +49,7 @@ export class OneFeatureFlag {
 
 export class UpdateFeatureFlag
   extends OneFeatureFlag
-  implements NothingBut<FeatureFlagInput, UpdateFeatureFlag, 'feature_flag_name'>
+  implements ExactInput<FeatureFlagInput, UpdateFeatureFlag, 'feature_flag_name'>
 {
   @Text({ optional: true, about: 'The new name.' }) name?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { droppedWithProjects } from '@rookery/directory';
+import { deleteWithProjects } from '@rookery/directory';
 import { attachedTo, Attaches, Owns } from '@rookery/persistence';
 import { dropFeatureFlagsClients } from '../feature-flags-clients/feature-flags-clients.service';
 import { FeatureFlagsClientsModule } from '../feature-flags-clients/feature-flags-clients.module';
@@ -11,7 +11,7 @@ import { featureFlags, FeatureFlagsService } from './feature-flags.service';
 import { UnleashController } from './unleash/unleash.controller';
 
 /** Deletes the feature flags of deleted projects. User lists are deleted after the strategies that refer to them. */
-export const flagsOfProjects: Parameters<typeof droppedWithProjects>[0] = {
+const flagsOfProjects: Parameters<typeof deleteWithProjects>[0] = {
   async drop(tx, kind, projectIds) {
     await featureFlags.drop(tx, kind, projectIds);
     await userLists.drop(tx, kind, projectIds);
@@ -19,7 +19,7 @@ export const flagsOfProjects: Parameters<typeof droppedWithProjects>[0] = {
   },
 };
 
-export const attachedFlags = attachedTo({
+const attachedFlags = attachedTo({
   table: 'feature_flags',
   project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
 });
@@ -29,7 +29,7 @@ export const attachedFlags = attachedTo({
 @Attaches(attachedFlags)
 @Module({
   imports: [FeatureFlagsClientsModule],
-  controllers: [FeatureFlagsController, UnleashController, droppedWithProjects(flagsOfProjects, 'drop-feature-flags')],
+  controllers: [FeatureFlagsController, UnleashController, deleteWithProjects(flagsOfProjects, 'drop-feature-flags')],
   providers: [FeatureFlagsService],
 })
 export class FeatureFlagsModule {}

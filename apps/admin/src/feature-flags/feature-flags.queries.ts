@@ -1,5 +1,5 @@
 import { prepared } from '@rookery/persistence';
-import type { Reads } from '@rookery/persistence';
+import type { SqlReader } from '@rookery/persistence';
 
 /** A strategy as the API shows it. */
 export interface StrategyRow {
@@ -29,7 +29,7 @@ const STRATEGIES = prepared(
 
 /** Returns the strategies of flags, by flag id. */
 export async function strategiesOf(
-  reads: Reads,
+  reads: SqlReader,
   flagIds: readonly number[],
 ): Promise<ReadonlyMap<number, readonly StrategyRow[]>> {
   const byFlag = new Map<number, StrategyRow[]>(flagIds.map((id) => [id, []]));
@@ -59,6 +59,6 @@ const FOR_CLIENTS = prepared(
 );
 
 /** Returns all strategies of a project. Bounds: 1000 strategies with 10,000 scopes, and 16 MiB of users. */
-export function strategiesForClients(reads: Reads, projectId: number): Promise<readonly ClientStrategyRow[]> {
+export function strategiesForClients(reads: SqlReader, projectId: number): Promise<readonly ClientStrategyRow[]> {
   return reads.run<ClientStrategyRow>({ ...FOR_CLIENTS, values: [projectId] });
 }

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { featureFlagCreated, featureFlagDeleted, featureFlagUpdated } from '@rookery/contracts';
 import type { EventDefinition } from '@rookery/contracts';
-import { CLOCK, InvalidAsSaid } from '@rookery/kernel';
+import { CLOCK, InvalidSentences } from '@rookery/kernel';
 import type { Clock, Page, PageRequest } from '@rookery/kernel';
-import type { AllFilters, By, Collection, Tx } from '@rookery/persistence';
+import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persistence';
 import { collection, Database, Work } from '@rookery/persistence';
 import { touchFeatureFlags } from '../feature-flags-clients/feature-flags-clients.service';
-import { planLimitIn } from '../plan-limits/plan-limits.service';
+import { planLimitOfProject } from '../plan-limits/plan-limits.service';
 import { checkXidsOf } from '../feature-flags-user-lists/user-lists.service';
 import { FeatureFlag } from './feature-flag.entity';
 import type { FeatureFlagFields } from './feature-flag.entity';
@@ -43,7 +43,7 @@ export const featureFlags = collection<FeatureFlag, FeatureFlagFilters>(FeatureF
   created: announce(featureFlagCreated),
   changed: announce(featureFlagUpdated),
   removed: announce(featureFlagDeleted),
-  taken: { uq_feature_flags_name: () => new InvalidAsSaid(['Name has already been taken']) },
+  taken: { uq_feature_flags_name: () => new InvalidSentences(['Name has already been taken']) },
 });
 
 /** Limits per project in addition to that on flags. They are low because clients repeatedly fetch all strategies. */
@@ -84,7 +84,7 @@ export class FeatureFlagsService {
   }
 
   /**
-   * Errors: InvalidAsSaid, also for a taken name and when the project exceeds a limit; NotFound for a user list of
+   * Errors: InvalidSentences, also for a taken name and when the project exceeds a limit; NotFound for a user list of
    * another project.
    */
   async create(projectId: number, input: FeatureFlagInput, actorId: number): Promise<ShownFlag> {
@@ -92,7 +92,7 @@ export class FeatureFlagsService {
     const made = FeatureFlag.write(fields, this.clock.now());
     const flag = await this.flags.create(made, touching(projectId, actorId), async (row, tx) => {
       await changeStrategies(tx, row, strategies);
-      await checkNumbers(tx, projectId, { flags: await planLimitIn(tx, projectId, 'project_feature_flags') });
+      await checkNumbers(tx, projectId, { flags: await planLimitOfProject(tx, projectId, 'project_feature_flags') });
       await checkXidsOf(tx, projectId);
     });
     return this.shown(flag);
@@ -127,7 +127,7 @@ export class FeatureFlagsService {
   }
 }
 
-function touching(projectId: number, actorId: number): By {
+function touching(projectId: number, actorId: number): WriteContext {
   return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
 }
 
@@ -147,5 +147,5 @@ async function checkNumbers(tx: Tx, projectId: number, more: { readonly flags?: 
   )
     .filter(([counted, , most]) => held![counted] > most)
     .map(([, noun, most]) => `Maximum number of project feature ${noun} (${most}) exceeded`);
-  if (problems.length > 0) throw new InvalidAsSaid(problems);
+  if (problems.length > 0) throw new InvalidSentences(problems);
 }

@@ -1,4 +1,4 @@
-import { InvalidAsSaid, NotFound } from '@rookery/kernel';
+import { InvalidSentences, NotFound } from '@rookery/kernel';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { FeatureFlagScope, FeatureFlagStrategy } from './feature-flag-strategy.entity';
@@ -38,7 +38,7 @@ const LIST = prepared(
 
 /**
  * Applies the sent strategies to a flag: those with an id are changed or deleted, others are created. Errors: NotFound
- * for an id of another flag, or a list of another project; InvalidAsSaid with all problems.
+ * for an id of another flag, or a list of another project; InvalidSentences with all problems.
  */
 export async function changeStrategies(
   tx: Tx,
@@ -136,7 +136,7 @@ function check(strategies: readonly StrategyState[]): void {
   ]);
   const mostScopes = Math.max(0, ...strategies.map(({ scopes }) => scopes.length));
   const all = [...new Set([...problems, ...problemsOfNumbers(strategies.length, mostScopes)])];
-  if (all.length > 0) throw new InvalidAsSaid(all);
+  if (all.length > 0) throw new InvalidSentences(all);
 }
 
 async function write(tx: Tx, changed: readonly StrategyState[]): Promise<void> {

@@ -1,13 +1,7 @@
 import { areUserXids, USER_XIDS_RULE } from '../feature-flags-user-lists/user-xids';
 
 /** Source: reference packages-and-admin 9.2. */
-export const STRATEGY_NAMES = [
-  'default',
-  'gitlabUserList',
-  'gradualRolloutUserId',
-  'flexibleRollout',
-  'userWithId',
-] as const;
+const STRATEGY_NAMES = ['default', 'gitlabUserList', 'gradualRolloutUserId', 'flexibleRollout', 'userWithId'] as const;
 export type StrategyName = (typeof STRATEGY_NAMES)[number];
 
 /** The strategy that takes its users from a user list. */
@@ -37,7 +31,7 @@ const PARAMETERS: Readonly<Record<StrategyName, Readonly<Record<string, Rule>>>>
   flexibleRollout: { groupId, rollout: share('rollout'), stickiness },
 };
 
-export function isStrategyName(name: string): name is StrategyName {
+function isStrategyName(name: string): name is StrategyName {
   return (STRATEGY_NAMES as readonly string[]).includes(name);
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { FEATURE_DEFINITIONS, isOnFor } from '@rookery/instance';
-import type { Asked, FeatureName } from '@rookery/instance';
+import { FEATURE_DEFINITIONS, isFeatureOn } from '@rookery/instance';
+import type { FeatureContext, FeatureName } from '@rookery/instance';
 import { Refused } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
@@ -40,9 +40,9 @@ export class FeaturesService {
   }
 
   /** Whether a feature is on, for use within this service. Other services ask their own copy. */
-  async isOn(name: FeatureName, asked: Asked): Promise<boolean> {
+  async isOn(name: FeatureName, asked: FeatureContext): Promise<boolean> {
     const feature = await this.work.run((tx) => tx.manager.findOneBy(Feature, { name }));
-    return isOnFor(name, feature?.gates, asked, Math.random());
+    return isFeatureOn(name, feature?.gates, asked, Math.random());
   }
 
   /** Errors: Refused for a name without a definition and for unknown targets, and as in `Feature.set`. */

@@ -1,4 +1,4 @@
-import { Invalid, lengthProblems, nothingLeft, problemsByField, webAddressProblems } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, problemsByField, webAddressProblems } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
 export const SELECTIVE_SYNC_TYPES = ['namespaces', 'shards'] as const;
@@ -121,7 +121,7 @@ export class GeoSite {
     const { container_repositories_max_capacity, sync_object_storage, selective_sync_type: type, ...more } = others;
     const { selective_sync_shards, selective_sync_namespace_ids, minimum_reverification_interval, ...last } = more;
     const { blob_download_timeout, ...rest } = last;
-    nothingLeft(rest);
+    assertAllUsed(rest);
     this.filesMaxCapacity = files_max_capacity ?? this.filesMaxCapacity;
     this.reposMaxCapacity = repos_max_capacity ?? this.reposMaxCapacity;
     this.verificationMaxCapacity = verification_max_capacity ?? this.verificationMaxCapacity;

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, by, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import { administrator, actorAndParent, created, Endpoint, none, one, page } from '@rookery/api-v4';
 import type { Clock, Page } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import type { Collection } from '@rookery/persistence';
@@ -68,7 +68,7 @@ export class GeoSitesController {
     answers: created(geoSitePresenter),
   })
   create(call: Call<CreateGeoSite>): Promise<GeoSite> {
-    return this.sites.create(GeoSite.write(call.params, this.isCurrent, this.clock.now()), by(call));
+    return this.sites.create(GeoSite.write(call.params, this.isCurrent, this.clock.now()), actorAndParent(call));
   }
 
   @Endpoint('PUT', '/geo_sites/:id', {
@@ -81,7 +81,7 @@ export class GeoSitesController {
   })
   update(call: Call<UpdateGeoSite>): Promise<GeoSite> {
     const { id, ...input } = call.params;
-    return this.sites.change(id, (site) => site.change(input, this.isCurrent, this.clock.now()), by(call));
+    return this.sites.change(id, (site) => site.change(input, this.isCurrent, this.clock.now()), actorAndParent(call));
   }
 
   @Endpoint('DELETE', '/geo_sites/:id', {
@@ -93,7 +93,7 @@ export class GeoSitesController {
     fails: [404],
   })
   async remove(call: Call<OneGeoSite>): Promise<void> {
-    await this.sites.remove(call.params.id, by(call));
+    await this.sites.remove(call.params.id, actorAndParent(call));
   }
 
   @Endpoint('POST', '/geo_sites/:id/repair', {

@@ -1,5 +1,5 @@
 import { Flag, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import type { GeoSiteInput } from './geo-site.entity';
 
 export class OneGeoSite {
@@ -7,7 +7,7 @@ export class OneGeoSite {
 }
 
 /** Parameters that creation and update share. The entity validates numbers and texts. */
-class GeoSiteFields implements NothingBut<GeoSiteInput, GeoSiteFields> {
+class GeoSiteFields implements ExactInput<GeoSiteInput, GeoSiteFields> {
   @Text({ optional: true, nullable: true, about: 'URL at which other sites reach it. Default: `url`.' })
   internal_url?: string | null;
   @Flag({ optional: true }) enabled?: boolean;
@@ -25,13 +25,13 @@ class GeoSiteFields implements NothingBut<GeoSiteInput, GeoSiteFields> {
 }
 
 /** Source: requirements 3 §4 Geo sites; reference packages-and-admin 8.1. */
-export class CreateGeoSite extends GeoSiteFields implements NothingBut<GeoSiteInput, CreateGeoSite, 'primary'> {
+export class CreateGeoSite extends GeoSiteFields implements ExactInput<GeoSiteInput, CreateGeoSite, 'primary'> {
   @Text() name: string;
   @Text() url: string;
   @Flag({ optional: true }) primary?: boolean;
 }
 
-export class UpdateGeoSite extends GeoSiteFields implements NothingBut<GeoSiteInput, UpdateGeoSite, 'id'> {
+export class UpdateGeoSite extends GeoSiteFields implements ExactInput<GeoSiteInput, UpdateGeoSite, 'id'> {
   @Int() id: number;
   @Text({ optional: true }) name?: string;
   @Text({ optional: true }) url?: string;

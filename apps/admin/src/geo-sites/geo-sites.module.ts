@@ -14,7 +14,7 @@ import { ProbeSitesJob } from './statuses/probe-sites.job';
 import { SiteStatusClient } from './statuses/site-status-client';
 import { SiteProbeService } from './statuses/site-probe.service';
 
-export const attachedSites = attachedTo({
+const attachedSites = attachedTo({
   table: 'geo_sites',
   stays: { selective_sync_namespace_ids: 'a choice of the administrator; an id of a deleted group selects nothing' },
 });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { InstanceAnswer } from '@rookery/contracts';
 import { Database, HeadWatch, prepared } from '@rookery/persistence';
-import type { Head, Tx } from '@rookery/persistence';
+import type { LogHead, Tx } from '@rookery/persistence';
 
 /** Copies take every answer, whatever its version, so there is only one history and no epoch. */
 export const INSTANCE_HEAD = prepared('instance_head', `select version, '' as epoch from instance_versions`);
@@ -16,7 +16,9 @@ const ANSWER = prepared(
      (select coalesce(jsonb_object_agg(f.name, jsonb_build_object('boolean', f.is_on,
         'percentage_of_time', f.percentage_of_time, 'percentage_of_actors', f.percentage_of_actors,
         'actors', f.actors, 'groups', f.groups)), '{}') from instance_features f) as features,
-     (select coalesce(jsonb_object_agg(s.name, s.value), '{}') from application_settings s) as settings
+     (select coalesce(jsonb_object_agg(s.name, s.value), '{}') from application_settings s) as settings,
+     (select coalesce(jsonb_object_agg(l.plan, l.limits), '{}') from (
+        select plan, jsonb_object_agg(name, value) as limits from plan_limits group by plan) l) as plan_limits
    from instance_versions v`,
 );
 
@@ -35,7 +37,7 @@ export class InstanceService {
    * it serializes changes of the instance.
    */
   async change(tx: Tx): Promise<void> {
-    const [head] = await tx.prepared<Head>(NEXT, []);
+    const [head] = await tx.prepared<LogHead>(NEXT, []);
     tx.afterCommit(() => this.watch.moved(head!));
   }
 
@@ -49,7 +51,7 @@ export class InstanceService {
     const isCurrent = waitMs > 0 && this.watch.latest === version && this.lastAnswer?.version === version;
     const answer = isCurrent ? this.lastAnswer! : await this.read();
     if (answer.version !== version || waitMs <= 0) return answer;
-    const hasMoved = await this.watch.beyond({ version, epoch: '' }, waitMs, signal);
+    const hasMoved = await this.watch.waitPast({ version, epoch: '' }, waitMs, signal);
     // After the client has gone or the shutdown began, the version is not read any more, so the last answer is reused.
     const isOver = signal.aborted || this.watch.isEnding;
     const isSame = !hasMoved && (isOver || this.watch.hasSeen(version, from));

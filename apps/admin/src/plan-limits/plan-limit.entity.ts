@@ -1,16 +1,11 @@
 import { APPLICATION_BOUNDS } from '@rookery/instance';
+import type { PlanLimitName } from '@rookery/instance';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** Plans that limits can be set for. `default` applies to plans without limits of their own. */
 export const LIMITED_PLANS = ['default', ...APPLICATION_BOUNDS.default_plan] as const;
 export type LimitedPlan = (typeof LIMITED_PLANS)[number];
 
-/** Limits that are enforced, with their defaults. Source: reference packages-and-admin 10.5. */
-export const PLAN_LIMITS = {
-  /** Maximum number of feature flags of a project. Bounded because its clients repeatedly fetch all of them. */
-  project_feature_flags: { default: 200, min: 1, max: 1000 },
-} as const;
-export type PlanLimitName = keyof typeof PLAN_LIMITS;
 export type PlanLimits = Readonly<Record<PlanLimitName, number>>;
 
 /** A limit that an administrator has set. Source: reference packages-and-admin 10.5. */
@@ -18,5 +13,5 @@ export type PlanLimits = Readonly<Record<PlanLimitName, number>>;
 export class PlanLimit {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_plan_limits' }) plan: LimitedPlan;
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_plan_limits' }) name: PlanLimitName;
-  @Column({ type: 'integer' }) value: number;
+  @Column({ type: 'bigint' }) value: number;
 }

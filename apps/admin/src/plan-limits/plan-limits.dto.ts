@@ -1,9 +1,15 @@
-import { Int, OneOf } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
-import { LIMITED_PLANS, PLAN_LIMITS } from './plan-limit.entity';
+import { AtLeastOneOf, Int, OneOf } from '@rookery/api-v4';
+import { PLAN_LIMITS } from '@rookery/instance';
+import type { ExactInput } from '@rookery/kernel';
+import { LIMITED_PLANS } from './plan-limit.entity';
 import type { LimitedPlan, PlanLimits } from './plan-limit.entity';
 
-const { min, max } = PLAN_LIMITS.project_feature_flags;
+const FLAGS = PLAN_LIMITS.project_feature_flags;
+const NPM = PLAN_LIMITS.npm_max_file_size;
+const GENERIC = PLAN_LIMITS.generic_packages_max_file_size;
+const MAVEN = PLAN_LIMITS.maven_max_file_size;
+const PYPI = PLAN_LIMITS.pypi_max_file_size;
+const STORAGE = PLAN_LIMITS.project_packages_size_limit;
 
 export class ShowPlanLimits {
   @OneOf(LIMITED_PLANS, { default: 'default', about: '`default` applies to plans without limits of their own.' })
@@ -11,7 +17,59 @@ export class ShowPlanLimits {
 }
 
 /** Source: reference packages-and-admin 10.5. */
-export class UpdatePlanLimits implements NothingBut<PlanLimits, UpdatePlanLimits, 'plan_name'> {
+@AtLeastOneOf(
+  'generic_packages_max_file_size',
+  'maven_max_file_size',
+  'namespace_packages_size_limit',
+  'npm_max_file_size',
+  'project_packages_size_limit',
+  'pypi_max_file_size',
+  'project_feature_flags',
+)
+export class UpdatePlanLimits implements ExactInput<Partial<PlanLimits>, UpdatePlanLimits, 'plan_name'> {
   @OneOf(LIMITED_PLANS) plan_name: LimitedPlan;
-  @Int({ min, max, about: 'Maximum number of feature flags of a project.' }) project_feature_flags: number;
+  @Int({
+    min: GENERIC.min,
+    max: GENERIC.max,
+    optional: true,
+    about: 'Largest file of a generic package, in bytes; 0 means no limit.',
+  })
+  generic_packages_max_file_size?: number;
+  @Int({
+    min: MAVEN.min,
+    max: MAVEN.max,
+    optional: true,
+    about: 'Largest file of a Maven package, in bytes; 0 means no limit.',
+  })
+  maven_max_file_size?: number;
+  @Int({
+    min: PYPI.min,
+    max: PYPI.max,
+    optional: true,
+    about: 'Largest file of a PyPI package, in bytes; 0 means no limit.',
+  })
+  pypi_max_file_size?: number;
+  @Int({
+    min: NPM.min,
+    max: NPM.max,
+    optional: true,
+    about: 'Largest tarball of an npm package, in bytes; 0 means no limit.',
+  })
+  npm_max_file_size?: number;
+  @Int({
+    min: STORAGE.min,
+    max: STORAGE.max,
+    optional: true,
+    about: 'Storage of the packages below a top-level group or user, in bytes; 0 means no limit.',
+  })
+  namespace_packages_size_limit?: number;
+  @Int({
+    min: STORAGE.min,
+    max: STORAGE.max,
+    optional: true,
+    about: 'Storage of the packages of a project, in bytes; 0 means no limit.',
+  })
+  project_packages_size_limit?: number;
+  @Int({ min: FLAGS.min, max: FLAGS.max, optional: true, about: 'Maximum number of feature flags of a project.' })
+  project_feature_flags?: number;
 }

@@ -3,5 +3,23 @@ import type { PlanLimits } from './plan-limit.entity';
 
 /** Source: reference packages-and-admin 10.5. */
 export const planLimitsPresenter = presenter<PlanLimits>('PlanLimits').fields({
+  generic_packages_max_file_size: [
+    int,
+    (limits) => limits.generic_packages_max_file_size,
+    { about: 'In bytes; 0 means no limit.' },
+  ],
+  maven_max_file_size: [int, (limits) => limits.maven_max_file_size, { about: 'In bytes; 0 means no limit.' }],
+  npm_max_file_size: [int, (limits) => limits.npm_max_file_size, { about: 'In bytes; 0 means no limit.' }],
+  pypi_max_file_size: [int, (limits) => limits.pypi_max_file_size, { about: 'In bytes; 0 means no limit.' }],
+  namespace_packages_size_limit: [
+    int,
+    (limits) => limits.namespace_packages_size_limit,
+    { about: 'In bytes; 0 means no limit.' },
+  ],
+  project_packages_size_limit: [
+    int,
+    (limits) => limits.project_packages_size_limit,
+    { about: 'In bytes; 0 means no limit.' },
+  ],
   project_feature_flags: [int, (limits) => limits.project_feature_flags],
 });

@@ -1,54 +1,56 @@
 import { Injectable } from '@nestjs/common';
+import { PLAN_LIMITS, planLimitIn } from '@rookery/instance';
+import type { Plan, PlanLimitName, SetPlanLimits } from '@rookery/instance';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { PLAN_LIMITS, PlanLimit } from './plan-limit.entity';
-import type { LimitedPlan, PlanLimitName, PlanLimits } from './plan-limit.entity';
+import { InstanceService } from '../instance/instance.service';
+import { PlanLimit } from './plan-limit.entity';
+import type { LimitedPlan, PlanLimits } from './plan-limit.entity';
 
-const OF_PROJECT = `select l.plan, l.value from plan_limits l
-  where l.name = $2 and (l.plan = 'default' or l.plan = (
-    select n.plan from directory_projects p join directory_namespaces n on n.id = p.namespace_id where p.id = $1))`;
+const PLAN_OF_PROJECT = `select n.plan from directory_projects p
+  join directory_namespaces n on n.id = p.namespace_id where p.id = $1`;
 
-/**
- * Limits of plans. A plan without limits of its own has those of `default`. Source: reference packages-and-admin 10.5.
- */
+/** Limits of plans. Source: reference packages-and-admin 10.5. */
 @Injectable()
 export class PlanLimitsService {
-  constructor(private readonly work: Work) {}
+  constructor(
+    private readonly work: Work,
+    private readonly instance: InstanceService,
+  ) {}
 
   show(plan: LimitedPlan): Promise<PlanLimits> {
-    return this.work.run((tx) => allOf(tx, plan));
+    return this.work.run((tx) => limitsOf(tx, plan));
   }
 
-  /** Changes the sent limits. */
+  /** Changes the sent limits, here and in all other services. */
   change(plan: LimitedPlan, sent: Partial<PlanLimits>): Promise<PlanLimits> {
     return this.work.run(async (tx) => {
-      const rows = Object.entries(sent).map(([name, value]) => ({ plan, name: name as PlanLimitName, value }));
+      await this.instance.change(tx);
+      const rows = Object.entries(sent).flatMap(([name, value]) =>
+        value === undefined ? [] : [{ plan, name: name as PlanLimitName, value }],
+      );
       await tx.manager.upsert(PlanLimit, rows, ['plan', 'name']);
-      return allOf(tx, plan);
+      return limitsOf(tx, plan);
     });
   }
 }
 
 /** Returns a limit of a project, by the plan of its top-level group or user namespace. */
-export async function planLimitIn(tx: Tx, projectId: number, name: PlanLimitName): Promise<number> {
-  return chosen(await tx.query<Pick<PlanLimit, 'plan' | 'value'>>(OF_PROJECT, [projectId, name]), name);
+export async function planLimitOfProject(tx: Tx, projectId: number, name: PlanLimitName): Promise<number> {
+  const [project] = await tx.query<{ plan: Plan }>(PLAN_OF_PROJECT, [projectId]);
+  const plan = project?.plan ?? 'default';
+  return planLimitIn(await setLimits(tx, plan), plan, name);
 }
 
-async function allOf(tx: Tx, plan: LimitedPlan): Promise<PlanLimits> {
-  const set = await tx.manager.findBy(PlanLimit, [{ plan }, { plan: 'default' }]);
+async function limitsOf(tx: Tx, plan: LimitedPlan): Promise<PlanLimits> {
+  const set = await setLimits(tx, plan);
   const names = Object.keys(PLAN_LIMITS) as PlanLimitName[];
-  const limits = names.map((name) => [
-    name,
-    chosen(
-      set.filter((limit) => limit.name === name),
-      name,
-    ),
-  ]);
-  return Object.fromEntries(limits) as PlanLimits;
+  return Object.fromEntries(names.map((name) => [name, planLimitIn(set, plan, name)])) as PlanLimits;
 }
 
-/** Picks the limit of the plan itself, else that of `default`. */
-function chosen(set: readonly Pick<PlanLimit, 'plan' | 'value'>[], name: PlanLimitName): number {
-  const own = set.find(({ plan }) => plan !== 'default') ?? set[0];
-  return own?.value ?? PLAN_LIMITS[name].default;
+/** Limits that were set for a plan and for `default`. */
+async function setLimits(tx: Tx, plan: LimitedPlan): Promise<SetPlanLimits> {
+  const rows = await tx.manager.findBy(PlanLimit, [{ plan }, { plan: 'default' }]);
+  const ofPlan = (wanted: string) => rows.filter((row) => row.plan === wanted).map(({ name, value }) => [name, value]);
+  return Object.fromEntries([plan, 'default'].map((wanted) => [wanted, Object.fromEntries(ofPlan(wanted))]));
 }

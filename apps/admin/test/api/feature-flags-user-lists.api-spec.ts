@@ -127,7 +127,7 @@ describe('POST …/feature_flags_user_lists', () => {
       outsider: flags.service.seed.viewer(await flags.service.seed.user()),
       reader: await flags.member('reporter'),
       allowed: await flags.member(),
-      judgesParametersLast: true,
+      checksParametersLast: true,
     }),
   );
 

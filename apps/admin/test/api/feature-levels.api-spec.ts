@@ -1,6 +1,6 @@
 import type { FeatureAccess } from '@rookery/api-v4';
 import { requestOf, visibility } from '@rookery/testing';
-import type { Standing } from '@rookery/testing';
+import type { RoleCase } from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
 /** Access to feature flags by role, project visibility and feature level. Source: reference packages-and-admin 9. */
@@ -12,8 +12,8 @@ interface Levels {
   readonly feature_flags_access_level: FeatureAccess | null;
   readonly repository_access_level: FeatureAccess | null;
 }
-const DEVELOPERS: readonly Standing[] = ['developer', 'maintainer', 'owner', 'admin'];
-const MAINTAINERS: readonly Standing[] = ['maintainer', 'owner', 'admin'];
+const DEVELOPERS: readonly RoleCase[] = ['developer', 'maintainer', 'owner', 'admin'];
+const MAINTAINERS: readonly RoleCase[] = ['maintainer', 'owner', 'admin'];
 const LEVELS: readonly (readonly [flags: FeatureAccess | null, repository: FeatureAccess | null, isOn: boolean])[] = [
   [null, null, true],
   ['enabled', 'enabled', true],
@@ -27,7 +27,7 @@ describe.each(LEVELS)(
   'feature flags %s, repository %s',
   (feature_flags_access_level, repository_access_level, isOn) => {
     const levels: Levels = { feature_flags_access_level, repository_access_level };
-    const ROUTES: readonly (readonly [string, readonly Standing[]])[] = [
+    const ROUTES: readonly (readonly [string, readonly RoleCase[]])[] = [
       ['feature_flags', DEVELOPERS],
       ['feature_flags_user_lists', DEVELOPERS],
       ['feature_flags_client', MAINTAINERS],

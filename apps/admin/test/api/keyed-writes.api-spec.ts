@@ -1,4 +1,4 @@
-import { keyedWrites } from '@rookery/testing';
+import { idempotentWrites } from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
@@ -13,7 +13,7 @@ afterAll(() => flags.service.close());
 let counter = 0;
 const as = (index: number) => flags.app.as(flags.service.seed.viewer(administrators[index]!));
 
-keyedWrites('POST /broadcast_messages', {
+idempotentWrites('POST /broadcast_messages', {
   caller: () => as(0),
   stranger: () => as(1),
   database: () => flags.service.database,

@@ -1,8 +1,10 @@
 import type { DirectoryProject } from '@rookery/contracts';
+import { PLAN_LIMITS } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import { parameterEncodings, untilBlocked } from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
+const NONE = `${Object.keys(PLAN_LIMITS).join(', ')} are missing, at least one parameter must be provided`;
 const PATH = '/api/v4/application/plan_limits';
 
 let flags: FlagsOfAProject;
@@ -23,17 +25,17 @@ const limited = (plan_name: string, project_feature_flags: number) =>
   put({ plan_name, project_feature_flags }).expect(200);
 
 it('are those of `default` until they are set for a plan', async () => {
-  expect(await show()).toEqual({ project_feature_flags: 200 });
-  expect((await limited('default', 7)).body).toEqual({ project_feature_flags: 7 });
-  expect(await show({ plan_name: 'free' })).toEqual({ project_feature_flags: 7 });
-  expect((await limited('free', 3)).body).toEqual({ project_feature_flags: 3 });
+  expect(await show()).toMatchObject({ project_feature_flags: 200 });
+  expect((await limited('default', 7)).body).toMatchObject({ project_feature_flags: 7 });
+  expect(await show({ plan_name: 'free' })).toMatchObject({ project_feature_flags: 7 });
+  expect((await limited('free', 3)).body).toMatchObject({ project_feature_flags: 3 });
   const shown = [];
   for (const plan_name of ['default', 'free', 'premium', 'ultimate']) shown.push(await show({ plan_name }));
-  expect(shown).toEqual([7, 3, 7, 7].map((project_feature_flags) => ({ project_feature_flags })));
+  expect(shown).toMatchObject([7, 3, 7, 7].map((project_feature_flags) => ({ project_feature_flags })));
 });
 
 it('are those of the last request, also if two set them for the first time at once', async () => {
-  const slow = await flags.service.database.alone('slow', 60_000);
+  const slow = await flags.service.database.openConnection('slow', 60_000);
   try {
     await slow.query('begin');
     await slow.query(`insert into plan_limits (plan, name, value) values ('premium', 'project_feature_flags', 5)`);
@@ -41,8 +43,8 @@ it('are those of the last request, also if two set them for the first time at on
       put({ plan_name: 'premium', project_feature_flags: 6 }),
       untilBlocked((sql) => flags.service.database.query(sql)).finally(() => slow.query('commit')),
     ]);
-    expect([second.status, second.body]).toEqual([200, { project_feature_flags: 6 }]);
-    expect(await show({ plan_name: 'premium' })).toEqual({ project_feature_flags: 6 });
+    expect([second.status, second.body]).toMatchObject([200, { project_feature_flags: 6 }]);
+    expect(await show({ plan_name: 'premium' })).toMatchObject({ project_feature_flags: 6 });
   } finally {
     await slow.end();
   }
@@ -51,15 +53,17 @@ it('are those of the last request, also if two set them for the first time at on
 it.each([
   [{ project_feature_flags: 5 }, 'plan_name is missing'],
   [{ plan_name: 'gold', project_feature_flags: 5 }, 'plan_name does not have a valid value'],
-  [{ plan_name: 'free' }, 'project_feature_flags is missing'],
-  [{ plan_name: 'free', npm_max_file_size: 5 }, 'project_feature_flags is missing'],
+  [{ plan_name: 'free' }, NONE],
+  [{ plan_name: 'free', other_max_file_size: 5 }, NONE],
+  [{ plan_name: 'free', pypi_max_file_size: -1 }, 'pypi_max_file_size does not have a valid value'],
+  [{ plan_name: 'free', npm_max_file_size: -1 }, 'npm_max_file_size does not have a valid value'],
   [{ plan_name: 'free', project_feature_flags: 0 }, 'project_feature_flags does not have a valid value'],
   [{ plan_name: 'free', project_feature_flags: 1001 }, 'project_feature_flags does not have a valid value'],
   [{ plan_name: 'free', project_feature_flags: 'many' }, 'project_feature_flags is invalid'],
 ])('refuses %j', async (params, error) => {
   const { status, body } = await put(params);
   expect([status, body]).toEqual([400, { error }]);
-  expect(await show({ plan_name: 'free' })).toEqual({ project_feature_flags: 200 });
+  expect(await show({ plan_name: 'free' })).toMatchObject({ project_feature_flags: 200 });
 });
 
 it('answer 404 for an unknown plan', async () => {
@@ -70,7 +74,7 @@ it('answer 404 for an unknown plan', async () => {
 parameterEncodings({
   app: () => flags.app,
   to: () => ({ viewer: root, method: 'PUT', path: PATH, params: { plan_name: 'premium', project_feature_flags: 9 } }),
-  seen: (body) => body,
+  seen: ({ project_feature_flags }) => ({ project_feature_flags }),
   expected: { project_feature_flags: 9 },
 });
 

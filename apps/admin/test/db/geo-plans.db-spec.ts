@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Work } from '@rookery/persistence';
-import { expectPlan, vacuumed } from '@rookery/testing';
+import { expectPlan, vacuumUntilVisible } from '@rookery/testing';
 import type { Planned, SeededService } from '@rookery/testing';
 import { Pool } from 'pg';
 import { geoSites } from '../../src/geo-sites/geo-sites';
@@ -26,7 +26,7 @@ beforeAll(async () => {
       select 100000 + g, 'group', array[100000 + g], 'g' || g, 'g' || g, 'g' || g, 'g' || g, 'public', true, 'free', now()
       from generate_series(1, 5000) g;
   `);
-  await vacuumed(pool);
+  await vacuumUntilVisible(pool);
 }, 400_000);
 afterAll(async () => {
   await pool.end();

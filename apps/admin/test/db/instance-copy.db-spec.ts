@@ -2,12 +2,12 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { Server } from 'node:http';
 import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
-import { applicationSettings, Instance, instanceMigrations, InstanceModule } from '@rookery/instance';
+import { applicationSettings, InstanceSettings, instanceMigrations, InstanceModule } from '@rookery/instance';
 import { Unavailable } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations } from '@rookery/persistence';
 import { PlatformModule, Readiness, settingsIn } from '@rookery/platform';
-import { internalAuthorization, quietPort, testDatabase, testSettings, until } from '@rookery/testing';
+import { internalAuthorization, unusedPort, testDatabase, testSettings, until } from '@rookery/testing';
 import type { SeededService, TestApp, TestDatabase } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -31,7 +31,7 @@ class Way {
       on.end();
     });
     this.server = server;
-    this.port ||= await quietPort();
+    this.port ||= await unusedPort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
   }
 
@@ -94,12 +94,12 @@ async function started(port: number | null, { url } = database): Promise<Testing
 
 const set = (value: boolean, app: TestApp = service.app) =>
   app.as(root).post(`/api/v4/features/${NAME}`).send({ value }).expect(201);
-const daysIn = (module: TestingModule): number => module.get(Instance).setting('deletion_adjourned_period');
+const daysIn = (module: TestingModule): number => module.get(InstanceSettings).setting('deletion_adjourned_period');
 async function versionKept(module: TestingModule): Promise<number | undefined> {
   const [kept] = await module.get(Database).query<{ version: number }>('select version from instance_answers');
   return kept?.version;
 }
-const isOn = (module = copy): boolean => module.get(Instance).isOn(NAME, {});
+const isOn = (module = copy): boolean => module.get(InstanceSettings).isOn(NAME, {});
 
 it('follows every change and reset', async () => {
   const times: number[] = [];
@@ -115,7 +115,7 @@ it('follows every change and reset', async () => {
 });
 
 it('follows changed settings, which override the environment', async () => {
-  const instance = copy.get(Instance);
+  const instance = copy.get(InstanceSettings);
   expect([instance.setting('deletion_adjourned_period'), instance.setting('default_plan')]).toEqual([3, 'ultimate']);
   const change = (params: object) => service.app.as(root).put('/api/v4/application/settings').send(params).expect(200);
   const wren = await service.seed.user({ username: 'wren' });
@@ -157,19 +157,19 @@ it('accepts the state of an older backup', async () => {
   await until(() => isOn(), 'the copy says on');
   await service.database.query('update instance_features set is_on = false');
   await service.database.query('update instance_versions set version = 1');
-  await until(() => copy.get(Instance).version === 1 && !isOn(), 'the copy is as old as the backup');
+  await until(() => copy.get(InstanceSettings).version === 1 && !isOn(), 'the copy is as old as the backup');
 });
 
 it('starts with the defaults, and is ready only after waiting for admin', async () => {
-  const alone = await started(await quietPort(), await aDatabase());
+  const alone = await started(await unusedPort(), await aDatabase());
   try {
-    expect([isOn(alone), alone.get(Instance).version]).toEqual([false, -1]);
+    expect([isOn(alone), alone.get(InstanceSettings).version]).toEqual([false, -1]);
     expect(await alone.get(Readiness).report()).toEqual({
       ready: false,
       reasons: { instance: 'admin was not asked for features and settings yet' },
     });
     await until(async () => (await alone.get(Readiness).report()).ready, 'ready by the defaults', 30_000);
-    expect(alone.get(Instance).version).toBe(-1);
+    expect(alone.get(InstanceSettings).version).toBe(-1);
   } finally {
     await alone.close();
   }
@@ -183,11 +183,12 @@ it('starts with the last received state while admin is unavailable', async () =>
   await set(true);
   await change(9);
   await until(
-    async () => (await versionKept(heard)) === heard.get(Instance).version && isOn(heard) && daysIn(heard) === 9,
+    async () =>
+      (await versionKept(heard)) === heard.get(InstanceSettings).version && isOn(heard) && daysIn(heard) === 9,
     'the answer is kept',
   );
   await heard.close();
-  const restarted = await started(await quietPort(), kept);
+  const restarted = await started(await unusedPort(), kept);
   try {
     expect([daysIn(restarted), isOn(restarted)]).toEqual([9, true]);
     expect((await restarted.get(Readiness).report()).reasons).toEqual({
@@ -203,7 +204,7 @@ it('starts with the last received state while admin is unavailable', async () =>
 
 it('is not ready where the service has never received an answer from admin, until it does', async () => {
   const never = await aDatabase();
-  const alone = await started(await quietPort(), never);
+  const alone = await started(await unusedPort(), never);
   await alone.get(Database).query('delete from instance_answers');
   await alone.close();
   await way.cut();
@@ -218,7 +219,10 @@ it('is not ready where the service has never received an answer from admin, unti
     await way.open();
     await until(async () => (await restarted.get(Readiness).report()).ready, 'ready by an answer', 30_000);
     expect(daysIn(restarted)).toBe(5);
-    await until(async () => (await versionKept(restarted)) === restarted.get(Instance).version, 'the answer is kept');
+    await until(
+      async () => (await versionKept(restarted)) === restarted.get(InstanceSettings).version,
+      'the answer is kept',
+    );
   } finally {
     await restarted.close();
   }
@@ -253,7 +257,7 @@ describe('GET /internal/instance', () => {
   const ask = (query: string, authorization = internalAuthorization('package', 'admin')) =>
     service.app.bare().get(`/internal/instance?${query}`).set('authorization', authorization);
 
-  it('answers a newer version at once, with all gates', async () => {
+  it('answers a newer version at once, with all gates and limits', async () => {
     await service.app
       .as(root)
       .post(`/api/v4/features/${NAME}`)
@@ -261,6 +265,8 @@ describe('GET /internal/instance', () => {
       .expect(400);
     await set(false);
     await service.app.as(root).post(`/api/v4/features/${NAME}`).send({ value: 5 }).expect(201);
+    const limit = { plan_name: 'free', generic_packages_max_file_size: 6_000_000_000 };
+    await service.app.as(root).put('/api/v4/application/plan_limits').send(limit).expect(200);
     const { body } = await ask('after=-1&wait_ms=20000').expect(200);
     expect(body).toEqual({
       version: expect.any(Number),
@@ -268,6 +274,7 @@ describe('GET /internal/instance', () => {
         [NAME]: { boolean: false, percentage_of_time: 5, percentage_of_actors: 0, actors: [], groups: [] },
       },
       settings: { deletion_adjourned_period: 5, notes_create_limit_allowlist: [expect.any(Number)] },
+      plan_limits: { free: { generic_packages_max_file_size: 6_000_000_000 } },
     });
     expect((await ask(`after=${(body as { version: number }).version}&wait_ms=1`).expect(200)).body).toEqual(body);
   });

@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Role, Viewer } from '@rookery/kernel';
-import type { SeededService, Standing, TestApp } from '@rookery/testing';
+import type { SeededService, RoleCase, TestApp } from '@rookery/testing';
 import { startAdmin } from './app';
 
 /** A project with a member of each role, and requests for its feature flags. */
@@ -69,7 +69,7 @@ export class FlagsOfAProject {
   /** Parameters of the suite `visibility`. */
   async from(
     visibility: 'private' | 'internal' | 'public',
-    standing: Standing,
+    standing: RoleCase,
     rest: string,
     levels: Partial<DirectoryProject> = {},
   ) {

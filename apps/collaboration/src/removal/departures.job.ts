@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
-import { Departures, handOverTraces } from './departures';
+import { UserRemovals, handOverReferences } from './user-removals';
 
-/** Works off the traces of a removed person, round after round. Source: ADR 0136. */
+/** Hands over or removes the person references of a removed user, round after round. Source: ADR 0136. */
 @Injectable()
 export class DeparturesJob {
-  constructor(private readonly departures: Departures) {}
+  constructor(private readonly departures: UserRemovals) {}
 
-  @Job(handOverTraces)
-  async run({ params, signal }: JobRun<typeof handOverTraces>): Promise<void> {
+  @Job(handOverReferences)
+  async run({ params, signal }: JobRun<typeof handOverReferences>): Promise<void> {
     await this.departures.once(params.user_id, signal);
   }
 }

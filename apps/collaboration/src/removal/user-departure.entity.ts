@@ -1,12 +1,12 @@
 import { attachedTo } from '@rookery/persistence';
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Somebody who is gone and whose traces are being worked off. Source: ADR 0136. */
+/** A removed user whose person references are being handed over or removed. Source: ADR 0136. */
 @Entity('user_departures')
 @Check('ck_user_departures_heir', 'hard_delete or ghost_user_id is not null')
 export class UserDeparture {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_user_departures' }) userId: number;
-  /** Who gets what they wrote; null where it goes with them. */
+  /** Ghost user who becomes the author of their content; null if the content is deleted. */
   @Column({ type: 'bigint', nullable: true }) ghostUserId: number | null;
   @Column({ type: 'boolean' }) hardDelete: boolean;
   @Column({ type: 'integer', default: 1 }) round: number;

@@ -56,7 +56,7 @@ const consumer = () => worker.get(ActivityConsumer);
 const effect = (run: (tx: never) => Promise<void>) => worker.get(Work).run((tx) => run(tx as never));
 
 describe('an entry', () => {
-  test('of an issue and of its notes', async () => {
+  test('for an issue and its notes', async () => {
     const issue = await anIssue({ title: 'Title "x"' });
     const note = await comment(issue, 'hello', cast.guest);
     const [noted, opened] = await feed(by(cast.reporter), `/api/v4/projects/${project.id}/events`);
@@ -91,7 +91,7 @@ describe('an entry', () => {
     });
   });
 
-  test('for each action, and none for system notes, titles or assignees', async () => {
+  test('exists for each action, and not for system notes, titles or assignees', async () => {
     const issue = await anIssue();
     await edit(issue, { state_event: 'close' });
     await edit(issue, { state_event: 'reopen', title: 'Other' });
@@ -102,7 +102,7 @@ describe('an entry', () => {
     expect([await actions('created'), await actions('closed'), await actions('reopened')]).toEqual([1, 1, 1]);
   });
 
-  test('of projects and their members', async () => {
+  test('for projects and their members', async () => {
     const facts = { user_id: cast.guest.id, source_type: 'project' as const, source_id: project.id };
     const group = { ...facts, source_type: 'group' as const };
     await effect((tx) =>
@@ -139,7 +139,7 @@ describe('an entry', () => {
     expect(await feed(by(cast.owner), `/api/v4/projects/${project.id}/events`, { action: 'expired' })).toHaveLength(1);
   });
 
-  test('of a note in a thread is of another target, which the filter `note` does not find', async () => {
+  test('for a note in a thread has another target type, which the filter `note` does not match', async () => {
     const issue = await anIssue();
     const threads = `/api/v4/projects/${project.id}/issues/${issue.iid}/discussions`;
     const { body: thread } = await by(cast.owner).post(threads).send({ body: 'one' }).expect(201);
@@ -158,7 +158,7 @@ describe('an entry', () => {
     expect(wordsOf(await feed(by(cast.guest), entries))).toEqual(['commented on DiscussionNote', 'opened Issue']);
   });
 
-  test('goes with its note, its issue, its project', async () => {
+  test('is deleted with its note, its issue or its project', async () => {
     const issue = await anIssue();
     const note = await comment(issue, 'x');
     await comment(issue, 'y');
@@ -175,7 +175,7 @@ describe('an entry', () => {
     expect(left).toEqual([]);
   });
 
-  test('is written once, however often its event comes', async () => {
+  test('is written once, even if its event is redelivered', async () => {
     const issue = await anIssue();
     await comment(issue, 'x');
     await worker.drained();
@@ -190,12 +190,12 @@ describe('an entry', () => {
 });
 
 describe('filters', () => {
-  test('exclude the named days, sort, and know their words', async () => {
+  test('exclude the given days, sort, and validate their values', async () => {
     const issue = await anIssue();
     await comment(issue, 'x');
     await worker.drained();
     const noon = Date.parse('2026-02-03T12:00:00Z');
-    // As far from each other as they are, so that their order stays.
+    // Shifts all entries by the same time, so that their order stays.
     await service.database.query(
       `update activity_events e set created_at = $2::timestamptz + (e.created_at - first.at)
        from (select min(created_at) as at from activity_events where project_id = $1) first where e.project_id = $1`,
@@ -229,8 +229,8 @@ describe('filters', () => {
   });
 });
 
-describe('whose feed', () => {
-  test('tokens need a scope, persons must be there, private profiles stay private', async () => {
+describe('the feed of a user', () => {
+  test('needs a token scope and an existing user, and hides private profiles', async () => {
     await anIssue();
     await worker.drained();
     const scoped = (scopes: string[]) => service.app.as(service.seed.viewer(cast.owner, { scopes }));
@@ -256,18 +256,16 @@ describe('whose feed', () => {
     expect([await seen(by(cast.owner)), await seen(by(cast.admin))]).toEqual([1, 1]);
   });
 
-  test('the bot of a token is there for whoever sees where it belongs', async () => {
+  test('exists for a bot if the caller sees its group or project', async () => {
     const inside = await service.seed.project({ visibility: 'private' });
     await service.seed.member(cast.owner, inside, 'guest');
     const bot = await service.seed.user({ kind: 'project_bot', bot_project_id: inside.id });
     for (const ref of [bot.id, bot.username]) {
-      const told = async (client: ReturnType<typeof by>) => (await client.get(`/api/v4/users/${ref}/events`)).status;
-      expect([ref, await told(by(cast.owner)), await told(by(cast.admin)), await told(by(bot))]).toEqual([
-        ref,
-        200,
-        200,
-        200,
-      ]);
+      const statusFor = async (client: ReturnType<typeof by>) =>
+        (await client.get(`/api/v4/users/${ref}/events`)).status;
+      expect([ref, await statusFor(by(cast.owner)), await statusFor(by(cast.admin)), await statusFor(by(bot))]).toEqual(
+        [ref, 200, 200, 200],
+      );
       for (const client of [by(cast.guest), anonymous()]) {
         const { status, body } = await client.get(`/api/v4/users/${ref}/events`);
         expect([status, body]).toEqual([404, { message: '404 User Not Found' }]);
@@ -275,11 +273,11 @@ describe('whose feed', () => {
     }
   });
 
-  test('notes in feeds tell only the author and administrators since when a private profile is there', async () => {
-    const shy = await service.seed.user({ private_profile: true });
-    await service.seed.member(shy, project, 'reporter');
+  test('shows created_at of a private profile only to its owner and administrators', async () => {
+    const privateUser = await service.seed.user({ private_profile: true });
+    await service.seed.member(privateUser, project, 'reporter');
     const { iid } = await anIssue();
-    await by(shy).post(`/api/v4/projects/${project.id}/issues/${iid}/notes`).send({ body: 'x' }).expect(201);
+    await by(privateUser).post(`/api/v4/projects/${project.id}/issues/${iid}/notes`).send({ body: 'x' }).expect(201);
     await worker.drained();
     const joined = async (client: ReturnType<typeof by>, path: string): Promise<string | undefined> => {
       const [entry] = await feed(client, path, { target_type: 'note' });
@@ -287,25 +285,25 @@ describe('whose feed', () => {
     };
     const ofProject = `/api/v4/projects/${project.id}/events`;
     for (const client of [anonymous(), by(cast.owner)]) expect(await joined(client, ofProject)).toBeUndefined();
-    for (const one of [shy, cast.admin]) {
-      for (const path of [ofProject, `/api/v4/users/${shy.id}/events`])
-        expect(await joined(by(one), path)).toBe(shy.created_at);
+    for (const one of [privateUser, cast.admin]) {
+      for (const path of [ofProject, `/api/v4/users/${privateUser.id}/events`])
+        expect(await joined(by(one), path)).toBe(privateUser.created_at);
     }
   });
 
-  test('scope=all shows what anybody did where the caller is a member, directly, through groups and shares', async () => {
+  test('with scope=all shows entries of all users in projects of the caller, direct, through groups and shares', async () => {
     const member = await service.seed.user();
     const [direct, foreign] = [await service.seed.project(), await service.seed.project()];
     const group = await service.seed.group();
     const below = await service.seed.project({ namespace_id: (await service.seed.group({ parent: group })).id });
     const [lent, lentGroup] = [await service.seed.project(), await service.seed.group()];
-    const lentBelow = await service.seed.project({ namespace_id: lentGroup.id });
+    const projectInSharedGroup = await service.seed.project({ namespace_id: lentGroup.id });
     const own = await service.seed.project({ namespace_id: member.namespace_id });
     await service.seed.member(member, direct, 'guest');
     await service.seed.member(member, group, 'reporter');
     await service.seed.share(lent, group, 'guest');
     await service.seed.share(lentGroup, group, 'developer');
-    for (const place of [direct, foreign, below, lent, lentBelow, own]) {
+    for (const place of [direct, foreign, below, lent, projectInSharedGroup, own]) {
       project = place;
       await anIssue({ title: place.path }, cast.admin);
       await anIssue({ title: 'hidden', confidential: true }, cast.admin);
@@ -313,7 +311,16 @@ describe('whose feed', () => {
     const events = await feed(by(member), '/api/v4/events', { scope: 'all' });
     const titles = events.map((one) => one['target_title']);
     // Reporters and above read confidential issues; guests do not.
-    const expected = [direct.path, below.path, 'hidden', lent.path, lentBelow.path, 'hidden', own.path, 'hidden'];
+    const expected = [
+      direct.path,
+      below.path,
+      'hidden',
+      lent.path,
+      projectInSharedGroup.path,
+      'hidden',
+      own.path,
+      'hidden',
+    ];
     expect([...titles].sort()).toEqual(expected.sort());
     const ids = events.map((one) => one['id'] as number);
     expect(ids).toEqual([...ids].sort((a, b) => b - a));
@@ -323,9 +330,13 @@ describe('whose feed', () => {
   });
 });
 
-describe('of many projects', () => {
-  /** Tells of `count` issues in turn in each place; those of every `hidden`th turn are confidential. */
-  const happens = async (places: readonly DirectoryProject[], count: number, hidden = Infinity): Promise<void> => {
+describe('the feed over many projects', () => {
+  /** Creates entries of `count` issues in each project in turn; every `hidden`th issue is confidential. */
+  const createEntries = async (
+    places: readonly DirectoryProject[],
+    count: number,
+    hidden = Infinity,
+  ): Promise<void> => {
     for (const place of places) {
       await service.database.query(
         `with made as (
@@ -341,15 +352,15 @@ describe('of many projects', () => {
     }
   };
   test.each([
-    ['all of them seen', 'reporter', Infinity],
-    ['all of them seen, though some are confidential', 'reporter', 3],
+    ['all visible', 'reporter', Infinity],
+    ['all visible, some confidential', 'reporter', 3],
     ['every third hidden', 'guest', 3],
-    ['all but few hidden', 'guest', 1],
-  ] as const)('pages are those of the whole in order: %s', async (_, role, hidden) => {
+    ['most hidden', 'guest', 1],
+  ] as const)('has pages that equal the complete list in order: %s', async (_, role, hidden) => {
     const member = await service.seed.user();
     const places = [await service.seed.project(), await service.seed.project(), await service.seed.project()];
     for (const place of places) await service.seed.member(member, place, role);
-    await happens(places, 30, hidden);
+    await createEntries(places, 30, hidden);
     const rows = await service.database.query<{ id: number }>(
       `select e.id::int as id from activity_events e join issues i on i.id = e.noteable_id
        where e.project_id = any($1) and ($2 or not i.confidential) order by e.created_at desc, e.id desc`,
@@ -365,8 +376,8 @@ describe('of many projects', () => {
   });
 });
 
-describe('what may be seen', () => {
-  // Entries that a reader finds of: an open issue and its note, its internal note, a confidential issue and its note.
+describe('visibility', () => {
+  // Numbers of visible entries of: an open issue and its note, its internal note, a confidential issue and its note.
   const ALL = 5;
   const table: Record<string, number> = {
     anonymous: 2,
@@ -408,14 +419,14 @@ describe('what may be seen', () => {
     }
   });
 
-  test('pages are full although entries between are hidden', async () => {
+  test('leaves pages full although entries between are hidden', async () => {
     for (let i = 0; i < 6; i++) await anIssue({ confidential: i % 2 === 0 }, cast.maintainer);
     await worker.drained();
     const page = await by(cast.guest).get(`/api/v4/projects/${project.id}/events`).query({ per_page: 2 });
     expect([page.body.length, page.get('x-total'), page.get('x-next-page')]).toEqual([2, '3', '2']);
   });
 
-  test('is gone at once when access is', async () => {
+  test('ends as soon as access ends', async () => {
     await inProject({ visibility: 'private' });
     await anIssue({}, cast.developer);
     expect(await feed(by(cast.developer), '/api/v4/events')).toHaveLength(1);
@@ -433,14 +444,14 @@ describe('pages', () => {
   const list = (path: () => string, query: Body = {}) =>
     paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.owner), path: path(), rows: 6, query }));
   describe('of a project', () => list(() => `/api/v4/projects/${project.id}/events`));
-  describe('of a person', () => list(() => `/api/v4/users/${cast.owner.username}/events`, { sort: 'asc' }));
+  describe('of a user', () => list(() => `/api/v4/users/${cast.owner.username}/events`, { sort: 'asc' }));
   describe('of all projects', () => list(() => '/api/v4/events', { scope: 'all' }));
 });
 
-describe('how many there are', () => {
-  const TOLD = 50;
-  /** Whoever knows of the project sees these; an entry of a confidential issue only its members do. */
-  const happens = (times: number): Promise<unknown> =>
+describe('the total', () => {
+  const COUNT_LIMIT = 50;
+  /** Inserts entries that every reader of the project sees; entries of confidential issues are for members. */
+  const createEntries = (times: number): Promise<unknown> =>
     service.database.query(
       `insert into activity_events (project_id, author_id, action, target_type, target_id, source_event_id, created_at)
        select $1, $2, 'joined', 'Project', $1, gen_random_uuid(), now() from generate_series(1, $3::integer)`,
@@ -453,10 +464,10 @@ describe('how many there are', () => {
   ];
   const rels = (link: string) => [...link.matchAll(/rel="(\w+)"/g)].map(([, rel]) => rel).sort();
 
-  test('is told up to fifty, of those that the reader sees', async () => {
+  test('is shown up to fifty, counting visible entries', async () => {
     await anIssue({ confidential: true });
     await worker.drained();
-    await happens(TOLD);
+    await createEntries(COUNT_LIMIT);
     for (const path of feeds()) {
       const page = await by(cast.guest).get(path);
       expect([path, page.body.length, page.get('x-total'), page.get('x-total-pages')]).toEqual([path, 20, '50', '3']);
@@ -468,8 +479,8 @@ describe('how many there are', () => {
     expect([all.get('x-total'), all.get('x-next-page')]).toEqual([undefined, '2']);
   });
 
-  test('is not told beyond, where pages lead on all the same', async () => {
-    await happens(TOLD + 31);
+  test('is omitted beyond fifty, while pages continue', async () => {
+    await createEntries(COUNT_LIMIT + 31);
     for (const path of feeds()) {
       const [ids, lasts]: [number[], unknown[]] = [[], []];
       for (let next = '1'; next !== '';) {
@@ -483,8 +494,8 @@ describe('how many there are', () => {
           ...(page.get('x-page') === '1' ? [] : ['prev']),
         ]);
       }
-      expect([path, ids.length, new Set(ids).size]).toEqual([path, TOLD + 31, TOLD + 31]);
-      expect(lasts.every((told) => told === undefined)).toBe(true);
+      expect([path, ids.length, new Set(ids).size]).toEqual([path, COUNT_LIMIT + 31, COUNT_LIMIT + 31]);
+      expect(lasts.every((total) => total === undefined)).toBe(true);
       const one = await by(cast.guest).get(path).query({ per_page: 81 });
       expect([one.body.length, one.get('x-next-page'), one.get('x-total')]).toEqual([81, '', undefined]);
     }

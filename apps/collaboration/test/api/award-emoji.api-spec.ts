@@ -3,8 +3,8 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
 import { foreignId, paging, parameterEncodings, startNats, visibility } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
-import { Departures } from '../../src/removal/departures';
-import { DeparturesConsumer } from '../../src/removal/departures.consumer';
+import { UserRemovals } from '../../src/removal/user-removals';
+import { UserRemovalsConsumer } from '../../src/removal/user-removals.consumer';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
@@ -53,8 +53,8 @@ const votes = async (): Promise<unknown[]> => {
 };
 const taken = [404, { message: '404 Award Emoji Name has already been taken Not Found' }];
 
-describe('giving an emoji', () => {
-  test('answers it, announces it, and everybody sees it', async () => {
+describe('awarding an emoji', () => {
+  test('answers it, publishes an event, and shows it to all readers', async () => {
     const award = await give('guest', 'blowfish');
     expect(award).toEqual({
       id: expect.any(Number),
@@ -77,7 +77,7 @@ describe('giving an emoji', () => {
     });
   });
 
-  test('of a note stands on the note and not on the issue', async () => {
+  test('to a note adds it to the note and not to the issue', async () => {
     const note = await comment(issue, 'x');
     const award = await give('guest', 'rocket', onNote(note));
     expect(award).toMatchObject({ awardable_id: note.id, awardable_type: 'Note' });
@@ -86,7 +86,7 @@ describe('giving an emoji', () => {
     expect(await votes()).toEqual([0, 0]);
   });
 
-  test('knows an emoji by any of its names', async () => {
+  test('accepts every name of an emoji', async () => {
     expect((await give('guest', '+1')).name).toBe('thumbsup');
     expect(await refused(as('guest').post(at('/award_emoji')).send({ name: 'thumbsup' }))).toEqual(taken);
     await give('guest', 'thumbsdown');
@@ -94,7 +94,7 @@ describe('giving an emoji', () => {
     expect(await votes()).toEqual([1, 2]);
   });
 
-  test('twice is refused in the words that clients know, also fifty times at once', async () => {
+  test('twice is refused with the documented message, also fifty times at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => as('guest').post(at('/award_emoji')).send({ name: 'thumbsup' })),
     );
@@ -130,11 +130,11 @@ describe('giving an emoji', () => {
     expected: 'thumbsup',
   });
 
-  test('not on what the system says, not in a locked discussion by strangers, not in an archived project', async () => {
+  test('is refused on system notes, in locked discussions for non-members, and in archived projects', async () => {
     const denied = [404, { message: '404 Award Emoji Not Found' }];
     await as('owner').put(at()).send({ state_event: 'close', discussion_locked: true }).expect(200);
-    const said = ((await as('owner').get(at('/notes'))).body as { id: number; system: boolean }[])[0]!;
-    expect(await refused(as('owner').post(onNote(said)).send({ name: 'eyes' }))).toEqual(denied);
+    const systemNote = ((await as('owner').get(at('/notes'))).body as { id: number; system: boolean }[])[0]!;
+    expect(await refused(as('owner').post(onNote(systemNote)).send({ name: 'eyes' }))).toEqual(denied);
     expect(await refused(as('stranger').post(at('/award_emoji')).send({ name: 'eyes' }))).toEqual(denied);
     await give('guest', 'eyes');
     await service.seed.put('projects', { ...project, archived: true });
@@ -157,8 +157,8 @@ describe('giving an emoji', () => {
   });
 });
 
-describe('taking it back', () => {
-  test('is for who gave it and administrators', async () => {
+describe('removing an award', () => {
+  test('is for its author and administrators', async () => {
     const award = await give('guest', 'thumbsup');
     for (const name of ['stranger', 'reporter', 'maintainer', 'owner'] as const) {
       expect(await refused(as(name).delete(at(`/award_emoji/${award.id}`)))).toEqual([
@@ -179,7 +179,7 @@ describe('taking it back', () => {
     expect(await namesAt()).toEqual([]);
   });
 
-  test('counts once when it is done many times at once', async () => {
+  test('succeeds once when done many times at once', async () => {
     const award = await give('guest', 'thumbsup');
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => as('guest').delete(at(`/award_emoji/${award.id}`))),
@@ -190,7 +190,7 @@ describe('taking it back', () => {
   });
 });
 
-describe('what may be seen', () => {
+describe('visibility', () => {
   const READS: [keyof Cast | 'anonymous', boolean, boolean][] = [
     ['anonymous', false, false],
     ['stranger', false, false],
@@ -285,7 +285,7 @@ describe('the list', () => {
   });
   paging(() => ({ app: service.app, viewer: service.seed.anonymous(), path, rows: 7 }));
 
-  test('of issues is narrowed by what the caller gave, and sorted by votes', async () => {
+  test("of issues is filtered by the caller's awards, and sorted by votes", async () => {
     const there = await service.seed.project();
     const issues = `/api/v4/projects/${there.id}/issues`;
     const iids: number[] = [];
@@ -328,7 +328,7 @@ describe('the list', () => {
   });
 });
 
-describe('what follows', () => {
+describe('effects', () => {
   const pending = async (user: SeededUser): Promise<number> => {
     await worker.drained();
     return ((await by(user).get('/api/v4/todos').expect(200)).body as unknown[]).length;
@@ -339,7 +339,7 @@ describe('what follows', () => {
     return rows.length;
   };
 
-  test("the giver's own to-dos on the issue are done, of the others none", async () => {
+  test("the author's own to-dos on the issue are done, those of others are not", async () => {
     for (const on of ['issue', 'note'] as const) {
       issue = await anIssue({ assignee_ids: [cast.guest.id, cast.planner.id] });
       const note = await comment(issue, `@${cast.guest.username}`);
@@ -349,7 +349,7 @@ describe('what follows', () => {
     }
   });
 
-  test('emoji go with the note, with the issue and with who gave them', async () => {
+  test('awards are deleted with the note, the issue and their author', async () => {
     const note = await comment(issue, 'x');
     const person = await service.seed.user();
     const ghost = await service.seed.user({ kind: 'ghost' });
@@ -363,8 +363,8 @@ describe('what follows', () => {
     const event = { id: randomUUID(), time: new Date().toISOString(), aggregateType: 'user', aggregateId: person.id };
     await worker
       .get(Work)
-      .run((tx) => worker.get(DeparturesConsumer).userDeleted({ tx, events: [{ ...event, actorId: 1, data }] }));
-    await worker.get(Departures).once();
+      .run((tx) => worker.get(UserRemovalsConsumer).userDeleted({ tx, events: [{ ...event, actorId: 1, data }] }));
+    await worker.get(UserRemovals).once();
     expect([await votes(), await left()]).toEqual([[1, 0], 2]);
     await as('owner')
       .delete(at(`/notes/${note.id}`))

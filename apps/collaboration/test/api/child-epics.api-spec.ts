@@ -9,13 +9,13 @@ import {
   untilBlocked,
   visibility,
 } from '@rookery/testing';
-import type { Method, SeededService, SeededUser, Standing } from '@rookery/testing';
+import type { Method, SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { Client } from 'pg';
 import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
 import type { ShownEpic } from '../support/epics';
-import { handMadeOrder } from '../support/hand-made-order';
+import { manualOrderTests } from '../support/manual-order';
 
 interface ShownChild extends ShownEpic {
   readonly parent_id: number | null;
@@ -91,7 +91,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(async () => void (parent = await epicIn()));
 
-it('an epic is put below another, shown there and taken out again', async () => {
+it('an epic is added to a parent, listed there and removed again', async () => {
   const child = await epicIn();
   const made = await as(who(planner)).post(at(child.id)).send({});
   const api = (child as unknown as { _links: { self: string } })._links.self.replace(/\/epics\/.*/, '');
@@ -115,26 +115,26 @@ it('an epic is put below another, shown there and taken out again', async () => 
   expect(await notesOf(child)).toEqual([`added epic ${ofParent} as parent epic`, `removed parent epic ${ofParent}`]);
 });
 
-it('days of a confidential child in another group are told to those alone who may know of it', async () => {
-  const beside = await groupOf({ parent: root, visibility: 'public' });
+it('dates of a confidential child in another group count only for users who can read it', async () => {
+  const sibling = await groupOf({ parent: root, visibility: 'public' });
   const reader = await service.seed.user();
   await service.seed.member(reader, group, 'planner');
-  await service.seed.member(owner, beside, 'owner');
+  await service.seed.member(owner, sibling, 'owner');
   const above = await epicIn();
   const day = async (user: SeededUser) => ((await shown(above, group, user)) as { due_date?: string | null }).due_date;
   const due = { due_date_is_fixed: true, due_date_fixed: '2031-05-05' };
-  const child = await epicIn(beside, { confidential: true });
+  const child = await epicIn(sibling, { confidential: true });
   await assigned(child, above);
-  // What stands below it is no better known, also in the group of the reader.
-  await assigned(await epicIn(group, { confidential: true, ...due }), child, beside);
+  // Its descendants do not count either, even in the group of the reader.
+  await assigned(await epicIn(group, { confidential: true, ...due }), child, sibling);
   expect([await day(owner), await day(reader)]).toEqual(['2031-05-05', null]);
-  await change(child, due, owner, beside).expect(200);
+  await change(child, due, owner, sibling).expect(200);
   expect([await day(owner), await day(reader)]).toEqual(['2031-05-05', null]);
-  await service.seed.member(reader, beside, 'planner');
+  await service.seed.member(reader, sibling, 'planner');
   expect(await day(reader)).toBe('2031-05-05');
 });
 
-it('one is opened below another, as confidential as that unless it is said', async () => {
+it('a new child has the confidentiality of its parent unless given', async () => {
   const { status, body } = await as(who(planner)).post(at()).query({ title: 'Twigs' }).send({ confidential: true });
   const base = `${(parent as unknown as { web_url: string }).web_url}`.replace(/\/groups\/.*/, '/groups/');
   const { id, iid } = body as ShownEpic;
@@ -175,7 +175,7 @@ it.each<[string, object, unknown]>([
   expect(await listed()).toEqual([]);
 });
 
-it('one of another parent is taken from there, and told on all sides; groups of the hierarchy will do', async () => {
+it('a child of another parent moves, with system notes on all three; groups of the hierarchy are allowed', async () => {
   const other = await epicIn(root);
   const child = await epicIn(group);
   await assigned(child, other, root);
@@ -204,10 +204,10 @@ it('one of another parent is taken from there, and told on all sides; groups of 
   expect(first!.references.relative).toBe(first!.references.full);
 });
 
-describe('what cannot be a child', () => {
+describe('a child is refused', () => {
   const put = async (child: ShownEpic, to: ShownEpic) => answerOf(await as(who(owner)).post(at(child.id, to)).send({}));
 
-  it('itself, what stands above it, and what belongs elsewhere', async () => {
+  it('if it is the epic itself, an ancestor, or of another hierarchy', async () => {
     const [child, grandchild] = [await epicIn(), await epicIn()];
     await assigned(child);
     await assigned(grandchild, child);
@@ -220,7 +220,7 @@ describe('what cannot be a child', () => {
     expect(answerOf(await as(who(planner)).post(at(0)).send({}))).toEqual(UNKNOWN);
   });
 
-  it('what would make an eighth level, with all that is below it', async () => {
+  it('if it would make an eighth level, descendants included', async () => {
     const chain = [parent];
     for (let level = 2; level <= 7; level++) {
       chain.push(await epicIn());
@@ -237,7 +237,7 @@ describe('what cannot be a child', () => {
     expect((await shown(parent)).parent_id).toBeNull();
   });
 
-  it('what everybody may see below what few may', async () => {
+  it('if it is not confidential and its parent is', async () => {
     const secret = await epicIn(group, { confidential: true });
     const child = await epicIn();
     expect(await put(child, secret)).toEqual(confidentialBelow);
@@ -247,8 +247,8 @@ describe('what cannot be a child', () => {
     const both = await change(child, { parent_id: secret.id, confidential: true });
     expect(answerOf(both)).toEqual([200, expect.objectContaining({ parent_id: secret.id, confidential: true })]);
     expect(answerOf(await change(child, { confidential: false }))).toEqual(confidentialBelow);
-    const parted = await change(child, { parent_id: null, confidential: false });
-    expect(answerOf(parted)).toEqual([200, expect.objectContaining({ parent_id: null, confidential: false })]);
+    const removedParent = await change(child, { parent_id: null, confidential: false });
+    expect(answerOf(removedParent)).toEqual([200, expect.objectContaining({ parent_id: null, confidential: false })]);
     await assigned(child);
     expect(answerOf(await change(parent, { confidential: true }))).toEqual([
       400,
@@ -257,8 +257,8 @@ describe('what cannot be a child', () => {
   });
 });
 
-describe('a parent that is named when an epic is written', () => {
-  it('is given, taken away and told', async () => {
+describe('parent_id', () => {
+  it('sets and removes the parent, with system notes', async () => {
     const child = (await open(who(planner), group, { parent_id: `${parent.id}` })) as ShownChild;
     expect([child.parent_id, child.parent_iid]).toEqual([parent.id, parent.iid]);
     expect(await listed()).toHaveLength(1);
@@ -285,7 +285,7 @@ describe('a parent that is named when an epic is written', () => {
     ]);
   });
 
-  it('is none, and none is taken away, where the caller may not know of it', async () => {
+  it('neither shows nor removes a parent that the caller cannot read', async () => {
     const secret = await epicIn(hidden);
     for (const parent_id of [secret.id, 0]) {
       const child = (await open(who(planner), group, { parent_id })) as ShownChild;
@@ -310,7 +310,7 @@ describe('a parent that is named when an epic is written', () => {
     ]);
   });
 
-  it('must be one that the caller may change', async () => {
+  it('must be an epic that the caller may change', async () => {
     const above = await epicIn(root);
     const sent = { title: 'x', parent_id: above.id };
     expect(answerOf(await as(who(planner)).post(pathOf(group)).send(sent))).toEqual(FORBIDDEN);
@@ -318,7 +318,7 @@ describe('a parent that is named when an epic is written', () => {
     expect(answerOf(await change(parent, { parent_id: 'x' }))).toEqual([400, { error: 'parent_id is invalid' }]);
   });
 
-  it('is ignored in a plan that has no epics below epics; what was so is shown', async () => {
+  it('is ignored in a plan without child epics; existing parents are shown', async () => {
     const place = await groupOf();
     await service.seed.member(owner, place, 'owner');
     const [above, child] = [await epicIn(place), await epicIn(place)];
@@ -334,16 +334,16 @@ describe('a parent that is named when an epic is written', () => {
 
 describe('the order', () => {
   const order = async (): Promise<string[]> => (await listed()).map(({ title }) => title);
-  const stuck = 'Epic could not be moved!';
-  const ids = handMadeOrder({
+  const refusal = 'Epic could not be moved!';
+  const ids = manualOrderTests({
     put: async (title) => (await assigned(await epicIn(group, { title }))).id,
     order,
     move: (id, wish) => as(who(planner)).put(at(id)).send(wish),
-    stuck,
+    refusal,
   });
   const move = (title: string, wish: object) => as(who(planner)).put(at(ids[title])).send(wish);
 
-  it('is changed as often as one likes', async () => {
+  it('can be changed any number of times', async () => {
     for (let count = 0; count < 14; count++) {
       await move('c', { move_before_id: ids['a'], move_after_id: ids['b'] }).expect(200);
       await move('b', { move_before_id: ids['a'], move_after_id: ids['c'] }).expect(200);
@@ -351,11 +351,11 @@ describe('the order', () => {
     }
   });
 
-  it('tells nobody of children that they may not know of', async () => {
+  it('hides children that the caller cannot read', async () => {
     const secret = await assigned(await epicIn(hidden));
     for (const other of [secret.id, parent.id]) {
       for (const wish of [{ move_before_id: other }, { move_after_id: other }]) {
-        expect(answerOf(await move('a', wish))).toEqual([400, { message: { error: stuck } }]);
+        expect(answerOf(await move('a', wish))).toEqual([400, { message: { error: refusal } }]);
       }
     }
     const { body, headers } = await move('a', { move_before_id: ids['c'] }).expect(200);
@@ -369,8 +369,8 @@ describe('the order', () => {
   });
 });
 
-describe('at once', () => {
-  it('two that are put below each other make no circle', async () => {
+describe('concurrent writes', () => {
+  it('two epics made children of each other do not make a cycle', async () => {
     for (let round = 0; round < 5; round++) {
       const [one, other] = [await epicIn(), await epicIn()];
       const put = (child: ShownEpic, to: ShownEpic) => as(who(planner)).post(at(child.id, to)).send({});
@@ -379,7 +379,7 @@ describe('at once', () => {
     }
   });
 
-  it('two chains that are joined at both ends stay below the limit', async () => {
+  it('two chains joined at both ends stay within the depth limit', async () => {
     const chainOf = async (length: number): Promise<ShownEpic[]> => {
       const chain = [await epicIn()];
       while (chain.length < length) {
@@ -394,8 +394,8 @@ describe('at once', () => {
     expect(statuses.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  /** While somebody else's transaction holds something, a request waits for it. Shape: `look` asks what the request holds. */
-  const whileHeld = async (held: string, request: () => PromiseLike<Response>, look: string): Promise<unknown[]> => {
+  /** Makes a request wait for a lock of another transaction. Shape: `look` queries the locks that the request holds. */
+  const whileLocked = async (held: string, request: () => PromiseLike<Response>, look: string): Promise<unknown[]> => {
     const other = new Client({ connectionString: service.databaseUrl });
     await other.connect();
     try {
@@ -413,14 +413,14 @@ describe('at once', () => {
   };
   const tree = (): string => `hashtextextended('epic tree ${root.id}', 0)`;
 
-  it('a command takes its turn in the tree before others hold the epic', async () => {
+  it('a command locks the tree before the epic', async () => {
     const child = await epicIn();
     const say = () =>
       as(who(planner))
         .post(`${pathOf(group)}/${child.id}/notes`)
         .send({ body: `/award thumbsup\n/todo\n/parent_epic &${parent.iid}` });
     const free = `select 1 from epics where id = ${child.id} for update nowait`;
-    expect(await whileHeld(`select pg_advisory_xact_lock(${tree()})`, say, free)).toHaveLength(1);
+    expect(await whileLocked(`select pg_advisory_xact_lock(${tree()})`, say, free)).toHaveLength(1);
   });
 
   it.each([
@@ -428,29 +428,29 @@ describe('at once', () => {
     ['the parameter', (child: ShownEpic) => change(child, { parent_id: parent.id })],
     ['a new one', () => as(who(planner)).post(pathOf(group)).send({ title: 'New', parent_id: parent.id })],
     ['a new child', () => as(who(planner)).post(at()).send({ title: 'New' })],
-  ])('notes are counted when all else is held: %s', async (_, write) => {
+  ])('notes are counted after all other locks are taken: %s', async (_, write) => {
     const child = await epicIn();
     await assigned(await epicIn());
     await as(who(planner)).post(at(child.id)).send({});
     await as(who(planner)).delete(at(child.id)).send({});
     const free = `select 1 from note_creations where user_id = ${planner.id} for update nowait`;
     const held = `select 1 from epics where id = ${parent.id} for update`;
-    expect(await whileHeld(held, () => write(child), free)).toHaveLength(1);
+    expect(await whileLocked(held, () => write(child), free)).toHaveLength(1);
     const counted = `select 1 from note_creations where user_id = ${planner.id} for update`;
     const isFree = `select pg_try_advisory_xact_lock(${tree()}) as is_free`;
     await as(who(planner)).delete(at(child.id)).send({});
-    expect(await whileHeld(counted, () => write(child), isFree)).toEqual([{ is_free: false }]);
+    expect(await whileLocked(counted, () => write(child), isFree)).toEqual([{ is_free: false }]);
   });
 
-  it('epics are held by their ids, as where issues go from one to another', async () => {
+  it('epics are locked in the order of their ids, as for moves of issues', async () => {
     const child = await epicIn();
     const above = await epicIn();
     const free = `select 1 from epics where id = ${above.id} for update nowait`;
     const put = () => as(who(planner)).post(at(child.id, above)).send({});
-    expect(await whileHeld(`select 1 from epics where id = ${child.id} for update`, put, free)).toHaveLength(1);
+    expect(await whileLocked(`select 1 from epics where id = ${child.id} for update`, put, free)).toHaveLength(1);
   });
 
-  it('twenty are opened with numbers without gaps, each in a place of its own', async () => {
+  it('twenty new children have iids without gaps and distinct positions', async () => {
     const before = (await epicIn()).iid;
     const made = await Promise.all(
       Array.from({ length: 20 }, (_, count) =>
@@ -470,7 +470,7 @@ describe('at once', () => {
     expect(row!.places).toBe(20);
   });
 
-  it('a parent is not made confidential while an open child is put below it', async () => {
+  it('a parent does not become confidential while a public child is added', async () => {
     for (let round = 0; round < 5; round++) {
       const [above, child] = [await epicIn(), await epicIn()];
       const statuses = await Promise.all([
@@ -482,8 +482,8 @@ describe('at once', () => {
   });
 });
 
-describe('when an epic goes', () => {
-  it('its children stay, without a parent', async () => {
+describe('deleting an epic', () => {
+  it('leaves its children without a parent', async () => {
     const child = await epicIn();
     await assigned(child);
     await as(who(owner))
@@ -492,7 +492,7 @@ describe('when an epic goes', () => {
     expect(await shown(child)).toMatchObject({ parent_id: null, parent_iid: null });
   });
 
-  it('it is a child no more', async () => {
+  it("removes it from its parent's children", async () => {
     const child = await epicIn();
     await assigned(child);
     await as(who(owner))
@@ -515,7 +515,7 @@ describe('commands', () => {
     { message: { commands_only: [`Could not apply /${command}: ${why}.`] } },
   ];
 
-  it('put epics below each other and take them out', async () => {
+  it('add and remove children and parents', async () => {
     const child = await epicIn();
     expect(await say(parent, `/child_epic &${child.iid}`)).toEqual(done(`Added epic &${child.iid} as child epic.`));
     expect((await listed()).map(({ id }) => id)).toEqual([child.id]);
@@ -534,15 +534,15 @@ describe('commands', () => {
     ]);
   });
 
-  it('are refused what their routes are refused', async () => {
+  it('are refused in the same cases as their routes', async () => {
     const child = await epicIn();
     const secret = await epicIn(hidden);
     await assigned(child);
     expect(await say(child, `/child_epic &${parent.iid}`)).toEqual(failed('child_epic', ANCESTOR.slice(0, -1)));
     expect(await say(child, '/parent_epic nothing')).toEqual(failed('parent_epic', 'it names no epic'));
-    const far = secret.references.full;
+    const fullReference = secret.references.full;
     for (const command of ['child_epic', 'parent_epic', 'remove_child_epic']) {
-      expect(await say(child, `/${command} ${far}`)).toEqual(failed(command, 'it was not found'));
+      expect(await say(child, `/${command} ${fullReference}`)).toEqual(failed(command, 'it was not found'));
       expect(await say(child, `/${command} &999999`)).toEqual(failed(command, 'it was not found'));
     }
     expect(await say(parent, '/remove_parent_epic')).toEqual(failed('remove_parent_epic', 'it was not found'));
@@ -565,8 +565,8 @@ describe('commands', () => {
   });
 });
 
-describe('who does what', () => {
-  type Row = readonly [who: Standing, open: Rights, internal: Rights, closed: Rights];
+describe('permissions', () => {
+  type Row = readonly [who: RoleCase, open: Rights, internal: Rights, closed: Rights];
   type Rights = readonly [read: number, write: number, hiddenChildren: number];
   const unknown: Rights = [401, 401, 0];
   const stranger: Rights = [404, 404, 0];
@@ -613,7 +613,7 @@ describe('who does what', () => {
     expect(status).toBe(done);
   });
 
-  it('a child that the caller may see but not change is not put below, moved with others or taken out', async () => {
+  it('a child that the caller can read but not change cannot be added, moved or removed', async () => {
     const above = await epicIn(root);
     expect(answerOf(await as(who(planner)).post(at(above.id)))).toEqual(UNKNOWN);
     await assigned(above);
@@ -627,7 +627,7 @@ describe('who does what', () => {
     ['POST', '1'],
     ['PUT', '1'],
     ['DELETE', '1'],
-  ])('%s %s needs the plan and the epic; what is hidden stays so, by every address', async (method, tail) => {
+  ])('%s %s needs the plan and a readable epic, by every path', async (method, tail) => {
     const sent = { title: 'x', move_before_id: 1 };
     const ask = async (path: string, viewer: Viewer) =>
       answerOf(await requestOf(as(viewer), method, path).send(method === 'GET' ? {} : sent));
@@ -643,7 +643,7 @@ describe('who does what', () => {
     }
   });
 
-  it('the other addresses do the same', async () => {
+  it('the alias paths do the same', async () => {
     const links = at().replace(/epics$/, 'links');
     const { body } = await as(who(planner)).post(links).query({ title: 'There' }).send({}).expect(201);
     const { id } = body as ShownEpic;

@@ -16,7 +16,7 @@ let nats: PrivateNats;
 let worker: Worker;
 let group: DirectoryNamespace;
 let project: DirectoryProject;
-/** Of another group, private; the owner is in both. */
+/** A private project of another group; the owner is a member of both. */
 let secret: DirectoryProject;
 let secretPath: string;
 let path: string;
@@ -53,7 +53,7 @@ const anIssueIn = async (of: DirectoryProject, fields: Record<string, unknown> =
       .send({ title: 'There', ...fields })
       .expect(201)
   ).body as Named;
-const told = async (who: SeededUser = cast.owner, of = target, inside = project): Promise<string[]> => {
+const referenceNotes = async (who: SeededUser = cast.owner, of = target, inside = project): Promise<string[]> => {
   await worker.drained();
   const list = `/api/v4/projects/${inside.id}/issues/${of.iid}/notes?activity_filter=only_activity&sort=asc`;
   const { body, headers } = await by(who).get(list).expect(200);
@@ -61,21 +61,21 @@ const told = async (who: SeededUser = cast.owner, of = target, inside = project)
   return (body as { body: string }[]).map((note) => note.body);
 };
 
-describe('an issue that is named', () => {
-  test('says so: by title, description and comment, from here, beside and elsewhere', async () => {
-    const beside = await service.seed.project({ namespace_id: group.id });
-    await service.seed.member(cast.owner, beside, 'owner');
+describe('a referenced issue', () => {
+  test('gets a note for a title, description or comment, from the same project, a sibling and another group', async () => {
+    const sibling = await service.seed.project({ namespace_id: group.id });
+    await service.seed.member(cast.owner, sibling, 'owner');
     const titled = await anIssue({ title: `After #${target.iid}` });
-    const described = await anIssueIn(beside, { description: `As ${project.path}#${target.iid} says` });
+    const described = await anIssueIn(sibling, { description: `As ${project.path}#${target.iid} says` });
     const commented = await anIssueIn(secret);
     await by(cast.owner)
       .post(`/api/v4/projects/${secret.id}/issues/${commented.iid}/notes`)
       .send({ body: `see ${path.toUpperCase()}#${target.iid}` })
       .expect(201);
-    expect((await told()).sort()).toEqual(
+    expect((await referenceNotes()).sort()).toEqual(
       [
         `mentioned in #${titled.iid}`,
-        `mentioned in ${group.full_path}/${beside.path}#${described.iid}`,
+        `mentioned in ${group.full_path}/${sibling.path}#${described.iid}`,
         `mentioned in ${secretPath}#${commented.iid}`,
       ].sort(),
     );
@@ -85,20 +85,20 @@ describe('an issue that is named', () => {
     expect(note).toMatchObject({ system: true, author: { id: cast.owner.id } });
   });
 
-  test('says it once, whatever says it again and however often', async () => {
+  test('gets one note for each referencing issue', async () => {
     const other = await anIssue({ title: `#${target.iid} and #${target.iid}` });
     await Promise.all(Array.from({ length: 6 }, () => comment(other, `again #${target.iid}`)));
     await edit(other, { description: `and ${path}#${target.iid}` });
-    expect(await told()).toEqual([`mentioned in #${other.iid}`]);
+    expect(await referenceNotes()).toEqual([`mentioned in #${other.iid}`]);
   });
 
-  test('is told by whoever changed the text last, however late that is seen', async () => {
+  test('gets a note by the last editor of the text, even if the event is handled late', async () => {
     const hidden = await anIssueIn(secret);
     const where = `/api/v4/projects/${project.id}/issues`;
     await worker.drained();
     await worker.stop();
     try {
-      // Who made it sees what is named, and who changed it does not.
+      // The author can read the referenced issue, the editor cannot.
       const sent = { title: 'x', description: `see #${target.iid}` };
       const { body } = await by(cast.owner).post(where).send(sent).expect(201);
       const description = `see ${secretPath}#${hidden.iid} and #${target.iid}`;
@@ -106,24 +106,26 @@ describe('an issue that is named', () => {
     } finally {
       worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
     }
-    expect(await told(cast.owner, hidden, secret)).toEqual([]);
-    expect(await told()).toHaveLength(1);
+    expect(await referenceNotes(cast.owner, hidden, secret)).toEqual([]);
+    expect(await referenceNotes()).toHaveLength(1);
   });
 
-  test('says it when a text is changed', async () => {
+  test('gets a note when a text is changed', async () => {
     const other = await anIssue();
     const note = await comment(other, 'not yet');
-    expect(await told()).toEqual([]);
+    expect(await referenceNotes()).toEqual([]);
     await by(cast.owner)
       .put(`/api/v4/projects/${project.id}/issues/${other.iid}/notes/${note.id}`)
       .send({ body: `now #${target.iid}` })
       .expect(200);
     const third = await anIssue();
     await edit(third, { title: `now #${target.iid}` });
-    expect((await told()).sort()).toEqual([`mentioned in #${other.iid}`, `mentioned in #${third.iid}`].sort());
+    expect((await referenceNotes()).sort()).toEqual(
+      [`mentioned in #${other.iid}`, `mentioned in #${third.iid}`].sort(),
+    );
   });
 
-  test('says nothing of itself, of code, of internal notes and of copies', async () => {
+  test('gets no note for its own texts, code, internal notes and copies', async () => {
     await comment(target, `#${target.iid} is this one`);
     const other = await anIssue({ description: `\`#${target.iid}\`` });
     await comment(other, `among us #${target.iid}`, cast.reporter, { internal: true });
@@ -132,25 +134,25 @@ describe('an issue that is named', () => {
       .post(`/api/v4/projects/${secret.id}/issues/${named.iid}/move`)
       .send({ to_project_id: project.id })
       .expect(201);
-    expect(await told()).toEqual([]);
+    expect(await referenceNotes()).toEqual([]);
   });
 
-  test('is not named by whoever may not see it', async () => {
+  test('gets no note if the author of the text cannot read it', async () => {
     const hidden = await anIssueIn(secret);
     const confidential = await anIssue({ confidential: true });
     await anIssue({ title: `${secretPath}#${hidden.iid} #${confidential.iid}` }, cast.guest);
-    expect(await told(cast.owner, hidden, secret)).toEqual([]);
-    expect(await told(cast.owner, confidential)).toEqual([]);
+    expect(await referenceNotes(cast.owner, hidden, secret)).toEqual([]);
+    expect(await referenceNotes(cast.owner, confidential)).toEqual([]);
     const other = await anIssue({ title: `#${confidential.iid}` }, cast.planner);
-    expect(await told(cast.owner, confidential)).toEqual([`mentioned in #${other.iid}`]);
+    expect(await referenceNotes(cast.owner, confidential)).toEqual([`mentioned in #${other.iid}`]);
     await service.seed.put('projects', { ...secret, issues_access_level: 'disabled' });
     await anIssue({ title: `${secretPath}#${hidden.iid}` });
     await worker.drained();
     await service.seed.put('projects', secret);
-    expect(await told(cast.owner, hidden, secret)).toEqual([]);
+    expect(await referenceNotes(cast.owner, hidden, secret)).toEqual([]);
   });
 
-  test('may be an epic, or be named by one', async () => {
+  test('can be an epic, or be referenced by one', async () => {
     await service.seed.member(cast.owner, group, 'owner');
     const epics = `/api/v4/groups/${group.id}/epics`;
     const { body: first } = await by(cast.owner)
@@ -164,35 +166,35 @@ describe('an issue that is named', () => {
       .send({ description: `&${other!.iid}` })
       .expect(200);
     const issue = await anIssue({ description: `&${other!.iid}` });
-    expect(await told()).toEqual([`mentioned in ${group.full_path}&${epic!.iid}`]);
+    expect(await referenceNotes()).toEqual([`mentioned in ${group.full_path}&${epic!.iid}`]);
     const { body: notes } = await by(cast.owner).get(`${epics}/${other!.id}/notes?sort=asc`).expect(200);
     expect((notes as { body: string }[]).map((note) => note.body).sort()).toEqual(
       [`mentioned in &${epic!.iid}`, `mentioned in ${path}#${issue.iid}`].sort(),
     );
     await by(cast.owner).put(`${epics}/${epic!.iid}`).send({ confidential: true }).expect(200);
-    expect([await told(cast.guest), await told(cast.stranger)]).toEqual([[UNSEEN], [UNSEEN]]);
+    expect([await referenceNotes(cast.guest), await referenceNotes(cast.stranger)]).toEqual([[UNSEEN], [UNSEEN]]);
   });
 
-  test('raises no to-do and no entry of a feed', async () => {
+  test('gets no to-do and no feed entry', async () => {
     await edit(target, { assignee_ids: [cast.reporter.id] });
     await anIssue({ title: `#${target.iid}` });
-    expect(await told()).toHaveLength(2);
+    expect(await referenceNotes()).toHaveLength(2);
     const todos = await by(cast.reporter).get('/api/v4/todos').expect(200);
     expect((todos.body as { action_name: string }[]).map((todo) => todo.action_name)).toEqual(['assigned']);
     const feed = await by(cast.owner).get(`/api/v4/projects/${project.id}/events?target_type=note`).expect(200);
     expect(feed.body).toEqual([]);
   });
 
-  test('by a text that names many, counts the first fifty', async () => {
+  test('gets a note from a text with many references if it is among the first fifty', async () => {
     const issues = await Promise.all(Array.from({ length: 52 }, () => anIssue()));
     const sorted = issues.sort((a, b) => a.iid - b.iid);
     const other = await anIssue({ description: sorted.map(({ iid }) => `#${iid}`).join(' ') });
-    expect(await told(cast.owner, sorted[49])).toEqual([`mentioned in #${other.iid}`]);
-    expect(await told(cast.owner, sorted[50])).toEqual([]);
+    expect(await referenceNotes(cast.owner, sorted[49])).toEqual([`mentioned in #${other.iid}`]);
+    expect(await referenceNotes(cast.owner, sorted[50])).toEqual([]);
   });
 });
 
-describe('who may not see what names it', () => {
+describe('visibility of the referencing issue', () => {
   test.each<[keyof Cast, boolean]>([
     ['admin', true],
     ['owner', true],
@@ -200,24 +202,24 @@ describe('who may not see what names it', () => {
     ['guest', false],
     ['stranger', false],
     ['external', false],
-  ])('%s is told by what: %s', async (name, isTold) => {
+  ])('%s sees the issue of a private project: %s', async (name, isVisible) => {
     const there = await anIssueIn(secret, { title: `${path}#${target.iid}` });
-    expect(await told(cast[name])).toEqual([isTold ? `mentioned in ${secretPath}#${there.iid}` : UNSEEN]);
+    expect(await referenceNotes(cast[name])).toEqual([isVisible ? `mentioned in ${secretPath}#${there.iid}` : UNSEEN]);
   });
 
   test.each<[keyof Cast, boolean]>([
     ['planner', true],
     ['guest', false],
     ['stranger', false],
-  ])('%s is told by which confidential issue: %s', async (name, isTold) => {
+  ])('%s sees the confidential issue: %s', async (name, isVisible) => {
     const there = await anIssue({ title: `#${target.iid}`, confidential: true });
-    expect(await told(cast[name])).toEqual([isTold ? `mentioned in #${there.iid}` : UNSEEN]);
+    expect(await referenceNotes(cast[name])).toEqual([isVisible ? `mentioned in #${there.iid}` : UNSEEN]);
   });
 
-  test('nobody is told what is gone', async () => {
+  test('a deleted issue is shown to no user', async () => {
     const there = await anIssue({ title: `#${target.iid}` });
-    expect(await told()).toHaveLength(1);
+    expect(await referenceNotes()).toHaveLength(1);
     await by(cast.owner).delete(`/api/v4/projects/${project.id}/issues/${there.iid}`).expect(204);
-    expect(await told()).toEqual([UNSEEN]);
+    expect(await referenceNotes()).toEqual([UNSEEN]);
   });
 });

@@ -61,7 +61,7 @@ const refused = async (request: PromiseLike<{ status: number; body: unknown }>):
 };
 
 describe('a thread', () => {
-  test('is begun with one note and answered', async () => {
+  test('starts with one note and gets replies', async () => {
     const begun = await thread('guest');
     expect(begun).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -75,18 +75,18 @@ describe('a thread', () => {
     const ofThread = await as('guest').get(`${discussions}/${begun.id}/notes`).expect(200);
     expect((ofThread.body as Note[]).map((one) => one.id)).toEqual([begun.notes[0]!.id, answer.body.id]);
     expect((await as('guest').get(`${discussions}/${begun.id}/notes/${answer.body.id}`)).body).toEqual(answer.body);
-    // The notes of the issue are the same notes.
+    // The notes list of the issue returns the same notes.
     expect((await as('guest').get(notes)).body).toHaveLength(2);
     expect((await as('guest').get(`${notes}/${answer.body.id}`)).body).toEqual(answer.body);
   });
 
-  test('is told as a note, an answer with the thread that it answers in', async () => {
+  test('publishes note events, with the thread id for replies', async () => {
     const begun = await thread('guest');
     const { body: answer } = await replyTo('guest', begun.id);
-    const told = (await eventsOf(service.database, 'collaboration.note.created.v1')).slice(-2);
-    expect(told[0]).toMatchObject({ note_id: begun.notes[0]!.id });
-    expect(told[0]).not.toHaveProperty('thread_id');
-    expect(told[1]).toMatchObject({ note_id: answer.id, thread_id: begun.notes[0]!.id });
+    const events = (await eventsOf(service.database, 'collaboration.note.created.v1')).slice(-2);
+    expect(events[0]).toMatchObject({ note_id: begun.notes[0]!.id });
+    expect(events[0]).not.toHaveProperty('thread_id');
+    expect(events[1]).toMatchObject({ note_id: answer.id, thread_id: begun.notes[0]!.id });
   });
 
   test('may be back-dated by owners', async () => {
@@ -97,7 +97,7 @@ describe('a thread', () => {
     expect((await replyTo('developer', begun.id, { body: 'x', created_at })).body.created_at).not.toBe(created_at);
   });
 
-  test('goes on when its first note is deleted, under the same id', async () => {
+  test('continues under the same id when its first note is deleted', async () => {
     const begun = await thread('guest');
     const { body: second } = await replyTo('guest', begun.id, { body: 'second' });
     await replyTo('guest', begun.id, { body: 'third' }).expect(201);
@@ -111,7 +111,7 @@ describe('a thread', () => {
     expect([list.body.length, list.get('x-total')]).toEqual([1, '1']);
   });
 
-  test('is gone with its last note', async () => {
+  test('is deleted with its last note', async () => {
     const begun = await thread('guest');
     await as('guest').delete(`${discussions}/${begun.id}/notes/${begun.notes[0]!.id}`).expect(204);
     expect(await refused(as('guest').get(`${discussions}/${begun.id}`))).toEqual([
@@ -122,8 +122,8 @@ describe('a thread', () => {
   });
 });
 
-describe('a note alone', () => {
-  test('is a discussion, and begins a thread when it is answered', async () => {
+describe('an individual note', () => {
+  test('is a discussion, and becomes a thread with a reply', async () => {
     const alone = await note('guest');
     const [discussion] = await listed();
     expect(discussion).toEqual({ id: discussion!.id, individual_note: true, notes: [alone] });
@@ -137,7 +137,7 @@ describe('a note alone', () => {
     ]);
   });
 
-  test('two answers at once make one thread', async () => {
+  test('with two replies at once becomes one thread', async () => {
     await note('guest');
     const [{ id }] = (await listed()) as [Discussion];
     const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => replyTo('owner', id, { body: `${i}` })));
@@ -147,7 +147,7 @@ describe('a note alone', () => {
     expect([converted!.id, converted!.notes.length]).toEqual([id, 11]);
   });
 
-  test('an answer beside its deletion either stands in its place or is refused', async () => {
+  test('deleted during a reply is either replaced by the reply, or the reply is refused', async () => {
     for (let round = 0; round < 10; round++) {
       await anIssue();
       const alone = await note('guest');
@@ -161,7 +161,7 @@ describe('a note alone', () => {
     }
   });
 
-  test('what the system says takes no answer', async () => {
+  test('written by the system cannot be replied to', async () => {
     await as('owner').put(notes.replace('/notes', '')).send({ state_event: 'close' }).expect(200);
     const [said] = (await listed()) as [Discussion];
     expect([bodies(said), said.individual_note]).toEqual([['closed'], true]);
@@ -185,7 +185,7 @@ describe('the list', () => {
     expect((two.body as Discussion[]).map(bodies)).toEqual([['c']]);
   });
 
-  test('leaves no empty place for what is internal', async () => {
+  test('leaves no empty entries for internal notes', async () => {
     const open = await thread('guest', { body: 'public' });
     const hidden = await note('reporter', { body: 'internal', internal: true });
     const [, discussion] = (await listed('reporter')) as [Discussion, Discussion];
@@ -216,7 +216,7 @@ describe('the list', () => {
     expect(await refused(guest.put(at).send({ resolved: true }))).toEqual(noDiscussion);
   });
 
-  test('an internal thread may be begun, an internal answer in a public one may not', async () => {
+  test('contains internal threads, while internal replies in public threads are refused', async () => {
     const begun = await thread('reporter', { body: 'x', internal: true });
     expect(begun.notes[0]).toMatchObject({ internal: true });
     expect(await listed()).toEqual([]);
@@ -248,7 +248,7 @@ describe('resolving', () => {
     expect(one.status).toBe(may ? 200 : 403);
   });
 
-  test('is also for who opened the issue and who began the thread', async () => {
+  test('is also for the author of the issue and of the thread', async () => {
     await anIssue({}, 'guest');
     const begun = await thread('stranger');
     await as('guest').put(`${discussions}/${begun.id}`).send({ resolved: true }).expect(200);
@@ -256,7 +256,7 @@ describe('resolving', () => {
     await as('reporter').put(`${discussions}/${begun.id}`).send({ resolved: true }).expect(403);
   });
 
-  test('marks every note and is idempotent; opening again clears it', async () => {
+  test('marks every note and is idempotent; reopening clears it', async () => {
     const begun = await thread('guest');
     await replyTo('guest', begun.id).expect(201);
     const at = `${discussions}/${begun.id}`;
@@ -272,7 +272,7 @@ describe('resolving', () => {
     expect((open as Discussion).notes[0]).toMatchObject({ resolved_by: null, resolved_at: null });
   });
 
-  test('of one note leaves the others', async () => {
+  test('one note leaves the others', async () => {
     const begun = await thread('guest');
     const { body: answer } = await replyTo('guest', begun.id);
     const { body: resolved } = await as('developer')
@@ -283,7 +283,7 @@ describe('resolving', () => {
     expect((await shown(begun.id)).notes.map((one) => one.resolved)).toEqual([false, true]);
   });
 
-  test('is nothing for a note alone', async () => {
+  test('an individual note is refused', async () => {
     const alone = await note('guest');
     const [{ id }] = (await listed()) as [Discussion];
     expect(await refused(as('owner').put(`${discussions}/${id}/notes/${alone.id}`).send({ resolved: true }))).toEqual([
@@ -294,7 +294,7 @@ describe('resolving', () => {
     expect(alone).not.toHaveProperty('resolved');
   });
 
-  test('beside a deletion never breaks', async () => {
+  test('during a deletion never fails with a 5xx', async () => {
     for (let round = 0; round < 10; round++) {
       const begun = await thread('guest');
       const at = `${discussions}/${begun.id}`;
@@ -309,7 +309,7 @@ describe('resolving', () => {
     }
   });
 
-  test('an edit beside a deletion is refused, not broken', async () => {
+  test('an edit during a deletion is refused without a 5xx', async () => {
     for (let round = 0; round < 10; round++) {
       const alone = await note('guest');
       const [gone, edit] = await Promise.all([
@@ -345,14 +345,14 @@ describe('refusals', () => {
   test.each([
     [{}, { error: 'body is missing' }],
     [{ body: ' ' }, blank()],
-  ])('%j begins nothing', async (wish, body) => {
+  ])('%j is refused for a new thread', async (wish, body) => {
     expect(await refused(as('owner').post(discussions).send(wish))).toEqual([400, body]);
     const begun = await thread('owner');
     expect(await refused(replyTo('owner', begun.id, wish))).toEqual([400, body]);
   });
 
   test.each(['0', 'x', 'f'.repeat(40), '%00', `${'0'.repeat(24)}${(1).toString(16).padStart(16, '0')}`])(
-    'there is no discussion %s',
+    'the discussion %s is 404',
     async (id) => {
       const begun = await thread('owner');
       for (const request of [
@@ -378,7 +378,7 @@ describe('refusals', () => {
     expect(await refused(as('owner').delete(at))).toEqual(notFound);
   });
 
-  test('anonymous callers are asked for a token', async () => {
+  test('anonymous callers get 401', async () => {
     const begun = await thread('owner');
     const at = `${discussions}/${begun.id}`;
     for (const request of [
@@ -393,7 +393,7 @@ describe('refusals', () => {
     }
   });
 
-  test('confidential issues hide their discussions, locked ones are for members, archived ones for nobody', async () => {
+  test('confidential issues hide discussions, locked ones are for members, and archived ones read-only', async () => {
     await anIssue({ confidential: true });
     const secret = await thread('owner');
     for (const request of [
@@ -423,7 +423,7 @@ describe('refusals', () => {
     }
   });
 
-  test('a deletion honours what the caller last saw', async () => {
+  test('a deletion honours If-Unmodified-Since', async () => {
     const begun = await thread('guest');
     const at = `${discussions}/${begun.id}/notes/${begun.notes[0]!.id}`;
     await as('guest').delete(at).set('if-unmodified-since', 'Sat, 01 Jan 2000 00:00:00 GMT').expect(412);
@@ -432,7 +432,7 @@ describe('refusals', () => {
   });
 });
 
-describe('as lists and writes go', () => {
+describe('shared suites for lists and writes', () => {
   let path: string;
   let begun: Discussion;
   beforeAll(async () => {
@@ -486,7 +486,7 @@ describe('as lists and writes go', () => {
   });
 });
 
-/** A private project, which an outsider must not learn of. */
+/** A private project, which must stay hidden from outsiders. */
 async function hidden(): Promise<{ path: string }> {
   const there = await service.seed.project({ visibility: 'private' });
   for (const [name, role] of [

@@ -45,7 +45,7 @@ beforeAll(async () => {
     const { body } = await as(who('owner')).post(`/api/v4/groups/${group.id}/labels`).send(sent).expect(201);
     labels[name] = (body as { id: number }).id;
   }
-  // Ids and numbers must differ, so that one cannot stand for the other.
+  // Ids and iids must differ, so that tests notice a mix-up.
   await service.database.query('alter sequence epics_id_seq restart with 7000');
 });
 afterAll(() => service.close());
@@ -53,16 +53,16 @@ beforeEach(async () => void (epic = await opened()));
 
 interface Row {
   readonly text: string;
-  /** Of the epic before; that of the route. */
+  /** Setup of the epic; then the request of the equivalent route. */
   readonly before?: object;
   readonly said: string;
   readonly changes: () => object;
   readonly shows: object;
-  /** The route that does the same. */
+  /** The equivalent route. */
   readonly route?: object;
-  /** Whether readers may do so too. */
+  /** Whether readers may use it, too. */
   readonly isForReaders?: true;
-  /** Why a second one is refused. */
+  /** The refusal of a second execution. */
   readonly again?: string;
 }
 const ROWS: readonly Row[] = [
@@ -177,7 +177,7 @@ const ROWS: readonly Row[] = [
     again: 'you have given it already, or may not give any',
   })),
 ];
-/** Nothing is to be settled, or followed no more, but what was there before. */
+/** Settled to-dos and removed subscriptions need earlier ones. */
 const prepared = async ({ before, text }: Row, name: Name = 'planner'): Promise<void> => {
   if (before) await put(before).expect(200);
   if (text === '/done') await say('/todo', name).expect(202);
@@ -187,8 +187,8 @@ const prepared = async ({ before, text }: Row, name: Name = 'planner'): Promise<
     await say('/unsubscribe', name).expect(({ status }) => expect([202, 400]).toContain(status));
 };
 
-/** All that is told of an epic, without times and numbers. */
-async function told(of: ShownEpic, after: number): Promise<unknown> {
+/** Returns all events and notes of an epic, without times and ids. */
+async function recordedChanges(of: ShownEpic, after: number): Promise<unknown> {
   const list = async (tail: string) => (await as(who('owner')).get(byId(tail, of)).expect(200)).body as object[];
   const events = await service.database.query<{ subject: string; data: Record<string, unknown> }>(
     `select subject, payload as data from outbox
@@ -217,7 +217,7 @@ const lastEvent = async (): Promise<number> => {
 };
 
 describe.each(ROWS)('$text', (row) => {
-  it('is carried out by a note, and not kept', async () => {
+  it('is executed by a note, which is not stored', async () => {
     await prepared(row);
     expect(answerOf(await say(row.text))).toEqual([202, { commands_changes: row.changes(), summary: [row.said] }]);
     expect(await shown()).toMatchObject({ ...row.shows, title: expect.any(String) });
@@ -228,7 +228,7 @@ describe.each(ROWS)('$text', (row) => {
     expect(answerOf(await say(row.text))).toEqual(refused(`Could not apply /${name}: ${row.again}.`));
   });
 
-  it('is carried out by a note with text, which is kept', async () => {
+  it('is executed by a note with text, which is stored', async () => {
     await prepared(row);
     const { status, body } = await say(`Words\n${row.text}\nand more`);
     expect([status, body]).toEqual([
@@ -238,33 +238,33 @@ describe.each(ROWS)('$text', (row) => {
     expect(await shown()).toMatchObject(row.shows);
   });
 
-  it('is carried out by a changed description, and is no part of it', async () => {
+  it('is executed by a changed description and removed from it', async () => {
     await prepared(row);
     const [status, body] = answerOf(await put({ description: `Words\n${row.text}` }));
     expect([status, body]).toEqual([200, expect.objectContaining({ ...row.shows, description: 'Words' })]);
     expect((await put({ description: row.text }).expect(200)).body).toMatchObject({ description: '' });
   });
 
-  it('is carried out by the description of a new epic', async () => {
+  it('is executed by the description of a new epic', async () => {
     const made = await opened({ description: `Words\n${row.text}` });
     expect(made).toMatchObject({ description: 'Words', ...(row.before ? {} : row.shows) });
   });
 
-  it('is told as by its route', async () => {
+  it('publishes the same events and notes as its route', async () => {
     if (!row.route) return;
     await prepared(row);
     const [before, other] = [await lastEvent(), epic];
     await say(row.text).expect(202);
-    const byCommand = await told(other, before);
+    const byCommand = await recordedChanges(other, before);
     epic = await opened();
     await prepared(row);
     const start = await lastEvent();
     await put(row.route).expect(200);
-    expect(byCommand).toEqual(await told(epic, start));
+    expect(byCommand).toEqual(await recordedChanges(epic, start));
   });
 
-  it.each(['guest', 'reporter', 'outsider'] as const)('is for a %s as its route is', async (name) => {
-    // Reporters come after planners.
+  it.each(['guest', 'reporter', 'outsider'] as const)('has the permissions of its route for a %s', async (name) => {
+    // The reporter role is above the planner role.
     const may = row.isForReaders === true || name === 'reporter';
     await prepared(row, name);
     const before = await shown();
@@ -287,7 +287,7 @@ describe.each(ROWS)('$text', (row) => {
 });
 
 describe('many commands', () => {
-  it('are each carried out or refused, in their order', async () => {
+  it('are each executed or refused, in their order', async () => {
     expect(answerOf(await say('/close\n/title  \n/label ~nope\n/label ~bug\n/award :nope:\n/todo'))).toEqual([
       202,
       {
@@ -302,7 +302,7 @@ describe('many commands', () => {
     expect(await shown()).toMatchObject({ state: 'closed', title: 'A goal', labels: ['bug'] });
   });
 
-  it('about what a tree forbids are refused alone', async () => {
+  it('that violate tree rules are refused individually', async () => {
     const child = await opened();
     await say(`/child_epic &${child.iid}`).expect(202);
     expect(answerOf(await say('/close\n/confidential'))).toEqual([
@@ -317,7 +317,7 @@ describe('many commands', () => {
     expect(await shown()).toMatchObject({ state: 'closed', confidential: false });
   });
 
-  it('on the tree and on the epic go together', async () => {
+  it('on the tree and on the epic can be combined', async () => {
     const child = await opened({ confidential: true });
     await say(`/confidential\n/child_epic &${child.iid}`).expect(202);
     expect(await shown(child)).toMatchObject({ parent_id: epic.id });
@@ -328,20 +328,20 @@ describe('many commands', () => {
     expect(await shown(child)).toMatchObject({ parent_id: made.id });
   });
 
-  it('of a description come after its fields', async () => {
+  it('of a description are executed after its fields', async () => {
     const { body } = await put({ title: 'One', labels: 'old', description: 'Words\n/title Two\n/label ~bug' }).expect(
       200,
     );
     expect(body).toMatchObject({ title: 'Two', labels: ['bug', 'old'], description: 'Words' });
   });
 
-  it('that issues know and epics do not are text', async () => {
+  it('for issues only are text', async () => {
     const text = '/lock\n/assign me\n/due 2031-02-03\n/weight 3\n/milestone %v1\n/estimate 1h\n/cc @x\n/duplicate #1';
     expect((await say(text).expect(201)).body).toMatchObject({ body: text, commands_changes: {} });
     expect((await put({ description: text }).expect(200)).body).toMatchObject({ description: text });
   });
 
-  it('in code and quotes are text; shrugs become one', async () => {
+  it('in code and quotes are text; /shrug becomes a shrug', async () => {
     const text = '```\n/close\n```\n> /close\n';
     expect((await put({ description: text }).expect(200)).body).toMatchObject({ description: text, state: 'opened' });
     const shrug = (await put({ description: '/shrug who knows' }).expect(200)).body as object;
@@ -357,8 +357,8 @@ describe('many commands', () => {
   });
 });
 
-describe('what is refused as a whole', () => {
-  it('carries out nothing', async () => {
+describe('a refused request', () => {
+  it('executes no command', async () => {
     expect((await put({ title: '', description: '/close\n/todo' })).status).toBe(400);
     expect((await put({ description: '/close' }, 'guest')).status).toBe(403);
     const elsewhere = { ...epic, iid: 99_999 };
@@ -372,13 +372,13 @@ describe('what is refused as a whole', () => {
     );
   });
 
-  it('is so while the epic is hidden', async () => {
+  it('is refused for a hidden epic', async () => {
     await put({ confidential: true }).expect(200);
     expect(answerOf(await say('/close', 'guest'))).toEqual([404, { message: '404 Epic Not Found' }]);
     expect(await shown()).toMatchObject({ state: 'opened' });
   });
 
-  it('counts in the limit of a minute', async () => {
+  it('counts in the limit per minute', async () => {
     const { id } = people.planner;
     await service.database.query(
       `insert into note_creations as c (user_id, window_started_at, notes_count) values ($1, now() + interval '1 hour', 300)

@@ -1,13 +1,13 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { foreignId, paging, refusalOrder, requestOf, untilBlocked } from '@rookery/testing';
-import type { Method, SeededService, SeededUser, Standing } from '@rookery/testing';
+import type { Method, SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { Client } from 'pg';
 import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
 import type { ShownEpic } from '../support/epics';
-import { handMadeOrder } from '../support/hand-made-order';
+import { manualOrderTests } from '../support/manual-order';
 
 interface ShownIssue {
   readonly id: number;
@@ -65,7 +65,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(async () => void (epic = await open(who(planner), group)));
 
-it('an issue is put into an epic, listed there and taken out again', async () => {
+it('an issue is added to an epic, listed there and removed again', async () => {
   const issue = await issueIn(project);
   const made = await as(who(planner)).post(at(issue.id)).send({});
   const link = { id: expect.any(Number), epic: expect.anything(), issue: expect.anything() };
@@ -89,7 +89,7 @@ it('an issue is put into an epic, listed there and taken out again', async () =>
   expect(await issueNotes(issue, project)).toEqual([`added to epic &${epic.iid}`, `removed from epic &${epic.iid}`]);
 });
 
-it('one of another epic is taken from there, and told on all sides; projects of other groups will do', async () => {
+it('an issue of another epic moves, with system notes on all three; projects of other groups are allowed', async () => {
   const other = await open(who(planner), group);
   const issue = await issueIn(elsewhere);
   const first = await assigned(issue, other);
@@ -108,7 +108,7 @@ it('one of another epic is taken from there, and told on all sides; projects of 
   ]);
 });
 
-it('an issue serves one epic, whoever puts it where at once', async () => {
+it('an issue is in one epic after concurrent additions', async () => {
   const epics = [epic, await open(who(planner), group), await open(who(planner), group)];
   const issue = await issueIn(project);
   await Promise.all(epics.map((one) => assigned(issue, one)));
@@ -116,11 +116,11 @@ it('an issue serves one epic, whoever puts it where at once', async () => {
     epics.map(async (one) => (await as(who(planner)).get(at('', one))).body as unknown[]),
   );
   expect(lists.flat()).toHaveLength(1);
-  const told = (await Promise.all(epics.map(epicNotes))).flat();
-  expect(told.map((note) => note.split(' ')[0]).sort()).toEqual(['added', 'added', 'added', 'removed', 'removed']);
+  const notes = (await Promise.all(epics.map(epicNotes))).flat();
+  expect(notes.map((note) => note.split(' ')[0]).sort()).toEqual(['added', 'added', 'added', 'removed', 'removed']);
 });
 
-it('epics are held in one order, so that nobody waits for somebody who waits for them', async () => {
+it('epics are locked in one order, so that no deadlock occurs', async () => {
   const later = await open(who(planner), group);
   const issue = await issueIn(project);
   await assigned(issue);
@@ -141,15 +141,15 @@ it('epics are held in one order, so that nobody waits for somebody who waits for
 });
 
 describe('the order', () => {
-  handMadeOrder({
+  manualOrderTests({
     put: async (title) => (await assigned(await issueIn(project, { title }))).id,
     order: async () => (await listed()).map(({ title }) => title),
     move: (id, wish) => as(who(planner)).put(at(id)).send(wish),
-    stuck: 'Issue could not be moved!',
+    refusal: 'Issue could not be moved!',
   });
 });
 
-describe('inherited days', () => {
+describe('inherited dates', () => {
   const days = async (): Promise<unknown[]> => {
     const { body } = await as(who(planner))
       .get(`${pathOf(group)}/${epic.iid}`)
@@ -188,7 +188,7 @@ describe('inherited days', () => {
     expect(await days()).toEqual([null, null]);
   });
 
-  it('do not count where fixed ones do', async () => {
+  it('are not used where fixed ones are set', async () => {
     await assigned(await issueIn(project, { milestone_id: await milestone('2026-01-01', '2026-02-01') }));
     const fixed = { start_date_is_fixed: true, start_date_fixed: '2025-05-05' };
     await as(who(planner))
@@ -200,7 +200,7 @@ describe('inherited days', () => {
 });
 
 describe('confidential epics', () => {
-  it('take confidential issues only', async () => {
+  it('accept only confidential issues', async () => {
     epic = await open(who(planner), group, { confidential: true });
     const refused = [409, { message: 'A confidential epic takes confidential issues only' }];
     expect(answerOf(await as(who(planner)).post(at((await issueIn(project)).id)))).toEqual(refused);
@@ -224,7 +224,7 @@ describe('confidential epics', () => {
     expect((await opened()).body).toMatchObject({ title: 'Open', confidential: false });
   });
 
-  it('are not made of those that have others', async () => {
+  it('cannot contain public issues when they become confidential', async () => {
     const link = await assigned(await issueIn(project));
     const path = `${pathOf(group)}/${epic.iid}`;
     expect(answerOf(await as(who(planner)).put(path).send({ confidential: true }))).toEqual([
@@ -237,7 +237,7 @@ describe('confidential epics', () => {
 });
 
 it.each(['all_notes', 'only_comments', 'only_activity'])(
-  'what its notes refer to is asked in every order and usual size, of %s too',
+  'notes of an epic can be listed in every order and usual page size, with %s',
   async (activity) => {
     await assigned(await issueIn(secret));
     await as(who(planner))
@@ -256,8 +256,8 @@ it.each(['all_notes', 'only_comments', 'only_activity'])(
   },
 );
 
-describe('who does what', () => {
-  it('nobody finds by their links which issues serve an epic that they may not see', async () => {
+describe('permissions', () => {
+  it('links do not reveal the issues of an epic that the caller cannot read', async () => {
     const hidden = await assigned(await issueIn(secret));
     const seen = await assigned(await issueIn(elsewhere));
     const outsider = await service.seed.user();
@@ -273,7 +273,7 @@ describe('who does what', () => {
     await as(who(planner)).put(at(seen.id)).send({ move_before_id: hidden.id }).expect(200);
   });
 
-  it('issues that the caller may not see are left out, cannot be taken out and cannot be put in', async () => {
+  it('issues that the caller cannot read are omitted, and cannot be removed or added', async () => {
     const hidden = await issueIn(secret);
     const link = await assigned(hidden);
     await assigned(await issueIn(project, { title: 'seen' }));
@@ -284,7 +284,7 @@ describe('who does what', () => {
     expect(answerOf(await as(who(planner)).post(at(0)))).toEqual([404, { message: '404 Issue Not Found' }]);
   });
 
-  it.each<[Standing, number]>([
+  it.each<[RoleCase, number]>([
     ['anonymous', 401],
     ['outsider', 403],
     ['guest', 201],
@@ -303,7 +303,7 @@ describe('who does what', () => {
     expect([how, removed.status]).toEqual([how, expected === 201 ? 200 : expected]);
   });
 
-  it('a role in the project of the issue will do', async () => {
+  it('a role in the project of the issue is sufficient', async () => {
     const issue = await issueIn(elsewhere);
     const { body } = await as(who(guest)).post(at(issue.id)).expect(201);
     await as(who(guest))
@@ -311,10 +311,10 @@ describe('who does what', () => {
       .expect(200);
   });
 
-  it('nobody does in archived projects', async () => {
-    const still = await service.seed.project({ namespace_id: group.id });
-    const issue = await issueIn(still);
-    await service.seed.put('projects', { ...still, archived: true });
+  it('no user may change epics of issues in archived projects', async () => {
+    const archived = await service.seed.project({ namespace_id: group.id });
+    const issue = await issueIn(archived);
+    await service.seed.put('projects', { ...archived, archived: true });
     expect((await as(who(planner)).post(at(issue.id))).status).toBe(403);
   });
 
@@ -323,7 +323,7 @@ describe('who does what', () => {
     ['POST', '1'],
     ['PUT', '1'],
     ['DELETE', '1'],
-  ])('%s %s needs the plan, the epic and what is hidden stays so', async (method, tail) => {
+  ])('%s %s needs the plan and a readable epic and issue', async (method, tail) => {
     const free = await groupOf({ plan: 'free' });
     const ask = async (path: string, viewer: Viewer) =>
       answerOf(await requestOf(as(viewer), method, path).send(method === 'PUT' ? { move_before_id: 1 } : {}));

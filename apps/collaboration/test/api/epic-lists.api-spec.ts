@@ -50,14 +50,14 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.close());
 
-it('holds the epics of the group and of all below it that the caller sees', async () => {
+it('contains the readable epics of the group and its descendants', async () => {
   expect(await titles(planner, root)).toEqual(['leaf', 'hidden', 'Middle', 'root']);
   const outsider = await standing(root, 'outsider');
   expect(await titles(outsider, root)).toEqual(['leaf', 'Middle', 'root']);
   expect(await titles(planner, middle)).toEqual(['leaf', 'Middle']);
 });
 
-it('holds confidential ones where the caller is planner or more', async () => {
+it('contains confidential epics where the caller is at least planner', async () => {
   const guest = await standing(hidden, 'guest');
   expect(await titles(guest, root)).toEqual(['leaf', 'Middle', 'root']);
   const inside = await standing(hidden, 'reporter');
@@ -66,7 +66,7 @@ it('holds confidential ones where the caller is planner or more', async () => {
   expect(editable.map(({ title }) => title)).toEqual(['hidden']);
 });
 
-it('is narrowed to the group, and widened to those above as far as they are seen', async () => {
+it('is limited to the group, or extended to visible ancestor groups', async () => {
   expect(await titles(planner, middle, { include_descendant_groups: false })).toEqual(['Middle']);
   expect(await titles(planner, leaf, { include_ancestor_groups: true })).toEqual(['leaf', 'Middle', 'root']);
   const only = { include_descendant_groups: false, include_ancestor_groups: true };
@@ -79,7 +79,7 @@ it('is narrowed to the group, and widened to those above as far as they are seen
   expect(await titles(guest, below, { include_ancestor_groups: true })).toEqual([String(below.id)]);
 });
 
-it('references are short in the group of the epic, and whole elsewhere', async () => {
+it('references are short in the group of the epic, and full elsewhere', async () => {
   const relative = async (place: DirectoryNamespace): Promise<Record<string, string>> =>
     Object.fromEntries((await read(planner, place)).map(({ title, references }) => [title, references.relative]));
   expect(await relative(middle)).toEqual({ Middle: '&1', leaf: `${leaf.full_path}&1` });
@@ -110,13 +110,13 @@ const FILTERS: readonly (readonly [object, readonly string[]])[] = [
   [{ my_reaction_emoji: 'tada' }, []],
 ];
 
-it.each(FILTERS)('%j finds %j', async (filter, expected) => {
+it.each(FILTERS)('%j matches %j', async (filter, expected) => {
   const { body, headers } = await as(planner).get(pathOf(root)).query(filter).expect(200);
   expect(sorted((body as ShownEpic[]).map(({ title }) => title))).toEqual(sorted(expected));
   expect(headers['x-total']).toBe(String(expected.length));
 });
 
-it('is narrowed by author, and by who is not', async () => {
+it('is filtered by author and by not[author]', async () => {
   expect(await titles(planner, root, { author_id: other.userId })).toEqual(['leaf']);
   expect(await titles(planner, root, { author_username: otherName.toUpperCase() })).toEqual(['leaf']);
   expect(await titles(planner, root, { author_username: 'nobody' })).toEqual([]);
@@ -143,7 +143,7 @@ it.each<[object, string[]]>([
   [{ order_by: 'updated_at' }, ['leaf', 'Middle', 'hidden', 'root']],
   [{ order_by: 'title', sort: 'asc' }, ['hidden', 'leaf', 'Middle', 'root']],
   [{ order_by: 'title' }, ['root', 'Middle', 'leaf', 'hidden']],
-])('%j puts them in order', async (order, expected) => {
+])('%j sorts the epics', async (order, expected) => {
   expect(await titles(planner, root, order)).toEqual(expected);
 });
 

@@ -12,12 +12,12 @@ let group: DirectoryNamespace;
 let cast: Cast;
 const places = epicPlaces(() => service);
 const box = mailbox(() => service);
-const { forget, mailTo, mails, told } = box;
+const { clear, mailTo, mails, recipients } = box;
 
 beforeAll(async () => {
   service = await startCollaboration();
   await box.start();
-  // Ids and numbers must differ, so that one cannot stand for the other.
+  // Ids and iids must differ, so that tests notice a mix-up.
   await service.database.query('alter sequence epics_id_seq restart with 7000');
 });
 afterAll(async () => {
@@ -30,7 +30,7 @@ const inGroup = async (over: Parameters<typeof places.group>[0] = {}): Promise<v
   cast = await castOf(service.seed, group);
 };
 beforeEach(async () => {
-  await forget();
+  await clear();
   await inGroup();
 });
 
@@ -61,178 +61,178 @@ async function followedLabel(follower: SeededUser): Promise<number> {
   await by(follower).post(`${labels}/${id}/subscribe`).expect(201);
   return id;
 }
-const wants = (user: SeededUser, level: string, of?: DirectoryNamespace) =>
+const setLevel = (user: SeededUser, level: string, of?: DirectoryNamespace) =>
   service.database.query(
     `insert into notification_settings (user_id, source_type, source_id, level) values ($1, $2, $3, $4)`,
     [user.id, of ? 'namespace' : 'global', of?.id ?? 0, level],
   );
 
-describe('who is told', () => {
-  test('of a new epic: the named and who follows its labels, not the actor', async () => {
+describe('e-mails are sent', () => {
+  test('for a new epic: to mentioned users and subscribers of its labels, not to the actor', async () => {
     await followedLabel(cast.developer);
     await opened({ labels: 'wood', description: `x ${at(cast.guest)} ${at(cast.owner)} @all` });
-    expect(await told()).toEqual(names(cast.developer, cast.guest));
+    expect(await recipients()).toEqual(names(cast.developer, cast.guest));
     expect(header(mailTo(cast.guest), 'x-platform-notificationreason')).toBe('mentioned');
     expect(header(mailTo(cast.developer), 'x-platform-notificationreason')).toBe('subscribed');
-    await forget();
+    await clear();
     const other = await opened();
     await edit(other, { add_labels: 'wood' });
-    expect(await told()).toEqual(names(cast.developer));
+    expect(await recipients()).toEqual(names(cast.developer));
     expect(mailTo(cast.developer).parsed.text).toContain(`added the label ~"wood" to epic &${other.iid}: A goal`);
   });
 
-  test('of a comment: author, commenters, the named then and now, who follows; not who left', async () => {
+  test('for a comment: to the author, commenters, mentioned users and subscribers; not after unsubscribing', async () => {
     const epic = await opened({ description: `${at(cast.guest)} ${at(cast.maintainer)}` });
     await comment(epic, `x ${at(cast.external)}`, cast.developer);
-    // Who was named takes part once the effect has run, and only then can they leave.
-    await forget();
+    // A mentioned user participates after the effect has run, and can unsubscribe only then.
+    await clear();
     await following(epic, cast.admin, 'subscribe');
     await following(epic, cast.maintainer, 'unsubscribe');
-    await forget();
+    await clear();
     await comment(epic, `y ${at(cast.stranger)}`, cast.reporter);
-    expect(await told()).toEqual(
+    expect(await recipients()).toEqual(
       names(cast.owner, cast.guest, cast.external, cast.developer, cast.stranger, cast.admin),
     );
     expect(header(mailTo(cast.stranger), 'x-platform-notificationreason')).toBe('mentioned');
     expect(header(mailTo(cast.owner), 'x-platform-notificationreason')).toBeUndefined();
-    await forget();
+    await clear();
     await comment(epic, `by name ${at(cast.maintainer)}`, cast.reporter);
-    expect(await told()).toContain(cast.maintainer.username);
+    expect(await recipients()).toContain(cast.maintainer.username);
   });
 
-  test('of a comment: nobody for having been named where they may not read', async () => {
+  test('for a comment: not to users mentioned in texts that they cannot read', async () => {
     const epic = await opened();
     await comment(epic, `${at(cast.planner)} ${at(cast.stranger)} ${at(cast.reporter)}`, cast.developer, {
       internal: true,
     });
-    await forget();
+    await clear();
     await comment(epic, 'public');
-    expect(await told()).toEqual(names(cast.developer, cast.reporter));
+    expect(await recipients()).toEqual(names(cast.developer, cast.reporter));
   });
 
-  test('of closing and reopening: those who take part', async () => {
+  test('for closing and reopening: to participants', async () => {
     const epic = await opened({ description: at(cast.guest) });
     await comment(epic, 'x', cast.reporter);
-    await forget();
+    await clear();
     await edit(epic, { state_event: 'close' });
-    expect(await told()).toEqual(names(cast.guest, cast.reporter));
+    expect(await recipients()).toEqual(names(cast.guest, cast.reporter));
     expect(mailTo(cast.guest).parsed.text).toContain(`closed epic &${epic.iid}: A goal`);
-    await forget();
+    await clear();
     await edit(epic, { state_event: 'reopen' }, cast.planner);
-    expect(await told()).toEqual(names(cast.guest, cast.owner, cast.reporter));
+    expect(await recipients()).toEqual(names(cast.guest, cast.owner, cast.reporter));
     expect(mailTo(cast.guest).parsed.text).toContain(`reopened epic &${epic.iid}: A goal`);
   });
 
-  test('of another text: the newly named alone; of a new parent: nobody', async () => {
+  test('for a changed text: only to newly mentioned users; for a new parent: to no user', async () => {
     const epic = await opened({ description: `x ${at(cast.guest)}` });
-    await forget();
+    await clear();
     await edit(epic, { description: `x ${at(cast.guest)} ${at(cast.reporter)}`, color: '#123456' });
-    expect(await told()).toEqual(names(cast.reporter));
-    await forget();
+    expect(await recipients()).toEqual(names(cast.reporter));
+    await clear();
     await service.seed.put('namespaces', { ...group, plan: 'ultimate' });
     const { id } = await opened();
     await edit(epic, { parent_id: id });
-    expect(await told()).toEqual([]);
+    expect(await recipients()).toEqual([]);
   });
 
-  test('not where e-mails are switched off, of the group or of one above', async () => {
-    const silent: readonly [DirectoryNamespace, Partial<DirectoryNamespace>][] = [
+  test('not if e-mails are disabled for the group or an ancestor', async () => {
+    const disabled: readonly [DirectoryNamespace, Partial<DirectoryNamespace>][] = [
       [group, { emails_enabled: false }],
       [above, { emails_enabled: false }],
     ];
-    for (const [place, over] of silent) {
+    for (const [place, over] of disabled) {
       await service.seed.put('namespaces', { ...place, ...over });
       await opened({ description: at(cast.guest) });
-      expect(await told()).toEqual([]);
+      expect(await recipients()).toEqual([]);
       await service.seed.put('namespaces', place);
     }
     await opened({ description: at(cast.guest) });
-    expect(await told()).toEqual(names(cast.guest));
+    expect(await recipients()).toEqual(names(cast.guest));
   });
 
-  test('as much as they want to hear of the group, of those above it, and in general', async () => {
-    await wants(cast.guest, 'disabled');
-    await wants(cast.planner, 'mention', above);
-    await wants(cast.reporter, 'disabled', above);
-    await wants(cast.reporter, 'participating', group);
-    await wants(cast.developer, 'disabled', above);
-    await wants(cast.developer, 'global', group);
-    await wants(cast.stranger, 'disabled');
-    await wants(cast.stranger, 'watch', above);
+  test('according to the notification levels of the group, its ancestors and the user', async () => {
+    await setLevel(cast.guest, 'disabled');
+    await setLevel(cast.planner, 'mention', above);
+    await setLevel(cast.reporter, 'disabled', above);
+    await setLevel(cast.reporter, 'participating', group);
+    await setLevel(cast.developer, 'disabled', above);
+    await setLevel(cast.developer, 'global', group);
+    await setLevel(cast.stranger, 'disabled');
+    await setLevel(cast.stranger, 'watch', above);
     const all = ['guest', 'planner', 'reporter', 'developer', 'maintainer', 'stranger'] as const;
     const epic = await opened({ description: all.map((name) => at(cast[name])).join(' ') });
-    expect(await told()).toEqual(names(cast.planner, cast.reporter, cast.maintainer, cast.stranger));
-    await forget();
+    expect(await recipients()).toEqual(names(cast.planner, cast.reporter, cast.maintainer, cast.stranger));
+    await clear();
     await comment(epic, 'to all who take part');
-    expect(await told()).toEqual(names(cast.reporter, cast.maintainer, cast.stranger));
+    expect(await recipients()).toEqual(names(cast.reporter, cast.maintainer, cast.stranger));
     await following(epic, cast.guest, 'unsubscribe');
     await following(epic, cast.guest, 'subscribe');
-    await forget();
+    await clear();
     await comment(epic, 'whoever follows hears of it, whatever they want in general');
-    expect(await told()).toContain(cast.guest.username);
+    expect(await recipients()).toContain(cast.guest.username);
   });
 });
 
-describe('who may read', () => {
+describe('only readers', () => {
   const readers = {
     'an epic': ['guest', 'planner', 'reporter', 'admin', 'stranger', 'external'],
     'a confidential epic': ['planner', 'reporter', 'admin'],
     'an internal note': ['reporter', 'admin'],
   } as const;
-  test.each(Object.keys(readers) as (keyof typeof readers)[])('is told of %s', async (secret) => {
+  test.each(Object.keys(readers) as (keyof typeof readers)[])('get e-mails about %s', async (secret) => {
     for (const visibility of ['public', 'internal', 'private'] as const) {
       await inGroup({ visibility });
       const epic = await opened({ confidential: secret === 'a confidential epic' });
-      await forget();
+      await clear();
       const people = readers['an epic'].map((name) => at(cast[name])).join(' ');
       await comment(epic, `secret for ${people}`, cast.owner, { internal: secret === 'an internal note' });
       const outside = { public: [], internal: ['external'], private: ['external', 'stranger'] }[visibility] as string[];
       const expected = readers[secret].filter((name) => !outside.includes(name)).map((name) => cast[name]);
-      expect([visibility, await told()]).toEqual([visibility, names(...expected)]);
+      expect([visibility, await recipients()]).toEqual([visibility, names(...expected)]);
     }
   });
 
   const changes: [string, (epic: ShownEpic, noteId: number) => Promise<unknown>][] = [
     [
-      'is a stranger now',
+      'lost the membership',
       () => service.database.query('delete from directory_memberships where user_id = $1', [cast.guest.id]),
     ],
     [
-      'reads no confidential epic',
+      'cannot read the confidential epic any more',
       (epic) => service.database.query('update epics set confidential = true where id = $1', [epic.id]),
     ],
     [
-      'reads no internal note',
+      'cannot read the internal note any more',
       (_, id) => service.database.query('update notes set internal = true where id = $1', [id]),
     ],
-    ['has no plan for epics now', () => service.seed.put('namespaces', { ...group, plan: 'free' })],
-    ['wants nothing of the group above now', () => wants(cast.guest, 'disabled', above)],
+    ['is in a group that lost the plan', () => service.seed.put('namespaces', { ...group, plan: 'free' })],
+    ['disabled notifications of the parent group', () => setLevel(cast.guest, 'disabled', above)],
   ];
-  test.each(changes)('is asked again when it is sent: who %s gets nothing', async (_, change) => {
+  test.each(changes)('are rechecked when it is sent: a user who %s gets none', async (_, change) => {
     await inGroup({ visibility: 'private' });
     const epic = await opened();
-    await box.heldBack(
+    await box.sendAfterChange(
       () => comment(epic, `x ${at(cast.guest)}`),
       (note) => change(epic, note.id),
     );
-    expect(await told()).toEqual([]);
+    expect(await recipients()).toEqual([]);
     expect(await box.lastState(cast.guest)).toBe('dropped');
   });
 
-  test('a label of a group that is not above any more is not told', async () => {
+  test('omit labels of a group that is no longer an ancestor', async () => {
     const id = await followedLabel(cast.developer);
     const epic = await opened();
     const elsewhere = await places.group();
-    await box.heldBack(
+    await box.sendAfterChange(
       () => Promise.resolve(edit(epic, { add_labels: 'wood' })),
       () => service.database.query('update labels set group_id = $1 where id = $2', [elsewhere.id, id]),
     );
-    expect(await told()).toEqual([]);
+    expect(await recipients()).toEqual([]);
     expect(await box.lastState(cast.developer)).toBe('dropped');
   });
 });
 
-test('a mail has the subject, people, thread and facts that clients sort by', async () => {
+test('an e-mail has the subject, sender, thread and headers that clients filter by', async () => {
   const epic = await opened({ title: 'Größe | "x"', description: `Hello ${at(cast.guest)}, **look**` });
   await box.delivered();
   const { parsed, to, raw } = mailTo(cast.guest);

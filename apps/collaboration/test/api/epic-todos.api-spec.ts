@@ -2,11 +2,11 @@ import { groupDeleted } from '@rookery/contracts';
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { foreignId, startNats, until } from '@rookery/testing';
-import type { PrivateNats, SeededService, SeededUser, Standing } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
 import type { ShownEpic } from '../support/epics';
-import { publish } from '../support/published';
+import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -67,9 +67,9 @@ beforeEach(async () => {
   epic = await open(who(owner), group, { title: 'A "goal"' });
 });
 
-describe('marking', () => {
+describe('adding a to-do', () => {
   const ROUTES = ['/epics/:iid/todo', '/-/epics/:iid/todo', '/epics/:iid/todos'];
-  it.each(ROUTES)('puts an epic on the list of the caller, once (%s)', async (route) => {
+  it.each(ROUTES)("puts an epic on the caller's list, once (%s)", async (route) => {
     const calling = `/api/v4/groups/${encodeURIComponent(group.full_path)}${route.replace(':iid', String(epic.iid))}`;
     const path = calling.replace(/\/todos?$/, '');
     const { body } = await as(who(guest)).post(calling).expect(201);
@@ -110,13 +110,13 @@ describe('marking', () => {
     await as(who(guest)).post(calling).expect(201);
   });
 
-  it('of twenty calls at once makes one', async () => {
+  it('with twenty calls at once creates one', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => mark(who(guest))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 304)]);
     expect(await actionsOf(guest)).toEqual(['marked']);
   });
 
-  it('is also done by a command, and taken back by one', async () => {
+  it('is also done by a command, and undone by one', async () => {
     const command = (body: string) =>
       as(who(guest))
         .post(`${pathOf(group)}/${epic.id}/notes`)
@@ -127,21 +127,21 @@ describe('marking', () => {
     expect(await actionsOf(guest)).toEqual([]);
   });
 
-  const STATUS: Readonly<Record<string, Readonly<Partial<Record<Standing, number>>>>> = {
+  const STATUS: Readonly<Record<string, Readonly<Partial<Record<RoleCase, number>>>>> = {
     private: { anonymous: 401, outsider: 404, external: 404, guest: 201, planner: 201, admin: 201 },
     internal: { anonymous: 401, outsider: 201, external: 404, guest: 201, admin: 201 },
     public: { anonymous: 401, outsider: 201, external: 201, guest: 201, admin: 201 },
     confidential: { outsider: 404, guest: 404, planner: 201, reporter: 201, admin: 201 },
     free: { outsider: 403, guest: 403, planner: 403, admin: 403 },
   };
-  it.each(Object.entries(STATUS))('of an epic that is %s', async (how, wanted) => {
+  it.each(Object.entries(STATUS))('for an epic that is %s', async (how, wanted) => {
     const visibility = how === 'private' || how === 'internal' ? how : 'public';
     const place = await groupOf({ visibility });
     await service.seed.member(owner, place, 'owner');
     const goal = await open(who(owner), place, { confidential: how === 'confidential' });
     if (how === 'free') await service.seed.put('namespaces', { ...place, plan: 'free' });
     const statuses: Record<string, number> = {};
-    for (const one of Object.keys(wanted) as Standing[]) {
+    for (const one of Object.keys(wanted) as RoleCase[]) {
       statuses[one] = (await mark(await standing(place, one), goal, place)).status;
     }
     expect(statuses).toEqual(wanted);
@@ -162,8 +162,8 @@ describe('marking', () => {
   });
 });
 
-describe('an item is raised', () => {
-  it('by names in title, description and notes, as on issues', async () => {
+describe('a to-do is created', () => {
+  it('by mentions in title, description and notes, as on issues', async () => {
     const named = await open(who(owner), group, { title: 'Named', description: `hey ${at(guest)}` });
     expect(await actionsOf(guest)).toEqual(['mentioned']);
     await edit({ description: `${at(guest)} and ${at(planner)} look` });
@@ -193,7 +193,7 @@ describe('an item is raised', () => {
     expect(await actionsOf(guest)).toEqual(['directly_addressed']);
   });
 
-  it('in title and description apart, each by whoever changed it last', async () => {
+  it('for title and description separately, each by its last editor', async () => {
     const secret = await groupOf({ visibility: 'private' });
     const member = await service.seed.user();
     await service.seed.member(member, secret, 'guest');
@@ -206,7 +206,7 @@ describe('an item is raised', () => {
     expect(await actionsOf(member)).toEqual(['mentioned']);
   });
 
-  it('for those only who may read, and is theirs while they may', async () => {
+  it('only for readers, and is visible to them while they can read', async () => {
     const stranger = await service.seed.user();
     const texts = `${at(guest)} ${at(planner)} ${at(stranger)} ${at(owner)}`;
     await say(texts, owner, { internal: true });
@@ -231,7 +231,7 @@ describe('an item is raised', () => {
   });
 });
 
-describe('an item is settled', () => {
+describe('a to-do is done', () => {
   const ANSWERS: Readonly<Record<string, () => Promise<unknown>>> = {
     'a note': () => say('done', planner),
     'a title': async () => edit({ title: 'Newer' }, planner),
@@ -243,7 +243,7 @@ describe('an item is settled', () => {
         .send({ name: 'heart' })
         .expect(201),
   };
-  it.each(Object.entries(ANSWERS))('by %s of its owner, and by nobody else', async (_, answer) => {
+  it.each(Object.entries(ANSWERS))('by %s of its owner, and of no other user', async (_, answer) => {
     await say(`${at(planner)} ${at(guest)}`);
     expect(await actionsOf(planner)).toEqual(['directly_addressed']);
     await answer();
@@ -254,7 +254,7 @@ describe('an item is settled', () => {
 
 const leftOf = async ({ id }: SeededUser): Promise<number> =>
   (await service.database.query('select 1 from todos where user_id = $1', [id])).length;
-it('goes with its group', async () => {
+it('to-dos are deleted with their group', async () => {
   await mark(who(guest)).expect(201);
   await service.seed.remove('namespaces', group.id);
   await publish(nats, groupDeleted.of({ aggregateId: group.id, actorId: 1, data: { group_id: group.id } }));

@@ -1,8 +1,8 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import { foreignId, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
-import type { SeededService, Standing } from '@rookery/testing';
+import type { SeededService, RoleCase } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
@@ -40,7 +40,7 @@ const EDITORS = {
   due_date_from_milestones: null,
 };
 
-it('an epic is opened, shown, changed, closed, opened again and removed', async () => {
+it('an epic is created, shown, changed, closed, reopened and deleted', async () => {
   const place = await groupOf();
   const author = await service.seed.user({ name: 'Avia' });
   await service.seed.member(author, place, 'planner');
@@ -113,8 +113,8 @@ it('an epic is opened, shown, changed, closed, opened again and removed', async 
   expect(answerOf(await as(viewer).put(path).send(due))).toEqual([200, early]);
   const clear = { state_event: 'reopen', start_date: '', end_date: null, labels: '' };
   const plain = { ...early, ...{ state: 'opened', closed_at: null, labels: [] } };
-  const dayless = { start_date: null, start_date_fixed: null, due_date: null, end_date: null, due_date_fixed: null };
-  expect(answerOf(await as(viewer).put(path).send(clear))).toEqual([200, { ...plain, ...dayless }]);
+  const noDates = { start_date: null, start_date_fixed: null, due_date: null, end_date: null, due_date_fixed: null };
+  expect(answerOf(await as(viewer).put(path).send(clear))).toEqual([200, { ...plain, ...noDates }]);
 
   const removed = await as(viewer).delete(path).set('Content-Type', 'application/json');
   expect([removed.status, removed.text]).toEqual([204, '']);
@@ -124,7 +124,7 @@ it('an epic is opened, shown, changed, closed, opened again and removed', async 
   expect((await open(viewer, place)).iid).toBe(2);
 });
 
-it('is found by the path of the group and by both addresses', async () => {
+it('is found by the path of the group and by both routes', async () => {
   const { iid } = await open(planner, group, { title: 'Twice' });
   const encoded = encodeURIComponent(group.full_path);
   for (const path of [`${encoded}/epics`, `${encoded}/-/epics`, `${group.id}/-/epics`]) {
@@ -139,7 +139,7 @@ it('is found by the path of the group and by both addresses', async () => {
   await as(planner).delete(there).expect(204);
 });
 
-it('numbers are dense, however many are opened at once', async () => {
+it('iids have no gaps when many are created at once', async () => {
   const place = await groupOf();
   const viewer = await standing(place, 'reporter');
   const made = await Promise.all(
@@ -150,7 +150,7 @@ it('numbers are dense, however many are opened at once', async () => {
   expect((labels as { name: string }[]).map(({ name }) => name)).toEqual(['x']);
 });
 
-it('unknown labels become labels of the group of the epic, known ones of groups above are taken', async () => {
+it("unknown labels are created in the epic's group, existing ones of ancestor groups are used", async () => {
   const above = await groupOf();
   const below = await groupOf({ parent: above });
   const viewer = await standing(above, 'planner');
@@ -171,7 +171,7 @@ it('unknown labels become labels of the group of the epic, known ones of groups 
   });
 });
 
-it('a label of a group that is above no more is not shown', async () => {
+it('a label of a former ancestor group is not shown', async () => {
   const above = await groupOf();
   const below = await groupOf({ parent: above });
   const admin = await standing(above, 'admin');
@@ -186,11 +186,11 @@ it('a label of a group that is above no more is not shown', async () => {
 describe('a colour', () => {
   const set = (on: boolean) => {
     const gates = { boolean: on, actors: [], groups: [], percentage_of_actors: 0, percentage_of_time: 0 };
-    service.app.get(Instance).take({ version: 1, features: { epic_highlight_color: gates }, settings: {} });
+    service.app.get(InstanceSettings).take({ version: 1, features: { epic_highlight_color: gates }, settings: {} });
   };
   afterEach(() => set(false));
 
-  it('is ignored while the feature is off, even nonsense', async () => {
+  it('is ignored while the feature is off, even if invalid', async () => {
     const { iid } = await open(planner, group, { color: 'nonsense' });
     const { body } = await as(planner)
       .put(`${pathOf(group)}/${iid}`)
@@ -199,7 +199,7 @@ describe('a colour', () => {
     expect((body as { color: string }).color).toBe('#1068bf');
   });
 
-  it('counts while it is on: digits or a name of CSS', async () => {
+  it('is applied while it is on: hex digits or a CSS name', async () => {
     set(true);
     const { iid, ...made } = await open(planner, group, { color: 'white' });
     expect(made).toMatchObject({ color: '#FFFFFF', text_color: '#1F1E24' });
@@ -243,7 +243,7 @@ it.each<[string, object, unknown]>([
   ).toEqual([400, expected]);
 });
 
-it('a change needs a field, and a state that there is', async () => {
+it('a change needs a field and a valid state event', async () => {
   const path = `${pathOf(group)}/${(await open(planner, group)).iid}`;
   const { status, body } = await as(planner).put(path).send({});
   expect([status, (body as { error: string }).error]).toEqual([
@@ -256,7 +256,7 @@ it('a change needs a field, and a state that there is', async () => {
   ]);
 });
 
-it('times are given by owners, and wishes of others are ignored', async () => {
+it('times are set by owners, and ignored from others', async () => {
   const [given, later] = ['2020-01-02T03:04:05.000Z', '2021-01-02T03:04:05.000Z'];
   const own = await open(owner, group, { created_at: given });
   expect(own).toMatchObject({ created_at: given, updated_at: given });
@@ -274,7 +274,7 @@ it('times are given by owners, and wishes of others are ignored', async () => {
   expect((kept as ShownEpic).updated_at).toBe(other.updated_at);
 });
 
-it('is not removed when it changed since', async () => {
+it('is not deleted if it changed since If-Unmodified-Since', async () => {
   const { iid, updated_at: at } = await open(planner, group);
   const path = `${pathOf(group)}/${iid}`;
   const before = new Date(Date.parse(at) - 60_000).toUTCString();
@@ -288,8 +288,8 @@ it('is not removed when it changed since', async () => {
     .expect(204);
 });
 
-describe('who does what', () => {
-  type Row = readonly [who: Standing, read: number, hidden: number, write: number, remove: number];
+describe('permissions', () => {
+  type Row = readonly [who: RoleCase, read: number, hidden: number, write: number, remove: number];
   it.each<Row>([
     ['anonymous', 401, 401, 401, 401],
     ['outsider', 404, 404, 404, 404],
@@ -316,7 +316,7 @@ describe('who does what', () => {
     expect(await asked('DELETE', at(secret.iid))).toBe(hidden === 200 ? remove : hidden);
   });
 
-  it('who may not change an epic is not told of its fixed days', async () => {
+  it('fixed dates are hidden from users who may not change the epic', async () => {
     const { iid } = await open(planner, group, { start_date_fixed: '2026-01-01' });
     for (const [viewer, expected] of [
       [guest, 0],
@@ -325,8 +325,8 @@ describe('who does what', () => {
       for (const path of [pathOf(group), `${pathOf(group)}/${iid}`]) {
         const { body } = await as(viewer).get(path).expect(200);
         const one = (Array.isArray(body) ? body.find((epic: ShownEpic) => epic.iid === iid) : body) as object;
-        const told = Object.keys(EDITORS).filter((name) => name in one);
-        expect([path, told.length]).toEqual([path, expected]);
+        const shownFields = Object.keys(EDITORS).filter((name) => name in one);
+        expect([path, shownFields.length]).toEqual([path, expected]);
       }
     }
   });
@@ -347,7 +347,7 @@ describe('who does what', () => {
     expect(statuses).toEqual(plan === 'free' ? [403, 403, 403, 403, 403] : [201, 200, 200, 200, 204]);
   });
 
-  it('a group that is not seen is 404, whatever its plan', async () => {
+  it('a hidden group is 404 in every plan', async () => {
     const place = await groupOf({ plan: 'free', visibility: 'private' });
     const outsider = await standing(group, 'outsider');
     expect(answerOf(await as(outsider).get(pathOf(place)))).toEqual([404, { message: '404 Group Not Found' }]);

@@ -47,7 +47,7 @@ const refused = async (request: PromiseLike<{ status: number; body: unknown; tex
   const { status, body } = await request;
   return [status, body];
 };
-const told = async (): Promise<string[]> => {
+const recipients = async (): Promise<string[]> => {
   await worker.drained();
   await until(async () => {
     const rows = await service.database.query(`select 1 from mails where state = 'queued' limit 1`);
@@ -55,14 +55,14 @@ const told = async (): Promise<string[]> => {
   }, 'an empty queue');
   return smtp.recipients();
 };
-const forget = async (): Promise<void> => {
-  await told();
+const clear = async (): Promise<void> => {
+  await recipients();
   smtp.mails.length = 0;
 };
 const names = (...people: SeededUser[]): string[] => people.map((one) => one.username).sort();
 
-describe('following', () => {
-  test('and leaving answer the issue, and nothing when it is so already', async () => {
+describe('a subscription', () => {
+  test('and its removal answer the issue, and 304 if nothing changes', async () => {
     expect(await follows('guest')).toBe(false);
     const followed = await follow('guest').send({}).expect(201);
     expect(followed.body).toEqual({ ...(await as('guest').get(at())).body, subscribed: true });
@@ -73,7 +73,7 @@ describe('following', () => {
     await leave('guest').expect(304);
   });
 
-  test('counts more than taking part does', async () => {
+  test('overrides participation', async () => {
     await follow('owner').expect(304);
     await leave('owner').expect(201);
     await comment(issue, 'Still here');
@@ -82,21 +82,21 @@ describe('following', () => {
     expect(await follows('owner')).toBe(true);
   });
 
-  test('is one wish, however often it comes at once', async () => {
+  test('is stored once when requested many times at once', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => follow('guest')));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(304)]);
   });
 
-  test('of a label tells that it was added, and whoever is named in the same change that they were', async () => {
+  test('to a label sends an e-mail about its addition, and a mention e-mail to users mentioned in the same change', async () => {
     const label = await as('reporter')
       .post(`/api/v4/projects/${project.id}/labels`)
       .send({ name: 'warm', color: '#f00' });
     const { id } = label.body as { id: number };
     await as('guest').post(`/api/v4/projects/${project.id}/labels/${id}/subscribe`).expect(201);
-    await forget();
+    await clear();
     const change = { add_labels: 'warm', description: `for @${cast.planner.username} to read` };
     await as('reporter').put(at()).send(change).expect(200);
-    expect(await told()).toEqual(names(cast.guest, cast.planner));
+    expect(await recipients()).toEqual(names(cast.guest, cast.planner));
     const textTo = (one: SeededUser): string =>
       smtp.mails.find(({ to }) => to === one.notification_email)!.parsed.text as string;
     expect(textTo(cast.guest)).toContain(`added the label ~"warm" to issue #${issue.iid}`);
@@ -105,42 +105,42 @@ describe('following', () => {
     expect(textTo(cast.planner)).toContain('to read');
   });
 
-  test('decides who gets e-mail', async () => {
+  test('decides about e-mails', async () => {
     issue = await anIssue({ assignee_ids: [cast.developer.id], description: `@${cast.planner.username}` });
-    await forget();
+    await clear();
     await follow('guest').expect(201);
     for (const name of ['developer', 'planner', 'owner'] as const) await leave(name).expect(201);
     await comment(issue, 'To whom it may concern', cast.reporter);
-    expect(await told()).toEqual(names(cast.guest));
+    expect(await recipients()).toEqual(names(cast.guest));
     expect(smtp.mails[0]!.parsed.headers.get('x-platform-notificationreason')).toBe('subscribed');
-    await forget();
+    await clear();
     await comment(issue, `@${cast.developer.username}: you all the same`, cast.reporter);
-    expect(await told()).toEqual(names(cast.developer, cast.guest));
-    await forget();
+    expect(await recipients()).toEqual(names(cast.developer, cast.guest));
+    await clear();
     await as('reporter').put(at()).send({ state_event: 'close' }).expect(200);
-    expect(await told()).toEqual(names(cast.guest));
+    expect(await recipients()).toEqual(names(cast.guest));
   });
 
-  test('brings e-mail whatever the level, but none of what may not be read', async () => {
+  test('causes e-mails at every notification level, but none about unreadable content', async () => {
     await service.database.query(
       `insert into notification_settings (user_id, source_type, level) values ($1, 'global', 'disabled')`,
       [cast.guest.id],
     );
-    await forget();
+    await clear();
     await follow('guest').expect(201);
     await comment(issue, 'internal', cast.reporter, { internal: true });
-    expect(await told()).toEqual(names(cast.owner));
-    await forget();
+    expect(await recipients()).toEqual(names(cast.owner));
+    await clear();
     await comment(issue, 'public', cast.reporter);
-    expect(await told()).toEqual(names(cast.guest, cast.owner));
-    await forget();
+    expect(await recipients()).toEqual(names(cast.guest, cast.owner));
+    await clear();
     await as('owner').put(at()).send({ confidential: true }).expect(200);
     await comment(issue, 'secret', cast.reporter);
-    expect(await told()).toEqual(names(cast.owner));
+    expect(await recipients()).toEqual(names(cast.owner));
     await service.database.query(`delete from notification_settings where user_id = $1`, [cast.guest.id]);
   });
 
-  test('goes with the issue', async () => {
+  test('is deleted with the issue', async () => {
     await follow('guest').expect(201);
     await as('owner').delete(at()).expect(204);
     await worker.drained();
@@ -148,7 +148,7 @@ describe('following', () => {
   });
 });
 
-describe('taking part', () => {
+describe('participants', () => {
   const people = async (name: keyof Cast | 'anonymous' = 'anonymous'): Promise<string[]> => {
     await worker.drained();
     const client = name === 'anonymous' ? anonymous() : as(name);
@@ -156,7 +156,7 @@ describe('taking part', () => {
     return (body as { username: string }[]).map((one) => one.username).sort();
   };
 
-  test('do who opened it, who work on it, who write, and who are named', async () => {
+  test('are the author, assignees, commenters and mentioned users', async () => {
     expect((await anonymous().get(at('/participants'))).body).toEqual([
       expect.objectContaining({ id: cast.owner.id, username: cast.owner.username, web_url: expect.any(String) }),
     ]);
@@ -165,7 +165,7 @@ describe('taking part', () => {
     expect(await people()).toEqual(names(cast.owner, cast.developer, cast.planner, cast.guest, cast.stranger));
   });
 
-  test('do not those who stand for nobody, by being named', async () => {
+  test('do not include the ghost and placeholders that are mentioned', async () => {
     const ghost = await service.seed.user({ kind: 'ghost' });
     const placeholder = await service.seed.user({ kind: 'placeholder' });
     issue = await anIssue({ description: `@${ghost.username} @${cast.planner.username}` });
@@ -173,13 +173,13 @@ describe('taking part', () => {
     expect(await people()).toEqual(names(cast.owner, cast.planner, cast.guest, cast.stranger));
   });
 
-  test('the caller is seen at once', async () => {
+  test('include a commenter at once', async () => {
     await comment(issue, 'Me too', cast.guest);
     const { body } = await as('guest').get(at('/participants')).expect(200);
     expect((body as { id: number }[]).map((one) => one.id)).toContain(cast.guest.id);
   });
 
-  test('by internal notes alone is seen by their readers only, and not counted for others', async () => {
+  test('by internal notes only are shown to and counted for readers of these notes', async () => {
     await comment(issue, `@${cast.developer.username}`, cast.reporter, { internal: true });
     for (const name of ['anonymous', 'stranger', 'guest', 'planner'] as const) {
       expect([name, await people(name)]).toEqual([name, names(cast.owner)]);
@@ -193,7 +193,7 @@ describe('taking part', () => {
     expect(await people('guest')).toEqual(names(cast.owner, cast.reporter));
   });
 
-  test('ends for others to see where access does', async () => {
+  test('are hidden from others after they lose access', async () => {
     const hidden = await service.seed.project({ namespace_id: group.id, visibility: 'private' });
     const person = await service.seed.user();
     const membership = await service.seed.member(person, hidden, 'guest');
@@ -208,7 +208,7 @@ describe('taking part', () => {
     expect((await by(cast.owner).get(`${path}/participants`)).body).toHaveLength(1);
   });
 
-  describe('is a list with pages', () => {
+  describe('as a list with pages', () => {
     let path: string;
     beforeAll(async () => {
       issue = await anIssue({
@@ -238,10 +238,10 @@ describe('taking part', () => {
   });
 });
 
-describe('putting it on the list', () => {
+describe('adding a to-do', () => {
   const mark = (name: keyof Cast) => as(name).post(at('/todo'));
 
-  test('answers the item, and nothing while something waits there', async () => {
+  test('answers the to-do, and 304 while one is pending', async () => {
     const { body } = await mark('guest').send({}).expect(201);
     expect(body).toMatchObject({
       action_name: 'marked',
@@ -261,7 +261,7 @@ describe('putting it on the list', () => {
     await as('guest').post('/api/v4/todos/mark_as_done').expect(204);
   });
 
-  test('is refused while a mention waits', async () => {
+  test('is refused while a mention is pending', async () => {
     await comment(issue, `@${cast.planner.username}`);
     await worker.drained();
     await mark('planner').expect(304);
@@ -269,13 +269,13 @@ describe('putting it on the list', () => {
     await mark('planner').expect(201);
   });
 
-  test('makes one item, however often it is asked at once', async () => {
+  test('creates one to-do when requested many times at once', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => mark('stranger')));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(304)]);
     expect((await as('stranger').get('/api/v4/todos').query({ action: 'marked' })).body).toHaveLength(1);
   });
 
-  test('is settled by a comment', async () => {
+  test('is done by a comment', async () => {
     await mark('reporter').expect(201);
     await comment(issue, 'Done', cast.reporter);
     await worker.drained();
@@ -286,13 +286,13 @@ describe('putting it on the list', () => {
 describe('refusals', () => {
   const CALLS = ['/subscribe', '/unsubscribe', '/todo'];
 
-  test('anonymous callers are asked for a token', async () => {
+  test('anonymous callers get 401', async () => {
     for (const call of CALLS) {
       expect(await refused(anonymous().post(at(call)))).toEqual([401, { message: '401 Unauthorized' }]);
     }
   });
 
-  test('what is not there and what is confidential is not found', async () => {
+  test('missing and confidential issues are 404', async () => {
     issue = await anIssue({ confidential: true });
     const notFound = [404, { message: '404 Issue Not Found' }];
     for (const name of ['stranger', 'guest'] as const) {
@@ -313,7 +313,7 @@ describe('refusals', () => {
     }
   });
 
-  test('a project that hides its issues hides these calls', async () => {
+  test('these routes are 404 in projects with hidden issues', async () => {
     const there = await service.seed.project({ visibility: 'private' });
     for (const call of CALLS) {
       const path = `/api/v4/projects/${there.id}/issues/1${call}`;

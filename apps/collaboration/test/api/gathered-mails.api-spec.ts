@@ -7,7 +7,7 @@ import { epicPlaces } from '../support/epics';
 import { issueActions } from '../support/issue-actions';
 import { mailbox } from '../support/mailbox';
 
-/** What people do, and the one e-mail that tells of it to somebody who gets no more at once. */
+/** Several changes of an issue or epic in one e-mail, for a recipient whose allowance is used up. */
 let service: SeededService;
 let group: DirectoryNamespace;
 let project: DirectoryProject;
@@ -18,7 +18,7 @@ const box = mailbox(() => service);
 beforeAll(async () => {
   service = await startCollaboration();
   await box.start();
-  // Nothing goes by itself but the first to each.
+  // Only the first e-mail to each recipient is sent individually.
   await box.restart({
     MAILER_PER_RECIPIENT_BURST_COUNT: '1',
     MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '1',
@@ -43,7 +43,7 @@ const mine = (user: SeededUser) =>
     .filter((mail) => mail.to === user.notification_email)
     .map((mail) => mail.parsed);
 
-/** Their allowance is used up, and all that waits was put off. */
+/** Waits until the allowance is used up and all queued e-mails are postponed. */
 async function waits(): Promise<void> {
   await box.worker().drained();
   await until(async () => {
@@ -51,15 +51,15 @@ async function waits(): Promise<void> {
     return (await query(`select 1 from mails where ${due} limit 1`)).length === 0;
   }, 'all sent or put off');
 }
-/** As when their time has come. */
-async function goes(): Promise<void> {
+/** Makes the postponed e-mails due. */
+async function sendAll(): Promise<void> {
   await waits();
   box.mails().length = 0;
   await query(`update mails set next_attempt_at = now(), allowed_at = now() where state = 'queued'`);
   await box.delivered();
 }
 
-test('of what others say and do, and not of what they said themselves', async () => {
+test('contains notes and changes of others, and not those of the recipient', async () => {
   const issue = await anIssue({ description: `${at(cast.guest)} ${at(cast.reporter)}` });
   await waits();
   await comment(issue, 'one', cast.developer);
@@ -67,7 +67,7 @@ test('of what others say and do, and not of what they said themselves', async ()
   await comment(issue, 'two', cast.maintainer);
   await comment(issue, 'secret', cast.maintainer, { internal: true });
   await edit(issue, { state_event: 'close' }, cast.developer);
-  await goes();
+  await sendAll();
   const [guest, none] = mine(cast.guest);
   expect(none).toBeUndefined();
   expect(guest!.text).toContain(`3 messages about issue #${issue.iid}: An issue`);
@@ -84,7 +84,7 @@ test('of what others say and do, and not of what they said themselves', async ()
   expect(reporter!.text).toContain('secret');
 });
 
-test('of an epic, by the words of its kind', async () => {
+test('for an epic uses the wording of epics', async () => {
   const epic = await places.open(places.who(cast.owner), group, { description: at(cast.guest) });
   await waits();
   for (const body of ['one', 'two'])
@@ -93,7 +93,7 @@ test('of an epic, by the words of its kind', async () => {
       .post(`${places.pathOf(group)}/${epic.id}/notes`)
       .send({ body })
       .expect(201);
-  await goes();
+  await sendAll();
   const [mail] = mine(cast.guest);
   expect(mail!.subject).toBe(`Re: ${group.name} | A goal (&${epic.iid})`);
   expect(mail!.text).toContain(`2 messages about epic &${epic.iid}: A goal`);
@@ -101,13 +101,13 @@ test('of an epic, by the words of its kind', async () => {
   expect(mail!.headers.get('x-platform-epic-id')).toBe(String(epic.id));
 });
 
-test('whoever may read it no more when it goes hears nothing of it', async () => {
+test('is not sent to recipients who can no longer read the issue', async () => {
   const issue = await anIssue({ description: `${at(cast.guest)} ${at(cast.reporter)}` });
   await waits();
   for (const text of ['one', 'two', 'three']) await comment(issue, text, cast.developer);
   await waits();
   await edit(issue, { confidential: true });
-  await goes();
+  await sendAll();
   expect(mine(cast.guest)).toEqual([]);
   expect(mine(cast.reporter)[0]!.text).toContain('3 messages');
   expect(await box.lastState(cast.guest)).toBe('dropped');

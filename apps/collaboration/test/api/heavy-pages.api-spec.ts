@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import type { DirectoryProject } from '@rookery/contracts';
-import { HEAVIEST_PAGE, LIGHT_PAGE } from '@rookery/kernel';
+import { MAX_PAGE_BYTES, ORDINARY_PAGE_BYTES } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import type { SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
-/** As many rows as together hold more than the most that a page may. */
+/** Number of rows whose texts together exceed the limit of a page. */
 const ROWS = 40;
 const LONGEST = { milestone: 524_288, label: 524_288, note: 1_000_000, issue: 1_048_576 };
-/** A character of two bytes: one MiB in a description of the most characters. */
+/** A character of two bytes: one MiB in the longest description. */
 const WIDE = 'ö';
 
 let service: SeededService;
@@ -98,8 +98,8 @@ const LISTS: readonly [string, (project: number) => string, Readonly<Record<stri
   ['changes of the milestone', issue('resource_milestone_events'), {}],
   ['changes of labels', issue('resource_label_events'), {}],
   ['to-dos', () => '/api/v4/todos', {}],
-  ['what happened in a project', (id) => `/api/v4/projects/${id}/events`, {}],
-  ['what somebody did', () => '/api/v4/events', {}],
+  ['events of a project', (id) => `/api/v4/projects/${id}/events`, {}],
+  ['events of the caller', () => '/api/v4/events', {}],
 ];
 
 describe.each(LISTS)('a page of %s', (_, path, query) => {
@@ -109,36 +109,36 @@ describe.each(LISTS)('a page of %s', (_, path, query) => {
       .get(path(project.id))
       .query({ ...query, per_page: perPage });
 
-  it('is whole when its texts are long', async () => {
+  it('is complete when its texts are long', async () => {
     const { status, body, headers } = await page(5);
     expect([status, (body as unknown[]).length, headers['x-total']]).toEqual([200, 5, String(ROWS)]);
     const bytes = Number(headers['content-length']);
-    expect(bytes).toBeGreaterThan(LIGHT_PAGE);
-    expect(bytes).toBeLessThan(HEAVIEST_PAGE);
+    expect(bytes).toBeGreaterThan(ORDINARY_PAGE_BYTES);
+    expect(bytes).toBeLessThan(MAX_PAGE_BYTES);
   });
 
-  it('is refused when they are more than a page may hold, and has another size then', async () => {
+  it('is refused when its texts exceed the limit of a page, and works with a smaller size', async () => {
     const { status, body } = await page(ROWS);
     expect([status, body]).toEqual([
       400,
       { error: 'per_page is too large for these texts (a page holds at most 32 MiB of them)' },
     ]);
     const { headers } = await page(10);
-    expect(Number(headers['content-length'])).toBeLessThan(HEAVIEST_PAGE);
+    expect(Number(headers['content-length'])).toBeLessThan(MAX_PAGE_BYTES);
     expect(headers['x-next-page']).toBe('2');
   });
 });
 
-describe('while somebody reads nothing of theirs', () => {
+describe('while a caller does not read their answer', () => {
   const page = (of: Viewer, perPage = 20, waitMs?: number) =>
     service.app
-      .as(of, { unseen: true, ...(waitMs === undefined ? {} : { waitMs }) })
+      .as(of, { isUncounted: true, ...(waitMs === undefined ? {} : { waitMs }) })
       .get(issue('notes')(project.id))
       .query({ per_page: perPage });
   const held: (() => void)[] = [];
   const readers: Promise<unknown>[] = [];
   let isOver = false;
-  const readNothing = (of: Viewer): Promise<void> =>
+  const holdPage = (of: Viewer): Promise<void> =>
     new Promise((begun) => {
       const write = (_: unknown, __: unknown, done: () => void): void => {
         if (isOver) return done();
@@ -156,30 +156,30 @@ describe('while somebody reads nothing of theirs', () => {
     await Promise.all(readers.splice(0));
   });
 
-  it('no other caller waits for heavy pages', async () => {
-    // As many as there are places for making such pages.
-    for (let place = 0; place < 2; place += 1) await readNothing(service.seed.viewer(await service.seed.user()));
+  it('other callers do not wait for heavy pages', async () => {
+    // As many readers as there are permits for heavy pages.
+    for (let place = 0; place < 2; place += 1) await holdPage(service.seed.viewer(await service.seed.user()));
     const { status, body } = await page(viewer);
     expect([status, (body as unknown[]).length]).toEqual([200, 20]);
   });
 
-  it('their own pages of a million bytes wait, and smaller ones do not', async () => {
+  it('their own heavy pages wait, and small ones do not', async () => {
     const reader = service.seed.viewer(await service.seed.user());
-    await readNothing(reader);
+    await holdPage(reader);
     expect((await page(reader, 1, 1000)).status).toBe(429);
     await service.app.as(reader).get(`/api/v4/projects/${project.id}/labels`).query({ search: 'none' }).expect(200);
     expect((await page(viewer, 1)).status).toBe(200);
   });
 });
 
-it('issues of a milestone are weighed too', async () => {
+it('the limit applies to issues of a milestone, too', async () => {
   const { body } = await service.app.as(viewer).get(`/api/v4/projects/${project.id}/milestones`).query({ iids: 1 });
   const [{ id }] = body as [{ id: number }];
   const list = service.app.as(viewer).get(`/api/v4/projects/${project.id}/milestones/${id}/issues`);
   await list.query({ per_page: ROWS }).expect(400);
 });
 
-it('one thing is shown however long it is', async () => {
+it('a single issue is shown however long it is', async () => {
   const description = WIDE.repeat(LONGEST.issue);
   await service.database.query(`update issues set description = $1 where project_id = $2 and iid = 2`, [
     description,

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { Viewer } from '@rookery/kernel';
 import { requestOf } from '@rookery/testing';
 import type { Method, SeededService } from '@rookery/testing';
+import { AccountFacts } from '../support/account-facts';
 import { startCollaboration } from '../support/app';
-import { TEXTS, written, wrongOf } from '../support/hostile-texts';
+import { CPU_LIMIT, TEXTS, prepared, problemOf } from '../support/hostile-texts';
 
 /**
- * Every parameter of every route that writes, as the service's own document names them, with texts that are longer than
- * any field may be, and as long as most may be. Source: reference reliability 7.3.
+ * Sends texts to every parameter of every POST, PUT, PATCH and DELETE route in the service's OpenAPI document: texts that are longer than
+ * any limit, and as long as common limits. Source: reference reliability 7.3.
  */
 interface Operation {
   readonly name: string;
@@ -20,14 +21,14 @@ interface Operation {
 
 const TOO_LONG = 1_048_577;
 const SIZES = [TOO_LONG, 255];
-/** Fields that are read for what they say, or stored as they are, also meet their own lengths. */
+/** Sizes for long text fields: also their own maximum lengths. */
 const TEXT_SIZES = [TOO_LONG, 1_000_000, 524_288, 10_000];
 const TEXT_FIELDS = ['description', 'body', 'content'];
-/** How many texts each field meets; all fields together meet all of them. */
+/** Number of texts for each field; all fields together get all texts. */
 const EACH = { text: 2, other: 1 };
-/** What is too long of these is refused; others are ignored, look for what is not there, or are as long as a body. */
+/** Fields that refuse too long values; others ignore them, find nothing, or are limited by the body size only. */
 const BOUNDED = ['title', 'description', 'body', 'name', 'new_name'];
-/** What else a request must say. */
+/** Valid values of the other required parameters. */
 const VALID: Readonly<Record<string, unknown>> = {
   title: 'x',
   name: 'thumbsup',
@@ -43,7 +44,14 @@ const VALID: Readonly<Record<string, unknown>> = {
 const OF_FILES = ['createProjectSnippet', 'createSnippet'];
 const BY_NAME = ['updateProjectLabelByName', 'updateGroupLabelByName'];
 
+/**
+ * Additional limit of routes that write to a repository: each starts several git processes, which costs a test process
+ * with its large heap some 25 ms each, whatever the text. Units: ms of CPU.
+ */
+const GIT_STARTS = 400;
+
 const operations = writes();
+const identity = new AccountFacts();
 let service: SeededService;
 let viewer: Viewer;
 let places: Readonly<Record<string, number | string>>;
@@ -51,7 +59,9 @@ const texts = Object.entries(TEXTS);
 let turn = 0;
 
 beforeAll(async () => {
-  service = await startCollaboration({ NOTES_CREATES_PER_MINUTE_COUNT: '0' });
+  identity.choose = () => ({ outcome: 'not_verified', email: 'user@mail.example' });
+  await identity.listen();
+  service = await startCollaboration({ NOTES_CREATES_PER_MINUTE_COUNT: '0', IDENTITY_URL: identity.url });
   const { seed, app } = service;
   const group = await seed.group({ plan: 'ultimate' });
   const project = await seed.project({ namespace_id: group.id });
@@ -61,7 +71,7 @@ beforeAll(async () => {
   const [p, g] = [`/projects/${project.id}`, `/groups/${group.id}`];
   const one = async (path: string, fields: object = {}) =>
     (await app.as(viewer).post(`/api/v4${path}`).send(fields).expect(201)).body as { id: number; iid: number };
-  const talk = async (path: string) => {
+  const createDiscussion = async (path: string) => {
     const { id, notes } = (await one(`${path}/discussions`, { body: 'x' })) as unknown as {
       id: string;
       notes: readonly { id: number }[];
@@ -76,9 +86,9 @@ beforeAll(async () => {
   ];
   await one(`${p}/issues`, { title: 'y' });
   const [ofIssue, ofEpic, ofSnippet] = [
-    await talk(`${p}/issues/${issue.iid}`),
-    await talk(`${g}/epics/${epic.id}`),
-    await talk(`${p}/snippets/${snippet.id}`),
+    await createDiscussion(`${p}/issues/${issue.iid}`),
+    await createDiscussion(`${g}/epics/${epic.id}`),
+    await createDiscussion(`${p}/snippets/${snippet.id}`),
   ];
   places = {
     'projects id': project.id,
@@ -102,7 +112,10 @@ beforeAll(async () => {
     epic_issue_id: (await one(`${g}/epics/${epic.iid}/issues/${issue.id}`)).id,
   };
 }, 60_000);
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await identity.close();
+});
 
 test.each(operations.map((operation) => [operation.name, operation] as const))(
   '%s',
@@ -115,12 +128,13 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
           const [name, text] = texts[turn++ % texts.length]!;
           const sent = size > text.length ? text + text.slice(0, size - text.length) : text.slice(0, size);
           const isList = String(type).includes('array') && turn % 2 === 0;
-          const send = written({ ...othersOf(operation), ...valueOf(field, isList ? [sent] : sent) });
+          const send = prepared({ ...othersOf(operation), ...valueOf(field, isList ? [sent] : sent) });
           const ask = () => send(requestOf(service.app.as(viewer), operation.method, pathOf(operation)));
           const isTooLong = BOUNDED.includes(field) && Array.from(sent).length >= TOO_LONG;
           const isWrong = (status: number) => status >= 500 || (isTooLong && status < 400);
-          const told = await wrongOf(`${field}: ${size} of ${name}`, ask, isWrong);
-          if (told !== null) wrong.push(told);
+          const limit = CPU_LIMIT + (operation.path.includes('/repository/') ? GIT_STARTS : 0);
+          const problem = await problemOf(`${field}: ${size} of ${name}`, ask, isWrong, limit);
+          if (problem !== null) wrong.push(problem);
         }
       }
     }
@@ -135,7 +149,7 @@ function othersOf({ name, required }: Operation): object {
   return BY_NAME.includes(name) ? { name: 'x', ...others } : others;
 }
 
-/** Files are told by their own fields. */
+/** Returns a parameter with a value; `files` need objects. */
 function valueOf(field: string, value: unknown): object {
   if (field !== 'files') return { [field]: value };
   return { files: [{ action: 'create', file_path: value, content: 'x' }] };
@@ -143,12 +157,12 @@ function valueOf(field: string, value: unknown): object {
 
 function pathOf({ path }: Operation): string {
   const [root] = path.split('/').slice(3);
-  const talked = /\/(issues|epics|snippets)\//.exec(path)?.[1];
-  const isLetter = (key: string) => places[`${root} ${key}`] ?? places[`${talked} ${key}`] ?? places[key] ?? 1;
-  return path.replace(/\{(\w+)\}/g, (_, key: string) => `${isLetter(key)}`);
+  const noteable = /\/(issues|epics|snippets)\//.exec(path)?.[1];
+  const valueFor = (key: string) => places[`${root} ${key}`] ?? places[`${noteable} ${key}`] ?? places[key] ?? 1;
+  return path.replace(/\{(\w+)\}/g, (_, key: string) => `${valueFor(key)}`);
 }
 
-/** Another name of a route is the same endpoint. */
+/** Lists the routes that write; aliases of a route are the same endpoint. */
 function writes(): readonly Operation[] {
   const document = JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8'));
   const schemas = document.components.schemas as Record<string, Schema>;

@@ -3,9 +3,9 @@ import type { Viewer } from '@rookery/kernel';
 import type { SeededService } from '@rookery/testing';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
-import { TEXTS, written, wrongOf } from '../support/hostile-texts';
+import { TEXTS, prepared, problemOf } from '../support/hostile-texts';
 
-/** Each field that takes a text. Source: reference reliability 7.3. */
+/** Fields that accept long texts. Source: reference reliability 7.3. */
 let service: SeededService;
 let project: DirectoryProject;
 let group: DirectoryNamespace;
@@ -107,25 +107,25 @@ const FIELDS: Readonly<Record<string, Field>> = {
   })),
 };
 
-/** Those that are read for what they say meet all texts; the others, which are stored or refused, meet some. */
+/** Parsed fields get all texts; fields that are only stored or refused get some. */
 const READ = ['the description of an issue', 'a new description of an issue', 'a note'];
 const SOME = ['blanks', 'ticked boxes', 'ticks', 'commas', 'halves of faces', 'zeros'];
-const LOOKED_FOR = ['words', 'one word', 'accents', 'percents', 'backslashes', 'underscores', ...SOME];
+const SEARCH_TERMS = ['words', 'one word', 'accents', 'percents', 'backslashes', 'underscores', ...SOME];
 
 describe.each(Object.entries(FIELDS))('%s', (field, { method, path, fields }) => {
-  test('is refused or kept in a moment, whatever it is', async () => {
+  test('is refused or stored quickly with any text', async () => {
     const wrong: string[] = [];
     for (const [name, text] of Object.entries(TEXTS)) {
       if (!READ.includes(field) && !SOME.includes(name)) continue;
-      const send = written(fields(text));
-      const told = await wrongOf(name, () => send(service.app.as(viewer)[method](path())));
-      if (told !== null) wrong.push(told);
+      const send = prepared(fields(text));
+      const problem = await problemOf(name, () => send(service.app.as(viewer)[method](path())));
+      if (problem !== null) wrong.push(problem);
     }
     expect(wrong).toEqual([]);
   }, 180_000);
 });
 
-/** What is looked for stands in the address, so it is as long as that may be. One row: what is found is long itself. */
+/** Search terms are in the URL, so they are as long as it may be. Pages have one row, because found rows are long. */
 const SEARCHES: Readonly<Record<string, () => string>> = {
   issues: of('projects', 'issues'),
   'issues of a group': of('groups', 'issues'),
@@ -134,14 +134,16 @@ const SEARCHES: Readonly<Record<string, () => string>> = {
   milestones: of('projects', 'milestones'),
   epics: of('groups', 'epics'),
 };
-describe.each(Object.entries(SEARCHES))('looking for %s', (_, path) => {
-  test('is refused or answered in a moment, whatever it is', async () => {
+describe.each(Object.entries(SEARCHES))('a search for %s', (_, path) => {
+  test('is refused or answered quickly with any term', async () => {
     const wrong: string[] = [];
-    for (const name of LOOKED_FOR) {
-      // Halves of characters are no UTF-8.
+    for (const name of SEARCH_TERMS) {
+      // Lone surrogates are not valid UTF-8.
       const search = Buffer.from(TEXTS[name]!.slice(0, name === 'words' ? 1000 : 255)).toString();
-      const told = await wrongOf(name, async () => service.app.as(viewer).get(path()).query({ search, per_page: 1 }));
-      if (told !== null) wrong.push(told);
+      const problem = await problemOf(name, async () =>
+        service.app.as(viewer).get(path()).query({ search, per_page: 1 }),
+      );
+      if (problem !== null) wrong.push(problem);
     }
     expect(wrong).toEqual([]);
   }, 180_000);

@@ -5,7 +5,7 @@ import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
-import { publish } from '../support/published';
+import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -62,7 +62,7 @@ const person = ({ id, username, name }: SeededUser) => expect.objectContaining({
 const shift = (plan: DirectoryNamespace['plan']) => service.seed.put('namespaces', { ...group, plan });
 
 describe('a weight', () => {
-  test('is given, changed and taken away, and each is told', async () => {
+  test('is set, changed and removed, with an event for each change', async () => {
     const issue = await made({ weight: 5 });
     expect(issue.weight).toBe(5);
     expect((await put(issue, { weight: 0 })).weight).toBe(0);
@@ -72,22 +72,22 @@ describe('a weight', () => {
     expect((await put(issue, { weight: null })).weight).toBeNull();
     expect(await eventsOf(service.database, 'collaboration.issue.updated.v1')).toHaveLength(before + 1);
     expect((await put(issue, { due_date: '2026-12-24' })).weight).toBeNull();
-    const told = await changes('weight', issue);
-    expect(told).toMatchObject([
+    const events = await changes('weight', issue);
+    expect(events).toMatchObject([
       { user: person(cast.owner), issue_id: issue.id, weight: 5 },
       { user: person(cast.planner), issue_id: issue.id, weight: 0 },
       { user: person(cast.planner), issue_id: issue.id, weight: null },
     ]);
-    expect(Object.keys(told[0]!)).toEqual(['id', 'user', 'created_at', 'issue_id', 'weight']);
+    expect(Object.keys(events[0]!)).toEqual(['id', 'user', 'created_at', 'issue_id', 'weight']);
     const one = await by(cast.guest)
-      .get(`${changesPath('weight', issue)}/${told[0]!.id}`)
+      .get(`${changesPath('weight', issue)}/${events[0]!.id}`)
       .expect(200);
-    expect(one.body).toEqual(told[0]);
+    expect(one.body).toEqual(events[0]);
     const { body: notes } = await by(cast.guest).get(`${issues()}/${issue.iid}/notes`).expect(200);
     expect((notes as { body: string }[]).map((note) => note.body)).toEqual(['changed due date to December 24, 2026']);
   });
 
-  test('of nothing is not told', async () => {
+  test('that does not change has no event', async () => {
     expect(await weights(await made({ weight: null }))).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe('a weight', () => {
     }
   });
 
-  test('is wished for in vain by whoever may not plan, and in the plan free', async () => {
+  test('is ignored from users who may not plan, and in the free plan', async () => {
     const own = await made({ weight: 5 }, cast.guest);
     expect(own.weight).toBeNull();
     expect((await put(own, { weight: 5 }, cast.guest)).weight).toBeNull();
@@ -112,13 +112,15 @@ describe('a weight', () => {
     expect((await put(issue, { weight: 7 })).weight).toBe(7);
   });
 
-  test('is what lists look for and are ordered by', async () => {
+  test('filters and sorts lists', async () => {
     for (const weight of [3, null, 0, 7]) await made({ weight });
     expect(await listed({ weight: 3 })).toEqual([1]);
     expect(await listed({ weight: 0 })).toEqual([3]);
     expect(await listed({ weight: 9 })).toEqual([]);
     expect(await listed({ weight: 'None' })).toEqual([2]);
     expect(await listed({ weight: 'any' })).toEqual([4, 3, 1]);
+    expect(await listed({ weight: 'No Weight' })).toEqual([2]);
+    expect(await listed({ weight: 'Any Weight' })).toEqual([4, 3, 1]);
     expect(await listed({ weight: '' })).toEqual([4, 3, 2, 1]);
     expect(await listed({ 'not[weight]': 3 })).toEqual([4, 3, 2]);
     expect(await listed({ 'not[weight]': 'None' })).toEqual([4, 3, 1]);
@@ -147,18 +149,18 @@ describe('a weight', () => {
 });
 
 describe('a state', () => {
-  test('is told when it changes, and opening an issue is no change', async () => {
+  test('has an event when it changes, and none for a new issue', async () => {
     const issue = await made();
     expect(await changes('state', issue)).toEqual([]);
     await put(issue, { state_event: 'close' });
     await put(issue, { state_event: 'close' });
     await put(issue, { state_event: 'reopen', title: 'Again' }, cast.reporter);
-    const told = await changes('state', issue);
-    expect(told).toEqual([
+    const events = await changes('state', issue);
+    expect(events).toEqual([
       {
-        id: told[0]!.id,
+        id: events[0]!.id,
         user: person(cast.planner),
-        created_at: told[0]!.created_at,
+        created_at: events[0]!.created_at,
         resource_type: 'Issue',
         resource_id: issue.id,
         state: 'closed',
@@ -166,14 +168,14 @@ describe('a state', () => {
       expect.objectContaining({ user: person(cast.reporter), state: 'reopened' }),
     ]);
     const { body } = await by(cast.guest).get(`${issues()}/${issue.iid}`).expect(200);
-    expect(told[1]!.created_at).toBe((body as { updated_at: string }).updated_at);
+    expect(events[1]!.created_at).toBe((body as { updated_at: string }).updated_at);
     const one = await by(cast.guest)
-      .get(`${changesPath('state', issue)}/${told[1]!.id}`)
+      .get(`${changesPath('state', issue)}/${events[1]!.id}`)
       .expect(200);
-    expect(one.body).toEqual(told[1]);
+    expect(one.body).toEqual(events[1]);
   });
 
-  test('of a refused change is not told', async () => {
+  test('has no event for a refused change', async () => {
     const issue = await made();
     await by(cast.guest).put(`${issues()}/${issue.iid}`).send({ state_event: 'close' }).expect(403);
     const bad = { state_event: 'close', title: ' ' };
@@ -182,7 +184,7 @@ describe('a state', () => {
   });
 });
 
-describe.each(['state', 'weight'] as const)('what happened to a %s', (sort) => {
+describe.each(['state', 'weight'] as const)('events of a %s', (sort) => {
   const aChange = (step: number) =>
     sort === 'weight' ? { weight: step } : { state_event: step % 2 ? 'close' : 'reopen' };
   const changed = async (times: number, fields: Record<string, unknown> = {}): Promise<Issue> => {
@@ -191,7 +193,7 @@ describe.each(['state', 'weight'] as const)('what happened to a %s', (sort) => {
     return issue;
   };
 
-  test('is read by whoever reads the issue, and by nobody else', async () => {
+  test('are visible only to readers of the issue', async () => {
     const open = await changed(1);
     const anonymous = await service.app.as(service.seed.anonymous()).get(changesPath(sort, open)).expect(200);
     expect(anonymous.body).toHaveLength(1);
@@ -223,7 +225,7 @@ describe.each(['state', 'weight'] as const)('what happened to a %s', (sort) => {
     });
   });
 
-  test('goes with the issue, and with the project', async () => {
+  test('are deleted with the issue and the project', async () => {
     const table = `resource_${sort}_events`;
     const gone = await changed(2);
     await changed(1);

@@ -1,7 +1,7 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { parameterEncodings, untilBlocked } from '@rookery/testing';
-import type { SeededService, SeededUser, Standing } from '@rookery/testing';
+import type { SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { Client } from 'pg';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
@@ -68,7 +68,7 @@ const summaryOf = ({ id, iid, title }: ShownEpic, place = group) => ({
   group_id: place.id,
 });
 
-it('an issue shows the epic that it serves, wherever it is shown', async () => {
+it('an issue shows its epic in all answers', async () => {
   const milestones = `/api/v4/projects/${project.id}/milestones`;
   const milestone = (
     await as(who(planner))
@@ -107,13 +107,13 @@ it('an issue shows the epic that it serves, wherever it is shown', async () => {
 
 describe('an epic is shown with its issue', () => {
   type Place = 'own' | 'confidential' | 'hidden' | 'free';
-  const READERS: Readonly<Record<Place, readonly Standing[]>> = {
+  const READERS: Readonly<Record<Place, readonly RoleCase[]>> = {
     own: ['outsider', 'external', 'guest', 'planner', 'reporter', 'admin'],
     confidential: ['planner', 'reporter', 'admin'],
     hidden: ['admin'],
     free: [],
   };
-  it.each(Object.keys(READERS) as Place[])('of a group or kind that is %s, to those who read it', async (place) => {
+  it.each(Object.keys(READERS) as Place[])('only to its readers: %s', async (place) => {
     const home = place === 'hidden' ? hidden : group;
     const secret = place === 'confidential' ? await open(who(planner), group, { confidential: true }) : null;
     const goal = secret ?? (await open(who(planner), home));
@@ -142,7 +142,7 @@ describe('an epic is shown with its issue', () => {
 });
 
 describe('epic_id', () => {
-  it('puts an issue into an epic and takes it out, as the routes of the epic do', async () => {
+  it('adds an issue to an epic and removes it, like the routes of the epic', async () => {
     const fresh = await opened({ epic_id: epic.id });
     expect(fresh).toMatchObject({ epic_iid: epic.iid, epic: summaryOf(epic) });
     const other = await open(who(planner), group);
@@ -165,16 +165,16 @@ describe('epic_id', () => {
     expect(await opened({ epic_id: 0 })).toMatchObject({ epic: null });
   });
 
-  it('of what is not known there, is not licensed or may not be related is refused, and nothing is written', async () => {
+  it('of an unknown, unlicensed or incompatible epic is refused, and nothing is written', async () => {
     const secret = await open(who(planner), group, { confidential: true });
-    const far = await open(who(planner), hidden);
+    const hiddenEpic = await open(who(planner), hidden);
     const outsider = await service.seed.user();
     const own = (await opened({}, outsider)) as ShownIssue;
     const missing = { message: '404 Epic Not Found' };
     for (const [user, id, status, body] of [
       [planner, 999_999, 404, missing],
       [guest, secret.id, 404, missing],
-      [guest, far.id, 404, missing],
+      [guest, hiddenEpic.id, 404, missing],
       [outsider, epic.id, 403, { message: '403 Forbidden' }],
       [planner, secret.id, 409, { message: 'A confidential epic takes confidential issues only' }],
     ] as const) {
@@ -198,18 +198,51 @@ describe('epic_id', () => {
     expect((await as(who(planner)).get(issues()).query({ search: 'Never' }).expect(200)).body).toEqual([]);
   });
 
-  it('does not take an issue out of an epic that the caller does not know', async () => {
-    const far = await open(who(planner), hidden);
+  it('can be the number of an epic of the group of the project', async () => {
+    const above = await open(who(planner), group);
+    const put = async (fields: object, user = planner) => as(who(user)).put(at()).send(fields);
+    expect(await opened({ epic_iid: above.iid })).toMatchObject({ epic_iid: above.iid });
+    expect((await put({ epic_iid: epic.iid })).body).toMatchObject({ epic: { id: epic.id } });
+    for (const nothing of [0, null, '']) {
+      expect((await put({ epic_iid: nothing })).body).toMatchObject({ epic: null });
+      expect((await put({ epic_iid: String(above.iid) })).body).toMatchObject({ epic: { id: above.id } });
+    }
+    await as(who(planner)).put(at()).type('form').send(`epic_iid=${epic.iid}`).expect(200);
+    expect(await shown(who(planner))).toMatchObject({ epic_iid: epic.iid });
+    const commanded = { epic_iid: above.iid, description: 'Text\n/title by a command' };
+    expect(await opened(commanded)).toMatchObject({ epic_iid: above.iid, title: 'by a command' });
+
+    const secret = await open(who(planner), group, { confidential: true });
+    const missing = [404, { message: '404 Epic Not Found' }];
+    for (const [fields, user, expected] of [
+      [{ epic_iid: 999_999 }, planner, missing],
+      [{ epic_iid: secret.iid }, guest, missing],
+      [{ epic_iid: epic.iid, epic_id: epic.id }, planner, [400, { error: 'epic_id, epic_iid are mutually exclusive' }]],
+      [{ epic_iid: 'x' }, planner, [400, { error: 'epic_iid is invalid' }]],
+    ] as const) {
+      for (const answer of [
+        await put(fields, user),
+        await as(who(user))
+          .post(issues())
+          .send({ title: 'Never', ...fields }),
+      ]) {
+        expect([answer.status, answer.body]).toEqual(expected);
+      }
+    }
+  });
+
+  it('does not remove an issue from an epic that the caller cannot read', async () => {
+    const hiddenEpic = await open(who(planner), hidden);
     const mine = await opened({}, guest);
     await as(who(planner))
-      .post(`${pathOf(hidden)}/${far.iid}/issues/${mine.id}`)
+      .post(`${pathOf(hidden)}/${hiddenEpic.iid}/issues/${mine.id}`)
       .expect(201);
     const { body } = await as(who(guest)).put(at(mine)).send({ epic_id: 0, title: 'Newer' }).expect(200);
     expect(body).toMatchObject({ epic: null, title: 'Newer' });
-    expect(await epicOf(planner, mine)).toBe(far.id);
+    expect(await epicOf(planner, mine)).toBe(hiddenEpic.id);
   });
 
-  it('of twenty writes at once leaves one epic', async () => {
+  it('with twenty writes at once leaves one epic', async () => {
     const other = await open(who(planner), group);
     const writes = Array.from({ length: 20 }, (_, n) => ({ epic_id: [epic.id, other.id, 0][n % 3] }));
     const answers = await Promise.all(writes.map((fields) => as(who(planner)).put(at()).send(fields)));
@@ -221,7 +254,7 @@ describe('epic_id', () => {
     expect(row).toEqual({ n: one });
   });
 
-  it('is asked for by an id, None or Any', async () => {
+  it('filters lists by an id, None or Any', async () => {
     const { body } = await as(who(planner)).get(issues()).query({ epic_id: 'soon' }).expect(400);
     expect(body).toEqual({ error: 'epic_id is invalid' });
   });
@@ -234,40 +267,47 @@ describe('commands', () => {
         .post(`${at(one)}/notes`)
         .send({ body })
     ).body as object;
-  it('put an issue into an epic and take it out', async () => {
+  it('add an issue to an epic and remove it', async () => {
     expect(await say(`/epic &${epic.iid}`)).toEqual({
       commands_changes: { epic: epic.id },
       summary: [`Added to the epic &${epic.iid}.`],
     });
     expect(await epicOf()).toBe(epic.id);
-    const far = await open(who(planner), hidden);
-    const named = `${hidden.full_path.toUpperCase()}&${far.iid}`;
-    expect(await say(`Text\n/epic ${named}`)).toMatchObject({ body: 'Text', commands_changes: { epic: far.id } });
-    expect(await epicOf()).toBe(far.id);
+    const hiddenEpic = await open(who(planner), hidden);
+    const named = `${hidden.full_path.toUpperCase()}&${hiddenEpic.iid}`;
+    expect(await say(`Text\n/epic ${named}`)).toMatchObject({
+      body: 'Text',
+      commands_changes: { epic: hiddenEpic.id },
+    });
+    expect(await epicOf()).toBe(hiddenEpic.id);
     expect(await say('/remove_epic')).toEqual({ commands_changes: { epic: null }, summary: ['Removed the epic.'] });
     expect(await epicOf()).toBe(null);
     const fresh = await opened({ description: `Words\n/epic &${epic.iid}\n/close` });
     expect(fresh).toMatchObject({ description: 'Words', state: 'closed', epic_iid: epic.iid });
   });
 
-  it('that cannot be carried out say why', async () => {
-    const far = await open(who(planner), hidden);
+  it('that cannot be executed answer the reason', async () => {
+    const hiddenEpic = await open(who(planner), hidden);
     const outsider = await service.seed.user();
-    await serve(issue, far, hidden);
+    await serve(issue, hiddenEpic, hidden);
     const refused = (command: string, why: string) => ({
       message: { commands_only: [`Could not apply /${command}: ${why}.`] },
     });
     expect(await say('/epic soon')).toEqual(refused('epic', 'it names no epic'));
     expect(await say('/epic &99999')).toEqual(refused('epic', 'it was not found'));
     expect(await say(`/epic nowhere&${epic.iid}`)).toEqual(refused('epic', 'it was not found'));
-    expect(await say(`/epic ${hidden.full_path}&${far.iid}`)).toEqual(refused('epic', 'Issue(s) already assigned'));
-    expect(await say(`/epic ${hidden.full_path}&${far.iid}`, guest)).toEqual(refused('epic', 'it was not found'));
+    expect(await say(`/epic ${hidden.full_path}&${hiddenEpic.iid}`)).toEqual(
+      refused('epic', 'Issue(s) already assigned'),
+    );
+    expect(await say(`/epic ${hidden.full_path}&${hiddenEpic.iid}`, guest)).toEqual(
+      refused('epic', 'it was not found'),
+    );
     expect(await say('/remove_epic', guest)).toEqual(refused('remove_epic', 'it is so already'));
     expect(await say(`/epic &${epic.iid}`, outsider)).toEqual(refused('epic', 'you are not allowed to'));
-    expect(await epicOf()).toBe(far.id);
+    expect(await epicOf()).toBe(hiddenEpic.id);
   });
 
-  it('and requests at once do not wait for each other for ever', async () => {
+  it('and requests at once do not deadlock', async () => {
     const writes = Array.from({ length: 12 }, (_, n) =>
       n % 3 === 0
         ? as(who(planner))
@@ -285,9 +325,9 @@ describe('commands', () => {
 });
 
 it.each([
-  ['issues are held in one order', '/duplicate', (own: ShownIssue) => `issues where id = ${own.id}`],
-  ['and before epics', '/epic', () => `epics where id = ${epic.id}`],
-])('of commands that reach for others %s', async (_, command, held) => {
+  ['issues in one order', '/duplicate', (own: ShownIssue) => `issues where id = ${own.id}`],
+  ['issues before epics', '/epic', () => `epics where id = ${epic.id}`],
+])('commands that involve other issues lock %s', async (_, command, held) => {
   const first = await opened();
   const own = await opened();
   const body = `/epic &${epic.iid}\n/duplicate #${first.iid}`;
@@ -309,7 +349,7 @@ it.each([
   }
 });
 
-it('an issue is not opened to everybody while its epic becomes confidential', async () => {
+it('an issue does not become public while its epic becomes confidential', async () => {
   const goal = await open(who(planner), group);
   const secret = await opened({ confidential: true, epic_id: goal.id });
   const other = new Client({ connectionString: service.databaseUrl });

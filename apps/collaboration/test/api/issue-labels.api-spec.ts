@@ -8,7 +8,7 @@ import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
-import { publish } from '../support/published';
+import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -72,7 +72,7 @@ async function delivered(): Promise<void> {
 }
 
 describe('writing', () => {
-  test('unknown names become labels of the project, known ones of groups above are taken', async () => {
+  test('unknown names become project labels, existing labels of ancestor groups are used', async () => {
     await label('groups', group.id, { name: 'of the group' });
     const issue = await made({ labels: ' b, of the group,a ,b,' });
     expect(issue.labels).toEqual(['a', 'b', 'of the group']);
@@ -88,7 +88,7 @@ describe('writing', () => {
     expect(created!['label_ids']).toHaveLength(3);
   });
 
-  test('all anew, more and less', async () => {
+  test('replaces, adds and removes labels', async () => {
     const issue = await made({ labels: ['a', 'b,c'] });
     expect(issue.labels).toEqual(['a', 'b', 'c']);
     expect((await put(issue, { add_labels: 'd, a', remove_labels: 'b,none' })).labels).toEqual(['a', 'c', 'd']);
@@ -110,21 +110,21 @@ describe('writing', () => {
     ]);
   });
 
-  test('moves the time of the issue and is announced, once', async () => {
+  test('changes updated_at and publishes one event', async () => {
     const issue = await made({ labels: 'a' });
     const before = (await eventsOf(service.database, 'collaboration.issue.updated.v1')).length;
     expect(await put(issue, { add_labels: 'a', remove_labels: 'x' })).toEqual(issue);
     const changed = await put(issue, { labels: 'b' });
     expect(changed).not.toMatchObject({ updated_at: (issue as unknown as Record<string, unknown>)['updated_at'] });
-    const told = await eventsOf(service.database, 'collaboration.issue.updated.v1');
-    expect(told).toHaveLength(before + 1);
-    expect(told.at(-1)).toMatchObject({
+    const events = await eventsOf(service.database, 'collaboration.issue.updated.v1');
+    expect(events).toHaveLength(before + 1);
+    expect(events.at(-1)).toMatchObject({
       added_label_ids: [expect.any(Number)],
       removed_label_ids: [expect.any(Number)],
     });
   });
 
-  test('is for planners: wishes of others are ignored', async () => {
+  test('is for planners, and ignored from others', async () => {
     const issue = await made({ labels: 'a', title: 'mine' }, cast.guest);
     expect(issue.labels).toEqual([]);
     expect((await put(issue, { add_labels: 'a', title: 'still mine' }, cast.guest)).labels).toEqual([]);
@@ -133,7 +133,7 @@ describe('writing', () => {
     expect((await by(cast.stranger).put(`${issues()}/${issue.iid}`).send({ add_labels: 'b' })).status).toBe(403);
   });
 
-  test('refuses names that no label can have, and too many', async () => {
+  test('refuses invalid names, and too many', async () => {
     const post = (labels: unknown) => by(cast.owner).post(issues()).send({ title: 'x', labels });
     expect((await post(['x'.repeat(256)]).expect(400)).body).toEqual({
       message: { labels: ['is too long (maximum is 255 characters)'] },
@@ -152,12 +152,12 @@ describe('writing', () => {
     for (const text of hostile) {
       const started = process.cpuUsage();
       expect((await post(text)).status).toBe(400);
-      // A tenth of a second; comparing every name with every other would take minutes.
+      // Takes a tenth of a second; comparing each name with all others would take minutes.
       expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);
     }
   });
 
-  test('fifty at once make one label of a name, and dense numbers', async () => {
+  test('fifty at once create one label per name, and iids without gaps', async () => {
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, i) => made({ labels: ['shared', `own ${i % 5}`, i % 2 ? 'b,a' : 'a,b'] })),
     );
@@ -181,7 +181,7 @@ describe('writing', () => {
 });
 
 describe('lists', () => {
-  test('are narrowed by labels', async () => {
+  test('are filtered by labels', async () => {
     await label('groups', group.id, { name: 'c' });
     const own = [{ labels: 'a,b' }, { labels: 'a' }, {}, { labels: 'c' }, { labels: 'b', confidential: true }];
     for (const fields of own) await made(fields);
@@ -194,6 +194,8 @@ describe('lists', () => {
       [{ labels: 'none' }, [3]],
       [{ labels: 'No Label' }, [3]],
       [{ labels: 'Any' }, [5, 4, 2, 1]],
+      [{ labels: 'Any Label' }, [5, 4, 2, 1]],
+      [{ 'not[labels]': 'any label' }, [3]],
       [{ labels: 'no such' }, []],
       [{ labels: '' }, [5, 4, 3, 2, 1]],
       [{ 'not[labels]': 'a' }, [5, 4, 3]],
@@ -212,7 +214,7 @@ describe('lists', () => {
     ] as const) {
       const started = performance.now();
       expect(await listed(query)).toEqual([...expected]);
-      // One condition, however many are named; a join for each would take PostgreSQL minutes to plan.
+      // One condition for all labels; a join for each would take PostgreSQL minutes to plan.
       expect(performance.now() - started).toBeLessThan(20_000);
     }
     await made({ labels: 'a,b,x,y,z' });
@@ -224,7 +226,7 @@ describe('lists', () => {
     expect(await listed({ labels: 'w,y,x,b,a,w' })).toEqual([7]);
     expect(await listed({ labels: 'w,y,x,b,a,no such' })).toEqual([]);
     expect(await listed({ labels: 'y,x,b,a' })).toEqual([7, 6]);
-    // A namesake of the group is no other name, also where something has both.
+    // A group label and a project label with the same title are one name, even if an issue has both.
     const both = await made({ labels: 'a,b,x,w' });
     await service.database.query(
       `with namesake as (insert into labels (group_id, title, description_html, color, text_color)
@@ -235,7 +237,7 @@ describe('lists', () => {
     expect(await listed({ labels: 'w,y,x,b,a' })).toEqual([7]);
   });
 
-  test('show details of labels when they are asked for', async () => {
+  test('show label details on request', async () => {
     const { id } = await label('projects', project.id, { name: 'a', color: '#FF0000', description: '*x*' });
     const issue = await made({ labels: 'a' });
     const shown = (await by(cast.guest).get(issues()).query({ with_labels_details: 'True' })).body as unknown[];
@@ -257,7 +259,7 @@ describe('lists', () => {
     expect((await by(cast.guest).get(issues())).body).toMatchObject([{ labels: ['a'] }]);
   });
 
-  test('are ordered by the label that counts most', async () => {
+  test('are ordered by label priority', async () => {
     await label('projects', project.id, { name: 'low', priority: 9 });
     await label('projects', project.id, { name: 'high', priority: 0 });
     for (const labels of ['', 'low', 'high,low', 'other']) await made({ labels });
@@ -265,7 +267,7 @@ describe('lists', () => {
     expect(await listed({ order_by: 'label_priority', sort: 'desc' })).toEqual([2, 3, 4, 1]);
   });
 
-  test('of labels count what the reader sees', async () => {
+  test('of labels count readable issues', async () => {
     await label('groups', group.id, { name: 'shared' });
     const elsewhere = await service.seed.project({ namespace_id: group.id, visibility: 'private' });
     await made({ labels: 'shared' });
@@ -295,8 +297,8 @@ describe('lists', () => {
   });
 });
 
-describe('what an issue went through', () => {
-  test('is shown one by one', async () => {
+describe('label events', () => {
+  test('are shown one by one', async () => {
     const issue = await made({ labels: 'a' });
     const [change] = await changes(issue);
     const whole = {
@@ -321,7 +323,7 @@ describe('what an issue went through', () => {
     expect((await by(cast.owner).get(`${issues()}/${issue.iid}`)).body).toMatchObject({ labels: [] });
   });
 
-  test('is hidden with the issue', async () => {
+  test('are hidden with the issue', async () => {
     const issue = await made({ labels: 'a', confidential: true });
     const [change] = await changes(issue);
     for (const who of [cast.guest, cast.stranger, cast.external]) {
@@ -349,8 +351,8 @@ describe('what an issue went through', () => {
   });
 });
 
-describe('what follows', () => {
-  test('those who follow a label are told of issues that get it, and of no others', async () => {
+describe('effects', () => {
+  test('label subscribers get e-mails for issues that get the label, and for no others', async () => {
     await label('groups', group.id, { name: 'news', description: 'x' });
     await label('projects', project.id, { name: 'other' });
     const follow = (who: SeededUser) =>
@@ -383,7 +385,7 @@ describe('what follows', () => {
     expect(twice).toHaveLength(2);
   });
 
-  test('a change of labels settles what waits for whoever makes it', async () => {
+  test("a label change marks the actor's to-dos as done", async () => {
     const issue = await made({});
     await comment(issue, `@${cast.planner.username} and @${cast.reporter.username}`);
     await worker.drained();
@@ -394,7 +396,7 @@ describe('what follows', () => {
     expect([await waiting(cast.planner), await waiting(cast.reporter)]).toEqual([0, 1]);
   });
 
-  test('labels that reach a project no more become its own', async () => {
+  test('labels of a former ancestor group become project labels', async () => {
     const top = await service.seed.group();
     const below = await service.seed.group({ parent: top });
     const moving = await service.seed.project({ namespace_id: below.id });
@@ -433,7 +435,7 @@ describe('what follows', () => {
     await until(async () => (await shown()).includes('also above true #6699cc'), 'the label');
   });
 
-  test('they go with the issue, the project, the group and the person', async () => {
+  test('events are deleted with the issue, project, group and user', async () => {
     await label('groups', group.id, { name: 'above' });
     const issue = await made({ labels: 'above,own' });
     const stays = await made({ labels: 'own' });

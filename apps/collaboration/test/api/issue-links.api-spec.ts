@@ -21,7 +21,7 @@ let service: SeededService;
 let group: DirectoryNamespace;
 let project: DirectoryProject;
 let cast: Cast;
-/** Of another group, private; the guest of the project is a guest there too. */
+/** A private project of another group; the guest of the project is a guest there, too. */
 let secret: DirectoryProject;
 let own: Issue;
 let other: Issue;
@@ -42,7 +42,7 @@ const { by, anIssue } = issueActions(() => ({ service, project, cast }));
 const as = (name: keyof Cast) => by(cast[name]);
 const at = (issue: Issue, tail = '', of = project): string =>
   `/api/v4/projects/${of.id}/issues/${issue.iid}/links${tail}`;
-const wishFor = (issue: Issue, of = project, linkType?: string) => ({
+const linkFields = (issue: Issue, of = project, linkType?: string) => ({
   target_project_id: of.id,
   target_issue_iid: issue.iid,
   ...(linkType ? { link_type: linkType } : {}),
@@ -51,7 +51,7 @@ const link = async (from: Issue, to: Issue, linkType?: string, who = cast.guest)
   (
     await by(who)
       .post(at(from))
-      .send(wishFor(to, project, linkType))
+      .send(linkFields(to, project, linkType))
       .expect(201)
   ).body as Link;
 const anIssueIn = async (of: DirectoryProject, fields: Record<string, unknown> = {}): Promise<Issue> =>
@@ -76,7 +76,7 @@ const linked = async (issue: Issue, who: SeededUser = cast.guest, of = project):
 const blocked = async (issue: Issue): Promise<unknown> => (await shown(issue))['blocking_issues_count'];
 
 describe('a link', () => {
-  test('shows both issues, from either side', async () => {
+  test('shows both issues from either side', async () => {
     const made = await link(own, other);
     const whole = {
       id: made.id,
@@ -94,14 +94,14 @@ describe('a link', () => {
           .expect(200)
       ).body,
     ).toEqual(whole);
-    const turned = { ...whole, source_issue: whole.target_issue, target_issue: whole.source_issue };
+    const reversed = { ...whole, source_issue: whole.target_issue, target_issue: whole.source_issue };
     expect(
       (
         await as('guest')
           .get(at(other, `/${made.id}`))
           .expect(200)
       ).body,
-    ).toEqual(turned);
+    ).toEqual(reversed);
     const [row] = (await as('guest').get(at(other)).expect(200)).body as Record<string, unknown>[];
     const { link_created_at: made_at } = row!;
     expect(row).toEqual({
@@ -117,7 +117,7 @@ describe('a link', () => {
           .delete(at(other, `/${made.id}`))
           .expect(200)
       ).body,
-    ).toEqual(turned);
+    ).toEqual(reversed);
     expect(await linked(own)).toEqual([]);
     expect(
       (
@@ -135,13 +135,13 @@ describe('a link', () => {
     ).toEqual({ message: '404 Not found' });
   });
 
-  test('that blocks is seen as such from its other end, and counted while that is open', async () => {
+  test('that blocks is shown on the other side, and counted while the blocking issue is open', async () => {
     const made = await link(own, other, 'blocks');
     expect(made).toMatchObject({ source_issue: { id: own.id, blocking_issues_count: 1 }, link_type: 'blocks' });
     expect(await linked(other)).toEqual([[own.id, 'is_blocked_by']]);
     const third = await anIssue();
-    const turned = await link(third, own, 'is_blocked_by');
-    expect(turned).toMatchObject({
+    const reversed = await link(third, own, 'is_blocked_by');
+    expect(reversed).toMatchObject({
       source_issue: { id: third.id },
       target_issue: { id: own.id },
       link_type: 'is_blocked_by',
@@ -157,7 +157,7 @@ describe('a link', () => {
     expect(await blocked(own)).toBe(0);
   });
 
-  test('goes across projects by id or path, and each issue is shown as its own project shows it', async () => {
+  test('connects projects by id or path, and each issue is shown as in its own project', async () => {
     const there = await anIssueIn(secret);
     const fields = { target_project_id: secret.id, target_issue_iid: there.iid };
     const { body } = await as('guest').post(at(own)).send(fields).expect(201);
@@ -173,7 +173,7 @@ describe('a link', () => {
     expect(await linked(there, cast.guest, secret)).toEqual([[own.id, 'relates_to']]);
   });
 
-  test('is one for two issues, whoever made it and which way', async () => {
+  test('exists once for two issues, in either direction', async () => {
     await link(own, other);
     for (const [from, to, type] of [
       [own, other, 'relates_to'],
@@ -183,20 +183,20 @@ describe('a link', () => {
     ] as const) {
       const again = await as('owner')
         .post(at(from))
-        .send(wishFor(to, project, type))
+        .send(linkFields(to, project, type))
         .expect(409);
       expect(again.body).toEqual({ message: 'Issue(s) already assigned' });
     }
     const third = await anIssue();
-    const wishes = [0, 1, 2, 3, 4].flatMap(() => [
+    const requests = [0, 1, 2, 3, 4].flatMap(() => [
       { from: own, to: third },
       { from: third, to: own },
     ]);
-    const answers = await Promise.all(wishes.map(({ from, to }) => as('guest').post(at(from)).send(wishFor(to))));
+    const answers = await Promise.all(requests.map(({ from, to }) => as('guest').post(at(from)).send(linkFields(to))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(9).fill(409)]);
   });
 
-  test('goes with either issue', async () => {
+  test('is deleted with either issue', async () => {
     await link(own, other);
     await as('owner').delete(`/api/v4/projects/${project.id}/issues/${other.iid}`).expect(204);
     expect(await linked(own)).toEqual([]);
@@ -216,23 +216,23 @@ describe('refusals', () => {
 
   test('of parameters', async () => {
     expect(await refused({})).toEqual([400, { error: 'target_project_id is missing, target_issue_iid is missing' }]);
-    expect(await refused({ ...wishFor(other), link_type: 'loves' })).toEqual([
+    expect(await refused({ ...linkFields(other), link_type: 'loves' })).toEqual([
       400,
       { error: 'link_type does not have a valid value' },
     ]);
   });
 
   test('an issue and itself', async () => {
-    expect(await refused(wishFor(own))).toEqual([
+    expect(await refused(linkFields(own))).toEqual([
       422,
       { message: `#${own.iid} cannot be added: cannot be related to itself` },
     ]);
   });
 
-  test('links that block, where the plan has none', async () => {
+  test('of blocking links in plans without them', async () => {
     await service.seed.put('namespaces', { ...group, plan: 'free' });
     for (const type of ['blocks', 'is_blocked_by']) {
-      expect(await refused(wishFor(other, project, type))).toEqual([
+      expect(await refused(linkFields(other, project, type))).toEqual([
         403,
         { message: 'Blocked issues not available for current license' },
       ]);
@@ -246,27 +246,27 @@ describe('refusals', () => {
     const confidential = await anIssue({ confidential: true });
     const hidden = await anIssueIn(secret, { confidential: true });
     for (const issue of [confidential, { id: 0, iid: 999 }]) {
-      expect(await refused(wishFor(issue))).toEqual([404, NO_TARGET]);
+      expect(await refused(linkFields(issue))).toEqual([404, NO_TARGET]);
     }
-    expect(await refused(wishFor(hidden, secret))).toEqual([404, NO_TARGET]);
+    expect(await refused(linkFields(hidden, secret))).toEqual([404, NO_TARGET]);
     const elsewhere = { target_issue_iid: hidden.iid };
     for (const ref of [secret.id, 999_999, 'no/where']) {
       const asked = { ...elsewhere, target_project_id: ref };
       expect(await refused(asked, 'reporter')).toEqual([404, { message: '404 Project Not Found' }]);
     }
     await service.seed.put('projects', { ...secret, issues_access_level: 'disabled' });
-    expect(await refused(wishFor(hidden, secret), 'owner')).toEqual([404, NO_TARGET]);
-    expect(await refused(wishFor(other), 'guest', confidential)).toEqual([404, { message: '404 Issue Not Found' }]);
+    expect(await refused(linkFields(hidden, secret), 'owner')).toEqual([404, NO_TARGET]);
+    expect(await refused(linkFields(other), 'guest', confidential)).toEqual([404, { message: '404 Issue Not Found' }]);
   });
 
-  test('of whoever has no role on one of both sides, and in archives', async () => {
+  test('of users without a role in both projects, and in archived projects', async () => {
     const open = await service.seed.project();
     const there = await anIssueIn(open);
     const forbidden = [403, { message: '403 Forbidden' }];
     for (const name of ['stranger', 'external'] as const)
-      expect(await refused(wishFor(other), name)).toEqual(forbidden);
-    expect(await refused(wishFor(there, open))).toEqual(forbidden);
-    const { body } = await as('admin').post(at(own)).send(wishFor(there, open)).expect(201);
+      expect(await refused(linkFields(other), name)).toEqual(forbidden);
+    expect(await refused(linkFields(there, open))).toEqual(forbidden);
+    const { body } = await as('admin').post(at(own)).send(linkFields(there, open)).expect(201);
     const { id } = body as Link;
     await as('guest')
       .delete(at(own, `/${id}`))
@@ -295,7 +295,7 @@ describe('refusals', () => {
         return {
           method: 'POST',
           path: at(from, '', hidden),
-          good: wishFor(first, hidden),
+          good: linkFields(first, hidden),
           bad: {},
           anonymous: service.seed.anonymous(),
           outsider: service.seed.viewer(await service.seed.user()),
@@ -306,7 +306,7 @@ describe('refusals', () => {
   });
 });
 
-describe('what one may not know of', () => {
+describe('a hidden issue', () => {
   test.each<[keyof Cast, number]>([
     ['stranger', 1],
     ['external', 1],
@@ -324,7 +324,7 @@ describe('what one may not know of', () => {
       [there, secret],
       [hidden, secret],
     ] as const) {
-      const { body } = await as('admin').post(at(own)).send(wishFor(issue, of)).expect(201);
+      const { body } = await as('admin').post(at(own)).send(linkFields(issue, of)).expect(201);
       ids.set(issue, (body as Link).id);
     }
     const seen = (await linked(own, cast[name])).map(([id]) => id);
@@ -337,11 +337,11 @@ describe('what one may not know of', () => {
       expect(removal).toBe(name === 'stranger' || name === 'external' ? 403 : 404);
     }
     if (count === 4) return;
-    const blind = await as(name).get(at(hidden, '', secret));
-    expect(blind.status).toBe(404);
+    const hiddenAnswer = await as(name).get(at(hidden, '', secret));
+    expect(hiddenAnswer.status).toBe(404);
   });
 
-  test('is hidden again when the other issue is', async () => {
+  test('is omitted once it becomes hidden', async () => {
     const { id } = await link(own, other);
     await as('owner')
       .put(`/api/v4/projects/${project.id}/issues/${other.iid}`)
@@ -357,7 +357,7 @@ describe('what one may not know of', () => {
     expect(await linked(own, cast.planner)).toEqual([[other.id, 'relates_to']]);
   });
 
-  test('is nothing where issues are off', async () => {
+  test('is omitted if issues are disabled', async () => {
     const { id } = await link(own, other);
     await service.seed.put('projects', { ...project, issues_access_level: 'disabled' });
     for (const tail of ['', `/${id}`]) {
@@ -394,7 +394,7 @@ describe('as a list', () => {
       viewer: service.seed.viewer(cast.guest),
       method: 'POST',
       path: at(other),
-      params: wishFor(await anIssue(), project, 'is_blocked_by'),
+      params: linkFields(await anIssue(), project, 'is_blocked_by'),
     }),
     seen: ({ link_type }) => link_type,
     expected: 'is_blocked_by',

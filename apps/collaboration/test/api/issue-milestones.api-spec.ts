@@ -6,7 +6,7 @@ import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
-import { publish } from '../support/published';
+import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -74,7 +74,7 @@ const rows = <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.dat
 const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 describe('writing', () => {
-  test('gives one of the project or of a group above, and takes it away', async () => {
+  test('sets a milestone of the project or an ancestor group, and removes it', async () => {
     const own = await milestone('own');
     const above = await milestone('above', {}, groupPlace());
     const issue = await made({ milestone_id: own.id });
@@ -92,7 +92,7 @@ describe('writing', () => {
     expect((await put(issue, { milestone_id: own.id })).milestone).toMatchObject({ id: own.id, state: 'closed' });
   });
 
-  test('refuses one that the issue cannot have', async () => {
+  test('refuses milestones of other places', async () => {
     const other = await service.seed.project({ namespace_id: group.id });
     const below = await service.seed.group({ parent: group });
     const foreign = [
@@ -122,7 +122,7 @@ describe('writing', () => {
     }
   });
 
-  test('is for planners: wishes of others are ignored', async () => {
+  test('is for planners, and ignored from others', async () => {
     const own = await milestone('own');
     for (const id of [own.id, 999_999_999]) {
       const issue = await made({ milestone_id: id, title: 'mine' }, cast.guest);
@@ -137,18 +137,18 @@ describe('writing', () => {
     expect([refused.status, refused.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
-  test('moves the time of the issue and is announced once, without a note', async () => {
+  test('changes updated_at and publishes one event, without a note', async () => {
     const own = await milestone('own');
     const issue = await made({ milestone_id: own.id });
-    const told = () => eventsOf(service.database, 'collaboration.issue.updated.v1');
-    const before = (await told()).length;
+    const updates = () => eventsOf(service.database, 'collaboration.issue.updated.v1');
+    const before = (await updates()).length;
     expect(await put(issue, { milestone_id: own.id })).toEqual(issue);
     expect((await put(issue, { milestone_id: 0 })).updated_at).not.toBe(issue.updated_at);
-    expect(await told()).toHaveLength(before + 1);
+    expect(await updates()).toHaveLength(before + 1);
     expect((await by(cast.owner).get(`${issues()}/${issue.iid}/notes`)).body).toEqual([]);
   });
 
-  test('and removing it at once leave no issue with a milestone that is gone', async () => {
+  test('during its deletion leaves no issue with a deleted milestone', async () => {
     const own = await milestone('own');
     const all = await Promise.all(Array.from({ length: 12 }, () => made({})));
     const path = `/api/v4/${ownPlace()}/milestones/${own.id}`;
@@ -177,7 +177,7 @@ describe('writing', () => {
 });
 
 describe('lists', () => {
-  test('are narrowed by milestone', async () => {
+  test('are filtered by milestone', async () => {
     const open = await milestone('v1', { due_date: day(30) }, groupPlace());
     const begun = await milestone('upcoming', { start_date: day(-30) });
     const over = await milestone('v2', { start_date: day(-60), due_date: day(-30) });
@@ -197,6 +197,10 @@ describe('lists', () => {
       [{ milestone: 'none' }, [3]],
       [{ milestone: 'No Milestone' }, [3]],
       [{ milestone: 'Any' }, [6, 5, 4, 2, 1]],
+      [{ milestone: 'Any Milestone' }, [6, 5, 4, 2, 1]],
+      [{ milestone_id: 'Any Milestone' }, [6, 5, 4, 2, 1]],
+      [{ milestone_id: 'No Milestone' }, [3]],
+      [{ 'not[milestone]': 'any milestone' }, [3]],
       [{ milestone: '#upcoming' }, [6, 1]],
       [{ milestone: '#started' }, [4, 2]],
       [{ milestone_id: 'None' }, [3]],
@@ -225,7 +229,7 @@ describe('lists', () => {
     }
   });
 
-  test('are ordered by the day on which it is due', async () => {
+  test('are ordered by its due date', async () => {
     const late = await milestone('late', { due_date: '2030-06-01' });
     const soon = await milestone('soon', { due_date: '2030-05-01' }, groupPlace());
     const never = await milestone('never');
@@ -245,7 +249,7 @@ describe('issues of a milestone', () => {
     return (body as { title: string }[]).map(({ title }) => title);
   };
 
-  test('are those that the reader sees, newest first, as lists show them', async () => {
+  test('are the readable ones, newest first, as in lists', async () => {
     const above = await milestone('above', {}, groupPlace());
     const own = await milestone('own');
     expect(await seen(cast.guest, groupPlace(), above)).toEqual([]);
@@ -283,7 +287,7 @@ describe('issues of a milestone', () => {
     expect(await seen(cast.stranger, ownPlace(), own)).toEqual([]);
   });
 
-  test('count internal notes for those who read them', async () => {
+  test('count internal notes for readers of these', async () => {
     const own = await milestone('own');
     const { iid } = await made({ milestone_id: own.id });
     await by(cast.owner).post(`${issues()}/${iid}/notes`).send({ body: 'x', internal: true }).expect(201);
@@ -302,8 +306,8 @@ describe('issues of a milestone', () => {
   });
 });
 
-describe('what an issue went through', () => {
-  test('is shown one by one', async () => {
+describe('milestone events', () => {
+  test('are shown one by one', async () => {
     const own = await milestone('own');
     const next = await milestone('next', {}, groupPlace());
     const issue = await made({ milestone_id: own.id });
@@ -336,7 +340,7 @@ describe('what an issue went through', () => {
     });
   });
 
-  test('stays when the milestone goes, from which no issue changes', async () => {
+  test('stay when the milestone is deleted, and no issue gets a new one', async () => {
     const own = await milestone('own');
     const issue = await made({ milestone_id: own.id });
     await by(cast.owner).delete(`/api/v4/${ownPlace()}/milestones/${own.id}`).expect(204);
@@ -346,7 +350,7 @@ describe('what an issue went through', () => {
     expect(await listed({ milestone_id: 'None' })).toEqual([issue.iid]);
   });
 
-  test('is hidden with the issue', async () => {
+  test('are hidden with the issue', async () => {
     const own = await milestone('own');
     const issue = await made({ milestone_id: own.id, confidential: true });
     const [change] = await changes(issue);
@@ -377,20 +381,20 @@ describe('what an issue went through', () => {
   });
 });
 
-describe('what follows', () => {
+describe('effects', () => {
   const shownIn = async ({ id }: DirectoryProject): Promise<string[]> => {
     const { body } = await by(cast.admin).get(`/api/v4/projects/${id}/milestones`).expect(200);
     return (body as Milestone[]).map(({ iid, title }) => `${iid} ${title}`).sort();
   };
 
-  test('milestones that reach a project no more become its own', async () => {
+  test('milestones of a former ancestor group become project milestones', async () => {
     const top = await service.seed.group();
     const below = await service.seed.group({ parent: top });
     const moving = await service.seed.project({ namespace_id: below.id });
     const target = await service.seed.group();
     const above = await milestone('from above', { description: 'x', due_date: '2030-01-01' }, `groups/${top.id}`);
     const near = await milestone('from below', {}, `groups/${below.id}`);
-    const heir = await milestone('from below', {}, `groups/${target.id}`);
+    const replacement = await milestone('from below', {}, `groups/${target.id}`);
     await milestone('own', {}, `projects/${moving.id}`);
     const path = `/api/v4/projects/${moving.id}/issues`;
     const add = async (milestone_id: number): Promise<number> =>
@@ -409,7 +413,7 @@ describe('what follows', () => {
       due_date: '2030-01-01',
       project_id: moving.id,
     });
-    expect([await milestoneOf(two), await milestoneOf(three)]).toEqual([heir, copy]);
+    expect([await milestoneOf(two), await milestoneOf(three)]).toEqual([replacement, copy]);
     expect((await by(cast.admin).get(`${path}/${one}/resource_milestone_events`)).body).toMatchObject([
       { action: 'add', milestone: { id: copy.id } },
     ]);
@@ -425,38 +429,34 @@ describe('what follows', () => {
     expect(await milestoneOf(four)).toMatchObject({ title: 'also above', project_id: moving.id });
   });
 
-  test.each(['milestone', 'label'] as const)(
-    'a change tells no %s of a group that the project has left',
-    async (noun) => {
-      const [left, target] = [await service.seed.group(), await service.seed.group()];
-      const moving = await service.seed.project({ namespace_id: left.id });
-      const own = { milestone: { milestone_id: 0 }, label: { labels: '' } }[noun];
-      const { id } =
-        noun === 'milestone'
-          ? await milestone('secret', {}, `groups/${left.id}`)
-          : (await by(cast.admin).post(`/api/v4/groups/${left.id}/labels`).send({ name: 'secret', color: '#fff' }))
-              .body;
-      const given = { milestone: { milestone_id: id as number }, label: { labels: 'secret' } }[noun];
-      const path = `/api/v4/projects/${moving.id}/issues`;
-      const { body: issue } = await by(cast.admin)
-        .post(path)
-        .send({ title: 'x', ...given })
-        .expect(201);
-      await by(cast.admin).put(`${path}/${issue.iid}`).send(own).expect(200);
-      const events = `${path}/${issue.iid}/resource_${noun}_events`;
-      const told = async () => {
-        const { body } = await by(cast.admin).get(events).expect(200);
-        const one = await by(cast.admin).get(`${events}/${body[0].id}`).expect(200);
-        expect(one.body).toEqual(body[0]);
-        return (body as Record<string, { id: number } | null>[]).map((event) => event[noun]?.id ?? null);
-      };
-      expect(await told()).toEqual([id, id]);
-      await service.seed.put('projects', { ...moving, namespace_id: target.id });
-      expect(await told()).toEqual([null, null]);
-    },
-  );
+  test.each(['milestone', 'label'] as const)('an event shows no %s of a former ancestor group', async (noun) => {
+    const [left, target] = [await service.seed.group(), await service.seed.group()];
+    const moving = await service.seed.project({ namespace_id: left.id });
+    const own = { milestone: { milestone_id: 0 }, label: { labels: '' } }[noun];
+    const { id } =
+      noun === 'milestone'
+        ? await milestone('secret', {}, `groups/${left.id}`)
+        : (await by(cast.admin).post(`/api/v4/groups/${left.id}/labels`).send({ name: 'secret', color: '#fff' })).body;
+    const given = { milestone: { milestone_id: id as number }, label: { labels: 'secret' } }[noun];
+    const path = `/api/v4/projects/${moving.id}/issues`;
+    const { body: issue } = await by(cast.admin)
+      .post(path)
+      .send({ title: 'x', ...given })
+      .expect(201);
+    await by(cast.admin).put(`${path}/${issue.iid}`).send(own).expect(200);
+    const events = `${path}/${issue.iid}/resource_${noun}_events`;
+    const eventMilestones = async () => {
+      const { body } = await by(cast.admin).get(events).expect(200);
+      const one = await by(cast.admin).get(`${events}/${body[0].id}`).expect(200);
+      expect(one.body).toEqual(body[0]);
+      return (body as Record<string, { id: number } | null>[]).map((event) => event[noun]?.id ?? null);
+    };
+    expect(await eventMilestones()).toEqual([id, id]);
+    await service.seed.put('projects', { ...moving, namespace_id: target.id });
+    expect(await eventMilestones()).toEqual([null, null]);
+  });
 
-  test('they go with the issue, the project and the group', async () => {
+  test('events are deleted with the issue, project and group', async () => {
     const above = await milestone('above', {}, groupPlace());
     const own = await milestone('own');
     const issue = await made({ milestone_id: own.id });

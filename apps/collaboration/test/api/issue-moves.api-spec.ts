@@ -7,14 +7,14 @@ import { issueActions } from '../support/issue-actions';
 
 type Body = Record<string, unknown>;
 type Issue = Body & { readonly id: number; readonly iid: number; readonly project_id: number };
-type Told = Body & { readonly id: number; readonly body: string };
+type ShownNote = Body & { readonly id: number; readonly body: string };
 
 const UNSEEN = 'something that you may not see';
 
 let service: SeededService;
 let group: DirectoryNamespace;
 let project: DirectoryProject;
-/** Of another group, private; the planner and those above are members of both. */
+/** A private project of another group; planners and higher roles are members of both. */
 let target: DirectoryProject;
 let targetPath: string;
 let cast: Cast;
@@ -58,13 +58,13 @@ const clone = async (fields: Body = {}, who = cast.owner, one = issue): Promise<
   ).body as Issue;
 const shown = async (path: string, who: SeededUser = cast.owner): Promise<Issue> =>
   (await by(who).get(path).expect(200)).body as Issue;
-const notesOf = async (one: Pick<Issue, 'project_id' | 'iid'>, who: SeededUser = cast.owner): Promise<Told[]> =>
-  (await by(who).get(pathOf(one, '/notes?sort=asc&per_page=100')).expect(200)).body as Told[];
+const notesOf = async (one: Pick<Issue, 'project_id' | 'iid'>, who: SeededUser = cast.owner): Promise<ShownNote[]> =>
+  (await by(who).get(pathOf(one, '/notes?sort=asc&per_page=100')).expect(200)).body as ShownNote[];
 const here = () => ({ project_id: project.id, iid: issue.iid });
-const bodies = (notes: readonly Told[]): string[] => notes.map(({ body }) => body);
+const bodies = (notes: readonly ShownNote[]): string[] => notes.map(({ body }) => body);
 
 describe('a moved issue', () => {
-  test('is opened there as it was and closed here', async () => {
+  test('is copied to the target and closed in the source', async () => {
     await as('admin').post(`/api/v4/groups/${group.id}/labels`).send({ name: 'above', color: '#111111' }).expect(201);
     for (const name of ['bug', 'unknown there']) {
       await as('owner').post(`/api/v4/projects/${project.id}/labels`).send({ name, color: '#222222' }).expect(201);
@@ -129,10 +129,10 @@ describe('a moved issue', () => {
     expect(bodies(await notesOf(moved)).at(-1)).toBe(`moved from ${(before['references'] as Body)['full'] as string}`);
   });
 
-  test('takes its notes along: writers, times, threads, emoji, internal and system ones', async () => {
+  test('keeps its notes: authors, times, threads, emoji, internal and system notes', async () => {
     const first = await comment(issue, 'alone', cast.guest);
     const { body: thread } = await as('reporter').post(at(issue, '/discussions')).send({ body: 'begins' }).expect(201);
-    const { id: key, notes } = thread as { id: string; notes: Told[] };
+    const { id: key, notes } = thread as { id: string; notes: ShownNote[] };
     await as('guest')
       .post(at(issue, `/discussions/${key}/notes`))
       .send({ body: 'answers' })
@@ -151,7 +151,7 @@ describe('a moved issue', () => {
       .post(at(issue, `/notes/${first.id}/award_emoji`))
       .send({ name: 'tada' })
       .expect(201);
-    // Its first note goes; the thread stays one.
+    // The first note of the thread is deleted; it stays a thread.
     await as('reporter')
       .delete(at(issue, `/notes/${notes[0]!.id}`))
       .expect(204);
@@ -159,13 +159,13 @@ describe('a moved issue', () => {
 
     const moved = await move();
     const after = await notesOf(moved);
-    const of = ({ id: _, noteable_id: __, project_id: ___, noteable_iid: ____, ...rest }: Told): Body => rest;
+    const of = ({ id: _, noteable_id: __, project_id: ___, noteable_iid: ____, ...rest }: ShownNote): Body => rest;
     expect(after.slice(0, -1).map(of)).toEqual(before.map(of));
     expect(new Set([...before, ...after].map(({ id }) => id)).size).toBe(before.length + after.length);
     expect(after.every((note) => note['noteable_id'] === moved.id && note['project_id'] === target.id)).toBe(true);
     expect(await shown(pathOf(moved))).toMatchObject({ user_notes_count: 4 });
     const { body: threads } = await as('owner').get(pathOf(moved, '/discussions')).expect(200);
-    const shape = (all: { individual_note: boolean; notes: Told[] }[]): unknown =>
+    const shape = (all: { individual_note: boolean; notes: ShownNote[] }[]): unknown =>
       all.map((one) => [one.individual_note, ...bodies(one.notes)]);
     expect(shape(threads as never)).toContainEqual([false, 'answers', 'ends']);
     const [copied] = after;
@@ -173,7 +173,7 @@ describe('a moved issue', () => {
       .get(pathOf(moved, `/notes/${copied!.id}/award_emoji`))
       .expect(200);
     expect(awards.body).toMatchObject([{ name: 'tada', user: { id: cast.guest.id }, awardable_id: copied!.id }]);
-    // An answer there is one of the thread, and nothing of it is seen here.
+    // A reply in the target belongs to the thread there only.
     const there = (threads as { id: string; individual_note: boolean }[]).find((one) => !one.individual_note)!;
     await as('owner')
       .post(pathOf(moved, `/discussions/${there.id}/notes`))
@@ -184,7 +184,7 @@ describe('a moved issue', () => {
     expect(totals.headers['x-total']).toBe(String(after.length + 1));
   });
 
-  test('takes links, followers, weights and states along', async () => {
+  test('keeps links, subscribers, weight events and state events', async () => {
     const other = await anIssue();
     const fields = { target_project_id: project.id, target_issue_iid: other.iid };
     await as('owner').post(at(issue, '/links')).send(fields).expect(201);
@@ -203,7 +203,7 @@ describe('a moved issue', () => {
     expect(weights.map((one) => one['weight'])).toEqual([3]);
   });
 
-  test('stays closed where it was closed, and is opened there', async () => {
+  test('that was closed stays closed, and its copy is open', async () => {
     await as('owner').put(at(issue)).send({ state_event: 'close' }).expect(200);
     const moved = await move();
     expect(moved).toMatchObject({ state: 'opened', closed_at: null });
@@ -212,15 +212,15 @@ describe('a moved issue', () => {
     expect(closings.filter((event) => event['issue_id'] === issue.id && event['moved'] === true)).toEqual([]);
   });
 
-  test('loses its weight where the plan has none', async () => {
+  test('loses its weight in plans without weights', async () => {
     await as('owner').put(at(issue)).send({ weight: 3 }).expect(200);
-    const poor = await service.seed.group({ plan: 'free' });
-    const there = await service.seed.project({ namespace_id: poor.id });
+    const freeGroup = await service.seed.group({ plan: 'free' });
+    const there = await service.seed.project({ namespace_id: freeGroup.id });
     await service.seed.member(cast.owner, there, 'owner');
     expect(await move(issue, cast.owner, there)).toMatchObject({ weight: null });
   });
 
-  test('takes no internal notes along by the hand of somebody who may not read them', async () => {
+  test('loses internal notes that the moving user cannot read', async () => {
     await comment(issue, 'for all', cast.owner);
     await comment(issue, 'among us', cast.owner, { internal: true });
     const moved = await move(issue, cast.planner);
@@ -229,7 +229,7 @@ describe('a moved issue', () => {
     expect(bodies(await notesOf(here()))).toContain('among us');
   });
 
-  test('is told to others as created there, closed here, and moved', async () => {
+  test('publishes events for creation, closing and the move', async () => {
     const moved = await move();
     const [went] = (await eventsOf(service.database, 'collaboration.issue.moved.v1')).filter(
       (event) => event['issue_id'] === issue.id,
@@ -241,7 +241,7 @@ describe('a moved issue', () => {
     expect(creations.filter((event) => event['issue_id'] === moved.id)).toMatchObject([{ project_id: target.id }]);
   });
 
-  test('is moved once, however many ask at the same time', async () => {
+  test('is moved once by concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => as('owner').post(at(issue, '/move')).send({ to_project_id: target.id })),
     );
@@ -250,7 +250,7 @@ describe('a moved issue', () => {
     expect(again.body).toEqual({ message: 'Cannot move issue due to insufficient permissions!' });
   });
 
-  test('is shown as moved no more when what it became is gone', async () => {
+  test('is no longer shown as moved after its copy is deleted', async () => {
     const moved = await move();
     await as('owner').delete(pathOf(moved)).expect(204);
     expect(await shown(at(issue))).toMatchObject({ state: 'closed', moved_to_id: null });
@@ -258,12 +258,12 @@ describe('a moved issue', () => {
   });
 });
 
-describe('where it went', () => {
-  const tellsOf = async (who: SeededUser, one: Pick<Issue, 'project_id' | 'iid'> = here()): Promise<string[]> => {
+describe('the destination of a move', () => {
+  const lastNoteTexts = async (who: SeededUser, one: Pick<Issue, 'project_id' | 'iid'> = here()): Promise<string[]> => {
     const listed = (await notesOf(one, who)).at(-1)!;
     const single = await shown(pathOf(one, `/notes/${listed.id}`), who);
     const { body: all } = await by(who).get(pathOf(one, '/discussions')).expect(200);
-    const last = (all as { id: string; notes: Told[] }[]).at(-1)!;
+    const last = (all as { id: string; notes: ShownNote[] }[]).at(-1)!;
     const { body: discussion } = await by(who)
       .get(pathOf(one, `/discussions/${last.id}`))
       .expect(200);
@@ -281,45 +281,45 @@ describe('where it went', () => {
     ['guest', false],
     ['stranger', false],
     ['external', false],
-  ])('%s is told: %s', async (name, isTold) => {
+  ])('is visible to %s: %s', async (name, isVisible) => {
     const moved = await move();
-    const text = `moved to ${isTold ? `${targetPath}#${moved.iid}` : UNSEEN}`;
-    expect(await tellsOf(cast[name])).toEqual(everywhere(text));
+    const text = `moved to ${isVisible ? `${targetPath}#${moved.iid}` : UNSEEN}`;
+    expect(await lastNoteTexts(cast[name])).toEqual(everywhere(text));
   });
 
-  test('is told as soon as one may see it, and not while it is confidential', async () => {
+  test('is visible once the reader can see it, and not while it is confidential', async () => {
     const moved = await move();
-    const told = everywhere(`moved to ${targetPath}#${moved.iid}`);
+    const visible = everywhere(`moved to ${targetPath}#${moved.iid}`);
     const hidden = everywhere(`moved to ${UNSEEN}`);
-    expect(await tellsOf(cast.guest)).toEqual(hidden);
+    expect(await lastNoteTexts(cast.guest)).toEqual(hidden);
     await service.seed.put('projects', { ...target, visibility: 'public' });
-    expect([await tellsOf(cast.guest), await tellsOf(cast.external)]).toEqual([told, told]);
+    expect([await lastNoteTexts(cast.guest), await lastNoteTexts(cast.external)]).toEqual([visible, visible]);
     await service.seed.put('projects', { ...target, visibility: 'internal' });
-    expect([await tellsOf(cast.guest), await tellsOf(cast.external)]).toEqual([told, hidden]);
+    expect([await lastNoteTexts(cast.guest), await lastNoteTexts(cast.external)]).toEqual([visible, hidden]);
     await as('owner').put(pathOf(moved)).send({ confidential: true }).expect(200);
-    expect([await tellsOf(cast.guest), await tellsOf(cast.planner)]).toEqual([hidden, told]);
+    expect([await lastNoteTexts(cast.guest), await lastNoteTexts(cast.planner)]).toEqual([hidden, visible]);
     await service.seed.put('projects', { ...target, issues_access_level: 'disabled' });
-    expect(await tellsOf(cast.owner)).toEqual(hidden);
+    expect(await lastNoteTexts(cast.owner)).toEqual(hidden);
   });
 
-  test('is not told from the other side either', async () => {
+  test('hides the source in the same way', async () => {
     const secret = await service.seed.project({ visibility: 'private' });
     const open = await service.seed.project();
     for (const place of [secret, open]) await service.seed.member(cast.owner, place, 'owner');
     const own = await anIssueIn(secret);
     const { body } = await as('owner').post(pathOf(own, '/move')).send({ to_project_id: open.id }).expect(201);
-    expect(await tellsOf(cast.guest, body as Issue)).toEqual(everywhere(`moved from ${UNSEEN}`));
-    expect(await tellsOf(cast.owner, body as Issue)).toEqual(everywhere(`moved from ${own.references.full}`));
+    expect(await lastNoteTexts(cast.guest, body as Issue)).toEqual(everywhere(`moved from ${UNSEEN}`));
+    expect(await lastNoteTexts(cast.owner, body as Issue)).toEqual(everywhere(`moved from ${own.references.full}`));
   });
 
-  test('and a text of its own that somebody wrote is left as it is', async () => {
+  test('does not change user-written texts of the same form', async () => {
     await comment(issue, 'moved to some/where#7', cast.guest);
     expect(bodies(await notesOf(here(), cast.stranger))).toEqual(['moved to some/where#7']);
   });
 });
 
 describe('a clone', () => {
-  test('is by who made it, begins anew, and leaves the original as it was', async () => {
+  test('has the cloning user as author, a new history, and leaves the original unchanged', async () => {
     await as('owner').post(at(issue, '/time_estimate')).send({ duration: '3h' }).expect(200);
     await as('owner').post(at(issue, '/add_spent_time')).send({ duration: '1h' }).expect(201);
     await as('guest').post(at(issue, '/award_emoji')).send({ name: 'thumbsup' }).expect(201);
@@ -341,7 +341,7 @@ describe('a clone', () => {
     expect(bodies(await notesOf(here())).at(-1)).toBe(`cloned to ${targetPath}#${made.iid}`);
   });
 
-  test('has the notes when they are asked for', async () => {
+  test('has the notes on request', async () => {
     await comment(issue, 'along', cast.guest);
     expect(bodies(await notesOf(await clone({ with_notes: true })))).toEqual([
       'along',
@@ -349,7 +349,7 @@ describe('a clone', () => {
     ]);
   });
 
-  test('may stand in the same project, and again', async () => {
+  test('can be in the same project, and repeated', async () => {
     const made = await clone({ to_project_id: project.id });
     expect(made).toMatchObject({ project_id: project.id });
     expect(bodies(await notesOf(made))).toEqual([`cloned from #${issue.iid}`]);
@@ -358,7 +358,7 @@ describe('a clone', () => {
     await clone({}, cast.owner, made);
   });
 
-  test('gets dense numbers when many are made at once', async () => {
+  test('gets iids without gaps when many are created at once', async () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => clone()));
     expect(made.map(({ iid }) => iid).sort((a, b) => a - b)).toEqual(Array.from({ length: 10 }, (_, i) => i + 2));
   });
@@ -382,7 +382,7 @@ describe('refusals', () => {
     }
   });
 
-  test.each(['move', 'clone'])('%s: what is missing or hidden', async (verb) => {
+  test.each(['move', 'clone'])('%s: missing or hidden issues and projects', async (verb) => {
     const missing = [404, { message: '404 Project Not Found' }];
     expect(await asked(verb, 'owner', { to_project_id: 999_999 })).toEqual(missing);
     expect(await asked(verb, 'maintainer', { to_project_id: target.id })).toEqual(missing);
@@ -424,17 +424,17 @@ describe('refusals', () => {
     const [status, body] = await asked(verb, name, { to_project_id: open.id });
     if (may) expect(status).toBe(201);
     else expect([status, body]).toEqual(insufficient(verb));
-    const strange = await service.seed.project();
+    const otherProject = await service.seed.project();
     if (name === 'admin') return;
-    // Whoever has no role there.
+    // A user without a role in the target.
     const one = (await anIssue()) as Issue;
-    expect(await asked(verb, name, { to_project_id: strange.id }, at(one))).toEqual(insufficient(verb));
-    // Nor who has one only there.
-    const back = await anIssueIn(strange);
+    expect(await asked(verb, name, { to_project_id: otherProject.id }, at(one))).toEqual(insufficient(verb));
+    // A user with a role only in the target.
+    const back = await anIssueIn(otherProject);
     expect(await asked(verb, name, { to_project_id: open.id }, pathOf(back))).toEqual(insufficient(verb));
   });
 
-  test.each(['move', 'clone'])('%s: archives and projects without issues', async (verb) => {
+  test.each(['move', 'clone'])('%s: archived projects and projects without issues', async (verb) => {
     for (const over of [{ archived: true }, { issues_access_level: 'disabled' as const }]) {
       await service.seed.put('projects', { ...target, ...over });
       expect(await asked(verb, 'owner', { to_project_id: target.id })).toEqual(insufficient(verb));
@@ -444,7 +444,7 @@ describe('refusals', () => {
     expect(await asked(verb, 'owner', { to_project_id: target.id })).toEqual(insufficient(verb));
   });
 
-  test('notes that hold too much, and nothing is left of the attempt', async () => {
+  test('notes that exceed the limit, and nothing is written', async () => {
     await service.database.query(
       `insert into notes (noteable_type, noteable_id, project_id, author_id, body)
        select 'Issue', $1, $2, $3, repeat('x', 1000000) from generate_series(1, 68)`,

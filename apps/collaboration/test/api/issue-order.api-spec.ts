@@ -8,7 +8,7 @@ import { issueActions } from '../support/issue-actions';
 let service: SeededService;
 let project: DirectoryProject;
 let cast: Cast;
-/** Opened in this order. */
+/** Titles in the order of creation. */
 let ids: number[];
 
 beforeAll(async () => void (service = await startCollaboration()));
@@ -33,7 +33,7 @@ const move = (iid: number, wish: { after?: number; before?: number }, name: keyo
   return by(cast[name]).put(`${issues()}/${iid}/reorder`).send(fields);
 };
 
-test('issues stand as they were opened until somebody moves one', async () => {
+test('issues are in the order of creation until one is moved', async () => {
   expect(await order()).toEqual([1, 2, 3, 4, 5]);
   const moved = await move(5, { after: 1, before: 2 }).expect(200);
   expect(moved.body).toEqual((await by(cast.planner).get(`${issues()}/5`)).body);
@@ -51,18 +51,18 @@ test('issues stand as they were opened until somebody moves one', async () => {
   expect(await order()).toEqual([2, 3, 1, 5, 4, 6]);
 });
 
-test('wishes that contradict each other: what it follows counts', async () => {
+test('with contradictory parameters, move_after_id decides', async () => {
   await move(5, { after: 3, before: 1 }).expect(200);
   expect(await order()).toEqual([1, 2, 3, 5, 4]);
 });
 
-test('there is room for many in one place', async () => {
-  // Each goes right behind the first: the room is halved each time, and made again by spreading what follows.
+test('many issues can be moved to one position', async () => {
+  // Each is moved right behind the first: every move halves the gap, which is widened by moving the following issues.
   for (let round = 0; round < 50; round++) await move(2 + (round % 4), { after: 1 }).expect(200);
   expect(await order()).toEqual([1, 3, 2, 5, 4]);
 });
 
-test('orders of one moment take turns', async () => {
+test('concurrent moves are executed one after the other', async () => {
   const answers = await Promise.all([2, 3, 4, 5].map((iid) => move(iid, { before: 1 })));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   const positions = await service.database.query(
@@ -73,14 +73,14 @@ test('orders of one moment take turns', async () => {
   expect((await order()).at(-1)).toBe(1);
 });
 
-test('moves nothing else, and is no change of the issue', async () => {
+test('moves no other issue, and does not change updated_at', async () => {
   const before = (await by(cast.guest).get(`${issues()}/2`)).body as unknown;
   await move(2, { after: 4 }).expect(200);
   expect((await by(cast.guest).get(`${issues()}/2`)).body).toEqual(before);
   expect(await service.database.query(`select 1 from notes where project_id = $1`, [project.id])).toEqual([]);
 });
 
-test('is refused without a place, for itself, and for issues of other projects', async () => {
+test('is refused without a position, for itself, and for issues of other projects', async () => {
   expect((await move(1, {}).expect(400)).body).toEqual({
     error: 'move_after_id, move_before_id are missing, at least one parameter must be provided',
   });
@@ -106,7 +106,7 @@ test('is for planners', async () => {
   await move(2, { after: 3 }, 'admin').expect(403);
 });
 
-describe('a wish', () => {
+describe('a move', () => {
   refusalOrder(
     () => service.app,
     async () => {

@@ -2,12 +2,12 @@ import type { DirectoryProject } from '@rookery/contracts';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
-/** What is found by trigrams is what a plain look at title and description finds. */
+/** Trigram searches return the same issues as a comparison with each title and description. */
 let service: SeededService;
 let group: Awaited<ReturnType<SeededService['seed']['group']>>;
 let projects: DirectoryProject[];
 let owner: SeededUser;
-/** More issues that have a word are not looked up one by one. */
+/** Maximum number of matches that a search looks up one by one. */
 const FEW = 10_000;
 
 const TEXTS: readonly (readonly [title: string, description: string | null])[] = [
@@ -46,8 +46,12 @@ const search = async (path: string, query: Readonly<Record<string, unknown>>): P
   const ids = (page.body as { id: number }[]).map(({ id }) => id).sort((a, b) => a - b);
   return { ids, total: page.get('x-total') };
 };
-/** A look at every issue. */
-const looked = async (words: string, fields: readonly string[], of: readonly DirectoryProject[]): Promise<Found> => {
+/** Computes the expected result from all issues. */
+const expectedMatches = async (
+  words: string,
+  fields: readonly string[],
+  of: readonly DirectoryProject[],
+): Promise<Found> => {
   const patterns = words.split(/\s+/).map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`);
   const has = patterns.map((_, n) => `(${fields.map((field) => `${field} ilike $${n + 2}`).join(' or ')})`);
   const rows = await service.database.query<{ id: number }>(
@@ -86,7 +90,7 @@ const MORE = [
   'per_cent 100%',
   'nowhere',
 ];
-describe.each([...WORDS, ...MORE])('a search for %s finds what a look at every issue finds', (words) => {
+describe.each([...WORDS, ...MORE])('a search for %s finds the same as a comparison with all issues', (words) => {
   test.each([
     ['title,description', ['title', 'description']],
     ['title', ['title']],
@@ -94,15 +98,17 @@ describe.each([...WORDS, ...MORE])('a search for %s finds what a look at every i
   ] as const)('in %s', async (within, fields) => {
     const query = { search: words, in: within };
     const one = projects[0]!;
-    expect(await search(`/api/v4/projects/${one.id}/issues`, query)).toEqual(await looked(words, fields, [one]));
-    const all = await looked(words, fields, projects);
+    expect(await search(`/api/v4/projects/${one.id}/issues`, query)).toEqual(
+      await expectedMatches(words, fields, [one]),
+    );
+    const all = await expectedMatches(words, fields, projects);
     expect(await search(`/api/v4/groups/${group.id}/issues`, query)).toEqual(all);
     expect(await search('/api/v4/issues', { ...query, scope: 'all' })).toEqual(all);
     expect(await search('/api/v4/issues', { ...query, scope: 'created_by_me' })).toEqual(all);
   });
 });
 
-test('a search follows the texts, and what the reader sees', async () => {
+test('a search reflects changed texts, and finds only readable issues', async () => {
   const project = await service.seed.project({ visibility: 'public', namespace_id: group.id });
   const path = `/api/v4/projects/${project.id}/issues`;
   const { body: issue } = await call().post(path).send({ title: 'Original', description: 'opening' }).expect(201);
@@ -123,7 +129,7 @@ test('a search follows the texts, and what the reader sees', async () => {
   expect(await service.database.query('select 1 from issue_texts where issue_id = $1', [issue.id])).toEqual([]);
 });
 
-test('of words that very many have the list is walked in its order', async () => {
+test('for very frequent words the list is scanned in its order', async () => {
   const project = await service.seed.project({ namespace_id: group.id });
   await service.database.query(
     `insert into issues (project_id, iid, author_id, title, state, closed_at, created_at, updated_at)

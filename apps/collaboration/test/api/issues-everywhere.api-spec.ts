@@ -1,7 +1,7 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer, Visibility } from '@rookery/kernel';
 import { paging, visibility } from '@rookery/testing';
-import type { SeededService, SeededUser, Standing } from '@rookery/testing';
+import type { SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
 interface Issue {
@@ -86,7 +86,7 @@ const WHO: readonly Who[] = [
   'anonymous',
 ] as Who[];
 const viewerOf = (who: Who): Viewer => (who === 'anonymous' ? service.seed.anonymous() : as(people[who]));
-/** The projects of the group that the viewer may know of. */
+/** The projects of the group that the viewer can see. */
 const projectsFor = async (viewer: Viewer, projects: readonly DirectoryProject[]): Promise<DirectoryProject[]> => {
   const seen = await Promise.all(projects.map((project) => api(viewer).get(issuesOf(project))));
   return projects.filter((_, index) => seen[index]!.status === 200);
@@ -118,7 +118,7 @@ const FILTERS: readonly object[] = [
 ];
 
 describe('the issues of a group', () => {
-  it.each(WHO)('are, for %s, what its projects show, whatever is asked for', async (who) => {
+  it.each(WHO)('are, for %s, those of its projects, with every filter', async (who) => {
     const viewer = viewerOf(who);
     const projects = await projectsFor(viewer, [open, closed, off, archived]);
     for (const filter of FILTERS) {
@@ -135,7 +135,7 @@ describe('the issues of a group', () => {
     }
   });
 
-  it('are those of living projects unless archived ones are asked for', async () => {
+  it('exclude archived projects unless requested', async () => {
     const viewer = as(people.author);
     expect(new Set((await read(viewer, issuesBelow())).map((issue) => issue.project_id))).toEqual(
       new Set([open.id, closed.id]),
@@ -168,12 +168,12 @@ describe('the issues of a group', () => {
       [1, 2, 3].map((page) => read(viewer, issuesBelow(), { ...asked, page, per_page: 5 })),
     );
     expect(idsOf(pages.flat())).toEqual(whole);
-    // Within one project they stand as its own list shows them.
+    // Within one project the order is that of its own list.
     const own = idsOf(await read(viewer, issuesOf(open), { order_by, sort }));
     expect(whole.filter((id) => own.includes(id))).toEqual(own);
   });
 
-  it('show the project where they are, as it is seen from the group', async () => {
+  it('have references relative to the group', async () => {
     const viewer = as(people.author);
     const [ofRoot] = await read(viewer, issuesBelow(), { search: 'plain', 'not[iids]': 99, sort: 'asc' });
     expect(ofRoot!.references).toEqual({ short: '#1', relative: 'open#1', full: `${root.full_path}/open#1` });
@@ -188,7 +188,7 @@ describe('the issues of a group', () => {
     expect(labelled).toMatchObject({ labels: [{ name: 'nest' }] });
   });
 
-  it('are 404 where the group is not seen', async () => {
+  it('are 404 for a hidden group', async () => {
     const hidden = await service.seed.group({ visibility: 'private' });
     const answer = await api(as(people.outsider)).get(issuesBelow(hidden)).expect(404);
     expect(answer.body).toEqual({ message: '404 Group Not Found' });
@@ -200,7 +200,7 @@ describe('the issues of a group', () => {
   const places = new Map<Visibility, Promise<DirectoryNamespace>>();
   visibility({
     app: () => service.app,
-    from: async (level, standing: Standing) => {
+    from: async (level, standing: RoleCase) => {
       if (!places.has(level)) places.set(level, service.seed.group({ visibility: level }));
       const group = await places.get(level)!;
       if (standing === 'anonymous') return { viewer: service.seed.anonymous(), path: issuesBelow(group) };
@@ -215,7 +215,7 @@ describe('the issues of a group', () => {
 });
 
 describe('the issues of the instance', () => {
-  it('are those that the caller opened, unless more is asked for', async () => {
+  it('are those that the caller created, unless the scope is wider', async () => {
     const viewer = as(people.author);
     const mine = await read(viewer, '/api/v4/issues', { per_page: 100 });
     expect(new Set(mine.map((issue) => issue.project_id))).toEqual(new Set([open.id, closed.id, elsewhere.id]));
@@ -225,7 +225,7 @@ describe('the issues of the instance', () => {
     expect(new Set(assigned.map((issue) => issue.project_id))).toEqual(new Set([open.id, closed.id, elsewhere.id]));
   });
 
-  it.each(WHO.filter((who) => who !== 'anonymous'))('are, for %s, what all projects show', async (who) => {
+  it.each(WHO.filter((who) => who !== 'anonymous'))('are, for %s, those of all projects', async (who) => {
     const viewer = viewerOf(who);
     const projects = await projectsFor(viewer, [open, closed, off, archived, elsewhere]);
     const people_ = [{ author_id: people.author.id }, { assignee_id: people.guest.id }, { assignee_id: 'Any' }];
@@ -237,7 +237,7 @@ describe('the issues of the instance', () => {
     }
   });
 
-  it('are for people who are signed in', async () => {
+  it('need a token', async () => {
     const answer = await api(service.seed.anonymous()).get('/api/v4/issues').expect(401);
     expect(answer.body).toEqual({ message: '401 Unauthorized' });
   });
@@ -264,7 +264,7 @@ describe('the issues of the instance', () => {
 });
 
 describe('one issue by its id', () => {
-  it('is shown to administrators, as its project shows it', async () => {
+  it('is shown to administrators, as in its project', async () => {
     const issue = await made(closed, { title: 'by id', confidential: true });
     const viewer = as(people.admin);
     const { body } = await api(viewer).get(`/api/v4/issues/${issue.id}`).expect(200);
@@ -279,7 +279,7 @@ describe('one issue by its id', () => {
     await api(viewer).get('/api/v4/issues/x').expect(400);
   });
 
-  it('is refused to all others', async () => {
+  it('is refused for other users', async () => {
     const { id } = await made(open, { title: 'seen by all' });
     const refused = await api(as(people.author)).get(`/api/v4/issues/${id}`).expect(403);
     expect(refused.body).toEqual({ message: '403 Forbidden' });

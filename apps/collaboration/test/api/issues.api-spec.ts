@@ -35,7 +35,7 @@ const open = async (name: keyof Cast, fields: Record<string, unknown> = {}) =>
 const titles = (response: { body: Shown[] }) => response.body.map((issue) => issue.title);
 
 describe('creating', () => {
-  test('answers the whole issue', async () => {
+  test('answers the complete issue', async () => {
     const response = await as('owner')
       .post(path)
       .send({
@@ -130,7 +130,7 @@ describe('creating', () => {
     });
   });
 
-  test('fifty at once give the numbers 1 to 50', async () => {
+  test('fifty at once get the iids 1 to 50', async () => {
     const own = await service.seed.project();
     const made = await Promise.all(
       Array.from(
@@ -166,12 +166,12 @@ describe('creating', () => {
     expect([response.status, response.body]).toEqual([400, refusal]);
   });
 
-  test('takes the longest title and description', async () => {
+  test('accepts the longest title and description', async () => {
     const fields = { title: '\u{1F600}'.repeat(255), description: '\u{1F600}'.repeat(1_048_576) };
     await as('guest').post(path).send(fields).expect(201);
   });
 
-  test('strangers open issues in public projects; anonymous callers do not', async () => {
+  test('non-members can create issues in public projects; anonymous callers cannot', async () => {
     await as('stranger').post(path).send({ title: 'x' }).expect(201);
     await anonymous().post(path).send({ title: 'x' }).expect(401);
     const inner = await service.seed.project({ issues_access_level: 'private' });
@@ -181,7 +181,7 @@ describe('creating', () => {
     expect((await as('admin').get(`/api/v4/projects/${off.id}/issues`)).body).toEqual([]);
   });
 
-  test('what a guest may not set is ignored', async () => {
+  test('fields that a guest may not set are ignored', async () => {
     const issue = await open('guest', {
       assignee_ids: [cast.guest.id],
       due_date: '2026-12-24',
@@ -193,7 +193,7 @@ describe('creating', () => {
     expect(issue.iid).not.toBe(900);
   });
 
-  test('owners give number and time; the next number follows, a taken one is a conflict', async () => {
+  test('owners can set iid and created_at; the next iid follows, a used one is a conflict', async () => {
     const own = await service.seed.project();
     const at = `/api/v4/projects/${own.id}/issues`;
     const make = (fields: object) =>
@@ -207,7 +207,7 @@ describe('creating', () => {
     expect([again.status, again.body]).toEqual([409, { message: 'Duplicated issue' }]);
   });
 
-  test('only people who may read the project are assigned', async () => {
+  test('only users who can read the project are assigned', async () => {
     const hidden = await service.seed.project({ visibility: 'private' });
     await service.seed.member(cast.guest, hidden, 'guest');
     const blocked = await service.seed.user({ state: 'blocked' });
@@ -218,7 +218,7 @@ describe('creating', () => {
     expect(issue.assignees.map((user) => user.id)).toEqual([cast.guest.id]);
   });
 
-  test('the bot of a token is assigned by whoever sees where it belongs, and to others it is nobody', async () => {
+  test('the bot of a token can be assigned by users who see its group or project, and is unknown to others', async () => {
     const group = await service.seed.group({ visibility: 'private' });
     const inside = await service.seed.project({ visibility: 'private' });
     const bots = [
@@ -227,33 +227,33 @@ describe('creating', () => {
       await service.seed.user({ kind: 'project_bot' }),
     ];
     const [ofGroup, ofProject] = bots.map((bot) => bot.id);
-    const wished = [...bots.map((bot) => bot.id), cast.guest.id];
+    const requested = [...bots.map((bot) => bot.id), cast.guest.id];
     const ids = (issue: object) => (issue as { assignees: { id: number }[] }).assignees.map((user) => user.id);
     const assigned = async (who: Parameters<typeof open>[0]) => {
-      const opened = ids(await open(who, { assignee_ids: wished }));
+      const opened = ids(await open(who, { assignee_ids: requested }));
       const { iid } = await open(who, { description: 'x' });
-      const put = await as(who).put(`${path}/${iid}`).send({ assignee_ids: wished }).expect(200);
+      const put = await as(who).put(`${path}/${iid}`).send({ assignee_ids: requested }).expect(200);
       expect(ids(put.body as object)).toEqual(opened);
       const description = `/assign ${bots.map((bot) => `@${bot.username}`).join(' ')} @${cast.guest.username}`;
       expect(new Set(ids(await open(who, { description })))).toEqual(new Set(opened));
       return opened;
     };
     expect(await assigned('owner')).toEqual([cast.guest.id]);
-    expect(await assigned('admin')).toEqual(wished);
+    expect(await assigned('admin')).toEqual(requested);
     await service.seed.member(cast.owner, group, 'guest');
     expect(await assigned('owner')).toEqual([ofGroup, cast.guest.id]);
     await service.seed.member(cast.owner, inside, 'guest');
     expect(await assigned('owner')).toEqual([ofGroup, ofProject, cast.guest.id]);
-    // Below its group it is a member like others, also for those who are members below alone.
+    // In descendants of its group it is a member like others, also for users who are members only there.
     const below = await service.seed.group({ parent: group, visibility: 'private' });
     const inner = await service.seed.project({ namespace_id: below.id, visibility: 'private' });
     await service.seed.member(bots[0]!, group, 'developer');
     await service.seed.member(cast.guest, below, 'reporter');
     const made = await as('guest')
       .post(`/api/v4/projects/${inner.id}/issues`)
-      .send({ title: 'x', assignee_ids: wished });
+      .send({ title: 'x', assignee_ids: requested });
     expect(ids(made.body as object)).toEqual([ofGroup, cast.guest.id]);
-    // Nor is it told from nobody by taking it away.
+    // Removing it as assignee does not reveal that it exists.
     const hidden = await service.seed.user({ kind: 'project_bot' });
     const { iid: free } = await open('owner', { description: 'x' });
     const unassigned = async (name: string) => {
@@ -264,8 +264,8 @@ describe('creating', () => {
     };
     expect(await unassigned(hidden.username)).toEqual(await unassigned('nobody-at-all'));
     expect((await unassigned(bots[0]!.username))[0]).toBe(202);
-    // A move takes along those whom the mover knows.
-    const { iid } = await open('owner', { assignee_ids: wished });
+    // A move keeps the assignees that the moving user can see.
+    const { iid } = await open('owner', { assignee_ids: requested });
     const target = await service.seed.project();
     for (const one of [cast.owner, cast.maintainer]) await service.seed.member(one, target, 'maintainer');
     const moved = async (who: 'owner' | 'maintainer') => {
@@ -276,44 +276,44 @@ describe('creating', () => {
     expect(await moved('maintainer')).toEqual([cast.guest.id]);
   });
 
-  test('who is an administrator is told to no others by what they may be given or are named in', async () => {
+  test('assignments and mentions do not reveal to others who is an administrator', async () => {
     const inside = await service.seed.project({ visibility: 'private' });
     for (const one of [cast.owner, cast.guest]) await service.seed.member(one, inside, 'maintainer');
-    const boss = await service.seed.user({ admin: true });
+    const administrator = await service.seed.user({ admin: true });
     const where = `/api/v4/projects/${inside.id}/issues`;
-    const wished = { title: 'x', assignee_ids: [boss.id, cast.admin.id, cast.guest.id] };
+    const requested = { title: 'x', assignee_ids: [administrator.id, cast.admin.id, cast.guest.id] };
     const ids = (people: unknown) => (people as { id: number }[]).map(({ id }) => id);
     const given = async (client: ReturnType<typeof as>) =>
-      ids(((await client.post(where).send(wished).expect(201)).body as { assignees: unknown }).assignees);
+      ids(((await client.post(where).send(requested).expect(201)).body as { assignees: unknown }).assignees);
     expect(await given(as('owner'))).toEqual([cast.guest.id]);
-    expect(await given(as('admin'))).toEqual(wished.assignee_ids);
+    expect(await given(as('admin'))).toEqual(requested.assignee_ids);
     const { body: issue } = await as('owner').post(where).send({ title: 'y' }).expect(201);
     await service.database.query(
       `insert into participants (noteable_type, noteable_id, user_id, project_id) select 'Issue', $1, unnest($2::bigint[]), $3`,
-      [(issue as { id: number }).id, [boss.id, cast.guest.id, cast.stranger.id], inside.id],
+      [(issue as { id: number }).id, [administrator.id, cast.guest.id, cast.stranger.id], inside.id],
     );
     const { iid } = issue as { iid: number };
-    const takePart = async (client: ReturnType<typeof as>) =>
+    const participantIds = async (client: ReturnType<typeof as>) =>
       ids((await client.get(`${where}/${iid}/participants`).expect(200)).body).sort((a, b) => a - b);
     const without = [cast.owner.id, cast.guest.id].sort((a, b) => a - b);
-    expect(await takePart(as('owner'))).toEqual(without);
-    const both = [...without, boss.id].sort((a, b) => a - b);
-    expect(await takePart(as('admin'))).toEqual(both);
-    // Nor by what they wrote there: others who wrote are not shown any more once they may not read it.
-    const byBoss = service.app.as(service.seed.viewer(boss));
-    await byBoss.post(`${where}/${iid}/notes`).send({ body: 'y' }).expect(201);
-    expect(await takePart(as('owner'))).toEqual(without);
-    expect(await takePart(byBoss)).toEqual(both);
+    expect(await participantIds(as('owner'))).toEqual(without);
+    const both = [...without, administrator.id].sort((a, b) => a - b);
+    expect(await participantIds(as('admin'))).toEqual(both);
+    // Nor do their notes: participants without read access are hidden, so administrators without a role are, too.
+    const byAdministrator = service.app.as(service.seed.viewer(administrator));
+    await byAdministrator.post(`${where}/${iid}/notes`).send({ body: 'y' }).expect(201);
+    expect(await participantIds(as('owner'))).toEqual(without);
+    expect(await participantIds(byAdministrator)).toEqual(both);
   });
 
-  test('nobody is assigned who stands for nobody, and those who are stay', async () => {
+  test('the ghost and placeholders cannot be assigned, and stay if they are', async () => {
     const ghost = await service.seed.user({ kind: 'ghost' });
     const placeholder = await service.seed.user({ kind: 'placeholder' });
     const bot = await service.seed.user({ kind: 'service_account' });
     await service.seed.member(placeholder, project, 'developer');
-    const wished = [ghost.id, placeholder.id, bot.id, cast.guest.id];
+    const requested = [ghost.id, placeholder.id, bot.id, cast.guest.id];
     const ids = (issue: object) => (issue as { assignees: { id: number }[] }).assignees.map((user) => user.id);
-    const issue = await open('owner', { assignee_ids: wished });
+    const issue = await open('owner', { assignee_ids: requested });
     expect(ids(issue)).toEqual([bot.id, cast.guest.id]);
     const change = async (assignee_ids: number[]) =>
       ids((await as('owner').put(`${path}/${issue.iid}`).send({ assignee_ids }).expect(200)).body as object);
@@ -324,7 +324,7 @@ describe('creating', () => {
     expect(await change([left.id, ghost.id])).toEqual([left.id]);
   });
 
-  test('form and query are as good as JSON', async () => {
+  test('form and query parameters work like JSON', async () => {
     const form = await as('owner')
       .post(path)
       .type('form')
@@ -340,7 +340,7 @@ describe('creating', () => {
 });
 
 describe('changing', () => {
-  test('each change is told by the system, in order', async () => {
+  test('each change has a system note, in order', async () => {
     const { iid } = await open('owner', { title: 'Door' });
     const put = async (fields: Record<string, unknown>) =>
       (await as('owner').put(`${path}/${iid}`).send(fields).expect(200)).body as Shown;
@@ -362,7 +362,7 @@ describe('changing', () => {
     ]);
   });
 
-  test('closing and opening again', async () => {
+  test('closing and reopening', async () => {
     const { iid } = await open('guest');
     const closed = await as('guest').put(`${path}/${iid}`).send({ state_event: 'close' });
     expect(closed.body).toMatchObject({ state: 'closed', closed_by: { id: cast.guest.id } });
@@ -383,7 +383,7 @@ describe('changing', () => {
     expect((await eventsOf(service.database, 'collaboration.issue.reopened.v1')).at(-1)).toMatchObject(about);
   });
 
-  test('announces who was named and who is newly assigned', async () => {
+  test('publishes former mentions and new assignees', async () => {
     const { iid } = await open('owner', { description: `cc @${cast.guest.username}`, assignee_id: cast.guest.id });
     await as('owner')
       .put(`${path}/${iid}`)
@@ -411,7 +411,7 @@ describe('changing', () => {
     expect(empty.body).toMatchObject({ assignees: [], due_date: null });
   });
 
-  test('a change that changes nothing leaves the time and announces nothing', async () => {
+  test('a change to the current values keeps updated_at and publishes nothing', async () => {
     const issue = await open('owner');
     const before = (await eventsOf(service.database, 'collaboration.issue.updated.v1')).length;
     expect((await as('owner').put(`${path}/${issue.iid}`).send({ title: issue.title })).body).toEqual(issue);
@@ -432,7 +432,7 @@ describe('changing', () => {
     });
   });
 
-  // who, edits another's issue, closes it, deletes it
+  // User, then whether they may edit, close and delete the issue of another user.
   const RIGHTS: [keyof Cast, number, number, number][] = [
     ['stranger', 403, 403, 403],
     ['guest', 403, 403, 403],
@@ -450,7 +450,7 @@ describe('changing', () => {
     await as(name).delete(`${path}/${iid}`).expect(remove);
   });
 
-  test('an assignee closes and does no more; an author edits, but plans nothing', async () => {
+  test('an assignee may only close; an author may edit, but not plan', async () => {
     const { iid } = await open('owner', { assignee_ids: [cast.guest.id] });
     await as('guest').put(`${path}/${iid}`).send({ title: 'y' }).expect(403);
     await as('guest').put(`${path}/${iid}`).send({ state_event: 'close' }).expect(200);
@@ -461,7 +461,7 @@ describe('changing', () => {
     expect(edited.body).toMatchObject({ title: 'y', confidential: false, due_date: null, assignees: [] });
   });
 
-  test('owners set the time of change', async () => {
+  test('owners can set updated_at', async () => {
     const { iid } = await open('owner');
     const updated_at = '2021-02-03T04:05:06.000Z';
     expect((await as('owner').put(`${path}/${iid}`).send({ title: 'y', updated_at })).body.updated_at).toBe(updated_at);
@@ -472,7 +472,7 @@ describe('changing', () => {
 });
 
 describe('deleting', () => {
-  test('takes the notes along, honours If-Unmodified-Since and announces it', async () => {
+  test('deletes the notes, honours If-Unmodified-Since and publishes an event', async () => {
     const { id, iid } = await open('owner');
     await as('owner').post(`${path}/${iid}/notes`).send({ body: 'x' });
     await as('owner').delete(`${path}/${iid}`).set('if-unmodified-since', 'Sat, 01 Jan 2000 00:00:00 GMT').expect(412);
@@ -513,7 +513,7 @@ describe('confidential issues', () => {
       .expect(reads ? 200 : 404);
   });
 
-  test('author with a role and assignees read them, a strange author does not', async () => {
+  test('an author with a role and assignees can read them, an author without a role cannot', async () => {
     const { iid: byGuest } = await open('guest', { confidential: true });
     await as('guest').get(`${path}/${byGuest}`).expect(200);
     const { iid: assigned } = await open('owner', { confidential: true, assignee_ids: [cast.stranger.id] });
@@ -612,7 +612,7 @@ describe('listing', () => {
     ]);
   });
 
-  test('by several assignees: all of them, or none of them', async () => {
+  test('by several assignees: with all of them, or with none of them', async () => {
     const { guest, developer, admin } = cast;
     const place = await service.seed.project();
     for (const one of [guest, developer]) await service.seed.member(one, place, 'developer');
@@ -633,7 +633,7 @@ describe('listing', () => {
       'nobody',
       'one',
     ]);
-    // However many are named, it is one condition: a thousand of them took longer than a statement may.
+    // One condition for all assignees: a condition for each of a thousand exceeded the statement timeout.
     const many = Array.from({ length: 1000 }, (_, n) => n.toString(36)).join(',');
     expect(await found({ assignee_username: many })).toEqual([]);
     expect(await found({ not: { assignee_username: many } })).toEqual(['nobody', 'one', 'both']);
@@ -663,7 +663,7 @@ describe('listing', () => {
     expect([response.status, response.body]).toEqual([400, { error }]);
   });
 
-  test('numbers beyond all ids find nothing and break nothing', async () => {
+  test('too large ids find nothing', async () => {
     for (const query of [
       { author_id: '99999999999999999999' },
       { 'iids[]': ['99999999999999999999'] },
@@ -675,7 +675,7 @@ describe('listing', () => {
   });
 });
 
-test('an issue of another project is not reached through this one', async () => {
+test('an issue of another project is 404 in this one', async () => {
   const other = await service.seed.project();
   const { iid } = (
     await as('admin').post(`/api/v4/projects/${other.id}/issues`).send({ title: 'x', iid: 777 }).expect(201)
@@ -685,13 +685,13 @@ test('an issue of another project is not reached through this one', async () => 
   await as('admin').delete(`${path}/${iid}`).expect(404);
 });
 
-test('a project by its path serves the same', async () => {
+test('a project by its path gives the same answers', async () => {
   const { iid } = await open('guest');
   const encoded = encodeURIComponent(`group${project.namespace_id}/${project.path}`);
   expect((await as('guest').get(`/api/v4/projects/${encoded}/issues/${iid}`)).body.iid).toBe(iid);
 });
 
-test('subscribed says whether the caller takes part', async () => {
+test('subscribed shows whether the caller participates or subscribed', async () => {
   const { iid } = await open('owner');
   const subscribed = async () => (await as('guest').get(`${path}/${iid}`)).body.subscribed;
   expect(await subscribed()).toBe(false);

@@ -13,7 +13,7 @@ const as = (who: SeededUser | null) => service.app.as(who ? service.seed.viewer(
 const pathOf = ({ id }: DirectoryProject, iid: number, tail = ''): string =>
   `/api/v4/projects/${id}/issues/${iid}/resource_iteration_events${tail}`;
 
-/** A project with an issue that went through what is told of issues. */
+/** A project with an issue that has had all kinds of changes. */
 async function place(over: Partial<DirectoryProject> = {}, fields: Record<string, unknown> = {}) {
   const project = await service.seed.project({ visibility: 'public', ...over });
   const cast = await castOf(service.seed, project);
@@ -41,21 +41,21 @@ describe.each<[string, Partial<DirectoryProject>, Record<string, unknown>, reado
   ['of a public project for members', { issues_access_level: 'private' }, {}, MEMBERS, NO_ISSUE],
   ['confidential', {}, { confidential: true }, PLANNERS, NO_ISSUE],
 ])('an issue that is %s', (_, over, fields, readers, unseen) => {
-  test('was in no iteration for those who read it, and is hidden from others', async () => {
+  test('has no iteration events for its readers, and is 404 for others', async () => {
     const { project, cast, iid } = await place(over, fields);
-    const told: Record<string, unknown> = {};
+    const byStanding: Record<string, unknown> = {};
     for (const standing of ALL) {
       const who = as(standing === 'anonymous' ? null : cast[standing]);
       const answers = [await who.get(pathOf(project, iid)), await who.get(pathOf(project, iid, '/1'))];
-      told[standing] = answers.map(({ status, body }) => [status, body]);
+      byStanding[standing] = answers.map(({ status, body }) => [status, body]);
     }
-    expect(told).toEqual(
+    expect(byStanding).toEqual(
       Object.fromEntries(ALL.map((one) => [one, readers.includes(one) ? [NONE, NO_ITEM] : [unseen, unseen]])),
     );
   });
 });
 
-test('an issue that is not there, or of another project, is unknown', async () => {
+test('a missing issue, or one of another project, is 404', async () => {
   const { project, cast, iid } = await place();
   const other = await service.seed.project();
   for (const path of [pathOf(project, 999), pathOf(project, 999, '/1'), pathOf(other, iid), pathOf(other, iid, '/1')]) {
@@ -64,7 +64,7 @@ test('an issue that is not there, or of another project, is unknown', async () =
   }
 });
 
-test('no change of another sort is one of iterations', async () => {
+test('events of other kinds are not iteration events', async () => {
   const { project, cast, iid } = await place();
   for (const sort of ['label', 'weight', 'state']) {
     const path = pathOf(project, iid).replace('iteration', sort);
@@ -79,7 +79,7 @@ describe('pages', () => {
     ['', { 'x-page': '1', 'x-per-page': '20' }],
     ['?per_page=5', { 'x-page': '1', 'x-per-page': '5' }],
     ['?page=3&per_page=2', { 'x-page': '3', 'x-per-page': '2' }],
-  ])('%s hold nothing, and say so', async (query, expected) => {
+  ])('%s are empty, with paging headers', async (query, expected) => {
     const { project, cast, iid } = await place();
     const answer = await as(cast.guest)
       .get(pathOf(project, iid, query))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DirectoryProject } from '@rookery/contracts';
-import { keyedWrites } from '@rookery/testing';
+import { idempotentWrites } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
@@ -11,7 +11,7 @@ let cast: Cast;
 let issues: string;
 let notes: string;
 beforeAll(async () => {
-  // The limit is what the last test looks at.
+  // The last test needs this limit.
   service = await startCollaboration({ NOTES_CREATES_PER_MINUTE_COUNT: '60' });
   project = await service.seed.project();
   cast = await castOf(service.seed, project);
@@ -33,7 +33,7 @@ const count = async (table: string): Promise<number> => {
   return row!.count;
 };
 
-keyedWrites('POST …/issues', {
+idempotentWrites('POST …/issues', {
   caller: () => as('developer'),
   stranger: () => as('maintainer'),
   database: () => service.database,
@@ -43,7 +43,7 @@ keyedWrites('POST …/issues', {
   refused: { title: 'x'.repeat(300) },
 });
 
-keyedWrites('POST …/issues/:issue_iid/notes', {
+idempotentWrites('POST …/issues/:issue_iid/notes', {
   caller: () => as('reporter'),
   stranger: () => as('planner'),
   database: () => service.database,
@@ -53,8 +53,8 @@ keyedWrites('POST …/issues/:issue_iid/notes', {
   refused: { body: ' ' },
 });
 
-describe('a named write', () => {
-  it('tells its event once, whatever is asked again', async () => {
+describe('an idempotent write', () => {
+  it('publishes its event once when repeated', async () => {
     const key = randomUUID();
     const before = (await eventsOf(service.database, 'collaboration.issue.created.v1')).length;
     const write = () => as('guest').post(issues).set('Idempotency-Key', key).send({ title: 'Told once' }).expect(201);
@@ -65,7 +65,7 @@ describe('a named write', () => {
     expect(events.slice(before)).toEqual([expect.objectContaining({ issue_id: (first.body as Issue).id })]);
   });
 
-  it('that deletes is answered as at first, and not that the thing is missing', async () => {
+  it('that deletes gets the first answer again instead of 404', async () => {
     const path = `${issues}/${(await anIssue()).iid}`;
     const remove = () => as('owner').delete(path).set('Idempotency-Key', 'gone');
     await remove().expect(204);
@@ -74,7 +74,7 @@ describe('a named write', () => {
     await as('owner').delete(path).expect(404);
   });
 
-  it('is the same with another boundary between its parts, and not with other parts', async () => {
+  it('is the same with another multipart boundary, and not with other parts', async () => {
     const write = (title: string, boundary: string) =>
       as('developer')
         .post(issues)
@@ -87,7 +87,7 @@ describe('a named write', () => {
     await write('In other parts', 'aaaa').expect(422);
   });
 
-  it('answers who has lost the right to it what they were answered, and does nothing', async () => {
+  it('repeats the answer for a caller who has lost the permission, and writes nothing', async () => {
     const person = await service.seed.user();
     const hidden = await service.seed.project({ visibility: 'private' });
     await service.seed.member(person, hidden, 'reporter');
@@ -99,7 +99,7 @@ describe('a named write', () => {
     await write().set('Idempotency-Key', 'anew').expect(404);
   });
 
-  it('counts no note when it is answered again, and keeps no refusal for want of any left', async () => {
+  it('counts no note when it is repeated, and does not store refusals of the note limit', async () => {
     const send = (key: string) => as('external').post(notes).set('Idempotency-Key', key).send({ body: key });
     for (let note = 0; note < 60; note += 1) await send(`note ${note}`).expect(201);
     await send('one more').expect(429);

@@ -1,7 +1,7 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
-import type { Method, SeededService, Standing } from '@rookery/testing';
+import type { Method, SeededService, RoleCase } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { ROLES, startCollaboration } from '../support/app';
 import { planningPlaces } from '../support/planning-places';
@@ -33,7 +33,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
   let place: Place;
   beforeAll(async () => void (place = await placeOf(kind, 'private')));
 
-  it('are made, shown, listed, changed and removed', async () => {
+  it('are created, shown, listed, changed and deleted', async () => {
     const own = await placeOf(kind);
     const made = await as(own.owner)
       .post(own.path)
@@ -71,7 +71,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     }
   });
 
-  it('are changed and removed on the path of the list, by name or id', async () => {
+  it('are changed and deleted on the path of the list, by name or id', async () => {
     const own = await placeOf(kind);
     const { id } = await add(own, { name: 'one' });
     const to = (body: Record<string, unknown>) => as(own.owner).put(own.path).send(body);
@@ -116,7 +116,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     expect(answerOf(changed)).toEqual([400, expected]);
   });
 
-  it('have one name once, told apart by case', async () => {
+  it('have unique names, which differ by case', async () => {
     await add(place, { name: 'bug' });
     const taken = [409, { message: 'Label already exists' }];
     expect(answerOf(await as(place.owner).post(place.path).send({ name: ' bug' }))).toEqual(taken);
@@ -125,7 +125,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     await as(place.owner).put(`${place.path}/${id}`).send({ new_name: 'Bug' }).expect(200);
   });
 
-  it('are made once by fifty at once', async () => {
+  it('are created once by fifty concurrent requests', async () => {
     const own = await placeOf(kind);
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
@@ -140,7 +140,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     expect(await namesIn(own, { per_page: 100 })).toHaveLength(26);
   });
 
-  it('are found by a part of name or description, and by being archived', async () => {
+  it('are found by a part of the name or description, and by the archived filter', async () => {
     const own = await placeOf(kind);
     await add(own, { name: 'Front 100%' });
     await add(own, { name: 'back', description: 'behind the FRONT' });
@@ -153,7 +153,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     expect(await namesIn(own, { archived: 'False' })).toHaveLength(2);
   });
 
-  it('may look like an id', async () => {
+  it('can have a name that looks like an id', async () => {
     const own = await placeOf(kind);
     const one = await add(own, { name: '987654321' });
     const two = await add(own, { name: String(one.id) });
@@ -163,12 +163,12 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     expect((await shown(two.id)).id).toBe(two.id);
   });
 
-  it('are subscribed to and not again', async () => {
+  it('can be subscribed to once', async () => {
     const own = await placeOf(kind);
     const { id } = await add(own, { name: 'of interest' });
     const one = `${own.path}/of%20interest`;
-    const told = await as(own.owner).post(`${one}/subscribe`).send({});
-    expect(answerOf(told)).toEqual([201, expect.objectContaining({ id, subscribed: true })]);
+    const subscribed = await as(own.owner).post(`${one}/subscribe`).send({});
+    expect(answerOf(subscribed)).toEqual([201, expect.objectContaining({ id, subscribed: true })]);
     const again = await as(own.owner).post(`${own.path}/${id}/subscribe`);
     expect([again.status, again.text]).toEqual([304, '']);
     expect((await as(own.owner).get(one)).body).toMatchObject({ subscribed: true });
@@ -179,7 +179,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     expect((await as(service.seed.anonymous()).post(`${one}/subscribe`)).status).toBe(401);
   });
 
-  it('are kept when they changed since', async () => {
+  it('are not deleted if they changed since If-Unmodified-Since', async () => {
     const { id } = await add(place);
     const stale = await as(place.owner)
       .delete(`${place.path}/${id}`)
@@ -201,7 +201,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     });
   });
 
-  describe('to make', () => {
+  describe('to create', () => {
     let people: Awaited<ReturnType<typeof refusedAt>>;
     beforeAll(async () => void (people = await refusedAt(place)));
     refusalOrder(
@@ -271,7 +271,7 @@ describe('a tree of groups', () => {
     await add(project, { name: 'c' });
   });
 
-  it('shows below what is above, unless told otherwise', async () => {
+  it('lists labels of ancestor groups, unless excluded', async () => {
     expect(await namesIn(above)).toEqual(['a']);
     expect(await namesIn(group)).toEqual(['a', 'b']);
     expect(await namesIn(project)).toEqual(['a', 'b', 'c']);
@@ -279,7 +279,7 @@ describe('a tree of groups', () => {
     expect(await namesIn(project, { include_ancestor_groups: false })).toEqual(['b', 'c']);
   });
 
-  it('has labels that are changed where they belong', async () => {
+  it('has labels that are changed only in their own group', async () => {
     for (const method of ['PUT', 'DELETE'] as const) {
       const refused = requestOf(as(owner), method, `${project.path}/a`).send({ color: '#fff' });
       expect(answerOf(await refused)).toEqual([404, { message: '404 Label Not Found' }]);
@@ -289,7 +289,7 @@ describe('a tree of groups', () => {
     expect((await as(owner).get(`${above.path}/a`)).body).toMatchObject({ subscribed: true });
   });
 
-  it('has a name once on the way up', async () => {
+  it('has each name once among ancestors', async () => {
     for (const [place, name] of [
       [project, 'a'],
       [project, 'b'],
@@ -301,7 +301,7 @@ describe('a tree of groups', () => {
     expect((await as(owner).put(`${project.path}/c`).send({ new_name: 'a' })).status).toBe(409);
   });
 
-  it('has priorities in projects alone', async () => {
+  it('has priorities only in projects', async () => {
     const { id } = await add(project, { name: 'urgent', priority: 3 });
     const shown = async () => (await as(owner).get(`${project.path}/${id}`)).body as { priority: number | null };
     expect((await shown()).priority).toBe(3);
@@ -333,7 +333,7 @@ describe('promotion', () => {
   const promote = (place: Place, key: string | number) =>
     as(owner).put(`${place.path}/${encodeURIComponent(key)}/promote`);
 
-  it('makes one label of the group of all that have the name below it', async () => {
+  it('replaces all labels of the name below the group by one group label', async () => {
     const [one, two, deep] = projects as [Place, Place, Place];
     const kept = await add(one, { name: 'needs work', priority: 1 });
     await add(two, { name: 'needs work', priority: 2 });
@@ -357,17 +357,17 @@ describe('promotion', () => {
     expect(answerOf(await promote(one, 'needs work'))).toEqual([404, { message: '404 Label Not Found' }]);
   });
 
-  it('is done once by all projects at once', async () => {
-    // Of one group: a project deeper down promotes to its own group, and then both may rightly be answered 200.
-    const beside = [...projects.slice(0, 2), await project(top), await project(top)];
-    for (const place of beside) await add(place, { name: 'race' });
-    const all = await Promise.all(beside.map((place) => promote(place, 'race')));
+  it('is done once by concurrent requests', async () => {
+    // Projects of one group: a project of a subgroup promotes to its own group, so both could be answered 200.
+    const projectsOfGroup = [...projects.slice(0, 2), await project(top), await project(top)];
+    for (const place of projectsOfGroup) await add(place, { name: 'race' });
+    const all = await Promise.all(projectsOfGroup.map((place) => promote(place, 'race')));
     expect(all.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1);
     expect(all.every(({ status }) => status === 200 || status === 404)).toBe(true);
     expect((await inGroup()).filter(({ name }) => name === 'race')).toHaveLength(1);
   });
 
-  it('is refused outside of groups and to those who manage the project alone', async () => {
+  it('is refused for projects outside of groups and for users who manage only the project', async () => {
     const user = await service.seed.user();
     const { id } = await service.seed.project({ namespace_id: user.namespace_id });
     const own: Place = { kind: 'project', id, path: `/api/v4/projects/${id}/labels`, owner: service.seed.viewer(user) };
@@ -384,19 +384,19 @@ describe('promotion', () => {
   });
 });
 
-/** By standing: what a GET answers, what a subscription and a write do. */
-const MATRIX: Readonly<Record<'public' | 'internal' | 'private', Readonly<Record<Standing, string>>>> = {
+/** By role case: statuses of a GET, a subscription and a write. */
+const MATRIX: Readonly<Record<'public' | 'internal' | 'private', Readonly<Record<RoleCase, string>>>> = {
   public: row('200 401 401', '200 201 403', '200 201 403'),
   internal: row('404 401 401', '200 201 403', '404 404 404'),
   private: row('404 401 401', '404 404 404', '404 404 404'),
 };
-function row(anonymous: string, outsider: string, external: string): Record<Standing, string> {
+function row(anonymous: string, outsider: string, external: string): Record<RoleCase, string> {
   const [reads, writes] = ['200 201 403', '200 201 201'];
   const members = Object.fromEntries(ROLES.map((role) => [role, role === 'guest' ? reads : writes]));
-  return { anonymous, outsider, external, admin: writes, ...members } as Record<Standing, string>;
+  return { anonymous, outsider, external, admin: writes, ...members } as Record<RoleCase, string>;
 }
 
-describe.each<Kind>(['project', 'group'])('who may do what with labels of a %s', (kind) => {
+describe.each<Kind>(['project', 'group'])('permissions for labels of a %s', (kind) => {
   it.each(['public', 'internal', 'private'] as const)('that is %s', async (level) => {
     const source = await seeded(kind, level);
     const place: Place = {
@@ -408,7 +408,7 @@ describe.each<Kind>(['project', 'group'])('who may do what with labels of a %s',
     const { id } = await add(place);
     const one = `${place.path}/${id}`;
     const found: Record<string, string> = {};
-    for (const standing of Object.keys(MATRIX[level]) as Standing[]) {
+    for (const standing of Object.keys(MATRIX[level]) as RoleCase[]) {
       const viewer = await standingIn(source, standing);
       const ask = async (method: Method, path: string, body: Record<string, unknown> = {}): Promise<number> =>
         (await requestOf(as(viewer), method, path).send(body)).status;
@@ -430,7 +430,7 @@ describe.each<Kind>(['project', 'group'])('who may do what with labels of a %s',
   });
 });
 
-test('in an archived project labels are read only, and without anything to have them hidden', async () => {
+test('labels of an archived project are read only, and refused without issues and merge requests', async () => {
   const project = await service.seed.project();
   const owner = await viewerIn(project, 'owner');
   const place: Place = { kind: 'project', id: project.id, path: `/api/v4/projects/${project.id}/labels`, owner };

@@ -6,8 +6,8 @@ import type { SeededService, SeededUser } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
 /**
- * Requests that come before the copy of the directory has seen what they must have seen, while identity answers at once.
- * Its word is on the place that is asked for; what else an answer tells is judged by the copy. Source: ADR 0042.
+ * Requests that need a newer directory version than the service's copy has, while identity answers at once.
+ * Identity decides only about the requested place; other parts of the answer are checked by the copy. Source: ADR 0042.
  */
 
 let service: SeededService;
@@ -44,7 +44,7 @@ beforeEach(async () => {
 
 const as = (user: SeededUser) => service.app.as(service.seed.viewer(user));
 
-/** As somebody whose request must have seen the next change, which the copy hears of once they wait for it. */
+/** Sends a request that needs the next directory version, which the copy receives once the request waits for it. */
 async function afterNext<T>(
   user: SeededUser,
   level: number,
@@ -60,13 +60,13 @@ async function afterNext<T>(
   );
   answer = { version, epoch, project, namespace: namespace!, access_level: level };
   const asked = ask(service.app.as({ ...viewer, directory: { version, epoch } }));
-  // Whoever does not wait for the copy has asked identity after 150 ms, and answers.
+  // A request that does not wait for the copy asks identity after 150 ms, and answers.
   await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, 700))]);
   await change();
   return asked;
 }
 
-it('somebody who has just been let in puts a thing on their list', async () => {
+it('a new member can add a to-do', async () => {
   const { status } = await afterNext(
     reader,
     30,
@@ -76,7 +76,7 @@ it('somebody who has just been let in puts a thing on their list', async () => {
   expect(status).toBe(201);
 });
 
-it('a note does not tell of what has just become a secret', async () => {
+it('a note does not reveal an issue that has just become hidden', async () => {
   await service.seed.member(reader, project, 'guest');
   const group = await service.seed.group();
   const source = await service.seed.project({ namespace_id: group.id });
@@ -96,7 +96,7 @@ it('a note does not tell of what has just become a secret', async () => {
   expect(await afterNext(reader, 10, read, hidden)).toEqual(['mentioned in something that you may not see']);
 });
 
-it('somebody who has just become external reads no internal snippet', async () => {
+it('a user who has just become external cannot read an internal snippet', async () => {
   const { seed } = service;
   const open = await seed.project({ namespace_id: project.namespace_id, visibility: 'public' });
   await seed.member(owner, open, 'owner');

@@ -1,7 +1,7 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
-import type { Method, SeededService, Standing } from '@rookery/testing';
+import type { Method, SeededService, RoleCase } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { ROLES, startCollaboration } from '../support/app';
 import { planningPlaces } from '../support/planning-places';
@@ -40,7 +40,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
   let place: Place;
   beforeAll(async () => void (place = await placeOf(kind, 'private')));
 
-  it('are made, shown, listed, changed and removed', async () => {
+  it('are created, shown, listed, changed and deleted', async () => {
     const source = await seeded(kind, 'public');
     const own = at(kind, source, await viewerIn(source, 'owner'));
     const made = await as(own.owner).post(own.path).send({
@@ -86,7 +86,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     expect((await add(own)).iid).toBe(2);
   });
 
-  it('are reached by the encoded path of the place', async () => {
+  it('are found by the encoded path of the project or group', async () => {
     const { title } = await add(place);
     const [{ web_url: url }] = (await as(place.owner).get(place.path).query({ title })).body as [{ web_url: string }];
     const fullPath = new URL(url).pathname.replace(/^\/(groups\/)?/, '').replace(/\/-\/.*/, '');
@@ -106,7 +106,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
       { message: { description: ['is too long (maximum is 524288 characters)'] } },
     ],
     [
-      'an end that is not after the beginning',
+      'a due date that is not after the start date',
       { title: 'x', start_date: '2026-01-02', due_date: '2026-01-02' },
       { message: { due_date: ['must be greater than start date'] } },
     ],
@@ -117,7 +117,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     expect(answerOf(await as(place.owner).put(`${place.path}/${id}`).send(body))).toEqual([400, expected]);
   });
 
-  it('refuse changes without a field, of the state to nonsense, and of a day against the other', async () => {
+  it('refuse changes without a field, with an invalid state event, and with a due date before the start date', async () => {
     const { id } = await add(place, { start_date: '2026-03-01' });
     const put = (body: Record<string, unknown>) => as(place.owner).put(`${place.path}/${id}`).send(body);
     const fields = 'title, description, due_date, start_date, state_event';
@@ -136,7 +136,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     expect((await put({ due_date: '2026-02-28', start_date: null })).status).toBe(200);
   });
 
-  it('are closed and activated, and what is so already does not change', async () => {
+  it('are closed and activated, and repeated events change nothing', async () => {
     const { id, updated_at } = await add(place);
     const put = async (state_event: string) =>
       (await as(place.owner).put(`${place.path}/${id}`).send({ state_event }).expect(200)).body as Shown;
@@ -146,7 +146,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     expect(await put('close')).toEqual(closed);
   });
 
-  it('have one title once, told apart by case', async () => {
+  it('have unique titles, which differ by case', async () => {
     await add(place, { title: 'beta' });
     expect(answerOf(await as(place.owner).post(place.path).send({ title: ' beta' }))).toEqual(TAKEN);
     const { id } = await add(place, { title: 'Beta' });
@@ -155,7 +155,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     expect((await put('Beta')).status).toBe(200);
   });
 
-  it('are made once by fifty at once, with dense numbers', async () => {
+  it('are created once by fifty concurrent requests, with iids without gaps', async () => {
     const own = await placeOf(kind);
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
@@ -172,7 +172,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     expect(numbers).toEqual(Array.from({ length: 26 }, (_, i) => i + 1));
   });
 
-  it('are found by what the list is asked for', async () => {
+  it('are found by the filters of the list', async () => {
     const own = await placeOf(kind);
     await add(own, { title: 'none' });
     await add(own, { title: 'later 100%', start_date: '2026-05-01', due_date: '2026-08-31' });
@@ -218,7 +218,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     }
   });
 
-  it('are kept when they changed since', async () => {
+  it('are not deleted if they changed since If-Unmodified-Since', async () => {
     const { id } = await add(place);
     const stale = await as(place.owner)
       .delete(`${place.path}/${id}`)
@@ -247,7 +247,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     });
   });
 
-  describe('to make', () => {
+  describe('to create', () => {
     let people: Awaited<ReturnType<typeof refusedAt>>;
     beforeAll(async () => void (people = await refusedAt(place)));
     refusalOrder(
@@ -297,7 +297,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
   });
 });
 
-test('a project and a group of one id count for themselves', async () => {
+test('a project and a group with the same id have separate iids', async () => {
   const group = await service.seed.group();
   const project = await service.seed.project({ id: group.id });
   const owner = service.seed.viewer(await service.seed.user({ admin: true }));
@@ -314,7 +314,7 @@ describe('a tree of groups', () => {
   let above: Place;
   let group: Place;
   let project: Place;
-  let beside: Place;
+  let sibling: Place;
   let owner: Viewer;
   beforeAll(async () => {
     const top = await service.seed.group();
@@ -323,14 +323,14 @@ describe('a tree of groups', () => {
     above = at('group', top, owner);
     group = at('group', below, owner);
     project = at('project', await service.seed.project({ namespace_id: below.id }), owner);
-    beside = at('project', await service.seed.project({ namespace_id: top.id }), owner);
+    sibling = at('project', await service.seed.project({ namespace_id: top.id }), owner);
     await add(above, { title: 'a' });
     await add(group, { title: 'b' });
     await add(project, { title: 'c' });
-    await add(beside, { title: 'd' });
+    await add(sibling, { title: 'd' });
   });
 
-  it('shows what is above and below when it is asked for', async () => {
+  it('lists milestones of ancestors and descendants on request', async () => {
     const up = { include_ancestors: true };
     const down = { include_descendants: true };
     for (const [place, query, expected] of [
@@ -355,7 +355,7 @@ describe('a tree of groups', () => {
     expect(pages).toEqual(['d', 'c', 'b', 'a']);
   });
 
-  it('shows of what is below what the reader may see', async () => {
+  it('lists only visible milestones of descendants', async () => {
     const top = at('group', await service.seed.group(), owner);
     const tops = { id: top.id, traversal_ids: [top.id] } as DirectoryNamespace;
     const hidden = await service.seed.group({ parent: tops, visibility: 'private' });
@@ -390,7 +390,7 @@ describe('a tree of groups', () => {
     expect(await seen(external)).toEqual(['shown']);
   });
 
-  it('has milestones that are shown and changed where they belong', async () => {
+  it('has milestones that are shown and changed only in their own place', async () => {
     const [{ id }] = (await as(owner).get(above.path).expect(200)).body as [Shown];
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
       for (const place of [project, group]) {
@@ -400,7 +400,7 @@ describe('a tree of groups', () => {
     }
   });
 
-  it('has a title once on the way up and on the way down', async () => {
+  it('has each title once among ancestors and descendants', async () => {
     for (const [place, title] of [
       [project, 'a'],
       [project, 'b'],
@@ -417,7 +417,7 @@ describe('a tree of groups', () => {
     expect((await as(owner).post(project.path).send({ title: 'd' })).status).toBe(201);
   });
 
-  it('has a title once, however many give it at once', async () => {
+  it('has each title once after concurrent requests', async () => {
     const places = [above, group, project];
     const all = await Promise.all(
       Array.from({ length: 18 }, (_, i) =>
@@ -452,7 +452,7 @@ describe('promotion', () => {
     return `${path}/${body.iid}`;
   };
 
-  it('makes one milestone of the group of all that have the title below it', async () => {
+  it('replaces all milestones of the title below the group by one group milestone', async () => {
     await add(group);
     const [one, two, deep] = projects as [Place, Place, Place];
     const kept = await add(one, { title: '2.0', description: 'kept', due_date: '2030-01-01' });
@@ -471,8 +471,8 @@ describe('promotion', () => {
     for (const place of projects) expect(await titlesIn(place)).toEqual([]);
     for (const issue of issues) {
       expect((await as(owner).get(issue)).body).toMatchObject({ milestone: { id: kept.id, group_id: top.id } });
-      const told = await as(owner).get(`${issue}/resource_milestone_events`);
-      expect(told.body).toMatchObject([{ action: 'add', milestone: { id: kept.id } }]);
+      const events = await as(owner).get(`${issue}/resource_milestone_events`);
+      expect(events.body).toMatchObject([{ action: 'add', milestone: { id: kept.id } }]);
     }
     expect((await as(owner).get(issues[1]!)).body).toMatchObject({ updated_at: before.updated_at });
     expect((await as(owner).get(`${group.path}/${kept.id}/issues`)).body).toHaveLength(3);
@@ -481,7 +481,7 @@ describe('promotion', () => {
     expect((await add(one)).iid).toBe(2);
   });
 
-  it('ends milestones of groups below in that of the group', async () => {
+  it('merges milestones of subgroups into that of the group', async () => {
     const [one] = projects as [Place];
     const below = await add(deepGroup, { title: '3.0' });
     const kept = await add(one, { title: '3.0' });
@@ -489,7 +489,7 @@ describe('promotion', () => {
     expect(answerOf(await as(owner).get(`${deepGroup.path}/${below.id}`))).toEqual(GONE);
   });
 
-  it('ends in the milestone that the group has already, as after a move', async () => {
+  it('merges into an existing milestone of the group, as after a move', async () => {
     const [one] = projects as [Place];
     const above = await add(group, { title: '4.0' });
     const [own] = await service.database.query<{ id: number }>(
@@ -501,7 +501,7 @@ describe('promotion', () => {
     expect((await as(owner).get(issue)).body).toMatchObject({ milestone: { id: above.id } });
   });
 
-  it('is done once by all projects of a group at once', async () => {
+  it('is done once by concurrent requests of all projects of a group', async () => {
     const made: [Place, Shown][] = [];
     for (const place of projects.slice(0, 2)) made.push([place, await add(place, { title: 'race' })]);
     for (let i = 0; i < 2; i++) {
@@ -513,7 +513,7 @@ describe('promotion', () => {
     expect((await titlesIn(group, { title: 'race' })).length).toBe(1);
   });
 
-  it('is refused outside of groups and to those who manage the project alone', async () => {
+  it('is refused for projects outside of groups and for users who manage only the project', async () => {
     const user = await service.seed.user();
     const home = await service.seed.project({ namespace_id: user.namespace_id });
     const own = at('project', home, service.seed.viewer(user));
@@ -531,25 +531,25 @@ describe('promotion', () => {
   });
 });
 
-/** By standing: what a GET answers, and what a write does. */
-const MATRIX: Readonly<Record<'public' | 'internal' | 'private', Readonly<Record<Standing, string>>>> = {
+/** By role case: statuses of a GET and a write. */
+const MATRIX: Readonly<Record<'public' | 'internal' | 'private', Readonly<Record<RoleCase, string>>>> = {
   public: row('200 401', '200 403', '200 403'),
   internal: row('404 401', '200 403', '404 404'),
   private: row('404 401', '404 404', '404 404'),
 };
-function row(anonymous: string, outsider: string, external: string): Record<Standing, string> {
+function row(anonymous: string, outsider: string, external: string): Record<RoleCase, string> {
   const members = Object.fromEntries(ROLES.map((role) => [role, role === 'guest' ? '200 403' : '200 201']));
-  return { anonymous, outsider, external, admin: '200 201', ...members } as Record<Standing, string>;
+  return { anonymous, outsider, external, admin: '200 201', ...members } as Record<RoleCase, string>;
 }
 
-describe.each<Kind>(['project', 'group'])('who may do what with milestones of a %s', (kind) => {
+describe.each<Kind>(['project', 'group'])('permissions for milestones of a %s', (kind) => {
   it.each(['public', 'internal', 'private'] as const)('that is %s', async (level) => {
     const source = await seeded(kind, level);
     const place = at(kind, source, await viewerIn(source, 'owner'));
     const { id } = await add(place);
     const one = `${place.path}/${id}`;
     const found: Record<string, string> = {};
-    for (const standing of Object.keys(MATRIX[level]) as Standing[]) {
+    for (const standing of Object.keys(MATRIX[level]) as RoleCase[]) {
       const viewer = await standingIn(source, standing);
       const ask = async (method: Method, path: string, body: Record<string, unknown> = {}) =>
         answerOf(await requestOf(as(viewer), method, path).send(body));
@@ -568,7 +568,7 @@ describe.each<Kind>(['project', 'group'])('who may do what with milestones of a 
   });
 });
 
-test('in an archived project milestones are read only, and without anything to have them hidden', async () => {
+test('milestones of an archived project are read only, and refused without issues and merge requests', async () => {
   const project = await service.seed.project();
   const place = at('project', project, await viewerIn(project, 'owner'));
   const { id } = await add(place);

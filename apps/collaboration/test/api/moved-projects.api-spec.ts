@@ -6,7 +6,7 @@ import { projectMoved } from '@rookery/contracts';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
-import { publish } from '../support/published';
+import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -47,8 +47,8 @@ beforeEach(async () => {
   issue = await anIssue({ title: 'First', labels: 'own,secret', milestone_id: secret.milestone });
 });
 
-/** No worker runs here. */
-describe('before a move has had its effects, labels and milestones of the group that was left', () => {
+/** These tests run without a worker. */
+describe('before the effects of a move, labels and milestones of the former group', () => {
   const shows = async (who: SeededUser = cast.owner): Promise<unknown[]> => {
     const plain = [await read(own(), {}, who), ...(await read(issues(), {}, who))];
     const [detailed] = await read(issues(), { with_labels_details: true }, who);
@@ -64,7 +64,7 @@ describe('before a move has had its effects, labels and milestones of the group 
     expect(await shows()).toEqual(Array(3).fill([['own'], null]));
   });
 
-  test('are told by no answer to a write', async () => {
+  test('are in no answer to a write', async () => {
     await move(await service.seed.group());
     const changed = await by(cast.owner).put(own()).send({ title: 'Second' }).expect(200);
     const followed = await by(cast.planner).post(`${own()}/subscribe`).expect(201);
@@ -85,7 +85,7 @@ describe('before a move has had its effects, labels and milestones of the group 
     expect(done.body.target).toMatchObject({ labels: ['own'], milestone: null });
   });
 
-  test('find, exclude and order nothing', async () => {
+  test('do not affect filters and sorting', async () => {
     await service.database.query('insert into label_priorities values ($1, $2, 1)', [project.id, secret.label]);
     await anIssue({ title: 'Second', labels: 'secret', milestone_id: secret.milestone });
     await anIssue({ title: 'Third', labels: 'own', milestone_id: 0 });
@@ -125,21 +125,21 @@ describe('before a move has had its effects, labels and milestones of the group 
     expect(await listed({ order_by: 'milestone_due', sort: 'desc' })).toEqual([3, 2, 1]);
   });
 
-  test('count no issue of the project', async () => {
+  test('do not count issues of the project', async () => {
     await move(await service.seed.group());
     expect(await read(`/api/v4/groups/${left.id}/milestones/${secret.milestone}/issues`)).toEqual([]);
     const labels = await read(`/api/v4/groups/${left.id}/labels`, { with_counts: true });
     expect(labels).toMatchObject([{ name: 'secret', open_issues_count: 0 }]);
   });
 
-  test('count again when the group is above the project again', async () => {
+  test('count them again when the project moves back', async () => {
     await move(await service.seed.group());
     await service.seed.put('projects', project);
     expect(await shows()).toEqual(Array(3).fill([['own', 'secret'], 'secret']));
   });
 });
 
-describe('when a move has its effects', () => {
+describe('the effects of a move', () => {
   let nats: PrivateNats;
   let worker: Worker;
   let target: DirectoryNamespace;
@@ -155,7 +155,7 @@ describe('when a move has its effects', () => {
   beforeEach(async () => {
     target = await service.seed.group();
   });
-  const tellOfMove = async (): Promise<void> => {
+  const publishMove = async (): Promise<void> => {
     await move(target);
     const data = { project_id: project.id, namespace_id: target.id };
     await publish(nats, projectMoved.of({ aggregateId: project.id, actorId: 1, data }));
@@ -172,7 +172,7 @@ describe('when a move has its effects', () => {
   test.each([
     ['label', 'labels', 'put', () => `projects/${project.id}/labels/own`],
     ['milestone', 'milestones', 'post', () => `projects/${project.id}/milestones/${ownMilestone}`],
-  ] as const)('a %s that is promoted meanwhile comes back to the project', async (_, table, verb, thing) => {
+  ] as const)('give the project a %s that is promoted meanwhile', async (_, table, verb, pathOf) => {
     ownMilestone = await add(`projects/${project.id}`, 'milestones', { title: 'own' });
     await by(cast.owner).put(own()).send({ milestone_id: ownMilestone }).expect(200);
     await service.seed.member(cast.owner, left, 'owner');
@@ -182,11 +182,11 @@ describe('when a move has its effects', () => {
       await other.query('begin');
       await other.query(`select 1 from ${table} where title = 'own' and project_id = $1 for update`, [project.id]);
       const late = by(cast.owner)
-        [verb](`/api/v4/${thing()}/promote`)
+        [verb](`/api/v4/${pathOf()}/promote`)
         .then(({ status }) => status);
       await until(waitsFor(other), 'the promotion to wait for its rows');
       const before = await effects();
-      await tellOfMove();
+      await publishMove();
       const isDone = async (): Promise<boolean> => (await effects()) === before + 2;
       await until(async () => (await isDone()) || waitsToPlan(), 'the effects to be done, or to wait');
       await other.query('commit');
@@ -208,11 +208,11 @@ describe('when a move has its effects', () => {
     }
   });
 
-  test('nothing that was planned meanwhile keeps what is left behind', async () => {
+  test('replace labels and milestones of the former group that were chosen meanwhile', async () => {
     const other = new Client({ connectionString: service.databaseUrl });
     await other.connect();
     try {
-      // Numbers are given last: whoever opens an issue has chosen its milestone by then.
+      // The iid is assigned last, after the milestone of a new issue was chosen.
       await other.query('begin');
       await other.query(`select 1 from internal_ids where usage = 'issues' and scope_id = $1 for update`, [project.id]);
       const fields = { title: 'Late', labels: 'secret', milestone_id: secret.milestone };
@@ -223,7 +223,7 @@ describe('when a move has its effects', () => {
         .then(({ body }) => body.iid as number);
       await until(waitsFor(other), 'the issue to wait for its number');
       const before = await effects();
-      await tellOfMove();
+      await publishMove();
       const isDone = async (): Promise<boolean> => (await effects()) === before + 2;
       await until(async () => (await isDone()) || waitsToPlan(), 'the effects to be done, or to wait');
       await other.query('commit');
@@ -243,7 +243,7 @@ describe('when a move has its effects', () => {
     }
   });
 
-  test('what was chosen by somebody who had not heard of it is looked for where the project is now', async () => {
+  test('a milestone chosen with an older directory version is checked against the current group', async () => {
     await service.database.query(`update directory_projects set namespace_id = $2 where id = $1`, [
       project.id,
       target.id,
@@ -252,23 +252,23 @@ describe('when a move has its effects', () => {
     expect([refused.status, refused.body]).toEqual([400, { message: { milestone_id: ['is invalid'] } }]);
   });
 
-  test('changes of long ago tell of what takes the place, and nothing is made for them alone', async () => {
+  test('change old resource events to the replacements, and create none only for these events', async () => {
     await by(cast.owner).put(own()).send({ labels: 'own', milestone_id: 0 }).expect(200);
-    const heirs = {
+    const replacements = {
       label: await add(`groups/${target.id}`, 'labels', { name: 'secret' }),
       milestone: await add(`groups/${target.id}`, 'milestones', { title: 'secret' }),
     };
     const alone = await add(`groups/${left.id}`, 'milestones', { title: 'alone' });
     await by(cast.owner).put(own()).send({ labels: 'own', milestone_id: alone }).expect(200);
     await by(cast.owner).put(own()).send({ milestone_id: 0 }).expect(200);
-    await tellOfMove();
+    await publishMove();
     await worker.drained();
-    const told = async (noun: 'label' | 'milestone'): Promise<unknown[]> =>
+    const eventTargets = async (noun: 'label' | 'milestone'): Promise<unknown[]> =>
       ((await read(`${own()}/resource_${noun}_events`)) as Record<string, { id: number; title: string } | null>[]).map(
         (change) => change[noun] && change[noun].id,
       );
-    expect((await told('label')).slice(-2)).toContain(heirs.label);
-    expect(await told('milestone')).toEqual([heirs.milestone, heirs.milestone, null, null]);
+    expect((await eventTargets('label')).slice(-2)).toContain(replacements.label);
+    expect(await eventTargets('milestone')).toEqual([replacements.milestone, replacements.milestone, null, null]);
     expect(await read(`/api/v4/projects/${project.id}/milestones`)).toEqual([]);
   });
 });

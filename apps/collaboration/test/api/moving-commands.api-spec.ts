@@ -13,7 +13,7 @@ const UNSEEN = 'something that you may not see';
 
 let service: SeededService;
 let project: DirectoryProject;
-/** Private, of another group: everybody from planner on is a member of both. */
+/** A private project of another group: planners and higher roles are members of both. */
 let target: DirectoryProject;
 let targetPath: string;
 let cast: Cast;
@@ -40,7 +40,7 @@ const say = (body: string, on: Named = issue, who: SeededUser = cast.planner) =>
   by(who).post(at(on, '/notes')).send({ body });
 const shown = async (on: Named = issue, who: SeededUser = cast.owner): Promise<Issue & { _links: Body }> =>
   (await by(who).get(at(on)).expect(200)).body;
-const told = async (on: Named = issue, who: SeededUser = cast.owner): Promise<string[]> => {
+const notesOf = async (on: Named = issue, who: SeededUser = cast.owner): Promise<string[]> => {
   const { body } = await by(who).get(at(on, '/notes')).query({ sort: 'asc' }).expect(200);
   return (body as { body: string }[]).map((note) => note.body);
 };
@@ -66,7 +66,7 @@ const copyOf = async (on: Named): Promise<Issue> => {
 };
 
 describe('/duplicate', () => {
-  test('closes the issue for the other one, and tells both', async () => {
+  test('closes the issue as a duplicate, with notes on both', async () => {
     const other = (await anIssue()) as Issue;
     const { body } = await say(`/duplicate #${other.iid}`).expect(202);
     expect(body).toEqual({
@@ -76,19 +76,19 @@ describe('/duplicate', () => {
     const { state, closed_by, _links } = await shown();
     expect({ state, closed_by }).toMatchObject({ state: 'closed', closed_by: { id: cast.planner.id } });
     expect(_links['closed_as_duplicate_of']).toBe(String(_links['self']).replace(/\d+$/, String(other.iid)));
-    expect(await told()).toEqual(['closed', `marked this issue as a duplicate of #${other.iid}`]);
-    expect(await told(other)).toEqual([`marked #${issue.iid} as a duplicate of this issue`]);
+    expect(await notesOf()).toEqual(['closed', `marked this issue as a duplicate of #${other.iid}`]);
+    expect(await notesOf(other)).toEqual([`marked #${issue.iid} as a duplicate of this issue`]);
     const { body: listed } = await as('guest')
       .get(`/api/v4/projects/${project.id}/issues`)
       .query({ 'iids[]': issue.iid });
     expect(listed).toMatchObject([{ _links }]);
   });
 
-  test('leaves its note on the issue, and is over when that is opened again', async () => {
+  test('leaves its note on the issue, and ends when the issue is reopened', async () => {
     const other = (await anIssue()) as Issue;
     const { body } = await say(`Said before.\n/duplicate #${other.iid}`).expect(201);
     expect(body).toMatchObject({ body: 'Said before.', commands_changes: { canonical_issue_id: other.id } });
-    expect(await told()).toContain('Said before.');
+    expect(await notesOf()).toContain('Said before.');
     await refusedAs(`/duplicate #${other.iid}`, 'it is so already');
     await say('/reopen').expect(202);
     expect((await shown())._links['closed_as_duplicate_of']).toBeNull();
@@ -98,12 +98,12 @@ describe('/duplicate', () => {
     expect((await shown())._links['closed_as_duplicate_of']).toMatch(new RegExp(`/issues/${other.iid}$`));
   });
 
-  test('names issues of other projects, which are hidden from whoever may not see them', async () => {
+  test('refers to issues of other projects, which are hidden from users who cannot see them', async () => {
     const there = await anIssueIn(target);
     await say(`/duplicate ${targetPath}#${there.iid}`).expect(202);
-    expect(await told()).toContain(`marked this issue as a duplicate of ${targetPath}#${there.iid}`);
-    expect(await told(issue, cast.guest)).toContain(`marked this issue as a duplicate of ${UNSEEN}`);
-    // Not everybody who reads the issue may know of the other one.
+    expect(await notesOf()).toContain(`marked this issue as a duplicate of ${targetPath}#${there.iid}`);
+    expect(await notesOf(issue, cast.guest)).toContain(`marked this issue as a duplicate of ${UNSEEN}`);
+    // Some readers of the issue cannot see the other one.
     expect((await shown())._links['closed_as_duplicate_of']).toBeNull();
     const open = await service.seed.project({ visibility: 'public' });
     const { iid } = await anIssueIn(open);
@@ -117,19 +117,19 @@ describe('/duplicate', () => {
     expect((await shown())._links['closed_as_duplicate_of']).toMatch(new RegExp(`/projects/${open.id}/issues/${iid}$`));
   });
 
-  test('tells nobody on the other issue what they may not see', async () => {
+  test('hides the duplicate on the other issue from users who cannot see it', async () => {
     const other = (await anIssue()) as Issue;
     const hidden = (await anIssue({ confidential: true })) as Issue;
     await say(`/duplicate #${other.iid}`, hidden).expect(202);
-    expect(await told(other)).toEqual([`marked #${hidden.iid} as a duplicate of this issue`]);
-    expect(await told(other, cast.guest)).toEqual([`marked ${UNSEEN} as a duplicate of this issue`]);
+    expect(await notesOf(other)).toEqual([`marked #${hidden.iid} as a duplicate of this issue`]);
+    expect(await notesOf(other, cast.guest)).toEqual([`marked ${UNSEEN} as a duplicate of this issue`]);
     await say(`/duplicate #${hidden.iid}`).expect(202);
     expect((await shown(issue, cast.guest))._links['closed_as_duplicate_of']).toBeNull();
     await as('admin').delete(at(other)).expect(204);
     expect((await shown(hidden))._links['closed_as_duplicate_of']).toBeNull();
   });
 
-  test('is refused for what is missing, hidden, locked, archived, or the issue itself', async () => {
+  test('is refused for missing, hidden, locked and archived issues, and for the issue itself', async () => {
     await refusedAs('/duplicate soon', 'it names no issue');
     await refusedAs('/duplicate #99999', 'it was not found');
     await refusedAs('/duplicate no/where#1', 'it was not found');
@@ -147,12 +147,12 @@ describe('/duplicate', () => {
     expect(await shown(mine)).toMatchObject({ state: 'opened' });
     await service.seed.put('projects', { ...open, archived: true });
     await refusedAs(`/duplicate ${path}`, 'you are not allowed to');
-    expect(await told(locked)).toEqual(['locked this issue']);
+    expect(await notesOf(locked)).toEqual(['locked this issue']);
   });
 });
 
 describe('/move', () => {
-  test('takes the issue along with the note with which it came', async () => {
+  test('moves the issue with the note that contains the command', async () => {
     const { body } = await say(`Better there.\n/move ${targetPath}\n/label ~unknown`).expect(201);
     expect(body).toMatchObject({
       body: 'Better there.',
@@ -164,13 +164,13 @@ describe('/move', () => {
     const moved = await copyOf(issue);
     expect(moved).toMatchObject({ project_id: target.id, state: 'opened', user_notes_count: 1 });
     expect(await shown()).toMatchObject({ state: 'closed', user_notes_count: 1 });
-    const all = await told();
+    const all = await notesOf();
     expect(all.toSorted()).toEqual(['Better there.', 'closed', `moved to ${targetPath}#${moved.iid}`]);
-    const copied = await told(moved);
+    const copied = await notesOf(moved);
     expect(copied.toSorted()).toEqual(['Better there.', expect.stringMatching(/^moved from .*#\d+$/)]);
   });
 
-  test('comes after what else the text asks for', async () => {
+  test('is executed after the other commands of the text', async () => {
     const { body } = await say(`/move ${targetPath}\n/title Other`).expect(202);
     const moved = await copyOf(issue);
     expect(moved).toMatchObject({ title: 'Other' });
@@ -180,7 +180,7 @@ describe('/move', () => {
     });
   });
 
-  test('in an answer leaves that in the thread of both', async () => {
+  test('in a reply keeps the reply in the thread of both issues', async () => {
     const { body: begun } = await as('planner').post(at(issue, '/discussions')).send({ body: 'Where?' }).expect(201);
     const { id } = begun as { id: string };
     await as('planner')
@@ -202,7 +202,7 @@ describe('/move', () => {
     [`/move ${'x/'.repeat(2000)}x`, 'it names no project'],
   ])('is refused: %.40s', (command, why) => refusedAs(command, why));
 
-  test('is refused within a project, twice, and without the right in both', async () => {
+  test('is refused within a project, twice, and without the permission in both', async () => {
     const here = String(((await shown())['references'] as Body)['full']).split('#')[0];
     await refusedAs(`/move ${here}`, 'Cannot move issue to project it originates from');
     await refusedAs(`/move ${targetPath}`, 'it was not found', issue, cast.guest);
@@ -215,7 +215,7 @@ describe('/move', () => {
     await refusedAs(`/move ${targetPath}`, 'Cannot move issue due to insufficient permissions');
   });
 
-  test('writes the note where it cannot be done', async () => {
+  test('stores the note if the move is refused', async () => {
     const { body } = await say('Stay.\n/move far/nowhere').expect(201);
     expect(body).toMatchObject({ body: 'Stay.', commands_changes: {} });
     expect(await shown()).toMatchObject({ state: 'opened', user_notes_count: 1 });
@@ -226,7 +226,7 @@ describe('/clone', () => {
   const clonesIn = async (of: DirectoryProject): Promise<Issue> =>
     ((await as('owner').get(`/api/v4/projects/${of.id}/issues`).query({ per_page: 1 })).body as Issue[])[0]!;
 
-  test('opens one like it there or here, with notes when it is told', async () => {
+  test('creates a copy in either project, with notes on request', async () => {
     const { body } = await say(`Twice.\n/clone ${targetPath}`).expect(201);
     expect(body).toMatchObject({
       noteable_id: issue.id,
@@ -241,10 +241,10 @@ describe('/clone', () => {
       summary: [expect.stringMatching(new RegExp(`^Cloned this issue to .*#${here.iid}\\.$`))],
     });
     expect(here).toMatchObject({ user_notes_count: 1 });
-    expect(await told(here)).toEqual(['Twice.', expect.stringMatching(/^cloned to /), `cloned from #${issue.iid}`]);
+    expect(await notesOf(here)).toEqual(['Twice.', expect.stringMatching(/^cloned to /), `cloned from #${issue.iid}`]);
   });
 
-  test('is refused without the right in both', async () => {
+  test('is refused without the permission in both', async () => {
     await refusedAs('/clone', 'Cannot clone issue due to insufficient permissions', issue, cast.guest);
     await refusedAs('/clone far/nowhere', 'it was not found');
     await refusedAs('/clone what is this', 'it names no project');
@@ -261,7 +261,7 @@ test('the description of a new issue neither moves, clones nor closes it', async
   }
 });
 
-test('of two that are duplicates of each other at once both are carried out', async () => {
+test('two concurrent duplicates of each other are both executed', async () => {
   const other = (await anIssue()) as Issue;
   const answers = await Promise.all([say(`/duplicate #${other.iid}`), say(`/duplicate #${issue.iid}`, other)]);
   expect(answers.map(({ status }) => status)).toEqual([202, 202]);

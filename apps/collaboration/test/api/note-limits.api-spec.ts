@@ -1,5 +1,5 @@
 import type { DirectoryUser } from '@rookery/contracts';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function somebody(over: Partial<DirectoryUser> = {}) {
+async function aWriter(over: Partial<DirectoryUser> = {}) {
   const user = await service.seed.user(over);
   const client = service.app.as(service.seed.viewer(user));
   return { user, write: (at = path) => client.post(at).send({ body: 'x' }) };
@@ -34,8 +34,8 @@ async function somebody(over: Partial<DirectoryUser> = {}) {
 const statusesOf = async (writes: Promise<{ status: number }>[]) =>
   (await Promise.all(writes)).map((answer) => answer.status).sort();
 
-test('the fourth note of a minute is refused, also when all come at once', async () => {
-  const { user, write } = await somebody();
+test('the fourth note of a minute is refused, also with concurrent requests', async () => {
+  const { user, write } = await aWriter();
   expect(await statusesOf(Array.from({ length: 6 }, () => write()))).toEqual([201, 201, 201, 429, 429, 429]);
   const refused = await write();
   expect(refused.body).toEqual({
@@ -57,8 +57,8 @@ test('the fourth note of a minute is refused, also when all come at once', async
   await write().expect(201);
 });
 
-test('bots write in the minute of whoever made them', async () => {
-  const { user: maker, write } = await somebody();
+test('bots share the limit of their creator', async () => {
+  const { user: maker, write } = await aWriter();
   const project = await service.seed.project();
   const issues = `/api/v4/projects/${project.id}/issues`;
   const { body: issue } = await service.app
@@ -69,7 +69,7 @@ test('bots write in the minute of whoever made them', async () => {
   const there = `${issues}/${(issue as { iid: number }).iid}/notes`;
   const bot = async () => {
     const viewer = service.seed.viewer(await service.seed.user({ kind: 'service_account' }));
-    return service.app.as({ ...viewer, makerId: maker.id });
+    return service.app.as({ ...viewer, creatorId: maker.id });
   };
   const [first, second] = [await bot(), await bot()];
   await first.post(there).send({ body: 'x' }).expect(201);
@@ -83,8 +83,8 @@ test('bots write in the minute of whoever made them', async () => {
   await write(there).expect(429);
 });
 
-test('changes of many labels count, twenty as a note', async () => {
-  const { user } = await somebody();
+test('changes of many labels count, twenty as one note', async () => {
+  const { user } = await aWriter();
   const client = service.app.as(service.seed.viewer(user));
   const group = await service.seed.group({ plan: 'ultimate' });
   await service.seed.member(user, group, 'owner');
@@ -129,8 +129,8 @@ test('changes of many labels count, twenty as a note', async () => {
     .expect(200);
 });
 
-describe('an answer that was counted tells how many notes are left', () => {
-  const told = (left: number) => ({
+describe('a counted answer has rate limit headers', () => {
+  const headersFor = (left: number) => ({
     'ratelimit-name': 'notes_create_limit',
     'ratelimit-limit': '3',
     'ratelimit-observed': String(3 - left),
@@ -139,29 +139,29 @@ describe('an answer that was counted tells how many notes are left', () => {
   });
 
   it('for notes, threads, answers in them and commands', async () => {
-    const { user } = await somebody();
+    const { user } = await aWriter();
     const client = service.app.as(service.seed.viewer(user));
     const note = await client.post(path).send({ body: 'x' }).expect(201);
-    expect(note.headers).toMatchObject(told(2));
+    expect(note.headers).toMatchObject(headersFor(2));
     const threads = path.replace('notes', 'discussions');
     const thread = await client.post(threads).send({ body: 'x' }).expect(201);
-    expect(thread.headers).toMatchObject(told(1));
+    expect(thread.headers).toMatchObject(headersFor(1));
     const { id } = thread.body as { id: string };
     const answer = await client.post(`${threads}/${id}/notes`).send({ body: 'x' }).expect(201);
-    expect(answer.headers).toMatchObject(told(0));
-    const { write } = await somebody();
-    expect((await write()).headers).toMatchObject(told(2));
-    const commanded = await somebody();
-    const said = await service.app
+    expect(answer.headers).toMatchObject(headersFor(0));
+    const { write } = await aWriter();
+    expect((await write()).headers).toMatchObject(headersFor(2));
+    const commanded = await aWriter();
+    const reply = await service.app
       .as(service.seed.viewer(commanded.user))
       .post(path)
       .send({ body: '/subscribe' })
       .expect(202);
-    expect(said.headers).toMatchObject(told(2));
+    expect(reply.headers).toMatchObject(headersFor(2));
   });
 
-  it('and only such', async () => {
-    const { user } = await somebody({ id: 777 });
+  it('and other answers do not', async () => {
+    const { user } = await aWriter({ id: 777 });
     const client = service.app.as(service.seed.viewer(user));
     const unlimited = await client.post(path).send({ body: 'x' }).expect(201);
     const read = await client.get(path).expect(200);
@@ -170,14 +170,14 @@ describe('an answer that was counted tells how many notes are left', () => {
   });
 });
 
-test('what is refused for another reason does not count', async () => {
-  const { write } = await somebody();
+test('a note refused for another reason does not count', async () => {
+  const { write } = await aWriter();
   for (let i = 0; i < 5; i++) await write(path.replace(/\d+\/notes$/, '999/notes')).expect(404);
   await write().expect(201);
 });
 
-test('people of the list write as many as they like, up to what an issue takes', async () => {
-  const { write } = await somebody({ id: 777 });
+test('users of the allowlist can write up to the limit of the issue', async () => {
+  const { write } = await aWriter({ id: 777 });
   let last = await write();
   let written = 1;
   while (last.status === 201 && written < 20) {
@@ -191,12 +191,12 @@ test('people of the list write as many as they like, up to what an issue takes',
   expect(issue).toEqual({ public_notes_count: 10 });
 });
 
-test('texts that name people count, of issues and of changed notes', async () => {
-  const { user, write } = await somebody();
+test('issue texts and changed notes count if they mention users', async () => {
+  const { user, write } = await aWriter();
   const client = service.app.as(service.seed.viewer(user));
   const issues = path.replace(/\/\d+\/notes$/, '');
-  const quiet = await client.post(issues).send({ title: 'Nobody is named' }).expect(201);
-  const notes = `${issues}/${quiet.body.iid}/notes`;
+  const withoutMentions = await client.post(issues).send({ title: 'Nobody is named' }).expect(201);
+  const notes = `${issues}/${withoutMentions.body.iid}/notes`;
   const { body: note } = await write(notes).expect(201);
   const edit = (body: string) => client.put(`${notes}/${note.id}`).send({ body });
   await edit('names @nobody-yet, and `@code` is none').expect(200);
@@ -213,8 +213,8 @@ test('texts that name people count, of issues and of changed notes', async () =>
   expect((await client.get(issues)).body[0]).toMatchObject({ iid: free.iid, title: 'Still nobody' });
 });
 
-test('opening an issue for somebody counts, and is otherwise free', async () => {
-  const { user } = await somebody();
+test('a new issue counts only if it has assignees', async () => {
+  const { user } = await aWriter();
   const place = await service.seed.project({ visibility: 'public' });
   await service.seed.member(user, place, 'planner');
   const client = service.app.as(service.seed.viewer(user));
@@ -225,8 +225,8 @@ test('opening an issue for somebody counts, and is otherwise free', async () => 
   await open([]).expect(201);
 });
 
-test('what the system says of one change counts as one note of whoever made it', async () => {
-  const { user, write } = await somebody();
+test('the system notes of one change count as one note of the actor', async () => {
+  const { user, write } = await aWriter();
   const client = service.app.as(service.seed.viewer(user));
   const boxes = (mark: string) => `- [${mark}] a\n`.repeat(12);
   const { body: own }: { body: { iid: number } } = await client
@@ -240,7 +240,7 @@ test('what the system says of one change counts as one note of whoever made it',
   await write(`${issue}/notes`).expect(201);
   const refused = await tick('x').expect(429);
   expect(Number(refused.get('retry-after'))).toBeGreaterThan(0);
-  // Nothing of it has happened, and what the system has nothing to say of is not counted.
+  // The refused change had no effect, and a change without system notes is not counted.
   expect((await client.get(issue)).body).toMatchObject({ description: boxes(' ') });
   await client
     .put(issue)
@@ -248,9 +248,9 @@ test('what the system says of one change counts as one note of whoever made it',
     .expect(200);
 });
 
-describe('what the system says counts as one note, and beyond the limit nothing is done', () => {
+describe('system notes count as one note, and beyond the limit the change is refused', () => {
   const places = epicPlaces(() => service);
-  /** Somebody else made all of it. */
+  /** Creates a group, epics and issues as another user. */
   async function scene() {
     const group = await places.group({ plan: 'ultimate' });
     const project = await service.seed.project({ namespace_id: group.id });
@@ -276,20 +276,20 @@ describe('what the system says counts as one note, and beyond the limit nothing 
     `/api/v4/projects/${project.id}/issues/${iid}`;
 
   it.each<[string, 'post' | 'put' | 'delete', (s: Scene) => readonly [string, object?]]>([
-    ['an epic is called otherwise', 'put', (s) => [on(s), { title: 'New' }]],
-    ['an epic is described', 'put', (s) => [on(s), { description: 'New' }]],
+    ['an epic is renamed', 'put', (s) => [on(s), { title: 'New' }]],
+    ['the description of an epic changes', 'put', (s) => [on(s), { description: 'New' }]],
     ['an epic is closed', 'put', (s) => [on(s), { state_event: 'close' }]],
     ['an epic becomes confidential', 'put', (s) => [`${s.epics}/${s.child.iid}`, { confidential: true }]],
-    ['an issue serves an epic', 'post', (s) => [`${on(s)}/issues/${s.free.id}`]],
-    ['an issue serves an epic, said there', 'put', (s) => [issueOf(s, s.free), { epic_id: s.epic.id }]],
-    ['an issue serves it no more', 'delete', (s) => [`${on(s)}/issues/${s.linkId}`]],
-    ['an issue serves it no more, said there', 'put', (s) => [issueOf(s, s.serving), { epic_id: 0 }]],
+    ['an issue is added to an epic', 'post', (s) => [`${on(s)}/issues/${s.free.id}`]],
+    ['an issue is added to an epic by epic_id', 'put', (s) => [issueOf(s, s.free), { epic_id: s.epic.id }]],
+    ['an issue is removed from an epic', 'delete', (s) => [`${on(s)}/issues/${s.linkId}`]],
+    ['an issue is removed from an epic by epic_id', 'put', (s) => [issueOf(s, s.serving), { epic_id: 0 }]],
     ['an epic gets a child', 'post', (s) => [`${on(s)}/epics/${s.child.id}`]],
     ['an epic gets a new child', 'post', (s) => [`${on(s)}/epics`, { title: 'D' }]],
     ['an epic gets a parent', 'put', (s) => [`${s.epics}/${s.child.iid}`, { parent_id: s.epic.id }]],
     ['an epic loses a child', 'delete', (s) => [`${on(s)}/epics/${s.other.id}`]],
     ['an issue becomes confidential', 'put', (s) => [issueOf(s, s.free), { confidential: true }]],
-    ['an issue gets a day', 'put', (s) => [issueOf(s, s.free), { due_date: '2030-01-02' }]],
+    ['an issue gets a due date', 'put', (s) => [issueOf(s, s.free), { due_date: '2030-01-02' }]],
     ['an issue is locked', 'put', (s) => [issueOf(s, s.free), { discussion_locked: true }]],
     ['time is spent', 'post', (s) => [`${issueOf(s, s.free)}/add_spent_time`, { duration: '1h' }]],
     ['time is estimated', 'post', (s) => [`${issueOf(s, s.free)}/time_estimate`, { duration: '1h' }]],
@@ -298,27 +298,27 @@ describe('what the system says counts as one note, and beyond the limit nothing 
     const id = made.user.id;
     const [at, body] = what(made);
     const call = () => places.as(places.who(made.user))[method](at).send(body);
-    const told = () => service.database.query(`select id from notes where system order by id`);
+    const systemNotes = () => service.database.query(`select id from notes where system order by id`);
     await service.database.query(
       `insert into note_creations (user_id, window_started_at, notes_count) values ($1, now(), 3)`,
       [id],
     );
-    const before = await told();
+    const before = await systemNotes();
     expect((await call()).status).toBe(429);
-    expect(await told()).toEqual(before);
+    expect(await systemNotes()).toEqual(before);
     await service.database.query(`delete from note_creations where user_id = $1`, [id]);
     expect((await call()).status).toBeLessThan(300);
-    expect((await told()).length).toBeGreaterThan(before.length);
+    expect((await systemNotes()).length).toBeGreaterThan(before.length);
     const counted = await service.database.query(`select notes_count from note_creations where user_id = $1`, [id]);
     expect(counted).toEqual([{ notes_count: 1 }]);
   });
 });
 
-describe('a copied issue counts as what is copied', () => {
+describe('a copied issue counts by its content', () => {
   const KIB = 1024;
-  /** Somebody who plans a project, and an issue there by somebody else. */
+  /** Creates an owner of two projects, and an issue by another user. */
   async function planner(notes: { count: number; bytes: number; system?: boolean }, described = 1) {
-    const { user } = await somebody();
+    const { user } = await aWriter();
     const [place, target] = [await service.seed.project(), await service.seed.project()];
     for (const project of [place, target]) await service.seed.member(user, project, 'owner');
     const author = await service.seed.user();
@@ -364,9 +364,9 @@ describe('a copied issue counts as what is copied', () => {
     ['a clone without notes', 'clone', { count: 50, bytes: 64 * KIB }, 1, {}, 1],
     ['a long description', 'clone', { count: 0, bytes: 0 }, 64 * KIB, {}, 2],
     ['few short notes', 'clone', { count: 5, bytes: 100 }, 1, { with_notes: true }, 1],
-    ['fifty usual notes', 'clone', { count: 50, bytes: 500 }, 1, { with_notes: true }, 2],
-    ['what the system says', 'clone', { count: 70, bytes: 10, system: true }, 1, { with_notes: true }, 2],
-    ['the move of fifty usual notes', 'move', { count: 50, bytes: 500 }, 1, {}, 2],
+    ['fifty medium notes', 'clone', { count: 50, bytes: 500 }, 1, { with_notes: true }, 2],
+    ['system notes', 'clone', { count: 70, bytes: 10, system: true }, 1, { with_notes: true }, 2],
+    ['the move of fifty medium notes', 'move', { count: 50, bytes: 500 }, 1, {}, 2],
   ])('%s', async (_, verb, notes, described, fields, expected) => {
     const { copy, counted } = await planner(notes, described);
     await copy(verb, fields).expect(201);
@@ -374,8 +374,8 @@ describe('a copied issue counts as what is copied', () => {
   });
 
   test.each(['clone', 'move'])('%s: beyond the limit nothing is written or counted', async (verb) => {
-    const { user, copy, say, counted, written } = await planner({ count: 3, bytes: 60 * KIB });
-    await say('one').expect(201);
+    const { user, copy, say: setLimits, counted, written } = await planner({ count: 3, bytes: 60 * KIB });
+    await setLimits('one').expect(201);
     const refused = await copy(verb).expect(429);
     expect(refused.body).toEqual({
       message: {
@@ -390,10 +390,10 @@ describe('a copied issue counts as what is copied', () => {
       [user.id],
     );
     await copy(verb).expect(201);
-    await say('no more').expect(429);
+    await setLimits('no more').expect(429);
   });
 
-  test('what weighs more than a minute takes takes a whole one', async () => {
+  test('content beyond the limit of a minute uses the whole limit', async () => {
     const { copy, counted, written } = await planner({ count: 20, bytes: 60 * KIB });
     await copy('clone').expect(201);
     expect(await counted()).toBe(3);
@@ -402,7 +402,7 @@ describe('a copied issue counts as what is copied', () => {
     expect(await written()).toEqual(before);
   });
 
-  test('by a command too, which is refused whole', async () => {
+  test('by a command too, which is refused as a whole', async () => {
     const { user, say, counted, written, target } = await planner({ count: 2, bytes: 60 * KIB });
     const { body: there } = await service.app
       .as(service.seed.viewer(user))
@@ -427,21 +427,21 @@ describe('a copied issue counts as what is copied', () => {
   });
 });
 
-test('an administrator changes the limit, and whom it holds for, while everything runs', async () => {
-  const [limited, free] = [await somebody(), await somebody({ username: 'free-bird' })];
+test('an administrator can change the limit and its allowlist at runtime', async () => {
+  const [limited, free] = [await aWriter(), await aWriter({ username: 'free-bird' })];
   const issues = path.replace(/\/\d+\/notes$/, '');
   const author = service.app.as(service.seed.viewer(limited.user));
   const { body: issue }: { body: { iid: number } } = await author.post(issues).send({ title: 'x' }).expect(201);
   const notes = `${issues}/${issue.iid}/notes`;
   const say = (settings: Record<string, unknown>) =>
-    service.app.get(Instance).take({ version: 1, features: {}, settings });
+    service.app.get(InstanceSettings).take({ version: 1, features: {}, settings });
   try {
     say({ notes_create_limit: 1, notes_create_limit_allowlist: [free.user.id] });
     for (const status of [201, 429]) await limited.write(notes).expect(status);
     for (const status of [201, 201]) await free.write(notes).expect(status);
     await service.seed.put('users', { ...free.user, username: 'renamed-bird' });
     await free.write(notes).expect(201);
-    const { write } = await somebody({ username: 'free-bird' });
+    const { write } = await aWriter({ username: 'free-bird' });
     for (const status of [201, 429]) await write(notes).expect(status);
     say({ notes_create_limit: 2 });
     for (const status of [201, 429]) await limited.write(notes).expect(status);
@@ -452,8 +452,8 @@ test('an administrator changes the limit, and whom it holds for, while everythin
   }
 });
 
-test('a process that starts while admin is away goes by what admin said last', async () => {
-  const { user } = await somebody();
+test('a process that starts while admin is down uses the last known settings', async () => {
+  const { user } = await aWriter();
   const issues = path.replace(/\/\d+\/notes$/, '');
   const client = service.app.as(service.seed.viewer(user));
   const { body: issue }: { body: { iid: number } } = await client.post(issues).send({ title: 'x' }).expect(201);
@@ -470,11 +470,11 @@ test('a process that starts while admin is away goes by what admin said last', a
   }
 });
 
-test('a service that has never heard of admin limits by nothing: it refuses', async () => {
+test('a service that has never received settings refuses writes', async () => {
   await service.database.query('delete from instance_answers');
   const restarted = await service.again({});
   try {
-    const { user } = await somebody();
+    const { user } = await aWriter();
     const refused = await restarted.as(service.seed.viewer(user)).post(path).send({ body: 'x' });
     expect([refused.status, refused.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
   } finally {

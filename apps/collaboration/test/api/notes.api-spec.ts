@@ -18,7 +18,7 @@ afterAll(() => service.close());
 const as = (name: keyof Cast) => service.app.as(service.seed.viewer(cast[name]));
 const anonymous = () => service.app.as(service.seed.anonymous());
 
-/** A new issue; `path` is that of its notes. */
+/** Creates an issue; `path` is that of its notes. */
 async function anIssue(fields: Record<string, unknown> = {}): Promise<{ iid: number; id: number }> {
   const { body: issue }: { body: { iid: number; id: number } } = await as('owner')
     .post(`/api/v4/projects/${project.id}/issues`)
@@ -32,7 +32,7 @@ const write = (name: keyof Cast, body: Record<string, unknown>) => as(name).post
 beforeEach(async () => void (await anIssue()));
 
 describe('creating', () => {
-  test('answers the whole note', async () => {
+  test('answers the complete note', async () => {
     const issue = await anIssue();
     const { body } = await write('guest', { body: 'Hello *there* "you"\n\u{1F600} 100%' }).expect(201);
     const { guest } = cast;
@@ -70,7 +70,7 @@ describe('creating', () => {
     expect((await as('guest').get(`${path}/${body.id}`)).body).toEqual(body);
   });
 
-  test('tells the author their own address, others a private one, an administrator the real one', async () => {
+  test("shows the author's e-mail to the author and administrators, and a private one to others", async () => {
     const { body: note } = await write('reporter', { body: 'x' });
     const emailFor = async (name: keyof Cast) => (await as(name).get(`${path}/${note.id}`)).body.author.email;
     expect(await emailFor('reporter')).toBe(cast.reporter.notification_email);
@@ -78,27 +78,27 @@ describe('creating', () => {
     expect(await emailFor('owner')).toBe(`${cast.reporter.id}-${cast.reporter.username}@users.noreply.localhost`);
   });
 
-  test('tells only the author and administrators since when a private profile is there', async () => {
-    const shy = await service.seed.user({ private_profile: true });
-    await service.seed.member(shy, project, 'reporter');
-    const by = (user: typeof shy) => service.app.as(service.seed.viewer(user));
-    const { body: note } = await by(shy).post(path).send({ body: 'x' }).expect(201);
-    expect(note.author.created_at).toBe(shy.created_at);
-    const authors = async (user: typeof shy) => {
+  test('shows created_at of a private profile only to the author and administrators', async () => {
+    const privateUser = await service.seed.user({ private_profile: true });
+    await service.seed.member(privateUser, project, 'reporter');
+    const by = (user: typeof privateUser) => service.app.as(service.seed.viewer(user));
+    const { body: note } = await by(privateUser).post(path).send({ body: 'x' }).expect(201);
+    expect(note.author.created_at).toBe(privateUser.created_at);
+    const authors = async (user: typeof privateUser) => {
       const list = (await by(user).get(path).expect(200)).body[0].author;
       expect((await by(user).get(`${path}/${note.id}`).expect(200)).body.author).toEqual(list);
       return list;
     };
-    expect(await authors(shy)).toMatchObject({ id: shy.id, created_at: shy.created_at });
-    expect(await authors(cast.admin)).toMatchObject({ id: shy.id, created_at: shy.created_at });
+    expect(await authors(privateUser)).toMatchObject({ id: privateUser.id, created_at: privateUser.created_at });
+    expect(await authors(cast.admin)).toMatchObject({ id: privateUser.id, created_at: privateUser.created_at });
     expect(Object.keys(await authors(cast.owner))).toEqual([
       ...Object.keys(note.author).filter((key) => key !== 'created_at'),
     ]);
     const edited = await as('owner').put(`${path}/${note.id}`).send({ body: 'y' }).expect(200);
-    expect([edited.body.author.id, edited.body.author.created_at]).toEqual([shy.id, undefined]);
+    expect([edited.body.author.id, edited.body.author.created_at]).toEqual([privateUser.id, undefined]);
   });
 
-  test('announces the note with its facts and without its text', async () => {
+  test('publishes an event with metadata and without the text', async () => {
     const issue = await anIssue();
     const { body: note } = await write('reporter', { body: 'secret words', internal: true });
     expect((await eventsOf(service.database, 'collaboration.note.created.v1')).at(-1)).toEqual({
@@ -114,7 +114,7 @@ describe('creating', () => {
     });
   });
 
-  test('touches the issue and counts', async () => {
+  test('updates updated_at and the note count of the issue', async () => {
     const { body: before }: { body: { updated_at: string } } = await as('guest')
       .get(path.replace('/notes', ''))
       .expect(200);
@@ -167,7 +167,7 @@ describe('creating', () => {
     expect([body.internal, body.confidential]).toEqual([internal, internal]);
   });
 
-  test('owners and administrators back-date, the wish of others is ignored', async () => {
+  test('created_at is for owners and administrators, and ignored from others', async () => {
     const created_at = '2020-02-03T04:05:06.789Z';
     const { body: own } = await write('owner', { body: 'x', created_at });
     expect([own.created_at, own.updated_at]).toEqual([created_at, created_at]);
@@ -183,16 +183,16 @@ describe('creating', () => {
     await write('guest', { body: 'x' }).expect(201);
   });
 
-  test('what is no command is text', async () => {
+  test('unknown commands are text', async () => {
     const { status, body } = await write('owner', { body: '/closer' });
     expect([status, body.body, body.commands_changes]).toEqual([201, '/closer', {}]);
   });
 
-  test('text that only looks like a reaction is an ordinary note', async () => {
+  test('text that looks like an emoji award is an ordinary note', async () => {
     expect((await write('guest', { body: ':+1:' })).body.body).toBe(':+1:');
   });
 
-  test('fifty at once give fifty notes and an exact counter', async () => {
+  test('fifty concurrent notes are all stored with an exact count', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) => write('owner', { body: `note ${i}`, internal: i % 5 === 0 })),
     );
@@ -203,7 +203,7 @@ describe('creating', () => {
     expect((await as('guest').get(path)).get('x-total')).toBe('40');
   });
 
-  test('form, multipart and query are as good as JSON', async () => {
+  test('form, multipart and query parameters work like JSON', async () => {
     expect((await as('reporter').post(path).type('form').send({ body: 'form', internal: '1' })).body).toMatchObject({
       body: 'form',
       internal: true,
@@ -215,7 +215,7 @@ describe('creating', () => {
     expect((await as('reporter').post(path).query({ body: 'query' }).send({})).body.body).toBe('query');
   });
 
-  test('sends of fields that the API sets change nothing', async () => {
+  test('read-only fields are ignored', async () => {
     const { body } = await write('guest', {
       body: 'x',
       id: 1,
@@ -264,7 +264,7 @@ describe('listing', () => {
     expect(body[0].id).toBe(first);
   });
 
-  test('comments and activity apart, with their own totals', async () => {
+  test('comments and activity separately, with their own totals', async () => {
     await write('owner', { body: 'a comment' });
     await as('owner').put(path.replace('/notes', '')).send({ state_event: 'close' });
     const list = async (activity_filter: string) => as('guest').get(path).query({ activity_filter });
@@ -292,7 +292,7 @@ describe('listing', () => {
   });
 });
 
-describe('who sees what', () => {
+describe('visibility', () => {
   const READS_INTERNAL: [keyof Cast, boolean][] = [
     ['stranger', false],
     ['guest', false],
@@ -321,7 +321,7 @@ describe('who sees what', () => {
     await write(name, { body: 'x', internal: true }).expect(reads ? 201 : 403);
   });
 
-  test('an author who lost the role does not see their internal note', async () => {
+  test('an author who lost the role cannot see their internal note', async () => {
     const person = await service.seed.user();
     const membership = await service.seed.member(person, project, 'reporter');
     const client = () => service.app.as(service.seed.viewer(person));
@@ -334,7 +334,7 @@ describe('who sees what', () => {
     await client().delete(`${path}/${note.id}`).expect(404);
   });
 
-  test('anonymous callers are asked for a token, also in a public project', async () => {
+  test('anonymous callers get 401, also in a public project', async () => {
     const note = (await write('owner', { body: 'x' })).body;
     for (const request of [
       anonymous().get(path),
@@ -364,7 +364,7 @@ describe('who sees what', () => {
     expect([external.status, external.body]).toEqual([404, { message: '404 Project Not Found' }]);
   });
 
-  test('notes of a confidential issue are for those who read the issue', async () => {
+  test('notes of a confidential issue are for readers of the issue', async () => {
     await anIssue({ confidential: true });
     const refused = await as('guest').get(path);
     expect([refused.status, refused.body]).toEqual([404, { message: '404 Issue Not Found' }]);
@@ -372,7 +372,7 @@ describe('who sees what', () => {
     await as('planner').get(path).expect(200);
   });
 
-  test('issues that are switched off have no notes', async () => {
+  test('notes are 404 if issues are disabled', async () => {
     const off = await service.seed.project({ issues_access_level: 'disabled' });
     const response = await as('admin').get(`/api/v4/projects/${off.id}/issues/1/notes`);
     expect([response.status, response.body]).toEqual([404, { message: '404 Issue Not Found' }]);
@@ -380,7 +380,7 @@ describe('who sees what', () => {
 });
 
 describe('one note', () => {
-  test('of another issue, of no issue and beyond all ids is not found', async () => {
+  test('of another issue, of no issue and with a too large id is 404', async () => {
     const note = (await write('owner', { body: 'x' })).body;
     const elsewhere = path;
     await anIssue();
@@ -400,7 +400,7 @@ describe('one note', () => {
     ).toBeLessThan(500);
   });
 
-  test('notes of another project are not reached through this one', async () => {
+  test('notes of another project are 404 in this one', async () => {
     const other = await service.seed.project();
     const { body: issue }: { body: { iid: number } } = await as('admin')
       .post(`/api/v4/projects/${other.id}/issues`)
@@ -413,7 +413,7 @@ describe('one note', () => {
 });
 
 describe('editing', () => {
-  test('changes text and time, and announces who was named before', async () => {
+  test('changes text and updated_at, and publishes the former mentions', async () => {
     const { body: note } = await write('guest', {
       body: `see @${cast.reporter.username} and \`@${cast.owner.username}\``,
     });
@@ -429,7 +429,7 @@ describe('editing', () => {
     });
   });
 
-  test('the same text changes and announces nothing', async () => {
+  test('the same text changes and publishes nothing', async () => {
     const { body: note } = await write('guest', { body: 'x' });
     const before = (await eventsOf(service.database, 'collaboration.note.updated.v1')).length;
     expect((await as('guest').put(`${path}/${note.id}`).send({ body: 'x' })).body).toEqual(note);
@@ -471,7 +471,7 @@ describe('editing', () => {
       .expect(status === 200 ? 204 : status);
   });
 
-  test('system notes are nobody’s to change', async () => {
+  test('system notes cannot be changed', async () => {
     await as('owner').put(path.replace('/notes', '')).send({ state_event: 'close' });
     const [note] = (await as('owner').get(path)).body;
     await as('admin').put(`${path}/${note.id}`).send({ body: 'x' }).expect(403);
@@ -480,7 +480,7 @@ describe('editing', () => {
 });
 
 describe('deleting', () => {
-  test('takes the note, its count and announces it; the second time there is none', async () => {
+  test('removes the note, updates the count and publishes an event; a second request is 404', async () => {
     const { body: note } = await write('guest', { body: 'x' });
     const gone = await as('guest').delete(`${path}/${note.id}`);
     expect([gone.status, gone.text]).toEqual([204, '']);
@@ -491,7 +491,7 @@ describe('deleting', () => {
     });
   });
 
-  test('is refused when the note changed since', async () => {
+  test('is refused if the note changed since If-Unmodified-Since', async () => {
     const { body: note } = await write('guest', { body: 'x' });
     const stale = await as('guest')
       .delete(`${path}/${note.id}`)
@@ -503,14 +503,14 @@ describe('deleting', () => {
       .expect(204);
   });
 
-  test('a DELETE with an empty JSON body or type alone is fine', async () => {
+  test('a DELETE with an empty JSON body or only a content type is accepted', async () => {
     const { body: one } = await write('guest', { body: 'x' });
     await as('guest').delete(`${path}/${one.id}`).send({}).expect(204);
     const { body: two } = await write('guest', { body: 'x' });
     await as('guest').delete(`${path}/${two.id}`).set('content-type', 'application/json').expect(204);
   });
 
-  test('the counter stays exact while many write and delete at once', async () => {
+  test('the count stays exact during concurrent writes and deletions', async () => {
     const first = await Promise.all(Array.from({ length: 20 }, () => write('owner', { body: 'x' })));
     const steps = first.flatMap(({ body: note }, i) => [
       () => as('owner').delete(`${path}/${note.id}`),
@@ -531,7 +531,7 @@ describe('deleting', () => {
   });
 });
 
-test('nobody writes in an archived project', async () => {
+test('notes cannot be written in an archived project', async () => {
   const { body: note } = await write('owner', { body: 'x' });
   await service.seed.put('projects', { ...project, archived: true });
   try {

@@ -14,7 +14,7 @@ let group: DirectoryNamespace;
 let project: DirectoryProject;
 let cast: Cast;
 const box = mailbox(() => service);
-const { delivered, forget, mailTo, mails, restart, told } = box;
+const { delivered, clear, mailTo, mails, restart, recipients } = box;
 
 beforeAll(async () => {
   service = await startCollaboration();
@@ -30,30 +30,30 @@ const inProject = async (over: Partial<DirectoryProject> = {}): Promise<void> =>
   cast = await castOf(service.seed, project);
 };
 beforeEach(async () => {
-  await forget();
+  await clear();
   await inProject();
 });
 
 const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
 const at = (user: SeededUser) => `@${user.username}`;
 
-describe('who is told', () => {
-  test('of a new issue: assignees and the named, not the actor', async () => {
+describe('e-mails are sent', () => {
+  test('for a new issue: to assignees and mentioned users, not to the actor', async () => {
     await anIssue({
       assignee_ids: [cast.guest.id, cast.owner.id],
       description: `x ${at(cast.guest)} ${at(cast.reporter)} ${at(cast.owner)}`,
     });
-    expect(await told()).toEqual(names(cast.guest, cast.reporter));
+    expect(await recipients()).toEqual(names(cast.guest, cast.reporter));
     expect(header(mailTo(cast.guest), 'x-platform-notificationreason')).toBe('assigned');
     expect(header(mailTo(cast.reporter), 'x-platform-notificationreason')).toBe('mentioned');
   });
 
-  test('of a comment: author, assignees, commenters, the named then and now', async () => {
+  test('for a comment: to the author, assignees, commenters and mentioned users', async () => {
     const issue = await anIssue({ assignee_ids: [cast.planner.id], description: at(cast.guest) });
     await comment(issue, `x ${at(cast.external)}`, cast.developer);
-    await forget();
+    await clear();
     await comment(issue, `y ${at(cast.stranger)}`, cast.reporter);
-    expect(await told()).toEqual(
+    expect(await recipients()).toEqual(
       names(cast.owner, cast.planner, cast.guest, cast.external, cast.developer, cast.stranger),
     );
     expect(header(mailTo(cast.planner), 'x-platform-notificationreason')).toBe('assigned');
@@ -61,82 +61,82 @@ describe('who is told', () => {
     expect(header(mailTo(cast.owner), 'x-platform-notificationreason')).toBeUndefined();
   });
 
-  test('of a comment: nobody for having been named where they may not read', async () => {
+  test('for a comment: not to users mentioned in texts that they cannot read', async () => {
     const issue = await anIssue();
     await comment(issue, `${at(cast.guest)} ${at(cast.stranger)} ${at(cast.reporter)}`, cast.developer, {
       internal: true,
     });
-    await forget();
+    await clear();
     await comment(issue, 'public');
-    expect(await told()).toEqual(names(cast.developer, cast.reporter));
+    expect(await recipients()).toEqual(names(cast.developer, cast.reporter));
     await comment(issue, `now publicly ${at(cast.guest)}`);
-    await forget();
+    await clear();
     await comment(issue, 'public');
-    expect(await told()).toEqual(names(cast.developer, cast.guest, cast.reporter));
+    expect(await recipients()).toEqual(names(cast.developer, cast.guest, cast.reporter));
   });
 
-  test('of moving: those who take part, once, and they take part in what it becomes', async () => {
+  test('for a move: to participants, once, who also participate in the copy', async () => {
     const issue = await anIssue({ assignee_ids: [cast.reporter.id] });
     await comment(issue, `x ${at(cast.stranger)}`, cast.developer);
     const there = await service.seed.project({ visibility: 'private' });
     for (const name of ['owner', 'developer'] as const) await service.seed.member(cast[name], there, name);
-    await forget();
+    await clear();
     const move = { to_project_id: there.id };
     const { body } = await by(cast.owner)
       .post(`/api/v4/projects/${project.id}/issues/${issue.iid}/move`)
       .send(move)
       .expect(201);
-    expect(await told()).toEqual(names(cast.reporter, cast.developer, cast.stranger));
+    expect(await recipients()).toEqual(names(cast.reporter, cast.developer, cast.stranger));
     const subject = `${project.name} | An issue (#${issue.iid})`;
     expect(mailTo(cast.developer).parsed.subject).toBe(`Re: ${subject}`);
     expect(mailTo(cast.developer).parsed.text).toContain(`moved issue #${issue.iid} to another project: An issue`);
-    await forget();
+    await clear();
     const moved = `/api/v4/projects/${there.id}/issues/${(body as { iid: number }).iid}`;
     await by(cast.owner).post(`${moved}/notes`).send({ body: 'goes on' }).expect(201);
-    expect(await told()).toEqual(names(cast.developer));
-    await forget();
+    expect(await recipients()).toEqual(names(cast.developer));
+    await clear();
     await by(cast.owner).post(`${moved}/clone`).send({ to_project_id: there.id }).expect(201);
-    expect(await told()).toEqual(names(cast.developer));
+    expect(await recipients()).toEqual(names(cast.developer));
     expect(mailTo(cast.developer).parsed.text).toContain(' cloned issue #');
   });
 
-  test('of closing and reopening: those who take part', async () => {
+  test('for closing and reopening: to participants', async () => {
     const issue = await anIssue({ assignee_ids: [cast.guest.id] });
     await comment(issue, 'x', cast.reporter);
-    await forget();
+    await clear();
     await edit(issue, { state_event: 'close' });
-    expect(await told()).toEqual(names(cast.guest, cast.reporter));
-    await forget();
+    expect(await recipients()).toEqual(names(cast.guest, cast.reporter));
+    await clear();
     await edit(issue, { state_event: 'reopen' }, cast.maintainer);
-    expect(await told()).toEqual(names(cast.guest, cast.reporter, cast.owner));
+    expect(await recipients()).toEqual(names(cast.guest, cast.reporter, cast.owner));
   });
 
-  test('of other assignees: the old, the new, those who take part', async () => {
+  test('for changed assignees: to old and new assignees and participants', async () => {
     const issue = await anIssue({ assignee_ids: [cast.guest.id] });
     await comment(issue, 'x', cast.reporter);
-    await forget();
+    await clear();
     await edit(issue, { assignee_ids: [cast.developer.id] });
-    expect(await told()).toEqual(names(cast.guest, cast.developer, cast.reporter));
+    expect(await recipients()).toEqual(names(cast.guest, cast.developer, cast.reporter));
     expect(mailTo(cast.reporter).parsed.text).toContain(`(added ${at(cast.developer)}; removed ${at(cast.guest)})`);
   });
 
-  test('of another text: the newly named alone; of an edited comment: nobody', async () => {
+  test('for a changed text: only to newly mentioned users; for an edited comment: to no user', async () => {
     const issue = await anIssue({ description: `x ${at(cast.guest)}` });
-    await forget();
+    await clear();
     await edit(issue, { description: `x ${at(cast.guest)} ${at(cast.reporter)}` });
-    expect(await told()).toEqual(names(cast.reporter));
+    expect(await recipients()).toEqual(names(cast.reporter));
     const note = await comment(issue, 'x');
-    await forget();
+    await clear();
     await by(cast.owner)
       .put(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)
       .send({ body: `y ${at(cast.developer)}` })
       .expect(200);
-    expect(await told()).toEqual([]);
+    expect(await recipients()).toEqual([]);
     await comment(issue, 'z');
-    expect(await told()).toContain(cast.developer.username);
+    expect(await recipients()).toContain(cast.developer.username);
   });
 
-  test('only people with an address who are not blocked and no bots', async () => {
+  test('only to active users with an address, not to bots', async () => {
     const others = [
       await service.seed.user({ state: 'blocked' }),
       await service.seed.user({ kind: 'project_bot' }),
@@ -144,34 +144,34 @@ describe('who is told', () => {
       await service.seed.user({ notification_email: null }),
     ];
     await anIssue({ description: [...others, cast.guest].map(at).join(' ') });
-    expect(await told()).toEqual(names(cast.guest));
+    expect(await recipients()).toEqual(names(cast.guest));
   });
 
-  test('not where e-mails are switched off', async () => {
+  test('not if e-mails are disabled', async () => {
     await service.seed.put('namespaces', { ...group, emails_enabled: false });
     await anIssue({ description: at(cast.guest) });
-    expect(await told()).toEqual([]);
+    expect(await recipients()).toEqual([]);
     await service.seed.put('namespaces', group);
     await service.seed.put('projects', { ...project, emails_enabled: false });
     await anIssue({ description: at(cast.guest) });
-    expect(await told()).toEqual([]);
+    expect(await recipients()).toEqual([]);
   });
 
-  test('not by the name of a group that will not be named', async () => {
+  test('not for mentions of a group with disabled mentions', async () => {
     const [named, member] = [await service.seed.group(), await service.seed.user()];
     await service.seed.member(member, named, 'guest');
     const issueOn = async (mentions_disabled: boolean | null): Promise<string[]> => {
-      await forget();
+      await clear();
       await service.seed.put('namespaces', { ...named, mentions_disabled });
       await anIssue({ description: `@${named.full_path} and ${at(cast.guest)}` });
-      return told();
+      return recipients();
     };
     expect(await issueOn(true)).toEqual(names(cast.guest));
     expect(await issueOn(false)).toEqual(names(cast.guest, member));
     expect(await issueOn(null)).toEqual(names(cast.guest, member));
   });
 
-  test('as much as they want to hear', async () => {
+  test('according to notification levels', async () => {
     const set = (user: SeededUser, level: string, type = 'global', id = 0) =>
       service.database.query(
         `insert into notification_settings (user_id, source_type, source_id, level) values ($1, $2, $3, $4)`,
@@ -185,50 +185,47 @@ describe('who is told', () => {
     await set(cast.developer, 'global', 'project', project.id);
     const all = [cast.guest, cast.planner, cast.reporter, cast.developer, cast.maintainer];
     const issue = await anIssue({ description: all.map(at).join(' ') });
-    expect(await told()).toEqual(names(cast.planner, cast.reporter, cast.maintainer));
-    await forget();
+    expect(await recipients()).toEqual(names(cast.planner, cast.reporter, cast.maintainer));
+    await clear();
     await comment(issue, 'to all who take part');
-    expect(await told()).toEqual(names(cast.reporter, cast.maintainer));
+    expect(await recipients()).toEqual(names(cast.reporter, cast.maintainer));
   });
 });
 
-describe('who may read', () => {
+describe('only readers', () => {
   const readers = {
     'a public issue': ['guest', 'planner', 'reporter', 'admin', 'stranger', 'external'],
     'a confidential issue': ['planner', 'reporter', 'admin'],
     'an internal note': ['reporter', 'admin'],
   } as const;
-  test.each(Object.keys(readers) as (keyof typeof readers)[])('is told of %s', async (kind) => {
+  test.each(Object.keys(readers) as (keyof typeof readers)[])('get e-mails about %s', async (kind) => {
     for (const visibility of ['public', 'internal', 'private'] as const) {
       await inProject({ visibility });
       const issue = await anIssue({ confidential: kind === 'a confidential issue' });
-      await forget();
+      await clear();
       const people = ['guest', 'planner', 'reporter', 'admin', 'stranger', 'external'] as const;
       const text = people.map((name) => at(cast[name])).join(' ');
       await comment(issue, `secret for ${text}`, cast.owner, { internal: kind === 'an internal note' });
       const outside = { public: [], internal: ['external'], private: ['external', 'stranger'] }[visibility] as string[];
       const expected = readers[kind].filter((name) => !outside.includes(name)).map((name) => cast[name]);
-      expect([visibility, await told()]).toEqual([visibility, names(...expected)]);
+      expect([visibility, await recipients()]).toEqual([visibility, names(...expected)]);
     }
   });
 
   const changes: [string, (issue: { iid: number; id: number }, noteId: number) => Promise<unknown>][] = [
     [
-      'is a stranger now',
+      'lost the membership',
       () => service.database.query('delete from directory_memberships where user_id = $1', [cast.guest.id]),
     ],
-    ['is blocked now', () => service.seed.put('users', { ...cast.guest, state: 'blocked' })],
-    ['has no address now', () => service.seed.put('users', { ...cast.guest, notification_email: null })],
+    ['was blocked', () => service.seed.put('users', { ...cast.guest, state: 'blocked' })],
+    ['lost the address', () => service.seed.put('users', { ...cast.guest, notification_email: null })],
     [
-      'reads no confidential issue',
+      'cannot read the confidential issue any more',
       (issue) => service.database.query('update issues set confidential = true where id = $1', [issue.id]),
     ],
+    ['would get a deleted note', (_, noteId) => service.database.query('delete from notes where id = $1', [noteId])],
     [
-      'looks for a note that is gone',
-      (_, noteId) => service.database.query('delete from notes where id = $1', [noteId]),
-    ],
-    [
-      'wants nothing now',
+      'disabled notifications',
       () =>
         service.database.query(
           `insert into notification_settings (user_id, source_type, level) values ($1, 'global', 'disabled')`,
@@ -236,20 +233,20 @@ describe('who may read', () => {
         ),
     ],
   ];
-  test.each(changes)('is asked again when it is sent: who %s gets nothing', async (_, change) => {
+  test.each(changes)('are rechecked when it is sent: a user who %s gets none', async (_, change) => {
     await inProject({ visibility: 'private' });
     const issue = await anIssue();
-    await box.heldBack(
+    await box.sendAfterChange(
       () => comment(issue, `x ${at(cast.guest)}`),
       (note) => change(issue, note.id),
     );
-    expect(await told()).toEqual([]);
+    expect(await recipients()).toEqual([]);
     expect(await box.lastState(cast.guest)).toBe('dropped');
   });
 });
 
-describe('a mail', () => {
-  test('has the subject, people, thread and facts that clients sort by', async () => {
+describe('an e-mail', () => {
+  test('has the subject, sender, thread and headers that clients filter by', async () => {
     const issue = await anIssue({
       title: 'Größe | "x"',
       description: `Hello ${at(cast.guest)}, **look** <b>here</b>\n\n![p](http://x/y.png)`,
@@ -304,7 +301,7 @@ describe('a mail', () => {
     expect(header(mailTo(cast.guest), 'x-platform-issue-state')).toBe('closed');
   });
 
-  test('is queued and sent once, although its event is handled again', async () => {
+  test('is queued and sent once, even if its event is redelivered', async () => {
     const issue = await anIssue();
     const note = await comment(issue, `x ${at(cast.guest)}`);
     await delivered();
@@ -331,7 +328,7 @@ describe('a mail', () => {
             .noteCreated({ tx, events: [event] }),
         );
     }
-    expect(await told()).toEqual(names(cast.guest));
+    expect(await recipients()).toEqual(names(cast.guest));
     const rows = await service.database.query<{
       state: string;
       attempts: number;
@@ -350,11 +347,11 @@ describe('a mail', () => {
     expect(rows[0]!.sent_at).toBeInstanceOf(Date);
   });
 
-  test('leaves with the commit of its queue, without a poll', async () => {
+  test('is sent right after its queueing is committed, without waiting for a poll', async () => {
     const issue = await anIssue();
     await delivered();
     await restart({ MAILER_POLL_MS: '60000' });
-    // The goal is 500 ms at p99. The bound, far from the poll, proves that nothing waits for it.
+    // The goal is 500 ms at p99. The bound is far below the poll interval, so it proves that no poll is needed.
     const delays: number[] = [];
     for (let i = 0; i < 20; i++) {
       mails().length = 0;
@@ -368,7 +365,7 @@ describe('a mail', () => {
     await restart();
   });
 
-  test('cannot be made to carry other headers or recipients by what people write', async () => {
+  test('cannot get additional headers or recipients from user texts', async () => {
     const evil = 'x\r\nBcc: victim@evil.example\r\n\r\n<p>\u0001 \u2028Cc: v@evil.example\u2029\u202e\u0085';
     const actor = await service.seed.user({ name: `${evil}" <v@evil.example>, ` });
     await service.seed.member(actor, project, 'owner');
@@ -379,7 +376,7 @@ describe('a mail', () => {
       actor,
     );
     await delivered();
-    expect(await told()).toEqual(names(cast.guest));
+    expect(await recipients()).toEqual(names(cast.guest));
     const { parsed, raw } = mailTo(cast.guest);
     const expected = [
       'from',
@@ -410,11 +407,11 @@ describe('a mail', () => {
   });
 });
 
-test('a stale copy of the directory decides nothing', async () => {
+test('no e-mail is sent by a stale copy of the directory', async () => {
   await service.database.query(`update directory_state set refreshed_at = now() - interval '1 minute'`);
   await anIssue({ description: at(cast.guest) });
   await until(async () => box.worker().logs.some((line) => line['msg'] === 'an effect waits'), 'a waiting effect');
   expect(mails()).toEqual([]);
   await service.database.query(`update directory_state set refreshed_at = 'infinity'`);
-  expect(await told()).toEqual(names(cast.guest));
+  expect(await recipients()).toEqual(names(cast.guest));
 });

@@ -25,7 +25,7 @@ const issues = (of: DirectoryProject | string = project): string =>
   `/api/v4/projects/${encodeURIComponent(typeof of === 'string' ? of : String(of.id))}/issues`;
 const detail = ({ iid }: { readonly iid: number }, of: DirectoryProject | string = project): string =>
   `${issues(of)}/${iid}/user_agent_detail`;
-const told = async (one: { readonly iid: number }, of: DirectoryProject = project): Promise<[number, unknown]> => {
+const originOf = async (one: { readonly iid: number }, of: DirectoryProject = project): Promise<[number, unknown]> => {
   const { status, body } = await by(cast.admin).get(detail(one, of));
   return [status, body];
 };
@@ -38,45 +38,45 @@ const opened = async (fields: Record<string, unknown> = {}, from: Record<string,
       .expect(201)
   ).body;
 
-test('administrators are told with what and from where an issue was opened', async () => {
+test('administrators see the user agent and address of the creation of an issue', async () => {
   const long = { ...HERE, 'user-agent': `Nest/1 ${'x'.repeat(300)}` };
-  expect(await told(await opened({}, long))).toEqual([200, { ...DETAIL, user_agent: `Nest/1 ${'x'.repeat(248)}` }]);
+  expect(await originOf(await opened({}, long))).toEqual([200, { ...DETAIL, user_agent: `Nest/1 ${'x'.repeat(248)}` }]);
   const hidden = await opened({ confidential: true, user_agent: 'Sent/2', ip_address: '198.51.100.1' });
-  expect(await told(hidden)).toEqual([200, DETAIL]);
+  expect(await originOf(hidden)).toEqual([200, DETAIL]);
   const home = /^(.+)#\d+$/.exec(
     (await by(cast.admin).get(`${issues()}/${hidden.iid}`).expect(200)).body.references.full,
   )![1]!;
   expect((await by(cast.admin).get(detail(hidden, home)).expect(200)).body).toEqual(DETAIL);
 });
 
-test('an issue of which nothing is known has no detail, nor has one that is not there', async () => {
-  expect(await told(await anIssue())).toEqual([404, UNKNOWN]);
-  expect(await told(await opened({}, { 'x-forwarded-for': '192.0.2.8' }))).toEqual([
+test('an issue without recorded origin is 404, like a missing issue', async () => {
+  expect(await originOf(await anIssue())).toEqual([404, UNKNOWN]);
+  expect(await originOf(await opened({}, { 'x-forwarded-for': '192.0.2.8' }))).toEqual([
     200,
     { ...DETAIL, user_agent: null, ip_address: '192.0.2.8' },
   ]);
-  expect(await told({ iid: 999_999 })).toEqual([404, { message: '404 Issue Not Found' }]);
+  expect(await originOf({ iid: 999_999 })).toEqual([404, { message: '404 Issue Not Found' }]);
   const off = await service.seed.project({ issues_access_level: 'disabled' });
-  expect(await told({ iid: 1 }, off)).toEqual([404, { message: '404 Issue Not Found' }]);
+  expect(await originOf({ iid: 1 }, off)).toEqual([404, { message: '404 Issue Not Found' }]);
 });
 
-test('a removed issue takes it along; a change by others leaves it', async () => {
+test('the origin is deleted with the issue, and unchanged by updates', async () => {
   const issue = await opened();
   await by(cast.admin).put(`${issues()}/${issue.iid}`).set('user-agent', 'Other/2').send({ title: 'y' }).expect(200);
-  expect(await told(issue)).toEqual([200, DETAIL]);
+  expect(await originOf(issue)).toEqual([200, DETAIL]);
   await by(cast.owner).delete(`${issues()}/${issue.iid}`).expect(204);
-  expect(await told(issue)).toEqual([404, { message: '404 Issue Not Found' }]);
+  expect(await originOf(issue)).toEqual([404, { message: '404 Issue Not Found' }]);
 });
 
-test('a moved issue keeps it, a clone has none', async () => {
+test('a moved issue keeps its origin, a clone has none', async () => {
   const target = await service.seed.project();
   await service.seed.member(cast.owner, target, 'owner');
   const issue = await opened();
   const to = async (verb: 'move' | 'clone'): Promise<Numbered> =>
     (await by(cast.owner).post(`${issues()}/${issue.iid}/${verb}`).send({ to_project_id: target.id }).expect(201)).body;
-  expect(await told(await to('clone'), target)).toEqual([404, UNKNOWN]);
-  expect(await told(await to('move'), target)).toEqual([200, DETAIL]);
-  expect(await told(issue)).toEqual([200, DETAIL]);
+  expect(await originOf(await to('clone'), target)).toEqual([404, UNKNOWN]);
+  expect(await originOf(await to('move'), target)).toEqual([200, DETAIL]);
+  expect(await originOf(issue)).toEqual([200, DETAIL]);
 });
 
 describe.each(['public', 'internal', 'private'] as const)('in a project that is %s', (visibility) => {

@@ -39,7 +39,7 @@ const comments = async (on: Named = issue): Promise<string[]> => {
 const refused = (problem: string) => ({ message: { commands_only: [problem] } });
 
 describe('a note', () => {
-  test('of commands alone is carried out and not kept', async () => {
+  test('with commands only is executed and not stored', async () => {
     const { body } = await say('/close\n/label ~bug ~"needs work"\n').expect(202);
     const labels = (await as('owner').get(`/api/v4/projects/${project.id}/labels`)).body as {
       id: number;
@@ -56,7 +56,7 @@ describe('a note', () => {
     expect(written.filter(({ noteable_id: id }) => id === issue.id)).toEqual([]);
   });
 
-  test('with text is kept without its commands, and tells what changed', async () => {
+  test('with text is stored without its commands, and answers the changes', async () => {
     const { body } = await say('Enough of this.\n\n/close\n/due 2031-02-03\n').expect(201);
     expect(body).toMatchObject({
       body: 'Enough of this.',
@@ -71,14 +71,14 @@ describe('a note', () => {
     expect(kept).toEqual({ ...(body as object), commands_changes: {} });
   });
 
-  test('without commands tells of none, and stays as it was sent', async () => {
+  test('without commands answers no changes, and is stored unchanged', async () => {
     const text = '  /unknown\n/whatever\n```\n/close\n```\n> /close\n';
     const { body } = await say(text).expect(201);
     expect(body).toMatchObject({ body: text, commands_changes: {} });
     expect(await shown()).toMatchObject({ state: 'opened' });
   });
 
-  test('of commands of which none could be carried out is refused', async () => {
+  test('is refused if none of its commands could be executed', async () => {
     expect((await say('/reopen').expect(400)).body).toEqual(refused('Could not apply /reopen: it is open already.'));
     expect((await say('/label ~nope\n/spend never\n/award :nope:').expect(400)).body).toEqual(
       refused(
@@ -90,7 +90,7 @@ describe('a note', () => {
     expect(await shown()).toMatchObject({ labels: [], user_notes_count: 0 });
   });
 
-  test('tells which of its commands were not carried out, and keeps the others', async () => {
+  test('answers which commands failed, and executes the others', async () => {
     const { body } = await say('/close\n/weight heavy\n/estimate 2h').expect(202);
     expect(body).toEqual({
       commands_changes: { state_event: 'close', time_estimate: 7200 },
@@ -101,7 +101,7 @@ describe('a note', () => {
     expect((await say('Text\n/weight heavy').expect(201)).body).toMatchObject({ body: 'Text', commands_changes: {} });
   });
 
-  test('may end in a shrug', async () => {
+  test('can end with a shrug', async () => {
     expect((await say('/shrug who knows').expect(201)).body).toMatchObject({
       body: 'who knows ¯\\＿(ツ)＿/¯',
       commands_changes: {},
@@ -112,7 +112,7 @@ describe('a note', () => {
     });
   });
 
-  test('carries out twenty commands and no more', async () => {
+  test('executes at most twenty commands', async () => {
     const { body } = await say(Array.from({ length: 22 }, (_, n) => `/weight ${n}`).join('\n')).expect(202);
     const [summary] = (body as { summary: string[] }).summary;
     expect(summary).toMatch(/Set the weight to 19\. Only the first 20 commands are carried out\.$/);
@@ -124,7 +124,7 @@ describe('a note', () => {
     expect(await shown()).toMatchObject({ state: 'opened' });
   });
 
-  test('that cannot be kept has carried out nothing', async () => {
+  test('that cannot be stored executes nothing', async () => {
     await service.database.query('update issues set public_notes_count = 5000 where id = $1', [issue.id]);
     expect((await say('Text\n/close\n/spend 1h\n/award :heart:').expect(400)).body).toEqual({
       message: { base: ['Maximum number of comments exceeded'] },
@@ -134,7 +134,7 @@ describe('a note', () => {
     await say('/close').expect(202);
   });
 
-  test('that is changed carries out nothing', async () => {
+  test('that is changed executes nothing', async () => {
     const { body } = await say('Text').expect(201);
     const note = at(`/notes/${(body as { id: number }).id}`);
     expect((await as('planner').put(note).send({ body: 'Text\n/close' }).expect(200)).body).toMatchObject({
@@ -146,7 +146,7 @@ describe('a note', () => {
     expect(await shown()).toMatchObject({ state: 'opened', description: '/close' });
   });
 
-  test('of commands counts in the limit of a minute, once', async () => {
+  test('with commands counts once in the limit per minute', async () => {
     const count = async () =>
       (
         await service.database.query<{ n: number }>(
@@ -176,7 +176,7 @@ describe('a note', () => {
     expect(await shown()).toMatchObject({ state: 'opened' });
   });
 
-  test('is for members while the discussion is locked, commands too', async () => {
+  test('is for members while the discussion is locked, commands included', async () => {
     issue = await anIssue({}, cast.stranger);
     await say('/lock').expect(202);
     await say('/close', 'stranger').expect(403);
@@ -184,7 +184,7 @@ describe('a note', () => {
     expect(await shown()).toMatchObject({ state: 'opened', discussion_locked: true });
   });
 
-  test('on an issue that is hidden or not there is 404, in an archive 403', async () => {
+  test('on a hidden or missing issue is 404, in an archived project 403', async () => {
     issue = await anIssue({ confidential: true });
     for (const name of ['guest', 'stranger'] as const) {
       expect((await say('/close', name).expect(404)).body).toEqual({ message: '404 Issue Not Found' });
@@ -197,7 +197,7 @@ describe('a note', () => {
     await service.seed.put('projects', project);
   });
 
-  test('of two at once both are carried out', async () => {
+  test('and another one at once are both executed', async () => {
     const texts = Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? '/spend 1m' : 'Text\n/spend 1m\n/label ~bug'));
     const answers = await Promise.all(texts.map((text) => say(text)));
     expect(answers.map(({ status }) => status)).toEqual(texts.map((_, n) => (n % 2 === 0 ? 202 : 201)));
@@ -206,7 +206,7 @@ describe('a note', () => {
 });
 
 describe('a discussion', () => {
-  test('is not begun by commands alone', async () => {
+  test('is not started by commands only', async () => {
     const begin = (body: string) => as('planner').post(at('/discussions')).send({ body });
     expect((await begin('/close').expect(202)).body).toEqual({
       commands_changes: { state_event: 'close' },
@@ -226,7 +226,7 @@ describe('a discussion', () => {
     ]);
   });
 
-  test('is answered by commands with and without text', async () => {
+  test('accepts replies with commands, with and without text', async () => {
     const { body: begun } = await as('planner').post(at('/discussions')).send({ body: 'Text' }).expect(201);
     const { id } = begun as { id: string };
     const answer = (body: string, to = id) =>
@@ -245,8 +245,8 @@ describe('a discussion', () => {
       message: '404 Discussion Not Found',
     });
     const { body: all } = await as('planner').get(at('/discussions')).expect(200);
-    const told = (all as { id: string; notes: { system: boolean }[] }[]).find(({ notes }) => notes[0]!.system)!;
-    expect((await answer('/close', told.id).expect(400)).body).toEqual({
+    const systemNote = (all as { id: string; notes: { system: boolean }[] }[]).find(({ notes }) => notes[0]!.system)!;
+    expect((await answer('/close', systemNote.id).expect(400)).body).toEqual({
       message: '400 Bad request - Discussion can not be replied to.',
     });
     expect(await shown()).toMatchObject({ state: 'opened' });
@@ -260,7 +260,7 @@ describe('the description of a new issue', () => {
       .send({ title: 'New', description, ...fields })
       .expect(201);
 
-  test('asks for more', async () => {
+  test('can contain commands', async () => {
     const { body } = await open(
       `Words\n\n/label ~bug\n/milestone %v1\n/assign @${cast.guest.username} me\n/due 2031-02-03\n/weight 3\n/spend 1h\n/todo`,
     );
@@ -277,14 +277,14 @@ describe('the description of a new issue', () => {
     expect(todos).toMatchObject([{ target: { iid: (body as Named).iid } }]);
   });
 
-  test('keeps nothing of what its author may not ask for', async () => {
+  test('ignores commands that its author may not use', async () => {
     const { body } = await open('/label ~bug\n/title Newer\n/weight 3', 'guest');
     expect(body).toMatchObject({ title: 'Newer', description: '', labels: [], weight: null });
     const { body: hidden } = await open('Words\n/close\n/title Newer', 'stranger', { confidential: true });
     expect(hidden).toMatchObject({ title: 'New', description: 'Words', state: 'opened', confidential: true });
   });
 
-  test.each(['stranger', 'guest', 'planner'] as const)('opens it confidential, by a %s too', async (name) => {
+  test.each(['stranger', 'guest', 'planner'] as const)('can make it confidential, also by a %s', async (name) => {
     for (const command of ['/confidential', '/Make_Confidential now']) {
       const { body } = await open(`Words for @${cast.reporter.username}\n${command}`, name);
       expect(body).toMatchObject({ description: `Words for @${cast.reporter.username}`, confidential: true });
@@ -296,16 +296,16 @@ describe('the description of a new issue', () => {
     }
   });
 
-  test('is as it was sent without commands', async () => {
+  test('is stored unchanged without commands', async () => {
     expect((await open(' /close \n\n')).body).toMatchObject({ description: ' /close \n\n', state: 'opened' });
   });
 });
 
-/** What is compared: all that an issue shows and all that is told of it, without times and numbers. */
+/** Returns an issue with its notes, events and to-dos for comparison, without times and ids. */
 async function stateOf(on: { id: number; iid: number }, who: keyof Cast) {
   const list = async (tail: string) => (await as(who).get(at(tail, on)).expect(200)).body as Record<string, unknown>[];
   const { body } = await as(who).get(at('', on)).expect(200);
-  const told = await service.database.query<{ subject: string; data: Record<string, unknown> }>(
+  const events = await service.database.query<{ subject: string; data: Record<string, unknown> }>(
     `select subject, payload as data from outbox where coalesce(payload->>'issue_id', payload->>'noteable_id') = $1 order by id`,
     [String(on.id)],
   );
@@ -325,7 +325,7 @@ async function stateOf(on: { id: number; iid: number }, who: keyof Cast) {
       participants: await list('/participants'),
       todos: ofIt(todos as never).map(({ action_name, state }: Record<string, unknown>) => `${action_name} ${state}`),
       done: ofIt(done as never).map(({ action_name, state }: Record<string, unknown>) => `${action_name} ${state}`),
-      told,
+      events: events,
     },
     on,
   );
@@ -344,9 +344,9 @@ function comparable(value: unknown, { id, iid }: { id: number; iid: number }): u
 
 interface Case {
   readonly command: string | (() => string);
-  /** Requests that lead to the same. Shape: method, tail of the issue's path, fields. */
+  /** Equivalent requests. Shape: method, tail of the issue's path, fields. */
   readonly api: () => readonly (readonly ['put' | 'post', string, object?])[];
-  /** What was done before. */
+  /** Requests before the command. */
   readonly before?: () => readonly (readonly ['put' | 'post', string, object?])[];
 }
 let other: { id: number; iid: number };
@@ -452,15 +452,15 @@ describe('a command and its request have the same effect', () => {
     }
   };
   test.each(Object.entries(SAME))('%s', async (_, { command, api, before }) => {
-    const [told, asked] = [await anIssue(), await anIssue()];
-    for (const one of [told, asked]) await run(before?.() ?? [], one);
-    const unchanged = await stateOf(told, 'planner');
-    await say(typeof command === 'string' ? command : command(), 'planner', told).expect(202);
-    await run(api(), asked);
-    const state = await stateOf(told, 'planner');
-    expect(state).toEqual(await stateOf(asked, 'planner'));
+    const [commanded, requested] = [await anIssue(), await anIssue()];
+    for (const one of [commanded, requested]) await run(before?.() ?? [], one);
+    const unchanged = await stateOf(commanded, 'planner');
+    await say(typeof command === 'string' ? command : command(), 'planner', commanded).expect(202);
+    await run(api(), requested);
+    const state = await stateOf(commanded, 'planner');
+    expect(state).toEqual(await stateOf(requested, 'planner'));
     expect(state).not.toEqual(unchanged);
-    expect(await comments(told)).toEqual([]);
+    expect(await comments(commanded)).toEqual([]);
   });
 
   test('done', async () => {
@@ -471,13 +471,13 @@ describe('a command and its request have the same effect', () => {
     await say('/done').expect(400);
   });
 
-  test('all of one text are one change of the issue', async () => {
+  test('all commands of one text are one change of the issue', async () => {
     await say('/label ~bug\n/title Other\n/close\n/assign me').expect(202);
-    const told = await service.database.query<{ subject: string }>(
+    const events = await service.database.query<{ subject: string }>(
       `select subject from outbox where payload->>'issue_id' = $1 order by id`,
       [String(issue.id)],
     );
-    expect(told.map(({ subject }) => subject.split('.').slice(1, 3).join('.'))).toEqual([
+    expect(events.map(({ subject }) => subject.split('.').slice(1, 3).join('.'))).toEqual([
       'issue.created',
       'issue.updated',
       'issue.closed',
@@ -485,7 +485,7 @@ describe('a command and its request have the same effect', () => {
   });
 });
 
-test('no weight is given in the plan free', async () => {
+test('weights cannot be set in the free plan', async () => {
   const { id: namespace_id } = await service.seed.group({ plan: 'free' });
   const there = await service.seed.project({ namespace_id });
   const path = `/api/v4/projects/${there.id}/issues`;
@@ -497,7 +497,7 @@ test('no weight is given in the plan free', async () => {
 });
 
 describe('linking', () => {
-  test('names issues of other projects by path, and nothing that is hidden', async () => {
+  test('accepts issues of other projects by path, and no hidden ones', async () => {
     const { id: namespace_id } = await service.seed.group({ path: 'else' });
     const there = await service.seed.project({ namespace_id, path: 'where' });
     const hidden = await service.seed.project({ namespace_id, path: 'hidden', visibility: 'private' });
@@ -531,7 +531,7 @@ describe('linking', () => {
   });
 });
 
-describe('what cannot be carried out is told', () => {
+describe('a failed command answers its reason', () => {
   test.each([
     ['/close', '/close', 'it is closed already'],
     ['/lock', '/lock', 'it is locked already'],
@@ -561,12 +561,12 @@ describe('what cannot be carried out is told', () => {
   });
 });
 
-describe('who', () => {
+describe('permissions', () => {
   const PEOPLE = ['outsider', 'guest', 'author', 'assignee', 'planner', 'reporter', 'admin'] as const;
   type Person = (typeof PEOPLE)[number];
   const MANAGERS: readonly Person[] = ['planner', 'reporter', 'admin'];
   const EVERYBODY = PEOPLE;
-  /** Whoever sees the issue and may do it; the same in projects of every visibility. */
+  /** Users who may use each command if they can see the issue; the same for every project visibility. */
   const MAY: Readonly<Record<string, readonly Person[]>> = {
     '/close': ['author', 'assignee', ...MANAGERS],
     '/title Other': ['author', ...MANAGERS],
@@ -615,7 +615,7 @@ describe('who', () => {
     await admin.post(`${path}/milestones`).send({ title: 'v1' }).expect(201);
     return { there, people };
   }
-  /** What makes each command do something. */
+  /** Creates an issue on which each command has an effect. */
   async function subject({ there, people }: Place): Promise<string> {
     const issues = `/api/v4/projects/${there.id}/issues`;
     const { body } = await by(people.author).post(issues).send({ title: 'x' }).expect(201);
@@ -635,7 +635,7 @@ describe('who', () => {
       if (!places.has(level)) places.set(level, place(level));
       await places.get(level);
     });
-    test.each(Object.entries(MAY))('may %s', async (command, may) => {
+    test.each(Object.entries(MAY))('for %s', async (command, may) => {
       const here = await places.get(level)!;
       const statuses: Record<string, number> = {};
       const expected: Record<string, number> = {};

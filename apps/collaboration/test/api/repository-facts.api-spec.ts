@@ -12,7 +12,7 @@ afterAll(() => collaboration.close());
 const ask = (body: object, authorization = internalAuthorization('identity', 'collaboration')): Promise<Response> =>
   collaboration.app.bare().post('/internal/repositories/facts').send(body).set('authorization', authorization);
 
-it('tells the default branch that the directory names, and nothing of commits and tags', async () => {
+it('returns the default branch of the directory, and no commits and tags', async () => {
   const group = await collaboration.seed.group();
   const [named, nameless] = [
     await collaboration.seed.project({ namespace_id: group.id, default_branch: 'trunk' }),
@@ -30,7 +30,7 @@ it('tells the default branch that the directory names, and nothing of commits an
   expect((await ask({ project_ids: [] })).body).toEqual({ projects: [] });
 });
 
-it('answers identity only, about at most 100 projects', async () => {
+it('answers only identity, for at most 100 projects', async () => {
   expect((await ask({ project_ids: [] }, 'Bearer wrong')).status).toBe(401);
   expect((await ask({ project_ids: [] }, internalAuthorization('gateway', 'collaboration'))).status).toBe(403);
   for (const project_ids of [undefined, 'x', [1.5], ['1'], [1e300], Array.from({ length: 101 }, (_, id) => id)]) {

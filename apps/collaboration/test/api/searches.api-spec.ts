@@ -3,7 +3,7 @@ import type { Viewer } from '@rookery/kernel';
 import type { SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
-/** How much of a long text is searched. */
+/** Length of the searched prefix of a long text. */
 const SEARCHED = 65_536;
 
 let service: SeededService;
@@ -51,22 +51,22 @@ describe.each(KINDS)('a search of %s', (kind) => {
     expect(await found('hatched')).toEqual([]);
   });
 
-  it.each(['a.c', '100%', '(x|y)*', '[z]', '***=', '\\d_'])('takes %s as it stands', async (signs) => {
+  it.each(['a.c', '100%', '(x|y)*', '[z]', '***=', '\\d_'])('searches for %s literally', async (signs) => {
     expect(await found(signs)).toEqual(['Signs']);
     expect(await found(`${signs}!`)).toEqual([]);
   });
 
-  it('takes a sign of an expression for no expression', async () => {
+  it('treats metacharacters literally', async () => {
     expect(await found('a.*y')).toEqual([]);
     expect(await found('(?i)x')).toEqual([]);
   });
 
-  it('looks at the beginning of long texts', async () => {
+  it('searches the beginning of long texts', async () => {
     expect(await found('within')).toEqual(['Edge']);
     expect(await found('beyond')).toEqual([]);
   });
 
-  it('is as long as the longest name at most, and holds no control characters', async () => {
+  it('has a maximum length and no control characters', async () => {
     expect((await list('x'.repeat(255))).status).toBe(200);
     const refusal = async (search: string) => {
       const { status, body } = await list(search);
@@ -79,12 +79,12 @@ describe.each(KINDS)('a search of %s', (kind) => {
     expect((await list('a\tb\r\n')).status).toBe(200);
   });
 
-  it('without anything to look for finds all', async () => {
+  it('without a term finds all', async () => {
     expect(await found('')).toHaveLength(4);
   });
 });
 
-it('finds issues that have all of the words, in what is to be searched', async () => {
+it('finds issues with all of the words in the searched fields', async () => {
   const titles = async (query: Readonly<Record<string, string>>): Promise<string[]> => {
     const { body } = await service.app.as(owner).get(`/api/v4/projects/${project.id}/issues`).query(query).expect(200);
     return (body as { title: string }[]).map(({ title }) => title);

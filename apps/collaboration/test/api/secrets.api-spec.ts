@@ -4,71 +4,71 @@ import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { header, mailbox, names } from '../support/mailbox';
-import { hushedAt, ROLES, root, secretScenes, shownAt, talkOf, WORD } from '../support/secret-scenes';
-import type { Kind, Scene, Thing, Who } from '../support/secret-scenes';
+import { secretPath, ROLES, root, secretScenes, visiblePath, notesParentOf, WORD } from '../support/secret-scenes';
+import type { Kind, Scene, Target, Who } from '../support/secret-scenes';
 
 /**
- * One secret fetched in every way there is, by everybody: whoever may not know of it finds no trace of it, no row for it
- * and no count of it, and no other answer than where there is nothing. Source: reference work-tracking 2.4, 5.1, 9.1.
+ * Fetches one secret through every route as every role: for callers who cannot read it, answers contain no part of it, no
+ * row and no count, and equal the answers for a missing target. Source: reference work-tracking 2.4, 5.1, 9.1.
  */
 const READERS: readonly Who[] = ['reporter', 'developer', 'maintainer', 'admin'];
 const PLANNERS: readonly Who[] = ['planner', ...READERS];
 
 /**
- * Where it could be met: the path, and what is hidden of it: 404 when it is all there, else by how many rows, or by how
- * much, the answer is smaller. Nobody may mean that not even its readers are told of it there.
+ * A route that could reveal the secret, with its path. `hidden` is 404, or how many rows fewer (or how much smaller a count)
+ * the viewer gets without the secret; `nobody` if even readers do not see the secret there.
  */
 type Way = readonly [name: string, path: (scene: Scene) => string, hidden: number | 'nobody', more?: More];
 interface More {
   readonly count?: (body: never, scene: Scene) => number;
-  /** What gives it away, where it is neither the word nor a number. */
-  readonly trace?: (scene: Scene) => string;
+  /** The text that reveals it, if it is neither the word nor a number. */
+  readonly mark?: (scene: Scene) => string;
 }
 
 const byLabels = (body: readonly { readonly open_issues_count: number }[]): number => body[0]!.open_issues_count;
 
-/** That they are administrators is told to administrators alone, by what they were named in. */
-const butAdmin = (people: readonly { readonly id: number }[], { cast }: Scene): number =>
+/** Number of listed users without the administrator, who is not listed for users other than administrators. */
+const countWithoutAdmin = (people: readonly { readonly id: number }[], { cast }: Scene): number =>
   people.filter(({ id }) => id !== cast.admin.id).length;
 
 const LISTED = (kind: Kind): readonly Way[] => [
   ['the list', ({ list }) => list, -1],
-  ['what is looked for', ({ list }) => `${list}?search=${WORD}`, -1],
-  ['what is confidential', ({ list }) => `${list}?confidential=true`, -1],
-  ['what has its label', ({ list }) => `${list}?labels=wood`, -1],
-  ['what has another label', ({ list }) => `${list}?not[labels]=iron`, -1],
-  ['what has its author', ({ list, cast }) => `${list}?author_id=${cast.owner.id}&state=opened`, -1],
-  ['what its group has', ({ group }) => `${group}/${kind}s`, -1],
-  ['what groups above have', ({ above }) => `${above}/${kind}s?search=${WORD}`, -1],
-  ['the thing', hushedAt, 404],
-  ['its notes', (scene) => `${talkOf(kind, scene, scene.hushed)}/notes`, 404],
-  ['its note', (scene) => `${talkOf(kind, scene, scene.hushed)}/notes/${scene.note}`, 404],
-  ['its discussions', (scene) => `${talkOf(kind, scene, scene.hushed)}/discussions`, 404],
-  ['its emoji', (scene) => `${hushedAt(scene)}/award_emoji`, 404],
-  ['its emoji, one', (scene) => `${hushedAt(scene)}/award_emoji/${scene.award}`, 404, { trace: () => '"tada"' }],
+  ['a search', ({ list }) => `${list}?search=${WORD}`, -1],
+  ['confidential ones', ({ list }) => `${list}?confidential=true`, -1],
+  ['those with its label', ({ list }) => `${list}?labels=wood`, -1],
+  ['those without another label', ({ list }) => `${list}?not[labels]=iron`, -1],
+  ['those of its author', ({ list, cast }) => `${list}?author_id=${cast.owner.id}&state=opened`, -1],
+  ['those of its group', ({ group }) => `${group}/${kind}s`, -1],
+  ['those of ancestor groups', ({ above }) => `${above}/${kind}s?search=${WORD}`, -1],
+  ['the target', secretPath, 404],
+  ['its notes', (scene) => `${notesParentOf(kind, scene, scene.secret)}/notes`, 404],
+  ['its note', (scene) => `${notesParentOf(kind, scene, scene.secret)}/notes/${scene.note}`, 404],
+  ['its discussions', (scene) => `${notesParentOf(kind, scene, scene.secret)}/discussions`, 404],
+  ['its emoji', (scene) => `${secretPath(scene)}/award_emoji`, 404],
+  ['its emoji, one', (scene) => `${secretPath(scene)}/award_emoji/${scene.award}`, 404, { mark: () => '"tada"' }],
   [
     'emoji of its note',
-    (scene) => `${hushedAt(scene)}/notes/${scene.note}/award_emoji`,
+    (scene) => `${secretPath(scene)}/notes/${scene.note}/award_emoji`,
     404,
-    { trace: () => '"tada"' },
+    { mark: () => '"tada"' },
   ],
-  ['changes of its labels', (scene) => `${talkOf(kind, scene, scene.hushed)}/resource_label_events`, 404],
-  ['changes of its state', (scene) => `${talkOf(kind, scene, scene.hushed)}/resource_state_events`, 404],
+  ['changes of its labels', (scene) => `${notesParentOf(kind, scene, scene.secret)}/resource_label_events`, 404],
+  ['changes of its state', (scene) => `${notesParentOf(kind, scene, scene.secret)}/resource_state_events`, 404],
   [
-    'who takes part',
-    (scene) => `${hushedAt(scene)}/participants`,
+    'participants',
+    (scene) => `${secretPath(scene)}/participants`,
     404,
-    { trace: ({ cast }) => cast.owner.username, count: butAdmin },
+    { mark: ({ cast }) => cast.owner.username, count: countWithoutAdmin },
   ],
-  ['what says that it was named there', (scene) => `${talkOf(kind, scene, scene.shown)}/notes`, 0],
-  ['discussions that say so', (scene) => `${talkOf(kind, scene, scene.shown)}/discussions`, 0],
+  ['system notes about its reference', (scene) => `${notesParentOf(kind, scene, scene.visible)}/notes`, 0],
+  ['discussions about its reference', (scene) => `${notesParentOf(kind, scene, scene.visible)}/discussions`, 0],
   ['to-dos', () => `${root}/todos`, -1],
   ['to-dos that are done', () => `${root}/todos?state=done`, 'nobody'],
   [
     'the count of to-dos',
     () => `${root}/user_counts`,
     -1,
-    { count: (b: { todos: number }) => b.todos, trace: () => 'todos' },
+    { count: (b: { todos: number }) => b.todos, mark: () => 'todos' },
   ],
 ];
 
@@ -84,18 +84,18 @@ const SECRETS = {
         'counts of labels',
         ({ project }) => `${project}/labels?with_counts=true`,
         -1,
-        { count: byLabels, trace: () => 'wood' },
+        { count: byLabels, mark: () => 'wood' },
       ],
       [
         'counts of labels above',
         ({ group }) => `${group}/labels?with_counts=true`,
         -1,
-        { count: byLabels, trace: () => 'wood' },
+        { count: byLabels, mark: () => 'wood' },
       ],
-      ['what is linked', (scene) => `${shownAt(scene)}/links`, -1],
+      ['links', (scene) => `${visiblePath(scene)}/links`, -1],
       ['issues of the epic', ({ group, child }) => `${group}/epics/${child.iid}/issues`, -1],
       ['issues by epic', ({ list, child }) => `${list}?epic_id=${child.id}`, -1],
-      ['what the epic says of it', ({ group, child }) => `${group}/epics/${child.id}/notes`, 0],
+      ['notes of the epic about it', ({ group, child }) => `${group}/epics/${child.id}/notes`, 0],
       ['the feed of the project', ({ project }) => `${project}/events`, -5],
       ['the feed of its author', ({ cast }) => `${root}/users/${cast.owner.id}/events`, -5],
       ['comments in the feed', ({ project }) => `${project}/events?target_type=note`, -2],
@@ -107,43 +107,43 @@ const SECRETS = {
     ways: [
       ...LISTED('epic'),
       ['the list by its alias', ({ group }) => `${group}/-/epics`, -1],
-      ['what groups above have, asked below', ({ below }) => `${below}/epics?include_ancestor_groups=true`, -1],
-      ['the children of its parent', (scene) => `${shownAt(scene)}/epics`, -1],
-      ['the same by another name', (scene) => `${shownAt(scene)}/links`, -1],
+      ['the list of a subgroup with ancestor groups', ({ below }) => `${below}/epics?include_ancestor_groups=true`, -1],
+      ['the children of its parent', (scene) => `${visiblePath(scene)}/epics`, -1],
+      ['children by the alias path', (scene) => `${visiblePath(scene)}/links`, -1],
       ['its child', ({ list, child }) => `${list}/${child.iid}`, 0],
-      ['what its child says of it', ({ list, child }) => `${list}/${child.id}/notes`, 0],
-      ['its children', (scene) => `${hushedAt(scene)}/epics`, 404, { trace: () => '"A child"' }],
-      ['its issues', (scene) => `${hushedAt(scene)}/issues`, 404],
-      ['its issue', ({ project, served }) => `${project}/issues/${served.iid}`, 0],
+      ['notes of its child about it', ({ list, child }) => `${list}/${child.id}/notes`, 0],
+      ['its children', (scene) => `${secretPath(scene)}/epics`, 404, { mark: () => '"A child"' }],
+      ['its issues', (scene) => `${secretPath(scene)}/issues`, 404],
+      ['its issue', ({ project, epicIssue }) => `${project}/issues/${epicIssue.iid}`, 0],
       ['its issue in lists', ({ project }) => `${project}/issues`, 0],
       ['its issue in lists of groups', ({ group }) => `${group}/issues`, 0],
-      ['issues that it has', ({ project, hushed }) => `${project}/issues?epic_id=${hushed.id}`, -1],
-      ['issues of the group that it has', ({ group, hushed }) => `${group}/issues?epic_id=${hushed.id}`, -1],
-      ['issues that any epic has', ({ project }) => `${project}/issues?epic_id=Any`, -1],
-      ['all issues that it has', ({ hushed }) => `${root}/issues?scope=all&epic_id=${hushed.id}`, -1],
-      ['what its issue says of it', ({ project, served }) => `${project}/issues/${served.iid}/notes`, 0],
+      ['issues filtered by it', ({ project, secret }) => `${project}/issues?epic_id=${secret.id}`, -1],
+      ['issues of the group filtered by it', ({ group, secret }) => `${group}/issues?epic_id=${secret.id}`, -1],
+      ['issues with any epic', ({ project }) => `${project}/issues?epic_id=Any`, -1],
+      ['all issues filtered by it', ({ secret }) => `${root}/issues?scope=all&epic_id=${secret.id}`, -1],
+      ['notes of its issue about it', ({ project, epicIssue }) => `${project}/issues/${epicIssue.iid}/notes`, 0],
       ['the feed of its author', ({ cast }) => `${root}/users/${cast.owner.id}/events`, 'nobody'],
       ['the feed of the project', ({ project }) => `${project}/events`, 'nobody'],
     ],
   },
   ...internalNotes('issue', [
     [
-      'what the issue counts',
-      hushedAt,
+      'the note count of the issue',
+      secretPath,
       -1,
-      { count: (b: { user_notes_count: number }) => b.user_notes_count, trace: () => 'iid' },
+      { count: (b: { user_notes_count: number }) => b.user_notes_count, mark: () => 'iid' },
     ],
     ['the feed of the project', ({ project }) => `${project}/events`, -1],
-    ['the feed of who wrote it', ({ cast }) => `${root}/users/${cast.developer.id}/events`, -1],
+    ['the feed of its author', ({ cast }) => `${root}/users/${cast.developer.id}/events`, -1],
   ]),
   ...internalNotes('epic', [
-    ['the feed of who wrote it', ({ cast }) => `${root}/users/${cast.developer.id}/events`, 'nobody'],
+    ['the feed of its author', ({ cast }) => `${root}/users/${cast.developer.id}/events`, 'nobody'],
   ]),
 } as const satisfies Record<string, { kind: Kind; readers: readonly Who[]; ways: readonly Way[] }>;
 
 function internalNotes<K extends Kind>(kind: K, more: readonly Way[]) {
-  const at = (scene: Scene): string => talkOf(kind, scene, scene.hushed);
-  const trace = ({ cast }: Scene): string => cast.developer.username;
+  const at = (scene: Scene): string => notesParentOf(kind, scene, scene.secret);
+  const authorName = ({ cast }: Scene): string => cast.developer.username;
   const ways: readonly Way[] = [
     ['notes', (scene) => `${at(scene)}/notes`, -1],
     ['comments', (scene) => `${at(scene)}/notes?activity_filter=only_comments`, -1],
@@ -154,19 +154,19 @@ function internalNotes<K extends Kind>(kind: K, more: readonly Way[]) {
     ['the note in the discussion', (scene) => `${at(scene)}/discussions/${scene.discussion}/notes/${scene.note}`, 404],
     [
       'emoji of the note',
-      (scene) => `${hushedAt(scene)}/notes/${scene.note}/award_emoji`,
+      (scene) => `${secretPath(scene)}/notes/${scene.note}/award_emoji`,
       404,
-      { trace: () => '"tada"' },
+      { mark: () => '"tada"' },
     ],
-    ['who takes part', (scene) => `${hushedAt(scene)}/participants`, -3, { trace }],
-    ['what is looked for', ({ list }) => `${list}?search=${WORD}`, 'nobody'],
-    ['what says that something was named there', (scene) => `${talkOf(kind, scene, scene.shown)}/notes`, 'nobody'],
+    ['participants', (scene) => `${secretPath(scene)}/participants`, -3, { mark: authorName }],
+    ['a search', ({ list }) => `${list}?search=${WORD}`, 'nobody'],
+    ['system notes about a reference', (scene) => `${notesParentOf(kind, scene, scene.visible)}/notes`, 'nobody'],
     ['to-dos', () => `${root}/todos`, -1],
     [
       'the count of to-dos',
       () => `${root}/user_counts`,
       -1,
-      { count: (b: { todos: number }) => b.todos, trace: () => 'todos' },
+      { count: (b: { todos: number }) => b.todos, mark: () => 'todos' },
     ],
     ...more,
   ];
@@ -182,7 +182,7 @@ const { as, sceneOf } = secretScenes(() => service, box);
 beforeAll(async () => {
   service = await startCollaboration();
   await box.start();
-  // Numbers that occur nowhere else.
+  // Distinctive ids.
   for (const [table, from] of [
     ['issues', 71_000],
     ['epics', 72_000],
@@ -203,7 +203,7 @@ describe.each(SCENES)('%s', (name) => {
   let scene: Scene;
   let mailed: string[];
   beforeAll(async () => {
-    await box.forget();
+    await box.clear();
     scene = await sceneOf(kind, isNote);
     mailed = box
       .mails()
@@ -219,107 +219,115 @@ describe.each(SCENES)('%s', (name) => {
         : Array.isArray(answer.body)
           ? Number(answer.get('x-total'))
           : null;
-  const traceOf = ({ trace }: More): RegExp => {
-    const { id, iid } = scene.hushed;
+  const markOf = ({ mark }: More): RegExp => {
+    const { id, iid } = scene.secret;
     const marks = isNote ? [WORD, String(scene.note)] : [WORD, String(id), `[#&]${iid}(?!\\d)`];
-    return new RegExp(trace ? trace(scene) : marks.join('|'));
+    return new RegExp(mark ? mark(scene) : marks.join('|'));
   };
 
   test.each(ways.map((way) => [way[0], way] as const))(
-    'is met by its readers only in: %s',
+    'is visible only to its readers in: %s',
     async (_, [, path, hidden, more = {}]) => {
       const ask = (who: Who) => as(scene.cast, who).get(path(scene));
       const whole = await ask('maintainer');
       expect([whole.status, whole.status === 200 ? '' : whole.text]).toEqual([200, '']);
       for (const who of ROLES) {
         const answer = await ask(who);
-        const told = traceOf(more).test(answer.text);
+        const isMarked = markOf(more).test(answer.text);
         const count = countOf(answer, more);
         if (who === 'anonymous' && answer.status === 401) {
-          expect([who, told]).toEqual([who, false]);
+          expect([who, isMarked]).toEqual([who, false]);
         } else if (hidden === 'nobody') {
-          expect([who, answer.status, told]).toEqual([who, 200, false]);
+          expect([who, answer.status, isMarked]).toEqual([who, 200, false]);
         } else if (readers.includes(who)) {
-          expect([who, answer.status, told, count]).toEqual([who, 200, true, countOf(whole, more)]);
+          expect([who, answer.status, isMarked, count]).toEqual([who, 200, true, countOf(whole, more)]);
         } else if (hidden === 404) {
-          expect([who, answer.status, told]).toEqual([who, 404, false]);
+          expect([who, answer.status, isMarked]).toEqual([who, 404, false]);
         } else {
           const left = countOf(whole, more);
           expect([who, answer.status, count]).toEqual([who, 200, left === null ? null : left + hidden]);
           if (Array.isArray(answer.body) && !more.count) expect([who, answer.body.length]).toEqual([who, count]);
-          if (!more.count) expect([who, told]).toEqual([who, false]);
+          if (!more.count) expect([who, isMarked]).toEqual([who, false]);
         }
       }
     },
   );
 
-  test('is mailed to its readers only', () => {
-    const told = ROLES.filter((who) => who !== 'anonymous' && readers.includes(who)).map(
+  test('is sent in e-mails only to its readers', () => {
+    const recipients = ROLES.filter((who) => who !== 'anonymous' && readers.includes(who)).map(
       (who) => scene.cast[who as keyof Cast],
     );
-    const all = isNote ? told.filter((one) => one !== scene.cast.developer) : told;
+    const all = isNote ? recipients.filter((one) => one !== scene.cast.developer) : recipients;
     const owner = isNote ? [scene.cast.owner] : [];
     expect([...new Set(mailed)].sort()).toEqual(names(...all, ...owner));
   });
 });
 
-/** What would tell of a note that is hidden, or change it. Shape: `talk` is where the thing is talked about. */
+/** Requests that would reveal or change a hidden note. Shape: `parent` is the path below which the notes are. */
 const ON_NOTE: readonly (readonly [
   name: string,
   Method,
-  path: (talk: string, scene: Scene) => string,
+  path: (parent: string, scene: Scene) => string,
   body?: object,
 ])[] = [
-  ['changing it', 'PUT', (talk, { note }) => `${talk}/notes/${note}`, { body: 'x' }],
-  ['deleting it', 'DELETE', (talk, { note }) => `${talk}/notes/${note}`],
-  ['an answer', 'POST', (talk, { discussion }) => `${talk}/discussions/${discussion}/notes`, { body: 'x' }],
+  ['changing it', 'PUT', (parent, { note }) => `${parent}/notes/${note}`, { body: 'x' }],
+  ['deleting it', 'DELETE', (parent, { note }) => `${parent}/notes/${note}`],
+  ['an answer', 'POST', (parent, { discussion }) => `${parent}/discussions/${discussion}/notes`, { body: 'x' }],
   [
     'an answer of commands',
     'POST',
-    (talk, { discussion }) => `${talk}/discussions/${discussion}/notes`,
+    (parent, { discussion }) => `${parent}/discussions/${discussion}/notes`,
     { body: '/close' },
   ],
-  ['resolving its thread', 'PUT', (talk, { discussion }) => `${talk}/discussions/${discussion}`, { resolved: true }],
+  [
+    'resolving its thread',
+    'PUT',
+    (parent, { discussion }) => `${parent}/discussions/${discussion}`,
+    { resolved: true },
+  ],
   [
     'changing it in its thread',
     'PUT',
-    (talk, { discussion, note }) => `${talk}/discussions/${discussion}/notes/${note}`,
+    (parent, { discussion, note }) => `${parent}/discussions/${discussion}/notes/${note}`,
     { body: 'x' },
   ],
   [
     'resolving it',
     'PUT',
-    (talk, { discussion, note }) => `${talk}/discussions/${discussion}/notes/${note}`,
+    (parent, { discussion, note }) => `${parent}/discussions/${discussion}/notes/${note}`,
     { resolved: true },
   ],
   [
     'deleting it from its thread',
     'DELETE',
-    (talk, { discussion, note }) => `${talk}/discussions/${discussion}/notes/${note}`,
+    (parent, { discussion, note }) => `${parent}/discussions/${discussion}/notes/${note}`,
   ],
-  ['its emoji', 'GET', (_, scene) => `${hushedAt(scene)}/notes/${scene.note}/award_emoji`],
-  ['an emoji', 'POST', (_, scene) => `${hushedAt(scene)}/notes/${scene.note}/award_emoji`, { name: 'rocket' }],
+  ['its emoji', 'GET', (_, scene) => `${secretPath(scene)}/notes/${scene.note}/award_emoji`],
+  ['an emoji', 'POST', (_, scene) => `${secretPath(scene)}/notes/${scene.note}/award_emoji`, { name: 'rocket' }],
 ];
 
-describe.each(['issue', 'epic'] as const)('whoever may not read an internal note on an %s', (kind) => {
+describe.each(['issue', 'epic'] as const)('a caller who cannot read an internal note on an %s', (kind) => {
   let scene: Scene;
   beforeAll(async () => void (scene = await sceneOf(kind, true)), 120_000);
 
   const attempts = ON_NOTE.map((attempt) => [attempt[0], attempt] as const);
-  test.each(attempts)('changes nothing of it, and hears nothing, by: %s', async (_, [, method, path, body = {}]) => {
-    const talk = talkOf(kind, scene, scene.hushed);
+  test.each(attempts)('neither changes nor sees it by: %s', async (_, [, method, path, body = {}]) => {
+    const parent = notesParentOf(kind, scene, scene.secret);
     const seen = async (): Promise<unknown> => {
-      const paths = [`${talk}/discussions/${scene.discussion}`, `${hushedAt(scene)}/notes/${scene.note}/award_emoji`];
+      const paths = [
+        `${parent}/discussions/${scene.discussion}`,
+        `${secretPath(scene)}/notes/${scene.note}/award_emoji`,
+      ];
       const answers = paths.map((at) => as(scene.cast, 'owner').get(at).expect(200));
-      const { body: thing } = await as(scene.cast, 'owner').get(hushedAt(scene)).expect(200);
+      const { body: target } = await as(scene.cast, 'owner').get(secretPath(scene)).expect(200);
       return [
-        (thing as { state: string }).state,
+        (target as { state: string }).state,
         ...(await Promise.all(answers)).map((answer) => answer.body as unknown),
       ];
     };
     const before = await seen();
     for (const who of ROLES.filter((role) => !READERS.includes(role))) {
-      const answer = await requestOf(as(scene.cast, who), method, path(talk, scene)).send(body);
+      const answer = await requestOf(as(scene.cast, who), method, path(parent, scene)).send(body);
       expect([who, answer.status]).toEqual([who, who === 'anonymous' && answer.status === 401 ? 401 : 404]);
       expect([who, answer.text]).toEqual([
         who,
@@ -330,11 +338,11 @@ describe.each(['issue', 'epic'] as const)('whoever may not read an internal note
   });
 });
 
-/** What names a thing that may be hidden. Shape: `named` is the secret, or one that there is not. */
-type Attempt = readonly [Method, path: (scene: Scene, named: Thing) => string, body?: (named: Thing) => object];
+/** Requests that refer to a target that may be hidden. Shape: `named` is the secret, or a missing target. */
+type Attempt = readonly [Method, path: (scene: Scene, named: Target) => string, body?: (named: Target) => object];
 const below = (kind: Kind): readonly Attempt[] => {
-  const one = ({ list }: Scene, { iid }: Thing): string => `${list}/${iid}`;
-  const talk = (scene: Scene, named: Thing): string => talkOf(kind, scene, named);
+  const one = ({ list }: Scene, { iid }: Target): string => `${list}/${iid}`;
+  const parent = (scene: Scene, named: Target): string => notesParentOf(kind, scene, named);
   return [
     ['GET', one],
     ['PUT', one, () => ({ title: 'x' })],
@@ -344,23 +352,23 @@ const below = (kind: Kind): readonly Attempt[] => {
     ['POST', (s, n) => `${one(s, n)}/award_emoji`, () => ({ name: 'tada' })],
     ...['/notes', '/discussions', '/resource_label_events', '/resource_state_events'].map((tail): Attempt => [
       'GET',
-      (s, n) => talk(s, n) + tail,
+      (s, n) => parent(s, n) + tail,
     ]),
     ...['/notes', '/discussions'].map((tail): Attempt => [
       'POST',
-      (s, n) => talk(s, n) + tail,
+      (s, n) => parent(s, n) + tail,
       () => ({ body: '/close' }),
     ]),
-    ['GET', (s, n) => `${talk(s, n)}/notes/${s.note}`],
-    ['PUT', (s, n) => `${talk(s, n)}/notes/${s.note}`, () => ({ body: 'x' })],
-    ['DELETE', (s, n) => `${talk(s, n)}/notes/${s.note}`],
-    ['POST', (s, n) => `${talk(s, n)}/discussions/${s.discussion}/notes`, () => ({ body: 'x' })],
+    ['GET', (s, n) => `${parent(s, n)}/notes/${s.note}`],
+    ['PUT', (s, n) => `${parent(s, n)}/notes/${s.note}`, () => ({ body: 'x' })],
+    ['DELETE', (s, n) => `${parent(s, n)}/notes/${s.note}`],
+    ['POST', (s, n) => `${parent(s, n)}/discussions/${s.discussion}/notes`, () => ({ body: 'x' })],
     ['POST', (s, n) => `${one(s, n)}/notes/${s.note}/award_emoji`, () => ({ name: 'tada' })],
   ];
 };
-const say =
-  (body: (named: Thing) => string) =>
-  (named: Thing): object => ({ body: body(named) });
+const noteBody =
+  (body: (named: Target) => string) =>
+  (named: Target): object => ({ body: body(named) });
 const ATTEMPTS: Readonly<Record<Kind, readonly Attempt[]>> = {
   issue: [
     ...below('issue'),
@@ -369,48 +377,45 @@ const ATTEMPTS: Readonly<Record<Kind, readonly Attempt[]>> = {
     ),
     ['POST', ({ list }, { iid }) => `${list}/${iid}/move`, () => ({ to_project_id: 1 })],
     ['POST', ({ list }, { iid }) => `${list}/${iid}/add_spent_time`, () => ({ duration: '1h' })],
-    ['POST', (s) => `${shownAt(s)}/links`, ({ iid }) => ({ target_issue_iid: iid })],
+    ['POST', (s) => `${visiblePath(s)}/links`, ({ iid }) => ({ target_issue_iid: iid })],
     ['POST', (s, { id }) => `${s.group}/epics/${s.child.iid}/issues/${id}`],
-    ['POST', (s) => `${shownAt(s)}/notes`, say(({ iid }) => `/relate #${iid}`)],
-    ['POST', (s) => `${shownAt(s)}/notes`, say(({ iid }) => `/duplicate #${iid}`)],
+    ['POST', (s) => `${visiblePath(s)}/notes`, noteBody(({ iid }) => `/relate #${iid}`)],
+    ['POST', (s) => `${visiblePath(s)}/notes`, noteBody(({ iid }) => `/duplicate #${iid}`)],
   ],
   epic: [
     ...below('epic'),
     ...['/epics', '/links', '/issues'].map((tail): Attempt => ['GET', ({ list }, { iid }) => `${list}/${iid}${tail}`]),
     ['POST', ({ list }, { iid }) => `${list}/${iid}/epics`, () => ({ title: 'x' })],
     ['POST', (s, { iid }) => `${s.list}/${iid}/epics/${s.child.id}`],
-    ['POST', (s, { iid }) => `${s.list}/${iid}/issues/${s.served.id}`],
-    ['POST', (s, { id }) => `${shownAt(s)}/epics/${id}`],
-    ['DELETE', (s, { id }) => `${shownAt(s)}/epics/${id}`],
-    ['PUT', (s) => shownAt(s), ({ id }) => ({ parent_id: id })],
-    ['PUT', (s) => `${s.project}/issues/${s.served.iid}`, ({ id }) => ({ epic_id: id })],
+    ['POST', (s, { iid }) => `${s.list}/${iid}/issues/${s.epicIssue.id}`],
+    ['POST', (s, { id }) => `${visiblePath(s)}/epics/${id}`],
+    ['DELETE', (s, { id }) => `${visiblePath(s)}/epics/${id}`],
+    ['PUT', (s) => visiblePath(s), ({ id }) => ({ parent_id: id })],
+    ['PUT', (s) => `${s.project}/issues/${s.epicIssue.iid}`, ({ id }) => ({ epic_id: id })],
     ['POST', (s) => `${s.project}/issues`, ({ id }) => ({ title: 'x', epic_id: id })],
-    ['POST', (s) => `${talkOf('epic', s, s.shown)}/notes`, say(({ iid }) => `/child_epic &${iid}`)],
-    ['POST', (s) => `${talkOf('epic', s, s.shown)}/notes`, say(({ iid }) => `/parent_epic &${iid}`)],
-    ['POST', (s) => `${s.project}/issues/${s.served.iid}/notes`, say(({ iid }) => `/epic &${iid}`)],
+    ['POST', (s) => `${notesParentOf('epic', s, s.visible)}/notes`, noteBody(({ iid }) => `/child_epic &${iid}`)],
+    ['POST', (s) => `${notesParentOf('epic', s, s.visible)}/notes`, noteBody(({ iid }) => `/parent_epic &${iid}`)],
+    ['POST', (s) => `${s.project}/issues/${s.epicIssue.iid}/notes`, noteBody(({ iid }) => `/epic &${iid}`)],
   ],
 };
 
-describe.each(Object.keys(ATTEMPTS) as Kind[])('whoever may not know of an %s', (kind) => {
+describe.each(Object.keys(ATTEMPTS) as Kind[])('a caller who cannot read an %s', (kind) => {
   let scene: Scene;
   beforeAll(async () => void (scene = await sceneOf(kind, false)), 120_000);
   const attempts = ATTEMPTS[kind].map((attempt) => [attempt[0], attempt] as const);
-  test.each(attempts)(
-    'hears by %s what they hear where there is nothing',
-    async (method, [, path, body = () => ({})]) => {
-      const missing: Thing = { id: 999_998, iid: 999_997 };
-      for (const who of ['anonymous', 'stranger', 'external', 'guest'] as const) {
-        const hear = async (named: Thing): Promise<unknown> => {
-          const { status, text } = await requestOf(as(scene.cast, who), method, path(scene, named)).send(body(named));
-          return [
-            path(scene, missing),
-            who,
-            status,
-            text.replaceAll(String(named.iid), 'IID').replaceAll(String(named.id), 'ID'),
-          ];
-        };
-        expect(await hear(scene.hushed)).toEqual(await hear(missing));
-      }
-    },
-  );
+  test.each(attempts)('gets for %s the answer for a missing target', async (method, [, path, body = () => ({})]) => {
+    const missing: Target = { id: 999_998, iid: 999_997 };
+    for (const who of ['anonymous', 'stranger', 'external', 'guest'] as const) {
+      const ask = async (named: Target): Promise<unknown> => {
+        const { status, text } = await requestOf(as(scene.cast, who), method, path(scene, named)).send(body(named));
+        return [
+          path(scene, missing),
+          who,
+          status,
+          text.replaceAll(String(named.iid), 'IID').replaceAll(String(named.id), 'ID'),
+        ];
+      };
+      expect(await ask(scene.secret)).toEqual(await ask(missing));
+    }
+  });
 });

@@ -1,7 +1,7 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import { VISIBILITIES } from '@rookery/kernel';
 import type { Role, Visibility } from '@rookery/kernel';
-import type { SeededService, SeededUser, Standing } from '@rookery/testing';
+import type { SeededService, SeededUser, RoleCase } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 import { snippetActions } from '../support/snippet-actions';
 import type { ShownSnippet } from '../support/snippet-actions';
@@ -25,11 +25,11 @@ const STANDINGS = [
   'developer',
   'maintainer',
   'admin',
-] as const satisfies readonly Standing[];
+] as const satisfies readonly RoleCase[];
 type Stands = (typeof STANDINGS)[number];
 const MEMBERS: readonly Stands[] = ['guest', 'planner', 'reporter', 'developer', 'maintainer', 'admin'];
 
-/** Who stands like this to the project; null is anonymous. */
+/** Returns a user with this role case in the project; null for anonymous. */
 async function personOf(standing: Stands, project: DirectoryProject | null): Promise<SeededUser | null> {
   if (standing === 'anonymous') return null;
   const user = await service.seed.user({ admin: standing === 'admin', external: standing === 'external' });
@@ -39,8 +39,8 @@ async function personOf(standing: Stands, project: DirectoryProject | null): Pro
   return user;
 }
 
-/** Whom a visibility lets in; of project and snippet the stricter counts. */
-const LET_IN: Record<Visibility, readonly Stands[]> = {
+/** Role cases with access by visibility; the stricter of project and snippet applies. */
+const ALLOWED: Record<Visibility, readonly Stands[]> = {
   private: MEMBERS,
   internal: ['outsider', ...MEMBERS],
   public: STANDINGS,
@@ -54,37 +54,40 @@ describe.each(VISIBILITIES)('in a %s project', (level) => {
     for (const visibility of VISIBILITIES) snippets.set(visibility, await made(admin, project, { visibility }));
   });
 
-  test.each(STANDINGS)('%s reads by project and snippet, in lists and alone', async (standing) => {
-    const who = await personOf(standing, project);
-    const isIn = LET_IN[level].includes(standing);
-    const readable = VISIBILITIES.filter((one) => isIn && LET_IN[one].includes(standing));
-    const list = await by(who).get(at(project));
-    expect(list.status).toBe(isIn ? 200 : 404);
-    const shown = isIn ? (list.body as ShownSnippet[]).map(({ visibility }) => visibility) : [];
-    expect([...shown].reverse()).toEqual(readable);
-    if (isIn) expect(list.headers['x-total']).toBe(String(readable.length));
-    for (const [visibility, { id }] of snippets) {
-      for (const tail of ['', '/raw', '/files/main/a.txt/raw']) {
-        const { status, body } = await by(who).get(at(project, `/${id}${tail}`));
-        expect([visibility, tail, status]).toEqual([visibility, tail, readable.includes(visibility) ? 200 : 404]);
-        if (status === 404) expect(body).toEqual({ message: `404 ${isIn ? 'Snippet' : 'Project'} Not Found` });
+  test.each(STANDINGS)(
+    '%s reads by the visibility of project and snippet, in lists and single answers',
+    async (standing) => {
+      const who = await personOf(standing, project);
+      const isIn = ALLOWED[level].includes(standing);
+      const readable = VISIBILITIES.filter((one) => isIn && ALLOWED[one].includes(standing));
+      const list = await by(who).get(at(project));
+      expect(list.status).toBe(isIn ? 200 : 404);
+      const shown = isIn ? (list.body as ShownSnippet[]).map(({ visibility }) => visibility) : [];
+      expect([...shown].reverse()).toEqual(readable);
+      if (isIn) expect(list.headers['x-total']).toBe(String(readable.length));
+      for (const [visibility, { id }] of snippets) {
+        for (const tail of ['', '/raw', '/files/main/a.txt/raw']) {
+          const { status, body } = await by(who).get(at(project, `/${id}${tail}`));
+          expect([visibility, tail, status]).toEqual([visibility, tail, readable.includes(visibility) ? 200 : 404]);
+          if (status === 404) expect(body).toEqual({ message: `404 ${isIn ? 'Snippet' : 'Project'} Not Found` });
+        }
       }
-    }
-  });
+    },
+  );
 
   const WRITERS: readonly Stands[] = ['reporter', 'developer', 'maintainer', 'admin'];
-  const KEEPERS: readonly Stands[] = ['maintainer', 'admin'];
+  const MAINTAINERS: readonly Stands[] = ['maintainer', 'admin'];
   test.each(STANDINGS)('%s writes by role', async (standing) => {
     const who = await personOf(standing, project);
-    const isIn = LET_IN[level].includes(standing);
+    const isIn = ALLOWED[level].includes(standing);
     const status = (may: boolean, reads: boolean): number =>
       standing === 'anonymous' ? 401 : may ? 200 : reads ? 403 : 404;
     const creation = await by(who).post(at(project)).send(wish());
     expect(creation.status).toBe(WRITERS.includes(standing) ? 201 : status(false, isIn));
-    const mayChange = KEEPERS.includes(standing);
+    const mayChange = MAINTAINERS.includes(standing);
     for (const visibility of VISIBILITIES) {
       const { id } = await made(admin, project, { visibility });
-      const reads = isIn && LET_IN[visibility].includes(standing);
+      const reads = isIn && ALLOWED[visibility].includes(standing);
       const change = await by(who)
         .put(at(project, `/${id}`))
         .send({ description: standing });
@@ -94,7 +97,7 @@ describe.each(VISIBILITIES)('in a %s project', (level) => {
     }
   });
 
-  test('authors change and delete their own while they see it', async () => {
+  test('authors change and delete their own while they can see it', async () => {
     const author = await service.seed.user();
     const membership = await service.seed.member(author, project, 'reporter');
     const [own, hidden] = [await made(author, project, { visibility: 'public' }), await made(author, project)];
@@ -124,7 +127,7 @@ test.each([
   ['disabled', 'maintainer', false],
   ['private', 'outsider', false],
   ['private', 'guest', true],
-] as const)('where snippets are %s, %s reads: %s', async (access, standing, reads) => {
+] as const)('if the access level of snippets is %s, %s reads: %s', async (access, standing, reads) => {
   const project = await service.seed.project({ visibility: 'public' });
   const { id } = await made(admin, project, { visibility: 'public' });
   const who = await personOf(standing, project);
@@ -147,7 +150,7 @@ test.each([
   }
 });
 
-test('an archived project shows its snippets and keeps them', async () => {
+test('snippets of an archived project are read only', async () => {
   const project = await service.seed.project();
   const owner = await service.seed.user();
   await service.seed.member(owner, project, 'owner');
@@ -167,7 +170,7 @@ test('an archived project shows its snippets and keeps them', async () => {
   }
 });
 
-describe('of a person', () => {
+describe('a personal snippet', () => {
   const READERS: Record<Visibility, readonly (Stands | 'author')[]> = {
     private: ['author', 'admin'],
     internal: ['author', 'outsider', 'admin'],
@@ -175,7 +178,7 @@ describe('of a person', () => {
   };
 
   test.each(['anonymous', 'external', 'outsider', 'author', 'admin'] as const)(
-    '%s has their part',
+    '%s reads and writes by visibility and authorship',
     async (standing) => {
       const author = await service.seed.user();
       const who = standing === 'author' ? author : await personOf(standing, null);
@@ -199,7 +202,7 @@ describe('of a person', () => {
     },
   );
 
-  test('nobody adds any without a token, nor external people', async () => {
+  test('cannot be created without a token, or by external users', async () => {
     const post = (who: SeededUser | null) => by(who).post(at(null)).send(wish());
     expect((await post(null).expect(401)).body).toEqual({ message: '401 Unauthorized' });
     const external = await service.seed.user({ external: true });
@@ -207,7 +210,7 @@ describe('of a person', () => {
     await post(await service.seed.user({ external: true, admin: true })).expect(201);
   });
 
-  test('a token that only reads does no more', async () => {
+  test('cannot be changed with a read-only token', async () => {
     const reader = { ...service.seed.viewer(await service.seed.user()), scopes: ['read_api'] };
     await service.app.as(reader).get(at(null)).expect(200);
     expect((await service.app.as(reader).post(at(null)).send(wish()).expect(403)).body).toMatchObject({
@@ -216,7 +219,7 @@ describe('of a person', () => {
   });
 });
 
-test('the list of all shows what its reader sees, in projects and of people', async () => {
+test('the instance-wide list contains all visible snippets, of projects and personal', async () => {
   const before = await service.database.query<{ id: number }>('select max(id) as id from snippets');
   const since = before[0]!.id ?? 0;
   const author = await service.seed.user();

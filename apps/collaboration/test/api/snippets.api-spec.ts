@@ -20,7 +20,7 @@ beforeEach(async () => {
   person = await service.seed.user();
 });
 
-/** A person and a place where they may do anything: a project, or their own. */
+/** A user and a place in which they have all permissions: a project, or null for personal snippets. */
 const PLACES = ['a project', 'a person'] as const;
 type Place = (typeof PLACES)[number];
 const placed = (place: Place) =>
@@ -39,7 +39,7 @@ const change = (place: Place, snippet: ShownSnippet, over: Record<string, unknow
   agent(place).put(path(place, snippet)).send(over);
 const namesOf = ({ files }: ShownSnippet): string[] => files.map((file) => file.path);
 
-test('a snippet of a project is shown whole', async () => {
+test('a project snippet is shown completely', async () => {
   const files = [
     { file_path: 'src/b ä.txt', content: 'Beta' },
     { file_path: 'a.txt', content: 'Alpha' },
@@ -90,7 +90,7 @@ test('a snippet of a project is shown whole', async () => {
   expect((await by(cast.guest).get(`/api/v4/projects/${encodeURIComponent(home)}/snippets/${id}`)).body).toEqual(body);
 });
 
-test('a personal snippet is private, of no project, and has addresses of its own', async () => {
+test('a personal snippet is private by default, has no project, and its own URLs', async () => {
   const { visibility: _, ...rest } = wish();
   const { body } = await by(person).post('/api/v4/snippets').send(rest).expect(201);
   const page = `http://localhost:8080/-/snippets/${(body as ShownSnippet).id}`;
@@ -111,7 +111,7 @@ test('a personal snippet is private, of no project, and has addresses of its own
   ).toEqual(body);
 });
 
-test('personal lists are of the caller, or of what is public, between two days', async () => {
+test("personal lists contain the caller's or public snippets, between two times", async () => {
   const other = await service.seed.user();
   const own = [await made(person, null), await made(person, null, { visibility: 'public' })];
   await made(cast.reporter, project, { visibility: 'public' });
@@ -137,7 +137,7 @@ test('personal lists are of the caller, or of what is public, between two days',
 });
 
 describe.each(PLACES)('of %s', (place) => {
-  test('raw text comes as it was sent, to be stored, whatever it is', async () => {
+  test('raw text is returned unchanged as an attachment', async () => {
     const html = '<script>alert("ä 🐦")</script>\r\n\n';
     const snippet = await makeIn(place, { files: [{ file_path: 'x/a "ä".html', content: html }] });
     for (const tail of [
@@ -163,7 +163,7 @@ describe.each(PLACES)('of %s', (place) => {
     }
   });
 
-  test('there is nothing elsewhere', async () => {
+  test('it is 404 in other places', async () => {
     const snippet = await makeIn(place);
     const refusalOf = async (tail: string) =>
       (
@@ -201,7 +201,7 @@ describe.each(PLACES)('of %s', (place) => {
     });
   });
 
-  test('a single file may be said without a list', async () => {
+  test('a single file can be given without a list', async () => {
     const { files: _, ...rest } = wish();
     const { body } = await agent(place)
       .post(at(placed(place).of))
@@ -228,7 +228,7 @@ describe.each(PLACES)('of %s', (place) => {
     }
   });
 
-  test('files are changed in the order of the wishes, all or none', async () => {
+  test('file actions are applied in order, all or none', async () => {
     const contents = { 'a.txt': 'Alpha', 'b.txt': 'Beta', 'c.txt': 'Gamma' };
     const files = Object.entries(contents).map(([file_path, content]) => ({ file_path, content }));
     const snippet = await makeIn(place, { files });
@@ -258,7 +258,7 @@ describe.each(PLACES)('of %s', (place) => {
     expect(await seen()).toEqual(['Beta', 'Alpha again', 'Delta again']);
   });
 
-  test('what is so already is no change', async () => {
+  test('a change to the current values changes nothing', async () => {
     const snippet = await makeIn(place);
     await service.database.query(`update snippets set updated_at = '2020-01-01' where id = $1`, [snippet.id]);
     for (const same of [{ title: 'A title ' }, { visibility: 'private' }, { file_name: 'a.txt' }, { files: [] }]) {
@@ -293,7 +293,7 @@ describe.each(PLACES)('of %s', (place) => {
     ['a blank content', { files: undefined, content: ' ', file_name: 'a' }, { error: 'content is empty' }],
     ['a file without content', { files: [{ file_path: 'a' }] }, { error: 'files[0][content] is missing' }],
     ['a file without a path', { files: [{ content: 'a' }] }, { error: 'files[0][file_path] is missing' }],
-    ['a path that leads out', { files: [{ file_path: '../a', content: 'x' }] }, { message: { files: ['have a path that is invalid'] } }],
+    ['a path outside the snippet', { files: [{ file_path: '../a', content: 'x' }] }, { message: { files: ['have a path that is invalid'] } }],
     ['a path with a line break', { files: [{ file_path: 'a\r\nSet-Cookie: x', content: 'x' }] }, { message: { files: ['have a path that is invalid'] } }],
     ['a path twice', { files: [{ file_path: 'a', content: 'x' }, { file_path: 'a', content: 'x' }] }, { message: { files: ['have a already'] } }],
     ['eleven files', { files: Array.from({ length: 11 }, (_, at) => ({ file_path: `${at}`, content: 'x' })) }, { message: { files: ['are too many (maximum is 10)'] } }],
@@ -309,12 +309,12 @@ describe.each(PLACES)('of %s', (place) => {
     ['another action', { files: [{ action: 'chmod' }] }, { error: 'files[0][action] does not have a valid value' }],
     ['no path', { files: [{ action: 'update', content: 'x' }] }, { message: { files: ['have an action without file_path'] } }],
     ['the last file', { files: [{ action: 'delete', file_path: 'a.txt' }] }, { message: { files: ["can't be blank"] } }],
-    ['a name that leads out', { file_name: '..' }, { message: { files: ['have a path that is invalid'] } }],
+    ['a name outside the snippet', { file_name: '..' }, { message: { files: ['have a path that is invalid'] } }],
   ])('a change by %s is refused', async (_, over, expected) => {
     expect((await change(place, await makeIn(place), over).expect(400)).body).toEqual(expected);
   }); // oxfmt-ignore
 
-  test('it is deleted, unless it changed meanwhile', async () => {
+  test('it is deleted, unless it changed since If-Unmodified-Since', async () => {
     const snippet = await makeIn(place);
     const remove = (since?: string) => {
       const request = agent(place).delete(path(place, snippet));
@@ -327,13 +327,13 @@ describe.each(PLACES)('of %s', (place) => {
     expect((await remove().expect(404)).body).toEqual({ message: '404 Snippet Not Found' });
     const left = await service.database.query('select 1 from snippet_files where snippet_id = $1', [snippet.id]);
     expect(left).toEqual([]);
-    const told = (await eventsOf(service.database, 'collaboration.snippet.deleted.v1')).at(-1);
+    const deleted = (await eventsOf(service.database, 'collaboration.snippet.deleted.v1')).at(-1);
     const event = { snippet_id: snippet.id, snippet_iid: null, project_id: project.id };
-    if (place === 'a project') expect(told).toEqual(event);
-    else expect(told).not.toMatchObject({ snippet_id: snippet.id });
+    if (place === 'a project') expect(deleted).toEqual(event);
+    else expect(deleted).not.toMatchObject({ snippet_id: snippet.id });
   });
 
-  test('administrators are told with what and from where it was made', async () => {
+  test('administrators see the user agent and address of its creation', async () => {
     const post = agent(place).post(at(placed(place).of));
     const from = { 'user-agent': `Nest/1 ${'x'.repeat(300)}`, 'x-forwarded-for': '192.0.2.7' };
     const snippet = (
@@ -371,7 +371,7 @@ describe.each(PLACES)('of %s', (place) => {
   });
 });
 
-test('a project wants a visibility', async () => {
+test('a project snippet needs a visibility', async () => {
   const sent = wish({ visibility: undefined });
   expect((await by(cast.owner).post(at(project)).send(sent).expect(400)).body).toEqual({
     error: 'visibility is missing',
@@ -390,7 +390,7 @@ describe('the list of a project', () => {
   paging(() => ({ app: service.app, viewer: service.seed.viewer(owner), path: at(many), rows: 7 }));
 });
 
-describe('the own list', () => {
+describe("the caller's list", () => {
   let owner: SeededUser;
   beforeAll(async () => {
     owner = await service.seed.user();

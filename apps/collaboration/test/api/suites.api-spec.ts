@@ -1,7 +1,7 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Role, Viewer, Visibility } from '@rookery/kernel';
 import { foreignId, paging, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
-import type { SeededService, Standing } from '@rookery/testing';
+import type { SeededService, RoleCase } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
 let service: SeededService;
@@ -27,9 +27,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A viewer who stands like this to a project of this visibility with one issue. */
+/** A viewer with this role case in a project of this visibility with one issue. */
 const places = new Map<Visibility, Promise<{ project: DirectoryProject; iid: number }>>();
-async function standpoint(level: Visibility, standing: Standing, suffix: (iid: number) => string) {
+async function viewerOfIssue(level: Visibility, standing: RoleCase, suffix: (iid: number) => string) {
   if (!places.has(level)) places.set(level, place(level));
   const { project: there, iid } = await places.get(level)!;
   return { viewer: await viewerAt(there, standing), path: `/api/v4/projects/${there.id}/issues${suffix(iid)}` };
@@ -41,7 +41,7 @@ async function place(level: Visibility) {
   return { project: there, iid: (await made(`/api/v4/projects/${there.id}/issues`, { title: 'x' }, admin)).iid };
 }
 
-async function viewerAt(there: DirectoryProject, standing: Standing): Promise<Viewer> {
+async function viewerAt(there: DirectoryProject, standing: RoleCase): Promise<Viewer> {
   if (standing === 'anonymous') return service.seed.anonymous();
   const user = await service.seed.user({ admin: standing === 'admin', external: standing === 'external' });
   if (!['admin', 'external', 'outsider'].includes(standing)) await service.seed.member(user, there, standing as Role);
@@ -50,16 +50,20 @@ async function viewerAt(there: DirectoryProject, standing: Standing): Promise<Vi
 
 describe('the list of issues', () => {
   paging(() => ({ app: app(), viewer: owner, path: issues(), query: { state: 'opened', sort: 'asc' }, rows: 7 }));
-  visibility({ app, from: (level, standing) => standpoint(level, standing, () => '') });
+  visibility({ app, from: (level, standing) => viewerOfIssue(level, standing, () => '') });
 });
 
 describe('one issue', () => {
-  visibility({ app, from: (level, standing) => standpoint(level, standing, (iid) => `/${iid}`) });
+  visibility({ app, from: (level, standing) => viewerOfIssue(level, standing, (iid) => `/${iid}`) });
 });
 
 describe('the list of notes', () => {
   paging(() => ({ app: app(), viewer: owner, path: notes(), query: { order_by: 'updated_at' }, rows: 7 }));
-  visibility({ app, from: (level, standing) => standpoint(level, standing, (iid) => `/${iid}/notes`), anonymous: 401 });
+  visibility({
+    app,
+    from: (level, standing) => viewerOfIssue(level, standing, (iid) => `/${iid}/notes`),
+    anonymous: 401,
+  });
 });
 
 describe('opening an issue', () => {

@@ -2,8 +2,8 @@ import type { DirectoryProject } from '@rookery/contracts';
 import type { Role, Visibility } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { foreignId, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
-import type { SeededService, Standing } from '@rookery/testing';
-import { durationSql, durationText } from '../../src/planning/time-tracking/durations';
+import type { SeededService, RoleCase } from '@rookery/testing';
+import { durationSql, formatDuration } from '../../src/planning/time-tracking/durations';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
@@ -32,16 +32,16 @@ const post = (what: string, fields: Record<string, unknown> = {}, name: keyof Ca
 const stats = (estimate: number, spent: number) => ({
   time_estimate: estimate,
   total_time_spent: spent,
-  human_time_estimate: durationText(estimate),
-  human_total_time_spent: durationText(spent),
+  human_time_estimate: formatDuration(estimate),
+  human_total_time_spent: formatDuration(spent),
 });
 const notes = async (): Promise<string[]> => {
   const { body } = await as('guest').get(at('/notes')).query({ sort: 'asc' }).expect(200);
   return (body as { body: string; system: boolean }[]).map((note) => `${note.system} ${note.body}`);
 };
 
-describe('estimating', () => {
-  test('says how long it takes, anew and no more', async () => {
+describe('an estimate', () => {
+  test('is set, replaced and reset', async () => {
     expect((await as('guest').get(at('/time_stats')).expect(200)).body).toEqual(stats(0, 0));
     const estimated = await post('time_estimate', { duration: '3h 30m' }).expect(200);
     expect(estimated.body).toEqual({
@@ -78,8 +78,8 @@ describe('estimating', () => {
   });
 });
 
-describe('spending', () => {
-  test('adds up, takes away and is forgotten', async () => {
+describe('time spent', () => {
+  test('is added, subtracted and reset', async () => {
     await post('time_estimate', { duration: '2h' }).expect(200);
     expect((await post('add_spent_time', { duration: '1h' }).expect(201)).body).toEqual(stats(2 * HOUR, HOUR));
     expect((await post('add_spent_time', { duration: '-30m' }).expect(201)).body).toEqual(stats(2 * HOUR, HOUR / 2));
@@ -107,7 +107,7 @@ describe('spending', () => {
     expect(await notes()).toEqual(['true added 1h of time spent']);
   });
 
-  test('loses nothing of what comes at once', async () => {
+  test('is summed exactly with concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post('add_spent_time', { duration: '1m' })));
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(201));
     expect((await as('guest').get(at('/time_stats'))).body).toEqual(stats(0, 20 * 60));
@@ -115,7 +115,7 @@ describe('spending', () => {
   });
 });
 
-test('issues show it, in lists too, and as changed by it', async () => {
+test('issues show time statistics, in lists too, and updated_at changes', async () => {
   const before = (await as('guest').get(at())).body as { updated_at: string };
   await post('time_estimate', { duration: '1mo 1w 1d 1h 1m 1s' }).expect(200);
   await post('add_spent_time', { duration: '61s' }).expect(201);
@@ -130,16 +130,16 @@ test('issues show it, in lists too, and as changed by it', async () => {
   expect(listed.body).toMatchObject([{ time_stats: wanted }]);
 });
 
-test('the database writes durations as the notes do', async () => {
+test('the database formats durations as notes do', async () => {
   const seconds = [0, 1, 59, 60, 3599, HOUR, 8 * HOUR, 40 * HOUR, 160 * HOUR, 209 * HOUR + 61, 2_147_483_647];
   const written = await service.database.query<{ text: string | null }>(
     `select ${durationSql('s')} as text from unnest($1::integer[]) with ordinality as of (s, place) order by place`,
     [seconds],
   );
-  expect(written.map(({ text }) => text)).toEqual(seconds.map(durationText));
+  expect(written.map(({ text }) => text)).toEqual(seconds.map(formatDuration));
 });
 
-describe('who', () => {
+describe('permissions', () => {
   const WRITES = ['time_estimate', 'add_spent_time', 'reset_time_estimate', 'reset_spent_time'];
   const places = new Map<Visibility, Promise<{ there: DirectoryProject; iid: number }>>();
   async function place(level: Visibility) {
@@ -147,7 +147,7 @@ describe('who', () => {
     const { body } = await as('admin').post(`/api/v4/projects/${there.id}/issues`).send({ title: 'x' }).expect(201);
     return { there, iid: (body as { iid: number }).iid };
   }
-  async function from(level: Visibility, standing: Standing, tail: string) {
+  async function from(level: Visibility, standing: RoleCase, tail: string) {
     if (!places.has(level)) places.set(level, place(level));
     const { there, iid } = await places.get(level)!;
     const path = `/api/v4/projects/${there.id}/issues/${iid}/${tail}`;
@@ -156,10 +156,10 @@ describe('who', () => {
     if (standing in ACCESS_LEVELS) await service.seed.member(user, there, standing as Role);
     return { viewer: service.seed.viewer(user), path };
   }
-  describe('reads', () => {
+  describe('for reading', () => {
     visibility({ app: () => service.app, from: (level, standing) => from(level, standing, 'time_stats') });
   });
-  describe('estimates', () => {
+  describe('for estimates', () => {
     visibility({
       app: () => service.app,
       from: async (level, standing) => {
@@ -171,7 +171,7 @@ describe('who', () => {
     });
   });
 
-  test('may do one of these may do all, the author and assignees have no exception', async () => {
+  test('are the same for all writes, without exceptions for the author and assignees', async () => {
     issue = await anIssue({ assignee_ids: [cast.guest.id] }, cast.stranger);
     for (const what of WRITES) {
       for (const name of ['guest', 'stranger', 'external'] as const)
@@ -182,7 +182,7 @@ describe('who', () => {
     }
   });
 
-  test('may not know of the issue is told so, of its times as well', async () => {
+  test('give 404 for users who cannot read the issue', async () => {
     issue = await anIssue({ confidential: true });
     await post('add_spent_time', { duration: '1h' }).expect(201);
     for (const name of ['guest', 'stranger', 'external'] as const) {
@@ -195,7 +195,7 @@ describe('who', () => {
     }
   });
 
-  test('finds nothing where issues are off, and changes nothing in an archive', async () => {
+  test('give 404 if issues are disabled, and 403 for writes in an archived project', async () => {
     await service.seed.put('projects', { ...project, issues_access_level: 'disabled' });
     await as('owner').get(at('/time_stats')).expect(404);
     await post('time_estimate', { duration: '1h' }).expect(404);
@@ -205,7 +205,7 @@ describe('who', () => {
     await service.seed.put('projects', project);
   });
 
-  test('writes too much is slowed down', async () => {
+  test('include the note limit', async () => {
     await service.database.query(
       `insert into note_creations (user_id, window_started_at, notes_count) values ($1, now() + interval '1 hour', 300)`,
       [cast.maintainer.id],

@@ -44,8 +44,8 @@ const actionsOf = async (user: SeededUser, query: Body = {}) =>
   (await todosOf(user, query)).map((todo) => todo.action_name);
 const at = (user: SeededUser) => `@${user.username}`;
 
-describe('an item', () => {
-  test('shows project, author, target as the issues API does, and the note', async () => {
+describe('a to-do', () => {
+  test('shows project, author, the target like the issues API, and the note', async () => {
     const issue = await anIssue({ title: 'Title "x"', assignee_ids: [cast.guest.id] });
     const note = await comment(issue, `look ${at(cast.reporter)} here`);
     const [todo] = await todosOf(cast.reporter);
@@ -89,7 +89,7 @@ describe('an item', () => {
     expect(todo!['target_url']).toMatch(/\/-\/issues\/\d+$/);
   });
 
-  test('is marked as done once, by its owner alone', async () => {
+  test('is marked as done once, only by its owner', async () => {
     const issue = await anIssue();
     await comment(issue, `a ${at(cast.guest)}`);
     const [todo] = await todosOf(cast.guest);
@@ -111,7 +111,7 @@ describe('an item', () => {
     await by(cast.guest).post('/api/v4/todos/999999/mark_as_done').expect(404);
   });
 
-  test('and all others are marked as done at once', async () => {
+  test('is marked as done with all others in one request', async () => {
     const issue = await anIssue({ assignee_ids: [cast.guest.id] });
     await comment(issue, `a ${at(cast.guest)} ${at(cast.reporter)}`);
     expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'assigned']);
@@ -121,7 +121,7 @@ describe('an item', () => {
     expect(await actionsOf(cast.reporter)).toEqual(['mentioned']);
   });
 
-  test('wants a token', async () => {
+  test('needs a token', async () => {
     const anonymous = service.app.as(service.seed.anonymous());
     for (const request of [
       anonymous.get('/api/v4/todos'),
@@ -134,7 +134,7 @@ describe('an item', () => {
   });
 });
 
-describe('items are raised', () => {
+describe('to-dos are created', () => {
   test('for each new assignee, the actor among them, and not twice while pending', async () => {
     const issue = await anIssue({ assignee_ids: [cast.owner.id, cast.guest.id] });
     expect(await actionsOf(cast.owner)).toEqual(['assigned']);
@@ -144,7 +144,7 @@ describe('items are raised', () => {
     expect(await actionsOf(cast.guest)).toEqual(['assigned']);
   });
 
-  test('as directly addressed when the name begins a line, and only so', async () => {
+  test('as directly addressed if the mention begins a line', async () => {
     const issue = await anIssue();
     await comment(
       issue,
@@ -155,19 +155,19 @@ describe('items are raised', () => {
     expect(await actionsOf(cast.reporter)).toEqual(['mentioned']);
   });
 
-  test('once for a text, again for the next, for oneself too, and not for code', async () => {
+  test('once per text, also for self-mentions, and not for code', async () => {
     const issue = await anIssue();
     await comment(issue, `a ${at(cast.guest)} ${at(cast.guest)} \`${at(cast.planner)}\` > ${at(cast.owner)}`);
     await comment(issue, `b ${at(cast.guest)}`);
     expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'mentioned']);
     expect(await actionsOf(cast.planner)).toEqual([]);
-    // The second comment settled the first self-mention.
+    // The second comment marked the first self-mention as done.
     expect(await actionsOf(cast.owner)).toEqual([]);
     await comment(issue, `note to ${at(cast.owner)}`);
     expect(await actionsOf(cast.owner)).toEqual(['mentioned']);
   });
 
-  test('by an edit for the newly named alone', async () => {
+  test('by an edit only for newly mentioned users', async () => {
     const group = await service.seed.group();
     await service.seed.member(cast.developer, group, 'guest');
     const issue = await anIssue({ description: `x ${at(cast.guest)} @${group.path}` });
@@ -185,7 +185,7 @@ describe('items are raised', () => {
     expect(counts).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('once for a text that was edited before the effect of its creation came', async () => {
+  test('once for a text that was edited before the creation event was handled', async () => {
     const issue = await anIssue({ description: 'x' });
     await worker.drained();
     await edit(issue, { description: `x ${at(cast.guest)}` });
@@ -204,7 +204,7 @@ describe('items are raised', () => {
       .get(Work)
       .run((tx) => worker.get(TodosConsumer).created({ tx, events: [{ ...late, data: event!.payload }] }));
     expect(await actionsOf(cast.guest)).toEqual(['mentioned']);
-    // Whom it names is judged by who changed it, not by who made it.
+    // Mentions are checked with the permissions of the editor, not of the author.
     const secret = await service.seed.group({ visibility: 'private' });
     const member = await service.seed.user();
     await service.seed.member(member, secret, 'guest');
@@ -232,7 +232,7 @@ describe('items are raised', () => {
     expect([await actionsOf(cast.guest), await actionsOf(cast.stranger)]).toEqual([['mentioned'], []]);
   });
 
-  test('not through a group that the author may not know of', async () => {
+  test('not for a group that the author cannot see', async () => {
     const secret = await service.seed.group({ visibility: 'private' });
     const member = await service.seed.user();
     await service.seed.member(member, secret, 'guest');
@@ -243,7 +243,7 @@ describe('items are raised', () => {
     expect(await actionsOf(member)).toEqual(['mentioned']);
   });
 
-  test('and not when somebody else changes what a member of it wrote', async () => {
+  test("and not when another user edits a member's text", async () => {
     const secret = await service.seed.group({ visibility: 'private' });
     const member = await service.seed.user();
     await service.seed.member(member, secret, 'guest');
@@ -259,13 +259,13 @@ describe('items are raised', () => {
       const { body } = await by(cast.owner).get(`${where}/participants`);
       return [actions, (body as { id: number }[]).some(({ id }) => id === member.id)];
     };
-    // Before the effects of the first text as well as after them.
+    // Both before and after the effects of the first text.
     expect(await change(cast.owner)).toEqual([[], false]);
     expect(await change(cast.owner)).toEqual([[], false]);
     expect(await change(cast.admin)).toEqual([['mentioned'], true]);
   });
 
-  test('title and description apart, each by whoever changed it last', async () => {
+  test('for title and description separately, each by its last editor', async () => {
     const secret = await service.seed.group({ visibility: 'private' });
     const members = await Promise.all([service.seed.user(), service.seed.user()]);
     for (const member of members) await service.seed.member(member, secret, 'guest');
@@ -280,25 +280,25 @@ describe('items are raised', () => {
     expect((body as { id: number }[]).map(({ id }) => id)).not.toContain(members[0]!.id);
     await edit(issue, { description: `hey @${secret.full_path}!` }, cast.admin);
     expect((await actions())[0]).toEqual(['mentioned']);
-    // Nobody is named by what somebody else said before.
+    // Earlier text of another user causes no mentions.
     await edit(issue, { title: `now @${secret.full_path}` });
     expect((await actions())[0]).toEqual(['mentioned']);
   });
 
-  test.each(['move', 'clone'])('nor when somebody else %ss what they wrote', async (verb) => {
+  test.each(['move', 'clone'])('not when another user %ss the issue with the text', async (verb) => {
     const secret = await service.seed.group({ visibility: 'private' });
     const member = await service.seed.user();
     await service.seed.member(member, secret, 'guest');
-    const beside = await service.seed.project();
+    const destination = await service.seed.project();
     const issue = await anIssue({ description: `hey @${secret.full_path} ${at(cast.guest)}` }, cast.maintainer);
     const { body: copied } = await by(cast.admin)
       .post(`/api/v4/projects/${project.id}/issues/${issue.iid}/${verb}`)
-      .send({ to_project_id: beside.id })
+      .send({ to_project_id: destination.id })
       .expect(201);
     expect([await actionsOf(member), (await actionsOf(cast.guest)).length]).toEqual([[], 2]);
-    const where = `/api/v4/projects/${beside.id}/issues/${copied.iid}`;
-    const { body: taking } = await by(cast.owner).get(`${where}/participants`).expect(200);
-    expect((taking as { id: number }[]).map(({ id }) => id)).not.toContain(member.id);
+    const where = `/api/v4/projects/${destination.id}/issues/${copied.iid}`;
+    const { body: expectedParticipants } = await by(cast.owner).get(`${where}/participants`).expect(200);
+    expect((expectedParticipants as { id: number }[]).map(({ id }) => id)).not.toContain(member.id);
     await by(cast.admin)
       .put(where)
       .send({ description: `you @${secret.full_path}` })
@@ -306,25 +306,29 @@ describe('items are raised', () => {
     expect(await actionsOf(member)).toEqual(['mentioned']);
   });
 
-  test('an internal note makes nobody take part by what they are elsewhere', async () => {
-    const boss = await service.seed.user({ admin: true });
+  test('an internal note adds no participants by roles in other projects', async () => {
+    const administrator = await service.seed.user({ admin: true });
     const issue = await anIssue();
     const where = `/api/v4/projects/${project.id}/issues/${issue.iid}`;
-    const say = (who: typeof boss, body: string) =>
+    const say = (who: typeof administrator, body: string) =>
       by(who).post(`${where}/notes`).send({ body, internal: true }).expect(201);
-    const takePart = async () => {
+    const participants = async () => {
       await worker.drained();
       const { body } = await by(cast.owner).get(`${where}/participants`);
       return (body as { id: number }[]).map(({ id }) => id);
     };
-    await say(cast.owner, `${at(boss)} ${at(cast.reporter)} ${at(cast.guest)}`);
-    const taking = await takePart();
-    expect([boss, cast.reporter, cast.guest].map(({ id }) => taking.includes(id))).toEqual([false, true, false]);
-    await say(boss, 'x');
-    expect(await takePart()).toContain(boss.id);
+    await say(cast.owner, `${at(administrator)} ${at(cast.reporter)} ${at(cast.guest)}`);
+    const taking = await participants();
+    expect([administrator, cast.reporter, cast.guest].map(({ id }) => taking.includes(id))).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    await say(administrator, 'x');
+    expect(await participants()).toContain(administrator.id);
   });
 
-  test('with @all not through a group that the author may not know of', async () => {
+  test('by @all not for a group that the author cannot see', async () => {
     const secret = await service.seed.group({ visibility: 'private' });
     const member = await service.seed.user();
     await service.seed.member(member, secret, 'guest');
@@ -345,7 +349,7 @@ describe('items are raised', () => {
     expect([await actionsOf(member), await takePart(issue)]).toEqual([['mentioned'], [true, false]]);
   });
 
-  test('for people, not for bots or the blocked', async () => {
+  test('for active users, not for bots', async () => {
     const others = [
       await service.seed.user({ state: 'blocked' }),
       await service.seed.user({ kind: 'project_bot' }),
@@ -359,7 +363,7 @@ describe('items are raised', () => {
     expect(rows).toEqual([]);
   });
 
-  test('for no more people than one text may reach', async () => {
+  test('for at most the maximum number of users per text', async () => {
     const other = await startWorker({
       databaseUrl: service.databaseUrl,
       nats,
@@ -381,7 +385,7 @@ describe('items are raised', () => {
   });
 });
 
-describe('items are settled', () => {
+describe('to-dos are done', () => {
   const waiting = async (): Promise<{ iid: number }> => {
     const issue = await anIssue({ assignee_ids: [cast.maintainer.id, cast.reporter.id] });
     expect([await actionsOf(cast.maintainer), await actionsOf(cast.reporter)]).toEqual([['assigned'], ['assigned']]);
@@ -394,8 +398,8 @@ describe('items are settled', () => {
     ['another description', (issue) => edit(issue, { description: 'Other' }, cast.maintainer), 'settled'],
     ['other assignees', (issue) => edit(issue, { assignee_ids: [cast.maintainer.id] }, cast.maintainer), 'settled'],
     ['another due date', (issue) => edit(issue, { due_date: '2026-12-24' }, cast.maintainer), 'waits'],
-    ['a comment of somebody else', (issue) => comment(issue, 'done', cast.owner), 'waits'],
-    ['closing by somebody else', (issue) => edit(issue, { state_event: 'close' }, cast.owner), 'waits'],
+    ['a comment of another user', (issue) => comment(issue, 'done', cast.owner), 'waits'],
+    ['closing by another user', (issue) => edit(issue, { state_event: 'close' }, cast.owner), 'waits'],
   ];
   test.each(acts)('or not by %s', async (_, act, outcome) => {
     const issue = await waiting();
@@ -404,17 +408,17 @@ describe('items are settled', () => {
     expect(await actionsOf(cast.reporter)).toEqual(['assigned']);
   });
 
-  test('not by taking the issue upon oneself', async () => {
+  test('not by self-assignment', async () => {
     const issue = await anIssue({ description: `x ${at(cast.maintainer)}` });
     await edit(issue, { assignee_ids: [cast.maintainer.id] }, cast.maintainer);
     expect(await actionsOf(cast.maintainer)).toEqual(['assigned', 'mentioned']);
   });
 
-  test('in whatever order the effects come', async () => {
+  test('in any order of the effects', async () => {
     const issue = await anIssue({ assignee_ids: [cast.maintainer.id] });
     await comment(issue, 'done', cast.maintainer);
     await worker.drained();
-    // As if the creation had been handled only now.
+    // Handles the creation event after the others.
     await service.database.query(`delete from todos`);
     const consumer = worker.get(TodosConsumer);
     const [event] = await service.database.query<{ event_id: string; payload: never }>(
@@ -435,7 +439,7 @@ describe('items are settled', () => {
   });
 });
 
-describe('items go', () => {
+describe('to-dos are deleted', () => {
   test('with their note, their issue, their project', async () => {
     const [one, two] = [await anIssue(), await anIssue({ assignee_ids: [cast.guest.id] })];
     const note = await comment(one, `a ${at(cast.guest)}`);
@@ -460,8 +464,8 @@ describe('items go', () => {
   });
 });
 
-describe('what may be seen', () => {
-  // Who has an item about it, by visibility of the project: mentions reach readers alone.
+describe('visibility', () => {
+  // Users with a to-do about each target, by project visibility: mentions reach only readers.
   const readers = {
     'a public issue': ['guest', 'planner', 'reporter', 'owner', 'admin', 'stranger', 'external'],
     'a confidential issue': ['planner', 'reporter', 'owner', 'admin'],
@@ -495,7 +499,7 @@ describe('what may be seen', () => {
     ],
     ['the account', () => service.seed.put('users', { ...cast.guest, state: 'blocked' })],
   ];
-  test.each(losses)('is gone at once with %s, in the list, the count and by id', async (what, lose) => {
+  test.each(losses)('ends at once with %s, in the list, the count and by id', async (what, lose) => {
     project = await service.seed.project({ visibility: 'private' });
     cast = await castOf(service.seed, project);
     const issue = await anIssue();
@@ -513,7 +517,7 @@ describe('what may be seen', () => {
     expect(row?.state).toBe('pending');
   });
 
-  test('of an internal note is gone at once for somebody who is no reporter any more', async () => {
+  test('of an internal note ends at once for a former reporter', async () => {
     const issue = await anIssue();
     await comment(issue, `secret ${at(cast.reporter)}`, cast.owner, { internal: true });
     await comment(issue, `open ${at(cast.reporter)}`);
@@ -531,7 +535,7 @@ describe('what may be seen', () => {
     await by(cast.reporter).post(`/api/v4/todos/${hidden!.id}/mark_as_done`).expect(404);
   });
 
-  test('is read by the state of the directory that the request asks for', async () => {
+  test('uses the directory version that the request needs', async () => {
     const stale = { ...service.seed.viewer(cast.guest), directory: { version: 1e9, epoch: 'seed' } };
     await service.app.as(stale, { waitMs: 1000 }).get('/api/v4/todos').expect(503);
   });
@@ -566,7 +570,7 @@ describe('filters', () => {
     await by(cast.guest).get('/api/v4/todos').query({ group_id: 'x' }).expect(400);
   });
 
-  test('leave the count to what is visible', async () => {
+  test('count only visible to-dos', async () => {
     const [open, closed] = [await anIssue(), await anIssue({ confidential: true, assignee_ids: [cast.guest.id] })];
     await comment(open, `x ${at(cast.guest)}`);
     await todosOf(cast.guest);
@@ -587,7 +591,7 @@ describe('pages', () => {
 });
 
 describe('an effect', () => {
-  test('happens once, although its event is delivered three times and its handler is run twice', async () => {
+  test('happens once, even if its event is delivered three times and its handler is run twice', async () => {
     const issue = await anIssue();
     const note = await comment(issue, `x ${at(cast.guest)}`);
     await worker.drained();
@@ -611,7 +615,7 @@ describe('an effect', () => {
   });
 });
 
-describe('answers in a thread', () => {
+describe('replies in a thread', () => {
   const threadsOf = ({ iid }: { iid: number }) => `/api/v4/projects/${project.id}/issues/${iid}/discussions`;
   const begin = async (issue: { iid: number }, body: string): Promise<{ id: string; notes: { id: number }[] }> =>
     (await by(cast.owner).post(threadsOf(issue)).send({ body }).expect(201)).body;
@@ -621,7 +625,7 @@ describe('answers in a thread', () => {
       .send({ body })
       .expect(201);
 
-  test('settle what this thread raised, a comment settles all', async () => {
+  test('mark to-dos of this thread as done, a comment marks all', async () => {
     const issue = await anIssue({ description: `see ${at(cast.guest)}` });
     const one = await begin(issue, `one ${at(cast.guest)}`);
     const other = await begin(issue, `other ${at(cast.guest)}`);
@@ -636,15 +640,15 @@ describe('answers in a thread', () => {
     expect(await todosOf(cast.guest)).toEqual([]);
   });
 
-  test('settle so whatever came first to be told', async () => {
+  test('do so in any order of the events', async () => {
     const issue = await anIssue();
     const one = await begin(issue, 'one');
     const other = await begin(issue, 'other');
     await worker.drained();
     await answer(issue, one, cast.guest);
     await worker.drained();
-    // The mentions happened before the answer, and are told after it.
-    const told = async (thread: { notes: { id: number }[] }) => {
+    // The mentions happened before the reply, and their events are redelivered after it.
+    const redeliver = async (thread: { notes: { id: number }[] }) => {
       const noteId = thread.notes[0]!.id;
       await service.database.query('update notes set body = $2 where id = $1', [noteId, `${at(cast.guest)} here`]);
       const data = { note_id: noteId, noteable_type: 'Issue', noteable_id: issue.id, noteable_iid: issue.iid };
@@ -664,8 +668,8 @@ describe('answers in a thread', () => {
       const effect = { events: [event] } as never as Parameters<TodosConsumer['noteCreated']>[0];
       await worker.get(Work).run((tx) => worker.get(TodosConsumer).noteCreated({ ...effect, tx }));
     };
-    await told(one);
-    await told(other);
+    await redeliver(one);
+    await redeliver(other);
     expect((await todosOf(cast.guest)).map((todo) => todo['target_url'])).toEqual([
       expect.stringMatching(new RegExp(`#note_${other.notes[0]!.id}$`)),
     ]);

@@ -28,7 +28,7 @@ async function todo(user: SeededUser, project: DirectoryProject, issueId: number
 }
 
 describe('GET /user_counts', () => {
-  it('is all zeros for somebody new', async () => {
+  it('is zero for a new user', async () => {
     const { status, body } = await counts(await service.seed.user());
     expect([status, body]).toEqual([
       200,
@@ -42,7 +42,7 @@ describe('GET /user_counts', () => {
     ]);
   });
 
-  it('counts open issues and pending to-dos that the caller may see', async () => {
+  it('counts visible open issues and pending to-dos', async () => {
     const [root, ada] = [await service.seed.user({ admin: true }), await service.seed.user()];
     const open = await service.seed.project({ visibility: 'public' });
     const closed = await service.seed.project({ visibility: 'private' });
@@ -66,7 +66,7 @@ describe('GET /user_counts', () => {
     expect((await counts(ada)).body).toMatchObject({ assigned_issues: 0, todos: 0 });
   });
 
-  it('needs a token of fitting scope', async () => {
+  it('needs a token with a sufficient scope', async () => {
     expect((await service.app.as(anonymousViewer()).get('/api/v4/user_counts')).body).toEqual({
       message: '401 Unauthorized',
     });

@@ -5,16 +5,16 @@ import { noteAuthorShape, personShape } from '../../src/base/noteables/person.sh
 const keysOf = (presenter: { readonly schema: { readonly [key: string]: unknown } }): string[] =>
   Object.keys(presenter.schema['properties'] as object);
 
-test('people look alike, whether PostgreSQL or the presenter writes them', () => {
+test('user summaries have the same keys from PostgreSQL and from the presenter', () => {
   expect(keysOf(personShape.presenter)).toEqual(keysOf(userSummary));
 });
 
-test('the author of a note is a person with an address and a date', () => {
+test('the author of a note is a user summary with e-mail and created_at', () => {
   expect(keysOf(noteAuthorShape.presenter)).toEqual([...keysOf(userSummary), 'email', 'created_at']);
-  // Of a private profile others are not told since when it is there.
+  // `created_at` of a private profile is hidden from other users.
   expect(noteAuthorShape.presenter.schema['required']).toEqual([...keysOf(userSummary), 'email']);
 });
 
-test('one issue is a listed one and whether the reader follows it', () => {
+test('a single issue has the keys of a listed one and `subscribed`', () => {
   expect(keysOf(issueDetailShape.presenter)).toEqual([...keysOf(issueShape.presenter), 'subscribed']);
 });

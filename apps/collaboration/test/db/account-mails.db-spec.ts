@@ -1,4 +1,9 @@
-import { accessTokenExpiryApproached, accessTokenRotated, emailConfirmationRequested } from '@rookery/contracts';
+import {
+  accessTokenExpiryApproached,
+  accessTokenRotated,
+  dependencyListExportFinished,
+  emailConfirmationRequested,
+} from '@rookery/contracts';
 import type { AccountMailFacts } from '@rookery/contracts';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService } from '@rookery/testing';
@@ -6,8 +11,8 @@ import { AccountFacts } from '../support/account-facts';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
-import { dropOld } from '../support/old-rows';
-import { publish } from '../support/published';
+import { deleteOldRows } from '../support/old-rows';
+import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -86,7 +91,7 @@ const queue = (recipients: readonly number[]) =>
     [recipients],
   );
 
-test('somebody who gave an address is sent the link once, however often the event comes', async () => {
+test('a user who gave an address gets the link once, even if the event is redelivered', async () => {
   const link = 'http://localhost:8080/users/confirmation?confirmation_token=7.abc';
   identity.answer = () => facts({ link });
   const worker = await start();
@@ -95,7 +100,7 @@ test('somebody who gave an address is sent the link once, however often the even
   await publish(nats, asked(), id);
   await worker.drained();
   expect(await rows()).toHaveLength(1);
-  // When it is taken, and right before it leaves.
+  // Identity is asked when the e-mail is claimed and right before it is sent.
   const question = { template: 'email_confirmation', recipient_id: 42, subject_id: 7 };
   expect(identity.questions.length).toBeGreaterThan(1);
   expect(identity.questions).toEqual(identity.questions.map(() => question));
@@ -114,7 +119,7 @@ test('somebody who gave an address is sent the link once, however often the even
   expect(stored!.row).not.toMatch(/mail\.example|confirmation_token/);
 });
 
-test('what happens to a token is told to each of its people', async () => {
+test('each recipient gets an e-mail about a change of a token', async () => {
   identity.answer = ({ recipient_id }) =>
     facts({ address: `p${recipient_id}@mail.example`, token: { name: 'deploy', expires_on: inDays(7) } });
   await start();
@@ -143,7 +148,32 @@ test('what happens to a token is told to each of its people', async () => {
   expect(new Set(smtp.mails.map((mail) => mail.parsed.messageId)).size).toBe(4);
 });
 
-test('what is settled meanwhile is dropped, and nobody hears of it', async () => {
+test('the author of an export gets the link if an e-mail was asked for', async () => {
+  const link = 'http://localhost:8080/api/v4/dependency_list_exports/3/download';
+  identity.answer = () => facts({ link });
+  const worker = await start();
+  const finished = (export_id: number, send_email: boolean) =>
+    dependencyListExportFinished.of({
+      aggregateId: export_id,
+      actorId: 42,
+      data: {
+        ...{ export_id, project_id: 7, group_id: null, pipeline_id: null, author_id: 42, export_type: 'csv' },
+        send_email,
+      },
+    });
+  await publish(nats, finished(2, false));
+  await publish(nats, finished(3, true));
+  await allIn(1, 'sent');
+  await worker.drained();
+  expect(identity.questions[0]).toEqual({ template: 'dependency_list_exported', recipient_id: 42, subject_id: 3 });
+  expect(smtp.mails).toHaveLength(1);
+  expect(smtp.mails[0]!.parsed).toMatchObject({
+    subject: 'Your dependency list is ready',
+    text: expect.stringContaining(link),
+  });
+});
+
+test('an e-mail that is no longer due is dropped instead of sent', async () => {
   identity.answer = ({ recipient_id }) => (recipient_id === 2 ? null : facts());
   await queue([1, 2, 3]);
   await start();
@@ -152,7 +182,7 @@ test('what is settled meanwhile is dropped, and nobody hears of it', async () =>
   expect(smtp.mails).toHaveLength(2);
 });
 
-test('what is settled while others are sent does not leave', async () => {
+test('an e-mail that ceases to be due while others are sent is not sent', async () => {
   identity.answer = ({ recipient_id }) =>
     recipient_id === 2 && identity.questions.length > 3 ? null : facts({ address: `p${recipient_id}@mail.example` });
   await queue([1, 2, 3]);
@@ -165,7 +195,7 @@ test('what is settled while others are sent does not leave', async () => {
 test.each<[string, { readonly address?: string; readonly link?: string }]>([
   ['address', { address: 'new@mail.example' }],
   ['link', { link: 'http://localhost:8080/new' }],
-])('what has another %s while others are sent leaves with that one', async (_, change) => {
+])('an e-mail whose %s changes while others are sent uses the new one', async (_, change) => {
   const old = { address: 'old@mail.example', link: 'http://localhost:8080/old' };
   identity.answer = ({ recipient_id }) => {
     if (recipient_id !== 2) return facts({ address: `p${recipient_id}@mail.example` });
@@ -175,12 +205,12 @@ test.each<[string, { readonly address?: string; readonly link?: string }]>([
   await start({ MAILER_CONNECTIONS_COUNT: '1' });
   await allIn(3, 'sent');
   expect(smtp.mails).toHaveLength(3);
-  const told = smtp.mails.find(({ to }) => !/^p\d@/.test(to))!;
+  const mail = smtp.mails.find(({ to }) => !/^p\d@/.test(to))!;
   const { address, link } = { ...old, ...change };
-  expect([told.to, told.parsed.text]).toEqual([address, expect.stringContaining(link)]);
+  expect([mail.to, mail.parsed.text]).toEqual([address, expect.stringContaining(link)]);
 });
 
-test('while identity is away everything waits, and goes when it is back', async () => {
+test('while identity is down e-mails wait, and are sent when it is back', async () => {
   identity.answer = () => facts();
   const port = Number(new URL(identity.url).port);
   await identity.close();
@@ -208,7 +238,7 @@ test('while identity is away everything waits, and goes when it is back', async 
   expect(worker.logs.filter((line) => line['level'] === 'error')).toEqual([]);
 });
 
-test('two processes send each once; a temporary refusal is tried again, a final one is not', async () => {
+test('two processes send each e-mail once; temporary refusals are retried, final ones are not', async () => {
   const people = Array.from({ length: 60 }, (_, index) => index + 1);
   identity.answer = ({ recipient_id }) => facts({ address: `p${recipient_id}@mail.example` });
   let tries = 0;
@@ -228,7 +258,7 @@ test('two processes send each once; a temporary refusal is tried again, a final 
   ]);
 });
 
-test('an address that is none is sent nothing', async () => {
+test('no e-mail is sent to an invalid address', async () => {
   identity.answer = () => facts({ address: 'ann@mail.example\r\nBcc: victim@mail.example' });
   await queue([1]);
   await start();
@@ -236,7 +266,7 @@ test('an address that is none is sent nothing', async () => {
   expect(smtp.mails).toEqual([]);
 });
 
-test('a person has one allowance for all their e-mails', async () => {
+test('a user has one allowance for all e-mails', async () => {
   identity.answer = () => facts();
   await service.database.query(`insert into mail_allowances (recipient_id, tokens, refilled_at) values (1, 1, now())`);
   await queue([1, 1, 1]);
@@ -248,7 +278,7 @@ test('a person has one allowance for all their e-mails', async () => {
   expect(late).toHaveLength(2);
 });
 
-test('what a process took before it died is taken by another when its lease is over', async () => {
+test('e-mails claimed by a killed process are claimed by another after the lease', async () => {
   identity.answer = () => facts();
   await queue([1]);
   await service.database.query(
@@ -259,19 +289,19 @@ test('what a process took before it died is taken by another when its lease is o
   expect((await rows())[0]!.attempts).toBe(2);
 });
 
-test('while e-mails are switched off, nothing is queued', async () => {
+test('while e-mails are disabled, none is queued', async () => {
   const worker = await start({ MAILER_ENABLED: 'off' });
   await publish(nats, asked(8));
   await worker.drained();
   expect(await rows()).toEqual([]);
 });
 
-test('old ones are dropped, those that wait are not', async () => {
+test('old e-mails are deleted, queued ones are not', async () => {
   await queue([1, 2, 3]);
   await service.database.query(
     `update account_mails set created_at = now() - interval '31 days', next_attempt_at = 'infinity',
        state = case recipient_id when 1 then 'queued' when 2 then 'sent' else 'dropped' end`,
   );
-  expect(await dropOld(service)).toBe(2);
+  expect(await deleteOldRows(service)).toBe(2);
   expect(await rows()).toMatchObject([{ state: 'queued' }]);
 });

@@ -3,8 +3,8 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
 import { startNats, until } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
-import { Departures } from '../../src/removal/departures';
-import { DeparturesConsumer } from '../../src/removal/departures.consumer';
+import { UserRemovals } from '../../src/removal/user-removals';
+import { UserRemovalsConsumer } from '../../src/removal/user-removals.consumer';
 import { eventsOf, startCollaboration } from '../support/app';
 import { startWorker } from '../support/worker';
 
@@ -21,28 +21,28 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-interface Thing {
+interface Row {
   readonly id: number;
   readonly iid: number;
   readonly author: { readonly id: number } | null;
 }
 const as = (who: SeededUser) => service.app.as(service.seed.viewer(who));
-const issueOf = async (who: SeededUser, over: Record<string, unknown> = {}): Promise<Thing> =>
+const issueOf = async (who: SeededUser, over: Record<string, unknown> = {}): Promise<Row> =>
   (
     await as(who)
       .post(`/api/v4/projects/${project.id}/issues`)
       .set({ 'user-agent': 'Nest/1', 'x-forwarded-for': '192.0.2.7' })
       .send({ title: 'A title', ...over })
       .expect(201)
-  ).body as Thing;
-const noteOf = async (who: SeededUser, issue: Thing): Promise<Thing> =>
+  ).body as Row;
+const noteOf = async (who: SeededUser, issue: Row): Promise<Row> =>
   (await as(who).post(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes`).send({ body: 'A word' }).expect(201))
-    .body as Thing;
-const shown = (issue: Thing, what = '') => as(owner).get(`/api/v4/projects/${project.id}/issues/${issue.iid}${what}`);
+    .body as Row;
+const shown = (issue: Row, what = '') => as(owner).get(`/api/v4/projects/${project.id}/issues/${issue.iid}${what}`);
 const count = async (table: string, where: string, ...values: unknown[]): Promise<number> =>
   (await service.database.query<{ n: number }>(`select count(*)::int as n from ${table} where ${where}`, values))[0]!.n;
 
-/** What identity does and says. */
+/** Removes a user from the copy and delivers the event, as identity does. */
 async function remove(person: SeededUser, hard: boolean): Promise<void> {
   await service.database.query('delete from directory_users where id = $1', [person.id]);
   await deliver(person, hard);
@@ -57,13 +57,13 @@ async function deliver(person: SeededUser, hard: boolean, ghostId = ghost.id): P
     actorId: 1,
     data,
   };
-  const consumer = service.app.get(DeparturesConsumer);
+  const consumer = service.app.get(UserRemovalsConsumer);
   await service.app.get(Work).run((tx) => consumer.userDeleted({ tx, events: [event] }));
 }
-const workOff = (): Promise<number> => service.app.get(Departures).once();
+const transferOnce = (): Promise<number> => service.app.get(UserRemovals).once();
 
-/** Somebody with a row in every table that names people. */
-async function busyPerson(): Promise<{ person: SeededUser; own: Thing; note: Thing; elsewhere: Thing; word: Thing }> {
+/** Creates a user with rows in every table that references users. */
+async function busyPerson(): Promise<{ person: SeededUser; own: Row; note: Row; elsewhere: Row; word: Row }> {
   const person = await service.seed.user();
   await service.seed.member(person, project, 'developer');
   const own = await issueOf(person, { assignee_ids: [owner.id] });
@@ -123,8 +123,8 @@ async function busyPerson(): Promise<{ person: SeededUser; own: Thing; note: Thi
   return { person, own, note, elsewhere, word };
 }
 
-/** Every column of the service that holds the id of a person. */
-async function traces(id: number): Promise<string[]> {
+/** Returns all user columns of the service that contain this id. */
+async function personReferences(id: number): Promise<string[]> {
   const columns = await service.database.query<{ table_name: string; column_name: string }>(
     `select table_name, column_name from information_schema.columns where table_schema = current_schema()
        and table_name not like 'directory%' and table_name <> 'user_departures'
@@ -137,10 +137,10 @@ async function traces(id: number): Promise<string[]> {
   return found;
 }
 
-describe('whoever is removed', () => {
-  it('leaves what the person wrote to the ghost, and nothing else', async () => {
+describe('removing a user', () => {
+  it('transfers authored content to the ghost, and deletes everything else', async () => {
     const { person, own, elsewhere, word } = await busyPerson();
-    expect(await traces(person.id)).toEqual([
+    expect(await personReferences(person.id)).toEqual([
       'account_mails.recipient_id',
       'activity_events.author_id',
       'issue_assignees.user_id',
@@ -160,25 +160,25 @@ describe('whoever is removed', () => {
       'todos.author_id',
       'todos.user_id',
     ]);
-    const wentFrom = 'id = $1 and (user_agent is not null or ip_address is not null)';
-    expect(await count('issues', wentFrom, own.id)).toBe(1);
+    const hasOrigin = 'id = $1 and (user_agent is not null or ip_address is not null)';
+    expect(await count('issues', hasOrigin, own.id)).toBe(1);
     await remove(person, false);
 
-    // Until it is handed over, nothing is hidden and nothing fails.
+    // Before the transfer, nothing is hidden and no request fails.
     expect((await shown(own)).body).toMatchObject({ id: own.id, author: null });
     expect((await shown(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
       { id: word.id, author: null },
     ]);
     await as(owner).get('/api/v4/todos').expect(200);
     await as(owner).get(`/api/v4/projects/${project.id}/events`).expect(200);
-    expect((await as(owner).get(`/api/v4/projects/${project.id}/issues`)).body.map((one: Thing) => one.id)).toContain(
+    expect((await as(owner).get(`/api/v4/projects/${project.id}/issues`)).body.map((one: Row) => one.id)).toContain(
       own.id,
     );
 
-    await workOff();
-    expect(await traces(person.id)).toEqual([]);
+    await transferOnce();
+    expect(await personReferences(person.id)).toEqual([]);
     expect((await shown(own)).body.author).toMatchObject({ id: ghost.id, username: 'ghost' });
-    expect(await count('issues', wentFrom, own.id)).toBe(0);
+    expect(await count('issues', hasOrigin, own.id)).toBe(0);
     expect((await shown(elsewhere)).body).toMatchObject({
       closed_by: { id: ghost.id },
       assignees: [],
@@ -191,20 +191,20 @@ describe('whoever is removed', () => {
       expect((await shown(elsewhere, path)).body).toMatchObject([{ user: { id: ghost.id } }]);
     }
     expect(await count('todos', `user_id = $1 and author_id = $2`, owner.id, ghost.id)).toBe(1);
-    // One that waits, and one of several that may wait.
+    // One queued e-mail, and one of several gathered ones.
     expect(await count('mails', `recipient_id = $1 and actor_id = $2`, owner.id, ghost.id)).toBe(2);
   });
 
-  it('takes issues and notes along with hard_delete', async () => {
+  it('deletes issues and notes with hard_delete', async () => {
     const { person, own, elsewhere, word } = await busyPerson();
     await remove(person, true);
-    await workOff();
-    expect(await traces(person.id)).toEqual([]);
+    await transferOnce();
+    expect(await personReferences(person.id)).toEqual([]);
     await shown(own).expect(404);
     expect((await shown(elsewhere)).body).toMatchObject({ closed_by: null, state: 'closed', user_notes_count: 0 });
     expect((await shown(elsewhere, '/resource_label_events')).body).toEqual([]);
     expect((await shown(elsewhere, '/resource_milestone_events')).body).toEqual([]);
-    expect((await shown(elsewhere, '/notes')).body.filter((one: Thing) => one.author === null)).toEqual([]);
+    expect((await shown(elsewhere, '/notes')).body.filter((one: Row) => one.author === null)).toEqual([]);
     expect(await count('notes', `noteable_id = $1`, own.id)).toBe(0);
     expect(
       (await eventsOf(service.database, 'collaboration.issue.deleted.v1')).map((one) => one['issue_id']),
@@ -226,7 +226,7 @@ describe('whoever is removed', () => {
     expect(counters!.kept).toBe(counters!.real);
   });
 
-  it('is worked off in transactions of bounded size, and again for what came late', async () => {
+  it('runs in transactions of bounded size, and again for late rows', async () => {
     const person = await service.seed.user();
     await service.seed.member(person, project, 'developer');
     const issue = await issueOf(owner);
@@ -237,37 +237,37 @@ describe('whoever is removed', () => {
     );
     await remove(person, false);
     await deliver(person, false);
-    expect(await workOff()).toBe(3);
+    expect(await transferOnce()).toBe(3);
     expect(await count('notes', 'author_id = $1', person.id)).toBe(0);
-    expect(await workOff()).toBe(0);
+    expect(await transferOnce()).toBe(0);
 
     await service.database.query(`update notes set author_id = $2 where noteable_id = $1`, [issue.id, person.id]);
     await service.database.query(`update user_departures set next_at = now() where user_id = $1`, [person.id]);
-    await workOff();
+    await transferOnce();
     expect(await count('notes', 'author_id = $1', person.id)).toBe(0);
     await service.database.query(`update user_departures set next_at = now() where user_id = $1`, [person.id]);
-    await workOff();
+    await transferOnce();
     expect(await count('user_departures', 'user_id = $1', person.id)).toBe(0);
   });
 
-  it('waits for the copy to know the ghost', async () => {
+  it('waits until the copy contains the ghost', async () => {
     const person = await service.seed.user();
     await service.seed.member(person, project, 'developer');
     const issue = await issueOf(person);
     await service.database.query('delete from directory_users where id = $1', [person.id]);
     const unknown = 7_000_000;
     await deliver(person, false, unknown);
-    expect(await workOff()).toBe(1);
+    expect(await transferOnce()).toBe(1);
     expect(await count('issues', 'id = $1 and author_id = $2', issue.id, person.id)).toBe(1);
 
     await service.database.query(`update directory_users set id = $2 where id = $1`, [ghost.id, unknown]);
     await service.database.query(`update user_departures set next_at = now()`);
-    await workOff();
+    await transferOnce();
     await service.database.query(`update directory_users set id = $2 where id = $1`, [unknown, ghost.id]);
     expect(await count('issues', 'id = $1 and author_id = $2', issue.id, unknown)).toBe(1);
   });
 
-  it('is worked off by a worker at once, and a minute later again', async () => {
+  it('is done by a worker at once, and again a minute later', async () => {
     const person = await service.seed.user();
     await service.seed.member(person, project, 'developer');
     const issue = await issueOf(person);
@@ -278,7 +278,7 @@ describe('whoever is removed', () => {
       async () => (await count('issues', 'id = $1 and author_id = $2', issue.id, ghost.id)) === 1,
       'the heir',
     );
-    // What else is left of them is handed over in further transactions, of which the last asks for the next round.
+    // Remaining rows are transferred in further transactions; the last one schedules the next round.
     let next: { in_s: number } | undefined;
     await until(async () => {
       [next] = await service.database.query<{ in_s: number }>(
@@ -294,7 +294,7 @@ describe('whoever is removed', () => {
   });
 });
 
-test('somebody whom the directory still knows loses nothing, whatever an event says', async () => {
+test('a user who is still in the directory loses nothing by a false event', async () => {
   const person = await service.seed.user();
   const issue = await issueOf(person);
   await deliver(person, true);
@@ -305,7 +305,7 @@ test('somebody whom the directory still knows loses nothing, whatever an event s
   expect(await count('user_departures', 'user_id = $1', person.id)).toBe(1);
 });
 
-test('a thread goes on without who began it, and what they resolved stays so', async () => {
+test('a thread continues without its author, and threads resolved by the user stay resolved', async () => {
   const person = await service.seed.user();
   await service.seed.member(person, project, 'developer');
   const issue = await issueOf(owner);
@@ -315,7 +315,7 @@ test('a thread goes on without who began it, and what they resolved stays so', a
   await as(person).post(`${threads}/${thread.id}/notes`).send({ body: 'three' }).expect(201);
   await as(person).put(`${threads}/${thread.id}`).send({ resolved: true }).expect(200);
   await remove(person, true);
-  await workOff();
+  await transferOnce();
   const { body: left } = await as(owner).get(threads).expect(200);
   expect(left).toMatchObject([{ id: thread.id, notes: [{ body: 'two', resolved: true, resolved_by: null }] }]);
   expect(left[0].notes).toHaveLength(1);

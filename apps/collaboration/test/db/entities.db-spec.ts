@@ -12,10 +12,10 @@ beforeAll(async () => void (database = await testDatabase('collaboration', migra
 afterAll(() => database.drop());
 
 /**
- * The copy of the directory has no entities: its columns are those of the contract (`DIRECTORY_KINDS`), which its
- * statements are made from, and an entity would state them a second time.
+ * The directory copy has no entities: its columns are those of the contract (`DIRECTORY_KINDS`), from which its
+ * statements are generated, and entities would repeat them.
  */
-test('entities say of every other table what the migrations made', async () => {
+test('entities match the migrated schema of all other tables', async () => {
   await expectEntitiesToMatchSchema(
     database,
     [...entitiesOf(CollaborationModule), ...plumbingEntities, ...jobEntities, ...instanceEntities],

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import type { Directory } from '@rookery/directory';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
-import { expectPlan, testDatabase, vacuumed } from '@rookery/testing';
+import { expectPlan, testDatabase, vacuumUntilVisible } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { migrations } from '../../src/database';
 import { ChildEpicsQueries } from '../../src/work/epics/children/child-epics.queries';
@@ -11,7 +11,7 @@ import { EpicIssuesQueries } from '../../src/work/epics/issues/epic-issues.queri
 import { EpicsQueries } from '../../src/work/epics/epics.queries';
 import type { EpicFilter, EpicOrder } from '../../src/work/epics/listing/epic-filter';
 
-/** The plans of lists of epics over enough rows, by shape. `UPDATE_GOLDEN=1` writes them anew. */
+/** The plan shapes of epic lists over enough rows. `UPDATE_GOLDEN=1` rewrites them. */
 let database: TestDatabase;
 let pool: Pool;
 const serving = new EpicIssuesQueries(
@@ -61,9 +61,9 @@ beforeAll(async () => {
       where p.group_id = c.group_id and p.iid = 10 + c.iid % 10 and c.iid > 100;
     insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, user_id, name)
       select 'Epic', g, 'Epic', g, 1 + g % 20, 'rocket' from generate_series(1, 20000) g`);
-  // Every row is looked at, so that the statistics are the same each time.
+  // Samples every row, so that the statistics are the same each time.
   await pool.query('set default_statistics_target = 1000');
-  await vacuumed(pool);
+  await vacuumUntilVisible(pool);
 }, 300_000);
 afterAll(async () => {
   await pool.end();
@@ -72,7 +72,7 @@ afterAll(async () => {
 
 const NEWEST = { orderBy: 'created_at', sort: 'desc' } as const;
 const PAGE = { page: 1, perPage: 20 };
-/** Of group 20 and what is below it. */
+/** Statements for group 20 and its descendants. */
 const listed = (filter: EpicFilter, by: Partial<EpicOrder> = {}, descendants = true): Planned => {
   const reach = { ancestors: false, descendants };
   return epics.pageStatement([7, false, false, 20, [20]], { reach, filter, order: { ...NEWEST, ...by }, page: PAGE });

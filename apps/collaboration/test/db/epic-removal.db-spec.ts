@@ -4,7 +4,7 @@ import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
-import { publish } from '../support/published';
+import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -23,7 +23,7 @@ afterEach(async () => {
   await service.close();
 });
 
-/** Somebody who opened an epic in each of the groups and did with it all that can be done; a witness is named there. */
+/** Creates a user who opened an epic in each group and used all its features; a second user is mentioned there. */
 async function busyIn(places: readonly DirectoryNamespace[], witness: SeededUser): Promise<SeededUser> {
   const person = await service.seed.user();
   for (const place of places) {
@@ -41,7 +41,7 @@ async function busyIn(places: readonly DirectoryNamespace[], witness: SeededUser
   }
   return person;
 }
-/** How much of epics is left, by table. */
+/** Counts the remaining rows of epics by table. */
 const left = async (): Promise<unknown> => {
   await worker.drained();
   const tables = ['label_links', 'resource_label_events', 'resource_state_events', 'award_emoji', 'subscriptions'];
@@ -53,7 +53,7 @@ const left = async (): Promise<unknown> => {
   const scopes = `(select array_agg(scope_id order by scope_id) from internal_ids where usage = 'epics') as counters`;
   return (await service.database.query(`select ${[groups, scopes, todos, ...counts].join(', ')}`))[0];
 };
-/** What one epic of `busyIn` leaves: what the witness is to do; the note and that of its end; the witness and the writer. */
+/** Rows per epic of `busyIn`: the mentioned user's to-do; the note and its system note; two participants. */
 const each = (count: number) => ({
   todos: count,
   label_links: count,
@@ -65,7 +65,7 @@ const each = (count: number) => ({
   participants: 2 * count,
 });
 
-test('epics go with their group, with all that hangs on them, and only with theirs', async () => {
+test('epics are deleted with their group, with all attached rows, and no others', async () => {
   const [doomed, other] = [await group(), await group()];
   await busyIn([doomed, other], await service.seed.user());
   expect(await left()).toEqual({ epics: [doomed.id, other.id], counters: [doomed.id, other.id], ...each(2) });
@@ -75,7 +75,7 @@ test('epics go with their group, with all that hangs on them, and only with thei
   expect(await service.database.query('select 1 from dead_letters')).toEqual([]);
 });
 
-test('what hangs on an epic goes with it', async () => {
+test('attached rows are deleted with the epic', async () => {
   const place = await group();
   const person = await busyIn([place], await service.seed.user());
   await as(service.seed.viewer(person))
@@ -84,7 +84,7 @@ test('what hangs on an epic goes with it', async () => {
   expect(await left()).toEqual({ epics: null, counters: [place.id], ...each(0) });
 });
 
-test.each([true, false])('somebody who is removed (with all they wrote: %s)', async (isHard) => {
+test.each([true, false])('removing a user (hard_delete: %s)', async (isHard) => {
   const place = await group();
   const ghost = await service.seed.user({ username: 'ghost', kind: 'ghost' });
   const witness = await service.seed.user();
@@ -110,7 +110,7 @@ test.each([true, false])('somebody who is removed (with all they wrote: %s)', as
   expect(await left()).toMatchObject(isHard ? { label_links: 1, notes: 2 } : { label_links: 2, notes: 5 });
 });
 
-test('nothing of epics is in feeds', async () => {
+test('feeds have no entries of epics', async () => {
   const place = await group();
   await busyIn([place], await service.seed.user());
   await worker.drained();

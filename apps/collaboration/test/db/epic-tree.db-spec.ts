@@ -3,11 +3,11 @@ import { groupDeleted, groupMoved } from '@rookery/contracts';
 import { startNats } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
-import { dayOf, daysOf, grownTree } from '../support/epic-tree';
+import { dayOf, daysOf, createTree } from '../support/epic-tree';
 import type { TreeNode } from '../support/epic-tree';
 import { epicPlaces } from '../support/epics';
 import type { ShownEpic } from '../support/epics';
-import { publish } from '../support/published';
+import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -26,7 +26,7 @@ const below = async (parent: ShownEpic, child: ShownEpic, place: DirectoryNamesp
     .post(`${pathOf(place)}/${parent.iid}/epics/${child.id}`)
     .expect(201));
 
-describe('days of more than anybody has below an epic', () => {
+describe('dates with more children than the limit', () => {
   const MOST_EPICS = 2_500;
   const MOST_ISSUES = 5_000;
   const values = `'E', '#fff', '#000', 0`;
@@ -35,14 +35,14 @@ describe('days of more than anybody has below an epic', () => {
   it.each([
     ['epics', MOST_EPICS],
     ['issues', MOST_ISSUES],
-  ])('are those of what is nearest: so many %s as ever matter', async (what, most) => {
+  ])('use at most the nearest %s up to the limit', async (what, most) => {
     const place = await ultimate();
     const project = await service.seed.project({ namespace_id: place.id });
     await service.seed.member(owner, place, 'owner');
     const by = as(service.seed.viewer(owner));
     const top = await open(service.seed.viewer(owner), place);
     const sql = (text: string, ...sent: unknown[]) => service.database.query(text, sent);
-    // The last is the only one that says a day. The epic itself is one of those that are looked at.
+    // Only the last one has a date. The epic itself counts towards the limit.
     const add = (from: number, to: number) =>
       what === 'epics'
         ? sql(
@@ -70,7 +70,7 @@ describe('days of more than anybody has below an epic', () => {
   });
 });
 
-describe('days of a tree of 7 levels and 2,000 epics', () => {
+describe('dates in a tree of 7 levels and 2,000 epics', () => {
   let place: DirectoryNamespace;
   let project: DirectoryProject;
   let nodes: TreeNode[];
@@ -81,18 +81,18 @@ describe('days of a tree of 7 levels and 2,000 epics', () => {
     project = await service.seed.project({ namespace_id: place.id });
     await service.seed.member(owner, place, 'owner');
     await service.seed.member(guest, place, 'guest');
-    nodes = await grownTree(service, place, project, { authorId: owner.id, count: 2000 });
+    nodes = await createTree(service, place, project, { authorId: owner.id, count: 2000 });
   }, 120_000);
 
   const by = (user: SeededUser) => as(service.seed.viewer(user));
-  /** Ten epics on the way down to the last leaf and beside it. */
-  const looked = (): TreeNode[] => {
+  /** Returns ten epics: the path to the last leaf, and three others. */
+  const sampledNodes = (): TreeNode[] => {
     const chain: TreeNode[] = [];
     for (let node: TreeNode | null = nodes.at(-1)!; node; node = node.parent) chain.push(node);
     return [...chain, ...nodes.slice(1, 4)];
   };
   const right = async (person: SeededUser, reads: boolean): Promise<void> => {
-    for (const node of looked().filter(({ confidential }) => reads || !confidential)) {
+    for (const node of sampledNodes().filter(({ confidential }) => reads || !confidential)) {
       const { body } = await by(person)
         .get(`${pathOf(place)}/${node.iid}`)
         .expect(200);
@@ -116,8 +116,8 @@ describe('days of a tree of 7 levels and 2,000 epics', () => {
     await right(guest, false);
   };
 
-  it('are those of all that is below, as far as the reader may know of it', async () => {
-    expect(looked()).toHaveLength(10);
+  it('are those of all descendants that the reader can see', async () => {
+    expect(sampledNodes()).toHaveLength(10);
     await both();
   });
 
@@ -151,7 +151,7 @@ describe('days of a tree of 7 levels and 2,000 epics', () => {
     await both();
   }, 120_000);
 
-  it('follow what is put elsewhere and what is deleted', async () => {
+  it('follow moved and deleted epics', async () => {
     const leaf = nodes.at(-2)!;
     const [from, to] = [leaf.parent!, nodes[2]!];
     await by(owner)
@@ -172,7 +172,7 @@ describe('days of a tree of 7 levels and 2,000 epics', () => {
   }, 120_000);
 });
 
-describe('when groups go elsewhere', () => {
+describe('moved and deleted groups', () => {
   let nats: PrivateNats;
   let worker: Worker;
   beforeEach(async () => {
@@ -192,7 +192,7 @@ describe('when groups go elsewhere', () => {
     return rows.map((row) => row.parent_id);
   };
 
-  it('parents and children that are of one hierarchy no more are parted, others are not', async () => {
+  it('parents and children in different hierarchies are separated, others are not', async () => {
     const [left, other] = [await ultimate(), await ultimate()];
     const moved = await ultimate(left);
     const deep = await ultimate(moved);
@@ -212,16 +212,19 @@ describe('when groups go elsewhere', () => {
     expect(await service.database.query('select 1 from dead_letters')).toEqual([]);
   });
 
-  it('children of a group that is deleted stay in theirs', async () => {
+  it('children of epics of a deleted group stay in their own group', async () => {
     const place = await ultimate();
-    const doomed = await ultimate(place);
+    const deletedGroup = await ultimate(place);
     await service.seed.member(owner, place, 'owner');
     const viewer = service.seed.viewer(owner);
-    const [top, gone, stays] = [await open(viewer, place), await open(viewer, doomed), await open(viewer, place)];
+    const [top, gone, stays] = [await open(viewer, place), await open(viewer, deletedGroup), await open(viewer, place)];
     await below(top, gone, place);
-    await below(gone, stays, doomed);
-    await service.seed.remove('namespaces', doomed.id);
-    await publish(nats, groupDeleted.of({ aggregateId: doomed.id, actorId: 1, data: { group_id: doomed.id } }));
+    await below(gone, stays, deletedGroup);
+    await service.seed.remove('namespaces', deletedGroup.id);
+    await publish(
+      nats,
+      groupDeleted.of({ aggregateId: deletedGroup.id, actorId: 1, data: { group_id: deletedGroup.id } }),
+    );
     expect(await parents([top, gone, stays])).toEqual([null, null]);
     expect(await service.database.query('select 1 from dead_letters')).toEqual([]);
   });

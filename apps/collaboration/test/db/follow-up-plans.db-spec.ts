@@ -1,5 +1,13 @@
 import { join } from 'node:path';
-import { expectGolden, expectGoldenSql, nodesOf, planOf, readRows, testDatabase, vacuumed } from '@rookery/testing';
+import {
+  expectGolden,
+  expectGoldenSql,
+  nodesOf,
+  planOf,
+  readRows,
+  testDatabase,
+  vacuumUntilVisible,
+} from '@rookery/testing';
 import type { Statement, TestDatabase } from '@rookery/testing';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
@@ -16,8 +24,8 @@ import { TodoStatements } from '../../src/following/todos/todos.statements';
 import type { TodoFilter } from '../../src/following/todos/todos.statements';
 
 /**
- * By which indexes to-dos and feeds are read, over enough rows. `UPDATE_GOLDEN=1` writes them anew. Not the whole plan:
- * equal ways of joining a few rows of the directory take turns with the statistics.
+ * Indexes used by reads of to-dos and feeds over enough rows. `UPDATE_GOLDEN=1` rewrites them. Not the complete plan:
+ * equivalent joins of a few directory rows alternate with the statistics.
  */
 let database: TestDatabase;
 let pool: Pool;
@@ -68,16 +76,16 @@ beforeAll(async () => {
         gen_random_uuid(), now() - g * interval '1 second'
       from generate_series(1, 40000) g join notes n on n.id = g join issues i on i.id = n.noteable_id;
   `);
-  // Every row is looked at, so that the statistics are the same each time.
+  // Samples every row, so that the statistics are the same each time.
   await pool.query('set default_statistics_target = 1000');
-  await vacuumed(pool);
+  await vacuumUntilVisible(pool);
 }, 300_000);
 afterAll(async () => {
   await pool.end();
   await database.drop();
 });
 
-/** Tables that grow; the directory of a test is so small that any way is right. */
+/** Tables that grow; the directory of a test is so small that any plan is acceptable. */
 const GROWING_TABLE = /^(todos|activity_events|issues|epics|notes|participants)$/;
 const GROWING_INDEX = /_(todos|activity_events|issues|epics|notes|participants)(_|$)/;
 const page = { page: 1, perPage: 20 };
@@ -130,10 +138,10 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
 
 test.each([
   ['todos/todos-pending', 'issues', 45],
-  // It is counted up to 50.
+  // The total is counted up to 50.
   ['activity/activity-of-author', 'activity_events', 51],
-])('%s reads of %s what its page needs, not what its owner has', async (name, table, most) => {
+])('%s reads from %s only the rows of its page', async (name, table, most) => {
   const plan = await planOf(pool, HOT[name]!(), 'run');
-  // Counting reads an index alone (ADR 0080), so only what is looked up row by row is held against the page.
+  // Counting is an index-only scan (ADR 0080), so only rows read from the table are limited here.
   expect(readRows(plan, table, (node) => node['Node Type'] !== 'Index Only Scan')).toBeLessThanOrEqual(most);
 });

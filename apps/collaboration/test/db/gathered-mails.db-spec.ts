@@ -4,14 +4,14 @@ import { startNats, until } from '@rookery/testing';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
 import { NoteableKinds } from '../../src/base/noteables/noteable-kinds';
-import { JUDGED_MS } from '../../src/following/notifications/mailer/judgement';
+import { CHECK_VALID_MS } from '../../src/following/notifications/mailer/due-check';
 import { Mailer } from '../../src/following/notifications/mailer/mailer';
 import { QueueMails } from '../../src/following/notifications/queue-mails';
 import type { Notice } from '../../src/following/notifications/queue-mails';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
-import { dropOld } from '../support/old-rows';
+import { deleteOldRows } from '../support/old-rows';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -64,7 +64,7 @@ afterEach(async () => {
   await smtp.stop();
 });
 
-/** A minute for each turn: nothing goes until the test lets it. */
+/** One minute per e-mail: nothing is sent until the test makes it due. */
 const start = async (env: Record<string, string> = {}): Promise<Worker> => {
   const values = { MAILER_POLL_MS: '20', MAILER_RETRY_FIRST_MS: '20', MAILER_RETRY_MOST_MS: '100' };
   const allowance = { MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '1' };
@@ -76,40 +76,43 @@ const start = async (env: Record<string, string> = {}): Promise<Worker> => {
   workers.push(worker);
   return worker;
 };
-interface Told {
+interface DigestNote {
   readonly by?: SeededUser;
   readonly on?: { readonly type: string; readonly id: number };
   readonly to?: SeededUser;
   readonly reason?: string;
 }
-/** Notes, and an e-mail of each. */
-const told = async (texts: readonly string[], { by = bob, on, to = reader, reason }: Told = {}): Promise<void> => {
+/** Inserts notes, and a queued e-mail for each. */
+const queueNotes = async (
+  texts: readonly string[],
+  { by = bob, on, to = reader, reason }: DigestNote = {},
+): Promise<void> => {
   const { type, id } = on ?? { type: 'Issue', id: issue };
   await query(
-    `with told as (
+    `with written as (
        insert into notes (noteable_type, noteable_id, project_id, author_id, body, created_at, updated_at)
        select $1, $2, case when $1 = 'Issue' then $3::bigint end, $4, body, now(), now()
        from unnest($5::text[]) with ordinality as t (body, number) order by number returning id)
      insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id, note_id, reason)
      select gen_random_uuid(), $6, 'note_created', $4, case when $1 = 'Issue' then $3::bigint end, $1, $2, id, $7
-     from told order by id`,
+     from written order by id`,
     [type, id, project.id, by.id, texts, to.id, reason ?? null],
   );
 };
 const many = (count: number, word = 'word') => Array.from({ length: count }, (_, index) => `${word} ${index + 1}`);
-/** What they get is used up for a while. */
-const usedUp = (...people: readonly SeededUser[]) =>
+/** Uses up the allowances of these users. */
+const useUpAllowance = (...people: readonly SeededUser[]) =>
   query(`insert into mail_allowances (recipient_id, tokens, refilled_at) select unnest($1::bigint[]), 0, now()`, [
     people.map((one) => one.id),
   ]);
-const allPutOff = () =>
+const allPostponed = () =>
   until(
     async () =>
       (await query(`select 1 from mails where state = 'queued' and next_attempt_at <= now() limit 1`)).length === 0,
-    'all put off',
+    'all postponed',
   );
-/** As when the time of those that wait has come. */
-const letGo = async () => {
+/** Makes the postponed e-mails due. */
+const makeDue = async () => {
   const [wait] = await query<{ ms: number }>(
     `select (extract(epoch from max(allowed_at) - now()) * 1000)::int as ms from mails where state = 'queued' and claim is null`,
   );
@@ -126,18 +129,18 @@ const states = async () =>
     ),
   );
 const noneQueued = () => until(async () => (await states())['queued'] === undefined, 'an empty queue');
-const goes = async () => {
-  await allPutOff();
-  await letGo();
+const sendAll = async () => {
+  await allPostponed();
+  await makeDue();
   await noneQueued();
 };
 
-test('700 of one thread are one e-mail: how many, by whom, the newest, one link, in the thread', async () => {
-  await usedUp(reader);
-  await told(many(300));
-  await told(many(400, 'answer'), { by: carol, reason: 'mentioned' });
+test('700 notes of one thread are one e-mail: the number, authors, newest notes, one link, in the thread', async () => {
+  await useUpAllowance(reader);
+  await queueNotes(many(300));
+  await queueNotes(many(400, 'answer'), { by: carol, reason: 'mentioned' });
   await start();
-  await goes();
+  await sendAll();
   expect(smtp.mails).toHaveLength(1);
   expect(await states()).toEqual({ gathered: 700, sent: 1 });
   const { parsed, to } = smtp.mails[0]!;
@@ -157,7 +160,10 @@ test('700 of one thread are one e-mail: how many, by whom, the newest, one link,
   expect(text).toContain('700 messages about issue #1: Title');
   expect(text).toContain(`By ${carol.name} (@${carol.username}): 400, ${bob.name} (@${bob.username}): 300.`);
   expect(text.match(/answer \d+/g)).toEqual(['answer 396', 'answer 397', 'answer 398', 'answer 399', 'answer 400']);
-  expect(text.match(/https?:\S+/g)).toEqual([expect.stringMatching(new RegExp(`/issues/1#note_${mail!.newest}$`))]);
+  expect(text.match(/https?:\S+/g)).toEqual([
+    expect.stringMatching(new RegExp(`/issues/1#note_${mail!.newest}$`)),
+    expect.stringMatching(/\/sent_notifications\/\S+\/unsubscribe$/),
+  ]);
   const [row] = await query<{ count: number }>(
     `select count(*)::int from mails where state = 'gathered' and gathered_into = $1`,
     [mail!.id],
@@ -165,23 +171,23 @@ test('700 of one thread are one e-mail: how many, by whom, the newest, one link,
   expect(row!.count).toBe(700);
 });
 
-test('each thread has its own, an epic as an issue, and who has an allowance gets each', async () => {
+test('each issue and epic has its own e-mail, and a recipient with an allowance gets each note', async () => {
   const free = await service.seed.user();
-  await usedUp(reader);
-  await told(many(3));
-  await told(many(2), { on: { type: 'Issue', id: other } });
-  await told(many(4), { on: { type: 'Epic', id: epic } });
-  await told(many(2), { to: free });
+  await useUpAllowance(reader);
+  await queueNotes(many(3));
+  await queueNotes(many(2), { on: { type: 'Issue', id: other } });
+  await queueNotes(many(4), { on: { type: 'Epic', id: epic } });
+  await queueNotes(many(2), { to: free });
   await start();
-  await goes();
-  const got = (person: SeededUser) =>
+  await sendAll();
+  const mailsOf = (person: SeededUser) =>
     smtp.mails.filter((mail) => mail.to === person.notification_email).map((mail) => mail.parsed.text!.split(':')[0]);
-  expect(got(reader).sort()).toEqual([
+  expect(mailsOf(reader).sort()).toEqual([
     '2 messages about issue #2',
     '3 messages about issue #1',
     '4 messages about epic &1',
   ]);
-  expect(got(free)).toHaveLength(2);
+  expect(mailsOf(free)).toHaveLength(2);
   const thread = smtp.mails.find((mail) => mail.parsed.text!.includes('epic'))!.parsed;
   expect([thread.references, thread.text]).toEqual([
     `<epic_${epic}@localhost>`,
@@ -190,26 +196,26 @@ test('each thread has its own, an epic as an issue, and who has an allowance get
   expect(await states()).toEqual({ gathered: 9, sent: 5 });
 });
 
-test('one that waits alone goes as any other', async () => {
-  await usedUp(reader);
-  await told(['alone']);
+test('a single postponed e-mail is sent as an ordinary one', async () => {
+  await useUpAllowance(reader);
+  await queueNotes(['alone']);
   await start();
-  await goes();
+  await sendAll();
   expect(smtp.mails[0]!.parsed.messageId).toMatch(/^<note_\d+\.[0-9a-f]{20}@localhost>$/);
   expect(await states()).toEqual({ sent: 1 });
 });
 
-test('turns are given in advance, one a thread, and what comes later joins', async () => {
-  await usedUp(reader);
-  await told(many(2));
-  await told(many(2), { on: { type: 'Issue', id: other } });
+test('send times are assigned in advance, one per thread, and later notes join', async () => {
+  await useUpAllowance(reader);
+  await queueNotes(many(2));
+  await queueNotes(many(2), { on: { type: 'Issue', id: other } });
   await start();
-  await allPutOff();
-  await told(many(3, 'later'));
+  await allPostponed();
+  await queueNotes(many(3, 'later'));
   await workers[0]!.stop();
   workers.length = 0;
   await start();
-  await allPutOff();
+  await allPostponed();
   const turns = await query<{ noteable_id: number; count: number; minute: number }>(
     `select noteable_id, count(*)::int, round(extract(epoch from allowed_at - now()) / 60)::int as minute from mails
      where attempts = 0 group by noteable_id, allowed_at order by allowed_at`,
@@ -220,49 +226,49 @@ test('turns are given in advance, one a thread, and what comes later joins', asy
   ]);
 });
 
-test('an e-mail tells of a thousand at most; the rest has a turn of its own', async () => {
-  await usedUp(reader);
-  await told(many(2300));
+test('an e-mail contains at most a thousand notes; the rest has its own send time', async () => {
+  await useUpAllowance(reader);
+  await queueNotes(many(2300));
   await start();
-  await allPutOff();
+  await allPostponed();
   const turns = await query<{ count: number }>(
     `select count(*)::int from mails where state = 'queued' group by allowed_at order by allowed_at`,
   );
   expect(turns.map((turn) => turn.count)).toEqual([1000, 1000, 300]);
-  await goes();
+  await sendAll();
   expect(smtp.mails.map((mail) => parseInt(mail.parsed.text!, 10)).sort()).toEqual([1000, 1000, 300].sort());
 });
 
-describe('judged again inside', () => {
-  /** Taken while the only connection is busy with somebody else's, and changed before it leaves. */
+describe('rechecked contents', () => {
+  /** Claims the e-mail while the only connection is busy with another one, and makes the change before it is sent. */
   async function changedBefore(change: () => Promise<unknown>): Promise<void> {
     let answer: (value: null) => void = () => undefined;
     let stalled = 0;
     smtp.answer = (stage) =>
       stage === 'data' && stalled++ === 0 ? new Promise<null>((resolve) => (answer = resolve)) : null;
-    await usedUp(reader);
-    await told(['first word', 'second word', 'third word']);
-    await told(['fourth word'], { by: carol });
+    await useUpAllowance(reader);
+    await queueNotes(['first word', 'second word', 'third word']);
+    await queueNotes(['fourth word'], { by: carol });
     const first = await start({ MAILER_CONNECTIONS_COUNT: '1' });
-    await allPutOff();
+    await allPostponed();
     await first.stop();
     workers.length = 0;
     const busy = await service.seed.user();
-    await told(['for the busy'], { on: { type: 'Issue', id: other }, to: busy });
-    await letGo();
+    await queueNotes(['for the busy'], { on: { type: 'Issue', id: other }, to: busy });
+    await makeDue();
     await start({ MAILER_CONNECTIONS_COUNT: '1' });
     await until(() => stalled === 1, 'the first message');
     await until(async () => (await states())['gathered'] === 4, 'all gathered');
     await change();
-    setTimeout(() => answer(null), 2 * JUDGED_MS);
+    setTimeout(() => answer(null), 2 * CHECK_VALID_MS);
     await noneQueued();
   }
   const mine = () => smtp.mails.filter((mail) => mail.to === reader.notification_email).map((mail) => mail.parsed);
 
   test.each([
     ['an internal note', `update notes set internal = true where body = 'fourth word' and noteable_id = $1`],
-    ['a note that is gone', `delete from notes where body = 'fourth word' and noteable_id = $1`],
-  ])('%s is neither told, nor counted, nor its author named', async (_, sql) => {
+    ['a deleted note', `delete from notes where body = 'fourth word' and noteable_id = $1`],
+  ])('%s is neither shown nor counted, and its author is not named', async (_, sql) => {
     await changedBefore(() => query(sql, [issue]));
     const [mail] = mine();
     expect(mail!.text).toContain('3 messages about issue #1');
@@ -271,7 +277,7 @@ describe('judged again inside', () => {
     expect(await states()).toEqual({ dropped: 1, gathered: 3, sent: 2 });
   });
 
-  test('what is left alone is told as one', async () => {
+  test('a single remaining note is sent as an ordinary e-mail', async () => {
     await changedBefore(() =>
       query(`update notes set internal = true where body <> 'first word' and noteable_id = $1`, [issue]),
     );
@@ -279,36 +285,36 @@ describe('judged again inside', () => {
     expect(await states()).toEqual({ dropped: 3, gathered: 1, sent: 2 });
   });
 
-  test('nothing is left: no e-mail', async () => {
+  test('without remaining notes no e-mail is sent', async () => {
     await changedBefore(() => query(`update issues set confidential = true where id = $1`, [issue]));
     expect(mine()).toEqual([]);
     expect(await states()).toEqual({ dropped: 5, sent: 1 });
   });
 
-  test('somebody who reads the project no more gets none', async () => {
+  test('a user who can no longer read the project gets none', async () => {
     await changedBefore(() => service.seed.put('projects', { ...project, visibility: 'private' }));
     expect(mine()).toEqual([]);
     expect((await states())['dropped']).toBe(5);
   });
 
-  test('nothing is told by a copy of the directory that is behind', async () => {
+  test('a stale copy of the directory sends none', async () => {
     const refreshed = (at: string) => query(`update directory_state set refreshed_at = ${at}`);
-    let undecided: Promise<number> | undefined;
+    let sentWhileStale: Promise<number> | undefined;
     await changedBefore(async () => {
       await refreshed(`now() - interval '1 hour'`);
       const waits = () => workers[0]!.logs.some((line) => `${line['msg'] as string}`.startsWith('an e-mail waits'));
-      undecided = until(() => waits() || mine().length > 0, 'a decision').then(async () => {
+      sentWhileStale = until(() => waits() || mine().length > 0, 'a decision').then(async () => {
         const sent = mine().length;
         await refreshed(`'infinity'`);
         return sent;
       });
     });
-    expect(await undecided).toBe(0);
+    expect(await sentWhileStale).toBe(0);
     expect(mine()).toHaveLength(1);
     expect(await states()).toEqual({ gathered: 4, sent: 2 });
   });
 
-  test('whoever has another address now gets it there', async () => {
+  test('a changed address is used', async () => {
     const address = `new-${reader.notification_email}`;
     await changedBefore(() => service.seed.put('users', { ...reader, notification_email: address }));
     expect(mine()).toEqual([]);
@@ -316,7 +322,7 @@ describe('judged again inside', () => {
     expect(await states()).toEqual({ gathered: 4, sent: 2 });
   });
 
-  test('whoever has no single address now gets none, and neither does anybody named in it', async () => {
+  test('a user whose address is now a list of addresses gets none, and neither do these addresses', async () => {
     const list = `new-${reader.notification_email}, another-${reader.notification_email}`;
     await changedBefore(() => service.seed.put('users', { ...reader, notification_email: list }));
     expect(smtp.mails).toHaveLength(1);
@@ -324,21 +330,21 @@ describe('judged again inside', () => {
   });
 });
 
-describe('tried again', () => {
-  test('after a crash behind the answer of the server: the same e-mail, and what came meanwhile in another', async () => {
-    await usedUp(reader);
-    await told(many(4));
-    const died = await start();
-    await goes();
-    await died.stop();
+describe('retries', () => {
+  test('after a crash after the answer of the server: the same e-mail, and later notes in another one', async () => {
+    await useUpAllowance(reader);
+    await queueNotes(many(4));
+    const killed = await start();
+    await sendAll();
+    await killed.stop();
     workers.length = 0;
-    // As a process leaves it that died before it could write what the server said, when the lease is over.
+    // The state left by a process that was killed before it stored the answer of the server, after the lease.
     await query(
       `update mails set state = 'queued', sent_at = null, message_id = null, next_attempt_at = now() where state = 'sent'`,
     );
-    await told(many(2, 'meanwhile'));
+    await queueNotes(many(2, 'meanwhile'));
     await start();
-    await goes();
+    await sendAll();
     const [first, again, next] = smtp.mails.map((mail) => mail.parsed);
     expect([again!.messageId, again!.text]).toEqual([first!.messageId, first!.text]);
     expect(next!.messageId).not.toBe(first!.messageId);
@@ -347,37 +353,37 @@ describe('tried again', () => {
     expect(await states()).toEqual({ gathered: 6, sent: 2 });
   });
 
-  test('a temporary refusal: the same, under the same name', async () => {
+  test('after a temporary refusal: the same e-mail with the same Message-ID', async () => {
     const tries: number[] = [];
     smtp.answer = (stage) => (stage === 'rcpt' && tries.push(1) < 3 ? { code: 451, text: 'later' } : null);
-    await usedUp(reader);
-    await told(many(3));
+    await useUpAllowance(reader);
+    await queueNotes(many(3));
     await start();
-    await goes();
+    await sendAll();
     expect(tries).toHaveLength(3);
     expect(smtp.mails.map((mail) => parseInt(mail.parsed.text!, 10))).toEqual([3]);
     const [mail] = await query<{ attempts: number }>(`select attempts from mails where state = 'sent'`);
     expect(mail!.attempts).toBe(3);
   });
 
-  test('a final refusal ends it with all that it tells of', async () => {
+  test('a final refusal ends the e-mail with all gathered notes', async () => {
     smtp.answer = () => ({ code: 550, text: 'no such user' });
-    await usedUp(reader);
-    await told(many(3));
+    await useUpAllowance(reader);
+    await queueNotes(many(3));
     await start();
-    await goes();
+    await sendAll();
     expect(await states()).toEqual({ failed: 1, gathered: 3 });
   });
 
-  test('what was tried by itself stays by itself, also while others of its thread are gathered', async () => {
-    await usedUp(reader);
-    await told(many(3));
-    // As one that the server may have, whose answer is not known.
+  test('an e-mail that was tried individually is retried individually, while others of its thread are gathered', async () => {
+    await useUpAllowance(reader);
+    await queueNotes(many(3));
+    // The state of an e-mail that the server may have accepted, without a known answer.
     await query(`update mails set claim = gen_random_uuid(), attempts = 1, allowed_at = now(),
        next_attempt_at = now() + interval '1 hour' where id = (select min(id) from mails)`);
     await start();
-    await allPutOff();
-    await letGo();
+    await allPostponed();
+    await makeDue();
     await until(() => smtp.mails.length === 1, 'the e-mail of the others');
     await until(async () => (await states())['sent'] === 1, 'its end');
     expect(await states()).toEqual({ gathered: 2, queued: 1, sent: 1 });
@@ -387,33 +393,33 @@ describe('tried again', () => {
     expect(await states()).toEqual({ gathered: 2, sent: 2 });
   });
 
-  test('two processes make one e-mail of it', async () => {
-    await usedUp(reader);
-    await told(many(500));
+  test('two processes send one e-mail', async () => {
+    await useUpAllowance(reader);
+    await queueNotes(many(500));
     await Promise.all([start(), start()]);
-    await goes();
+    await sendAll();
     expect(smtp.mails).toHaveLength(1);
     expect(await states()).toEqual({ gathered: 500, sent: 1 });
   });
 });
 
-test('what is told stays while the e-mail of it waits, however old', async () => {
-  await usedUp(reader);
-  await told(many(3));
+test('gathered rows are kept while their e-mail waits, however old', async () => {
+  await useUpAllowance(reader);
+  await queueNotes(many(3));
   smtp.answer = () => ({ code: 450, text: 'full' });
   const worker = await start();
-  await allPutOff();
-  await letGo();
+  await allPostponed();
+  await makeDue();
   await until(async () => (await states())['gathered'] === 3, 'one of three');
   await worker.stop();
   workers.length = 0;
   await query(`update mails set created_at = now() - interval '31 days'`);
-  expect(await dropOld(service)).toBe(0);
+  expect(await deleteOldRows(service)).toBe(0);
   await query(`update mails set state = 'failed' where state = 'queued'`);
-  expect(await dropOld(service)).toBe(4);
+  expect(await deleteOldRows(service)).toBe(4);
 });
 
-test('hostile names, titles and texts add no header, and what is sent is bounded', async () => {
+test('hostile names, titles and texts add no header, and the size of the e-mail is bounded', async () => {
   const hostile = [
     'x\r\nBcc: v@evil.example',
     '\u2028Bcc: v@evil.example',
@@ -422,17 +428,17 @@ test('hostile names, titles and texts add no header, and what is sent is bounded
   ];
   await service.seed.put('users', { ...bob, name: hostile.join(' ').slice(0, 120) });
   await query(`update issues set title = $2 where id = $1`, [issue, hostile.join(' ')]);
-  await usedUp(reader);
-  await told([
+  await useUpAllowance(reader);
+  await queueNotes([
     ...hostile,
     '<'.repeat(1_000_000),
     '> '.repeat(400_000),
     '[a](javascript:x) '.repeat(50_000),
     '&'.repeat(1_000_000),
   ]);
-  await told(['\u{1f95a}'.repeat(200_000)], { by: carol });
+  await queueNotes(['\u{1f95a}'.repeat(200_000)], { by: carol });
   await start();
-  await goes();
+  await sendAll();
   const [mail] = smtp.mails;
   expect(mail!.parsed.headers.has('bcc')).toBe(false);
   expect(mail!.raw.split('\r\n\r\n')[0]).not.toMatch(/^bcc:/im);
@@ -442,8 +448,8 @@ test('hostile names, titles and texts add no header, and what is sent is bounded
   expect(mail!.raw.length).toBeLessThan(150_000);
 });
 
-describe('many that are queued at once', () => {
-  /** It sends nothing. */
+describe('many queued in one batch', () => {
+  /** A worker whose mailer is stopped. */
   let queueing: Worker;
   beforeAll(async () => {
     queueing = await startWorker({ databaseUrl: service.databaseUrl, nats });
@@ -451,14 +457,14 @@ describe('many that are queued at once', () => {
   });
   afterAll(() => queueing.stop());
 
-  /** The effect of many events in one batch. */
+  /** Queues e-mails as the consumer does for many events in one batch. */
   async function queued(notices: readonly Partial<Notice>[]): Promise<void> {
-    const told = { told: 'note_created', actorId: bob.id, noteableId: issue, noteId: null } as const;
-    const all = notices.map((one) => ({ eventId: randomUUID(), ...told, tellsParticipants: false, to: [], ...one }));
+    const common = { template: 'note_created', actorId: bob.id, noteableId: issue, noteId: null } as const;
+    const all = notices.map((one) => ({ eventId: randomUUID(), ...common, toParticipants: false, to: [], ...one }));
     const kind = queueing.get(NoteableKinds).of('Issue')!;
     await queueing.get(Work).run((tx) => queueing.get(QueueMails).queue(tx, kind, all));
   }
-  /** Comments of bob on the issue. Shape: their ids, in order. */
+  /** Inserts comments on the issue. Shape: their ids, in order. */
   const notes = async (count: number, by = bob): Promise<number[]> =>
     (
       await query<{ id: number }>(
@@ -468,7 +474,7 @@ describe('many that are queued at once', () => {
         [issue, project.id, by.id, count],
       )
     ).map((row) => row.id);
-  const takesPart = (...people: readonly SeededUser[]) =>
+  const addParticipants = (...people: readonly SeededUser[]) =>
     query(
       `insert into participants (noteable_type, noteable_id, user_id, project_id)
        select 'Issue', $1, person, $2 from unnest($3::bigint[]) person`,
@@ -480,11 +486,11 @@ describe('many that are queued at once', () => {
       [person.id],
     );
   const all = (ids: readonly number[], o: Partial<Notice> = {}) =>
-    ids.map((noteId) => ({ noteId, tellsParticipants: true, ...o }));
+    ids.map((noteId) => ({ noteId, toParticipants: true, ...o }));
 
-  test('of whoever gets no more now one row tells of all, and each is told once', async () => {
-    await takesPart(reader, carol);
-    await usedUp(reader);
+  test('a recipient without allowance gets one row for all notes, and each note is sent once', async () => {
+    await addParticipants(reader, carol);
+    await useUpAllowance(reader);
     const ids = await notes(9);
     await queued(all(ids));
     expect(await rowsOf(reader)).toEqual([{ note_id: ids[8], note_ids: ids, reason: null, template: 'note_created' }]);
@@ -493,7 +499,7 @@ describe('many that are queued at once', () => {
     );
     expect(await rowsOf(bob)).toEqual([]);
     await start();
-    await goes();
+    await sendAll();
     const [mail] = smtp.mails.filter((one) => one.to === reader.notification_email);
     expect(mail!.parsed.text).toContain('9 messages about issue #1: Title');
     expect(mail!.parsed.text).toContain(`By ${bob.name} (@${bob.username}): 9.`);
@@ -502,10 +508,10 @@ describe('many that are queued at once', () => {
     expect(await states()).toEqual({ sent: 10 });
   });
 
-  test('as many as they may get have rows of their own, less what waits; those where they are named are told apart', async () => {
-    await takesPart(reader);
+  test('notes within the allowance, less the queued ones, have their own rows, and mentions have separate rows', async () => {
+    await addParticipants(reader);
     await query('insert into mail_allowances (recipient_id, tokens, refilled_at) values ($1, 4, now())', [reader.id]);
-    await told(['before']);
+    await queueNotes(['before']);
     const ids = await notes(8);
     const named = { to: [{ userId: reader.id, reason: 'mentioned' }] } as const;
     await queued([...all(ids.slice(0, 6)), ...all(ids.slice(6), named)]);
@@ -518,8 +524,8 @@ describe('many that are queued at once', () => {
     ]);
   });
 
-  test('each is told of what concerns them alone, however many are queued together', async () => {
-    await takesPart(carol);
+  test('each recipient gets only their own notes, however many are queued together', async () => {
+    await addParticipants(carol);
     const [first, second, third] = await notes(3);
     await queued([
       { noteId: first!, to: [{ userId: reader.id, reason: 'mentioned' }] },
@@ -530,7 +536,7 @@ describe('many that are queued at once', () => {
           { userId: carol.id, reason: 'mentioned' },
         ],
       },
-      { noteId: third!, tellsParticipants: true },
+      { noteId: third!, toParticipants: true },
     ]);
     expect((await rowsOf(reader)).map((row) => [row.note_id, row.reason])).toEqual([[first, 'mentioned']]);
     expect((await rowsOf(carol)).map((row) => [row.note_id, row.reason])).toEqual([
@@ -539,62 +545,62 @@ describe('many that are queued at once', () => {
     ]);
   });
 
-  test('an internal note is in no row of whoever may not read it', async () => {
-    const strange = await service.seed.user();
-    await takesPart(reader, strange);
-    await usedUp(reader, strange);
+  test('an internal note is in no row of a recipient who cannot read it', async () => {
+    const nonMember = await service.seed.user();
+    await addParticipants(reader, nonMember);
+    await useUpAllowance(reader, nonMember);
     await service.seed.member(reader, project, 'reporter');
     const ids = await notes(4);
     await query('update notes set internal = true where id = $1', [ids[1]]);
     await queued(all(ids));
     expect((await rowsOf(reader))[0]!.note_ids).toEqual(ids);
-    expect((await rowsOf(strange))[0]!.note_ids).toEqual([ids[0], ids[2], ids[3]]);
+    expect((await rowsOf(nonMember))[0]!.note_ids).toEqual([ids[0], ids[2], ids[3]]);
   });
 
-  test('rows of several and of one become one e-mail; what may not be told any more is left out', async () => {
-    await takesPart(reader);
-    await usedUp(reader);
-    // The author of the issue hears nothing.
+  test('rows with several and with one note become one e-mail without notes that are now hidden', async () => {
+    await addParticipants(reader);
+    await useUpAllowance(reader);
+    // The author of the issue gets no e-mails.
     await service.seed.put('users', { ...bob, notification_email: null });
     const ids = await notes(6);
     await queued(all(ids));
     const more = await notes(3, carol);
     await queued(all(more, { actorId: carol.id }));
-    await told(['alone'], { by: carol });
+    await queueNotes(['alone'], { by: carol });
     await start();
-    await allPutOff();
+    await allPostponed();
     await query('delete from notes where id = $1', [ids[0]]);
     await query('update notes set internal = true where id = any($1::bigint[])', [more]);
-    await goes();
+    await sendAll();
     const [mail, none] = smtp.mails.filter((one) => one.to === reader.notification_email);
     expect(none).toBeUndefined();
     expect(mail!.parsed.text).toContain('6 messages about issue #1');
     expect(mail!.parsed.text).toContain(`By ${bob.name} (@${bob.username}): 5, ${carol.name} (@${carol.username}): 1.`);
-    // The row of those that are all internal by now is dropped.
+    // The row whose notes are all internal by now is dropped.
     expect(await states()).toEqual({ dropped: 1, gathered: 2, sent: 1 });
   });
 
-  test('one row whose notes may all not be told is no e-mail, and one that is left is told as one', async () => {
-    await takesPart(reader, carol);
-    await usedUp(reader, carol);
+  test('a row with only hidden notes sends no e-mail, and one remaining note is an ordinary e-mail', async () => {
+    await addParticipants(reader, carol);
+    await useUpAllowance(reader, carol);
     const ids = await notes(3);
     await queued(all(ids));
     await service.seed.put('users', { ...carol, state: 'blocked' });
     await query('delete from notes where id = any($1::bigint[])', [ids.slice(1)]);
     await start();
-    await goes();
+    await sendAll();
     expect(smtp.mails.map((mail) => mail.parsed.text!.split('\n\n').slice(0, 2))).toEqual([
       [`${bob.name} (@${bob.username}) commented on issue #1: Title`, 'word 1'],
     ]);
     expect(await states()).toEqual({ dropped: 1, sent: 1 });
   });
 
-  test('an e-mail tells of a thousand at most, also by rows of several', async () => {
-    await takesPart(reader);
-    await usedUp(reader);
+  test('an e-mail contains at most a thousand notes, also from rows with several', async () => {
+    await addParticipants(reader);
+    await useUpAllowance(reader);
     for (let batch = 0; batch < 5; batch += 1) await queued(all(await notes(300)));
     await start();
-    await allPutOff();
+    await allPostponed();
     const turns = await query<{ count: number }>(
       `select sum(cardinality(note_ids))::int as count from mails group by allowed_at order by allowed_at`,
     );

@@ -2,7 +2,7 @@ import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { groupDeleted, projectDeleted, userDeleted } from '@rookery/contracts';
 import { JetStreamStrategy } from '@rookery/messaging';
 import { startNats, until } from '@rookery/testing';
-import { publish } from '../support/published';
+import { publish } from '../support/publish';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
@@ -29,9 +29,9 @@ const idsIn = async (table: string, column: string): Promise<number[]> =>
   (await service.database.query<{ id: number }>(`select ${column} as id from ${table} order by 1`)).map(
     (row) => row.id,
   );
-const told = async () => ({ todos: await idsIn('todos', 'user_id'), mails: await idsIn('mails', 'recipient_id') });
+const notified = async () => ({ todos: await idsIn('todos', 'user_id'), mails: await idsIn('mails', 'recipient_id') });
 
-test('nobody is told of anything by a copy that is older than its cause', async () => {
+test('effects wait until the copy is as new as their cause', async () => {
   const [owner, removed, stays] = [await service.seed.user(), await service.seed.user(), await service.seed.user()];
   const project = await service.seed.project({ visibility: 'private' });
   for (const one of [owner, removed, stays]) await service.seed.member(one, project, 'developer');
@@ -42,7 +42,7 @@ test('nobody is told of anything by a copy that is older than its cause', async 
     .post(`/api/v4/projects/${project.id}/issues/${iid}/notes`)
     .send({ body: `@${removed.username} @${stays.username}` })
     .expect(201);
-  // The copy of the worker has not seen the last version, in which somebody was removed, although the request had.
+  // The worker's copy is one version older than that of the request; the newest version removed a member.
   await service.database.query('update directory_state set version = version - 1');
 
   worker = await startWorker({
@@ -54,17 +54,17 @@ test('nobody is told of anything by a copy that is older than its cause', async 
     (worker?.logs ?? []).filter((line) => line['msg'] === 'an effect waits').map((line) => line['durable']);
   for (const effect of ['raise-todos', 'queue-mails'])
     await until(() => waiting().includes(`collaboration--${effect}--note-created-v1`), `${effect} to wait`);
-  expect(await told()).toEqual({ todos: [], mails: [] });
+  expect(await notified()).toEqual({ todos: [], mails: [] });
 
   await service.database.query('delete from directory_memberships where user_id = $1', [removed.id]);
   await service.database.query('update directory_state set version = version + 1');
   await worker.drained();
-  expect(await told()).toEqual({ todos: [stays.id], mails: [stays.id] });
-  // Waiting is nobody's failure.
+  expect(await notified()).toEqual({ todos: [stays.id], mails: [stays.id] });
+  // Waiting is not counted as a failure.
   expect(await idsIn('dead_letters', 'id')).toEqual([]);
 });
 
-test('who says that a living person is gone is not believed, and an operator hears of it', async () => {
+test('a false event about a deleted user has no effect and becomes a dead letter', async () => {
   const [person] = await service.database.query<{ id: number }>('select author_id as id from issues limit 1');
   const data = { user_id: person!.id, ghost_user_id: null, hard_delete: true };
   await publish(nats, userDeleted.of({ aggregateId: person!.id, actorId: null, data }));
@@ -84,7 +84,7 @@ const DELETIONS = {
   project: (id: number) => projectDeleted.of({ aggregateId: id, actorId: null, data: { project_id: id } }),
   group: (id: number) => groupDeleted.of({ aggregateId: id, actorId: null, data: { group_id: id } }),
 };
-test.each(['project', 'group'] as const)('who says that a living %s is gone is believed by no effect', async (kind) => {
+test.each(['project', 'group'] as const)('a false event about a deleted %s has no effect', async (kind) => {
   const { id } = await service.seed[kind]();
   const event = DELETIONS[kind](id);
   await publish(nats, event);

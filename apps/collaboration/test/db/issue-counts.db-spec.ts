@@ -7,9 +7,9 @@ import { IssueCountsConsumer } from '../../src/work/issues/counting/issue-counts
 import { IssueCountsService } from '../../src/work/issues/counting/issue-counts.service';
 import { UncountedIssuesJob } from '../../src/work/issues/counting/uncounted-issues.job';
 import { CreateIssueCounts1767225840010 } from '../../src/migrations/1767225840010-create-issue-counts';
-import { DropWritings } from '../../src/removal/drop-writings';
+import { NoteableRemoval } from '../../src/removal/noteable-removal';
 import { eventsOf, startCollaboration } from '../support/app';
-import { publish } from '../support/published';
+import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -42,8 +42,8 @@ const open = async (fields: Record<string, unknown> = {}, by = owner): Promise<n
   ).body.iid;
 const change = (iid: number, fields: Record<string, unknown>) =>
   client().put(`${issues()}/${iid}`).send(fields).expect(200);
-/** What was told of the project at hand, oldest first: all open ones, and those that are not confidential. */
-async function told(): Promise<[number, number][]> {
+/** Returns the published counts of the current project, oldest first: open issues, and open public issues. */
+async function publishedCounts(): Promise<[number, number][]> {
   const events = await eventsOf(service.database, COUNTED);
   const ours = events.filter((event) => event['project_id'] === project.id);
   const times = ours.map((event) => Date.parse(event['counted_at'] as string));
@@ -52,12 +52,12 @@ async function told(): Promise<[number, number][]> {
 }
 async function last(): Promise<[number, number] | undefined> {
   await worker.drained();
-  return (await told()).at(-1);
+  return (await publishedCounts()).at(-1);
 }
 const recount = () =>
   service.app.get(Work).run((tx) => service.app.get(IssueCountsService).recount(tx, [project.id, project.id]));
 
-describe('what is open in a project', () => {
+describe('the number of open issues of a project', () => {
   it('is counted through opening, closing, reopening, deletion and changes of confidentiality', async () => {
     const plain = await open();
     const secret = await open({ confidential: true });
@@ -81,7 +81,7 @@ describe('what is open in a project', () => {
     }
   });
 
-  it('is told when it changed, not with each event', async () => {
+  it('is published when it changed, not for each event', async () => {
     const iid = await open();
     expect(await last()).toEqual([1, 1]);
     await change(iid, { title: 'another' });
@@ -95,10 +95,10 @@ describe('what is open in a project', () => {
     });
     await publish(nats, again);
     await worker.drained();
-    expect(await told()).toEqual([[1, 1]]);
+    expect(await publishedCounts()).toEqual([[1, 1]]);
   });
 
-  it('is counted whole when many open and close at once', async () => {
+  it('is exact after concurrent changes', async () => {
     const made = await Promise.all(Array.from({ length: 30 }, (_, n) => open({ confidential: n % 3 === 0 })));
     await Promise.all(made.slice(0, 9).map((iid) => change(iid, { state_event: 'close' })));
     const [row] = await service.database.query<{ all: number; open: number }>(
@@ -109,7 +109,7 @@ describe('what is open in a project', () => {
     expect(await last()).toEqual([21, row!.open]);
   });
 
-  it('loses what goes with its author', async () => {
+  it('excludes issues deleted with their author', async () => {
     const person = await service.seed.user();
     await open();
     await open({ confidential: true }, person);
@@ -117,11 +117,11 @@ describe('what is open in a project', () => {
     expect(await last()).toEqual([3, 2]);
     const work = service.app.get(Work);
     for (let isDone = false; !isDone;)
-      isDone = await work.run((tx) => service.app.get(DropWritings).next(tx, person.id));
+      isDone = await work.run((tx) => service.app.get(NoteableRemoval).next(tx, person.id));
     expect(await last()).toEqual([1, 1]);
   });
 
-  it('is counted one after the other, so that the newest count is the truest', async () => {
+  it('is counted sequentially, so that the newest count is the right one', async () => {
     await open();
     expect(await last()).toEqual([1, 1]);
     const work = service.app.get(Work);
@@ -135,7 +135,7 @@ describe('what is open in a project', () => {
       await released;
     });
     await held;
-    // The second one waits for the first; what is written meanwhile is in its count.
+    // The second count waits for the first, and includes issues written meanwhile.
     const second = recount();
     await untilBlocked((sql) => service.database.query(sql));
     await service.database.query(
@@ -144,13 +144,13 @@ describe('what is open in a project', () => {
     );
     release();
     await Promise.all([first, second]);
-    expect(await told()).toEqual([
+    expect(await publishedCounts()).toEqual([
       [1, 1],
       [2, 1],
     ]);
   });
 
-  it('goes with the project, and no late event brings it back', async () => {
+  it('is deleted with the project, and not restored by a late event', async () => {
     await open();
     expect(await last()).toEqual([1, 1]);
     const rows = () => service.database.query(`select 1 from issue_counts where project_id = $1`, [project.id]);
@@ -164,7 +164,7 @@ describe('what is open in a project', () => {
             .get(IssueCountsConsumer)
             .projectDeleted({ tx, events: [{ ...gone, actorId: null, data: data as never }] }),
         );
-    // A false event about a project that lives destroys nothing.
+    // A false event about an existing project deletes nothing.
     await drop();
     expect(await rows()).toHaveLength(1);
     await service.database.query('delete from directory_projects where id = $1', [project.id]);
@@ -172,10 +172,10 @@ describe('what is open in a project', () => {
     expect(await rows()).toEqual([]);
     await recount();
     expect(await rows()).toEqual([]);
-    expect(await told()).toEqual([[1, 1]]);
+    expect(await publishedCounts()).toEqual([[1, 1]]);
   });
 
-  it('is counted by a job where there were issues before anybody counted', async () => {
+  it('is counted by a job for issues that are older than the counts', async () => {
     await open();
     await open({ confidential: true });
     await worker.drained();
@@ -191,8 +191,8 @@ describe('what is open in a project', () => {
     );
     await service.app.get(UncountedIssuesJob).run();
     expect(await service.database.query(`select 1 from issue_counts where counted_at is null`)).toEqual([]);
-    expect((await told()).slice(1)).toEqual([[2, 1]]);
+    expect((await publishedCounts()).slice(1)).toEqual([[2, 1]]);
     await service.app.get(UncountedIssuesJob).run();
-    expect((await told()).slice(1)).toEqual([[2, 1]]);
+    expect((await publishedCounts()).slice(1)).toEqual([[2, 1]]);
   });
 });

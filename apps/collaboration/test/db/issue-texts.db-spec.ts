@@ -3,7 +3,7 @@ import { IndexTextsOfIssues1767225852340 } from '../../src/migrations/1767225852
 import { startCollaboration } from '../support/app';
 
 let service: SeededService;
-/** More than the migration copies at once. */
+/** More rows than the migration copies in one batch. */
 const ISSUES = 10_050;
 
 beforeAll(async () => {
@@ -23,14 +23,14 @@ const texts = () =>
     'select issue_id as id, project_id, text from issue_texts order by issue_id',
   );
 
-test('texts of issues that were there before are what triggers write of new ones', async () => {
+test('migrated texts of old issues equal those that triggers write for new ones', async () => {
   const written = await texts();
   expect(written).toHaveLength(ISSUES);
   expect(written.slice(0, 2).map(({ text }) => text)).toEqual(['title ä 1\n', 'title ä 2\ntext ö 2']);
   expect(written[6]!.text).toBe(`title ä 7\n${'x'.repeat(65_536)}`);
   const runner = service.database.dataSource.createQueryRunner();
   try {
-    // As after a run that was interrupted: what it left behind is made anew.
+    // The state after an interrupted run, whose rows are replaced.
     await new IndexTextsOfIssues1767225852340().up(runner);
   } finally {
     await runner.release();

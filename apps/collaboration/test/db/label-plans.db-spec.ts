@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { Work } from '@rookery/persistence';
-import { expectPlan, vacuumed } from '@rookery/testing';
+import { expectPlan, vacuumUntilVisible } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { labels } from '../../src/planning/labels/labels.service';
 import { startCollaboration } from '../support/app';
@@ -15,7 +15,7 @@ beforeAll(async () => {
     insert into labels (id, project_id, group_id, title, description_html, color, text_color)
       select g, case when g % 10 > 0 then 1 + g % 400 end, case when g % 10 = 0 then 1 + g % 300 end, 'Label ' || g, '',
         '#fff', '#000' from generate_series(1, 20000) g`);
-  await vacuumed(pool);
+  await vacuumUntilVisible(pool);
 }, 300_000);
 afterAll(async () => {
   await pool.end();
@@ -33,8 +33,8 @@ test.each([
   expect(shape).not.toContain('Seq Scan on labels');
 });
 
-// The first statement weighs the page, which it cuts as the second one does.
-test('a search of labels looks at those of the project and its groups', async () => {
+// The first statement measures the page with the same limits as the second one.
+test('a label search reads only labels of the project and its groups', async () => {
   const work = service.app.get(Work);
   const within = { kind: 'project', id: 2, namespace: { id: 2, traversalIds: [1, 2] } } as never;
   const shape = await expectPlan(pool, join(__dirname, '../golden/labels/labels-searched'), (db) =>

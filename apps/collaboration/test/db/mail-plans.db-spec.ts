@@ -1,13 +1,22 @@
 import { join } from 'node:path';
 import { runMigrations } from '@rookery/persistence';
 import type { Database, Prepared, Work } from '@rookery/persistence';
-import { expectPlan, nodesOf, planOf, readRows, startNats, testDatabase, until, vacuumed } from '@rookery/testing';
+import {
+  expectPlan,
+  nodesOf,
+  planOf,
+  readRows,
+  startNats,
+  testDatabase,
+  until,
+  vacuumUntilVisible,
+} from '@rookery/testing';
 import type { Planned, PlanNode, PrivateNats, SeededService, SeededUser, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
 import type { MailerSettings } from '../../src/following/notifications/mailer/mailer.config';
 import { issueKind } from '../../src/work/issues/issue.kind';
-import { dueSql, gatheredDueSql, stillDueSql } from '../../src/following/notifications/due-sql';
+import { dueSql, combinedDueSql, stillDueSql } from '../../src/following/notifications/due-sql';
 import { MailTable } from '../../src/following/notifications/mailer/mail-table';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
@@ -17,7 +26,7 @@ import type { Worker } from '../support/worker';
 
 const WAITING = 100_000;
 const PEOPLE = 16;
-/** Of the same people, when the mailer starts. */
+/** Number of due e-mails of the same users when the mailer starts. */
 const FRESH = 5000;
 const SETTINGS = { leaseMs: 600_000, batchCount: 20, perMinute: 30 };
 const table = new MailTable('mails', 'update mails m set');
@@ -27,7 +36,7 @@ const settled: Planned = (db: Database) =>
     { prepared: (statement, values) => db.run({ ...statement, values }) },
     [1, 2, 3, 4, 5].map((id) => ({ id, state: 'sent', reply: null, messageId: null, delayMs: 0 })),
   );
-const swept: Planned = (db: Database) => {
+const postponing: Planned = (db: Database) => {
   const tx = {
     prepared: (statement: Prepared, values: readonly unknown[]) => db.run({ ...statement, values }).then(() => []),
   };
@@ -35,8 +44,8 @@ const swept: Planned = (db: Database) => {
   return new MailTable('mails', 'update mails m set').sweep(work, { ...SETTINGS, burst: 60 } as MailerSettings);
 };
 const KEYS = ['pk_mails', 'ix_mails_gathered_into'];
-/** $1 of each ids. */
-const judged: Readonly<Record<string, Planned>> = {
+/** Statements that check whether e-mails are still due. Shape: $1 of each is ids. */
+const checks: Readonly<Record<string, Planned>> = {
   loaded: {
     text: dueSql(issueKind),
     values: [
@@ -45,16 +54,16 @@ const judged: Readonly<Record<string, Planned>> = {
     ],
   },
   'still due': { text: `select m.id ${stillDueSql(issueKind)}`, values: [[1, 2]] },
-  gathered: { text: gatheredDueSql(issueKind), values: [[1, 2]] },
+  gathered: { text: combinedDueSql(issueKind), values: [[1, 2]] },
 };
-const looked: Planned = (db: Database) => table.isDue(db);
+const lookingForDue: Planned = (db: Database) => table.isDue(db);
 
 const sent = `
   insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id, state)
     select gen_random_uuid(), 1 + g % 1000, 'issue_closed', 100, 1, 'Issue', g, 'sent' from generate_series(1, 20000) g;
   analyze mails;
 `;
-/** 100,000 that wait for their turn, of 16 people, and 5 that may go. $1 the first id of people. */
+/** 100,000 postponed e-mails of 16 users, and 5 due ones. Shape: $1 is the first user id. */
 const waiting = `
   insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id,
       next_attempt_at, allowed_at, created_at)
@@ -70,18 +79,18 @@ const waiting = `
 describe('plans', () => {
   let database: TestDatabase;
   let pool: Pool;
-  /** Made while nothing waits, and kept when much does. */
+  /** Plans made while no e-mails wait, and reused when many do. */
   let settledEarly: PlanNode;
-  const judgedEarly = new Map<string, PlanNode>();
+  const earlyChecks = new Map<string, PlanNode>();
   beforeAll(async () => {
     database = await testDatabase('collaboration', migrations);
     await runMigrations(database.url, migrations);
     pool = new Pool({ connectionString: database.url, max: 1 });
-    for (const [name, one] of Object.entries(judged)) judgedEarly.set(name, await planOf(pool, one));
+    for (const [name, one] of Object.entries(checks)) earlyChecks.set(name, await planOf(pool, one));
     await pool.query(sent);
     settledEarly = await planOf(pool, settled);
     await pool.query(waiting);
-    await vacuumed(pool);
+    await vacuumUntilVisible(pool);
   }, 300_000);
   afterAll(async () => {
     await pool.end();
@@ -90,14 +99,14 @@ describe('plans', () => {
 
   test.each([
     ['notifications/mails-taken', claimed],
-    ['notifications/mails-looked-for', looked],
+    ['notifications/mails-looked-for', lookingForDue],
   ])('%s keeps its plan', async (name, planned) => {
     const shape = await expectPlan(pool, join(__dirname, '../golden', name), planned);
     expect(shape).not.toMatch(/Seq Scan on (mails|mail_allowances)/);
   });
 
-  test.each(Object.keys(judged))('whether it is %s is judged from the e-mail on, by keys', async (name) => {
-    for (const plan of [judgedEarly.get(name)!, await planOf(pool, judged[name]!)]) {
+  test.each(Object.keys(checks))('the check %s starts from the e-mail and uses its keys', async (name) => {
+    for (const plan of [earlyChecks.get(name)!, await planOf(pool, checks[name]!)]) {
       const nodes = nodesOf(plan);
       const whole = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'mails');
       const indexes = nodes.flatMap((node) => node['Index Name'] ?? []).filter((index) => index.includes('mails'));
@@ -106,12 +115,12 @@ describe('plans', () => {
     }
   });
 
-  test('of 100,000 that wait none is read to take those that may go', async () => {
+  test('claiming due e-mails reads none of 100,000 postponed ones', async () => {
     const plan = await planOf(pool, claimed, 'run');
     expect(readRows(plan, 'mails')).toBeLessThan(20);
   });
 
-  test('of 100,000 that wait none is read to write down what became of others', async () => {
+  test('storing results reads none of 100,000 postponed e-mails', async () => {
     for (const plan of [settledEarly, await planOf(pool, settled)]) {
       const by = nodesOf(plan).map((node) => node['Index Name']);
       expect(by.filter((index) => index !== undefined)).toEqual(['pk_mails']);
@@ -119,7 +128,7 @@ describe('plans', () => {
   });
 });
 
-test('of 50,000 that nobody looked at those are read that are put off at once', async () => {
+test('postponing reads only one batch of 50,000 new e-mails', async () => {
   const database = await testDatabase('collaboration', migrations);
   await runMigrations(database.url, migrations);
   const pool = new Pool({ connectionString: database.url, max: 1 });
@@ -128,8 +137,8 @@ test('of 50,000 that nobody looked at those are read that are put off at once', 
       insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id)
         select gen_random_uuid(), 1 + g % ${PEOPLE}, 'note_created', 100, 1, 'Issue', 1 from generate_series(1, 50000) g;
       insert into mail_allowances (recipient_id, tokens, refilled_at) select g, 0, now() + interval '1 hour' from generate_series(1, 3000) g;`);
-    await vacuumed(pool);
-    const plan = await planOf(pool, swept, 'run');
+    await vacuumUntilVisible(pool);
+    const plan = await planOf(pool, postponing, 'run');
     expect(readRows(plan, 'mails')).toBeGreaterThanOrEqual(2000);
     expect(readRows(plan, 'mails')).toBeLessThan(5000);
   } finally {
@@ -138,7 +147,7 @@ test('of 50,000 that nobody looked at those are read that are put off at once', 
   }
 });
 
-describe('at work', () => {
+describe('a running mailer', () => {
   let service: SeededService;
   let nats: PrivateNats;
   let smtp: MailServer;
@@ -156,7 +165,7 @@ describe('at work', () => {
   });
   const query = <R>(sql: string, values: readonly unknown[] = []) => service.database.query<R>(sql, values);
 
-  test('those that wait are written once, when they are put off, and hold up nobody', async () => {
+  test('writes postponed e-mails once, and they do not delay others', async () => {
     const project = await service.seed.project();
     const people: SeededUser[] = [];
     for (let n = 0; n <= PEOPLE; n += 1) people.push(await service.seed.user());
@@ -192,7 +201,7 @@ describe('at work', () => {
       nats,
       env: { SMTP_URL: smtp.url, MAILER_POLL_MS: '20', MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '1' },
     });
-    // Behind all of them in the queue.
+    // This e-mail is behind all of them in the queue.
     await until(() => smtp.mails.length === 1, 'the mail of the other');
     const left = async () =>
       (

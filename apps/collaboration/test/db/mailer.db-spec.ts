@@ -4,8 +4,8 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
-import { JUDGED_MS } from '../../src/following/notifications/mailer/judgement';
-import { dropOld } from '../support/old-rows';
+import { CHECK_VALID_MS } from '../../src/following/notifications/mailer/due-check';
+import { deleteOldRows } from '../support/old-rows';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -59,7 +59,7 @@ const start = async (env: Record<string, string> = {}, databaseUrl = service.dat
   workers.push(worker);
   return worker;
 };
-/** Queues one e-mail for each. */
+/** Queues one e-mail for each recipient. */
 const queue = async (people: readonly SeededUser[], count = 1): Promise<void> => {
   for (const person of people) {
     await service.database.query(
@@ -89,7 +89,7 @@ test('two processes send each e-mail once, over few connections', async () => {
   expect(smtp.mostConnections).toBeGreaterThan(1);
 });
 
-test('a temporary refusal is tried again, a final one is not, and others do not wait', async () => {
+test('temporary refusals are retried, final ones are not, and others do not wait', async () => {
   const [busy, unknown, fine] = await people(3);
   let tries = 0;
   smtp.answer = (stage, to) => {
@@ -107,7 +107,7 @@ test('a temporary refusal is tried again, a final one is not, and others do not 
   expect(smtp.mails).toHaveLength(2);
 });
 
-test('a refusal of the text is final, too', async () => {
+test('a refusal of the message text is final, too', async () => {
   smtp.answer = (stage) => (stage === 'data' ? { code: 554, text: 'not wanted' } : null);
   await queue(await people(1));
   await start();
@@ -115,7 +115,7 @@ test('a refusal of the text is final, too', async () => {
   expect(await rows()).toMatchObject([{ attempts: 1, smtp_reply: expect.stringContaining('554 not wanted') }]);
 });
 
-test('what is not taken for long is given up', async () => {
+test('an e-mail that is refused for too long fails', async () => {
   smtp.answer = () => ({ code: 450, text: 'full' });
   await queue(await people(1));
   await start({ MAILER_GIVE_UP_MS: '3600000' });
@@ -126,7 +126,7 @@ test('what is not taken for long is given up', async () => {
   expect(smtp.mails).toEqual([]);
 });
 
-test('while the server is away everything waits, and goes when it is back', async () => {
+test('while the server is down e-mails wait, and are sent when it is back', async () => {
   const port = Number(new URL(smtp.url).port);
   await smtp.stop();
   await queue(await people(8));
@@ -136,18 +136,18 @@ test('while the server is away everything waits, and goes when it is back', asyn
   smtp = await startMailServer(port);
   await allIn('sent');
   expect(smtp.mails).toHaveLength(8);
-  // None of them was tried while nobody answered.
+  // None of them counts as tried while no server answered.
   expect(await rows()).toMatchObject(Array(8).fill({ attempts: 1 }));
   expect(worker.logs.filter((line) => line['level'] === 'error')).toEqual([]);
 });
 
-test('a session that the server drops delays nobody but the one it was about', async () => {
+test('a session dropped by the server delays only its own e-mail', async () => {
   const all = await people(20);
-  const unlucky = all[3]!.notification_email;
+  const droppedAddress = all[3]!.notification_email;
   let drops = 0;
-  smtp.answer = (stage, to) => (stage === 'data' && to === unlucky && ++drops <= 2 ? 'drop' : null);
+  smtp.answer = (stage, to) => (stage === 'data' && to === droppedAddress && ++drops <= 2 ? 'drop' : null);
   await queue(all);
-  // The usual delay: whoever was put off because of another would not come within the test.
+  // The default delay: an e-mail postponed because of another one would not arrive within the test.
   await start({ MAILER_RETRY_FIRST_MS: '3600000', MAILER_RETRY_MOST_MS: '3600000' });
   await until(async () => (await rows()).filter((row) => row.state === 'sent').length === 19, '19 sent');
   await until(async () => (await rows()).every((row) => row.attempts === 1), 'one try each');
@@ -155,10 +155,10 @@ test('a session that the server drops delays nobody but the one it was about', a
   expect(drops).toBe(1);
 });
 
-test('e-mails whose taking was in doubt come back at once, each by itself', async () => {
+test('e-mails whose claim has an unknown result are released at once, each individually', async () => {
   const proxy = await FaultProxy.before(service.databaseUrl);
   try {
-    // Two of one thread: they are within the allowance, so nothing is gathered.
+    // Two e-mails of one thread are within the allowance, so none is gathered.
     await queue(await people(15), 2);
     proxy.loseAnswersTo('COMMIT', { after: '\0mails_claim\0' });
     const worker = await start({}, proxy.url);
@@ -171,42 +171,42 @@ test('e-mails whose taking was in doubt come back at once, each by itself', asyn
   }
 });
 
-test('a server that stalls holds nobody for ever', async () => {
+test('a stalled server does not block e-mails for ever', async () => {
   let stalled = 0;
   smtp.answer = (stage) => (stage === 'data' && stalled++ < 1 ? new Promise<null>(() => undefined) : null);
   await queue(await people(4));
   await start({ MAILER_TIMEOUT_MS: '1000' });
   await allIn('sent');
-  // On a busy machine the server may be slow with others, too: what it took and was not heard to take comes again.
+  // On a busy machine the server may be slow for others, too: an accepted e-mail without a received answer is sent again.
   expect(new Set(smtp.recipients()).size).toBe(4);
 });
 
 test.each(['issues', 'epics'] as const)(
-  'what its recipient may not read any more does not leave, although it was taken before: %s',
-  async (things) => {
+  'an e-mail that its recipient can no longer read is not sent after it was claimed: %s',
+  async (kind) => {
     let answer: (value: null) => void = () => undefined;
     let stalled = 0;
     smtp.answer = (stage) =>
       stage === 'data' && stalled++ === 0 ? new Promise<null>((resolve) => (answer = resolve)) : null;
     await queue(await people(4));
-    if (things === 'epics')
+    if (kind === 'epics')
       await service.database.query(
         `update mails set project_id = null, noteable_type = 'Epic', template = 'epic_closed', noteable_id = $1`,
         [epicId],
       );
     await start({ MAILER_CONNECTIONS_COUNT: '1' });
     await until(() => stalled === 1, 'the first message');
-    await service.database.query(`update ${things} set confidential = true`);
-    // A dialogue that outlasts the judgement made when the batch was taken.
-    setTimeout(() => answer(null), 2 * JUDGED_MS);
+    await service.database.query(`update ${kind} set confidential = true`);
+    // The SMTP dialogue lasts longer than the check at the claim is valid.
+    setTimeout(() => answer(null), 2 * CHECK_VALID_MS);
     await allIn('sent', 'dropped');
-    await service.database.query(`update ${things} set confidential = false`);
+    await service.database.query(`update ${kind} set confidential = false`);
     expect(smtp.mails).toHaveLength(1);
     expect((await rows()).map((row) => row.state).sort()).toEqual(['dropped', 'dropped', 'dropped', 'sent']);
   },
 );
 
-test('nothing leaves by a copy of the directory that is behind, although it was taken before', async () => {
+test('no claimed e-mail is sent while the copy of the directory is stale', async () => {
   let answer: (value: null) => void = () => undefined;
   let stalled = 0;
   smtp.answer = (stage) =>
@@ -217,9 +217,9 @@ test('nothing leaves by a copy of the directory that is behind, although it was 
   await until(() => stalled === 1, 'the first message');
   try {
     await refreshed(`now() - interval '1 hour'`);
-    setTimeout(() => answer(null), 2 * JUDGED_MS);
-    const undecided = () => logs.filter((line) => `${line['msg'] as string}`.startsWith('an e-mail waits'));
-    await until(() => undecided().length + smtp.mails.length === 3, 'a decision on each');
+    setTimeout(() => answer(null), 2 * CHECK_VALID_MS);
+    const waitingLogs = () => logs.filter((line) => `${line['msg'] as string}`.startsWith('an e-mail waits'));
+    await until(() => waitingLogs().length + smtp.mails.length === 3, 'a decision on each');
     expect(smtp.mails).toHaveLength(1);
   } finally {
     await refreshed(`'infinity'`);
@@ -229,7 +229,7 @@ test('nothing leaves by a copy of the directory that is behind, although it was 
   expect(await rows()).toMatchObject(Array(3).fill({ attempts: 1 }));
 });
 
-test('it goes where its recipient is now, although it was taken before', async () => {
+test('a claimed e-mail is sent to the current address of its recipient', async () => {
   let answer: (value: null) => void = () => undefined;
   let stalled = 0;
   smtp.answer = (stage) =>
@@ -240,7 +240,7 @@ test('it goes where its recipient is now, although it was taken before', async (
   await until(() => stalled === 1, 'the first message');
   for (const person of recipients)
     await service.seed.put('users', { ...person, notification_email: `new-${person.notification_email}` });
-  setTimeout(() => answer(null), 2 * JUDGED_MS);
+  setTimeout(() => answer(null), 2 * CHECK_VALID_MS);
   await allIn('sent');
   const sentTo = smtp.mails.map((mail) => mail.to).sort();
   const first = recipients.find((one) => sentTo.includes(one.notification_email!))!;
@@ -248,7 +248,7 @@ test('it goes where its recipient is now, although it was taken before', async (
   expect(sentTo).toEqual([first.notification_email, ...others].sort());
 });
 
-test('a person gets no more at once than their allowance', async () => {
+test('a user gets no more e-mails at once than their allowance', async () => {
   const [flooded, other] = await people(2);
   await queue([flooded!], 30);
   await queue([other!]);
@@ -264,16 +264,16 @@ test('a person gets no more at once than their allowance', async () => {
   expect(smtp.mails).toHaveLength(11);
 });
 
-test('what a process took before it died is taken by another when its lease is over', async () => {
+test('e-mails claimed by a killed process are claimed by another after the lease', async () => {
   await queue(await people(2));
-  // As a process leaves it that took them and died.
+  // The state left by a process that claimed them and was killed.
   await service.database.query(`update mails set attempts = 1, next_attempt_at = now() + interval '300 milliseconds'`);
   await start();
   await allIn('sent');
   expect((await rows()).map((row) => row.attempts)).toEqual([2, 2]);
 });
 
-test('while e-mails are switched off, nothing is sent', async () => {
+test('while e-mails are disabled, none is sent', async () => {
   await queue(await people(1));
   await start({ MAILER_ENABLED: 'off' });
   const other = await start();
@@ -281,7 +281,7 @@ test('while e-mails are switched off, nothing is sent', async () => {
   expect(other.logs.length).toBeGreaterThan(0);
 });
 
-test('old ones are dropped, those that wait are not', async () => {
+test('old e-mails are deleted, queued ones are not', async () => {
   await queue(await people(1), 3);
   await service.database.query(
     `update mails set created_at = now() - interval '31 days', next_attempt_at = 'infinity'`,
@@ -295,9 +295,9 @@ test('old ones are dropped, those that wait are not', async () => {
     );
   await entry('1097 days');
   await entry('1095 days');
-  expect(await dropOld(service)).toBe(2502);
+  expect(await deleteOldRows(service)).toBe(2502);
   expect(await rows()).toMatchObject([{ state: 'queued' }]);
   const [left] = await service.database.query<{ count: number }>('select count(*)::integer from activity_events');
   expect(left!.count).toBe(2500);
-  expect(await dropOld(service)).toBe(0);
+  expect(await deleteOldRows(service)).toBe(0);
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 it.each(['https://rookery.example', "https://rookery.example/it's/", 'http://localhost:8080'])(
-  'a person is the same built by PostgreSQL and by the presenter, below %s',
+  'a user summary is the same from PostgreSQL and from the presenter, with the base URL %s',
   async (externalUrl) => {
     const { seed, database } = service;
     const people = [
@@ -26,7 +26,7 @@ it.each(['https://rookery.example', "https://rookery.example/it's/", 'http://loc
        from directory_users u where u.id = any($1::bigint[]) order by u.id`,
       [ids],
     );
-    // Only what a presenter without loads asks for.
+    // Only the fields of a presenter without loaded relations.
     const context = { links: new Links(externalUrl) } as unknown as PresentContext;
     const users = await service.app.get(Directory).users(ids);
     const presented = JSON.parse(

@@ -1,13 +1,13 @@
 import { Work } from '@rookery/persistence';
 import type { SeededService } from '@rookery/testing';
-import { ProjectDeletionConsumer } from '../../src/removal/project-deletion.consumer';
+import { DeletedProjectsConsumer } from '../../src/removal/deleted-projects.consumer';
 import { startCollaboration } from '../support/app';
 
 let service: SeededService;
 beforeAll(async () => void (service = await startCollaboration()));
 afterAll(() => service.close());
 
-test('issues and notes go with their project, and only with theirs', async () => {
+test('issues and notes are deleted only with their own project', async () => {
   const owner = await service.seed.user({ admin: true });
   const client = service.app.as(service.seed.viewer(owner));
   const [doomed, other] = [await service.seed.project(), await service.seed.project()];
@@ -21,7 +21,7 @@ test('issues and notes go with their project, and only with theirs', async () =>
     ).body as { iid: number };
     await viewer().post(`/api/v4/projects/${project.id}/issues/${iid}/notes`).send({ body: 'x' });
   }
-  const consumer = service.app.get(ProjectDeletionConsumer);
+  const consumer = service.app.get(DeletedProjectsConsumer);
   const event = {
     id: 'x',
     time: new Date().toISOString(),

@@ -13,7 +13,7 @@ import type { MailServer } from '../support/mail-server';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-/** What follows from quick actions, with the worker. */
+/** Effects of quick actions in the worker. */
 let service: SeededService;
 let nats: PrivateNats;
 let smtp: MailServer;
@@ -51,7 +51,7 @@ const feedOf = async (user: SeededUser): Promise<string[]> => {
   return (body as { action_name: string }[]).map((event) => event.action_name);
 };
 
-test('a note with commands is told without them, and they are told as their requests', async () => {
+test('e-mails and feeds show a note without its commands, and the commands like their requests', async () => {
   const issue = await anIssue();
   await settled();
   smtp.mails.length = 0;
@@ -64,9 +64,9 @@ test('a note with commands is told without them, and they are told as their requ
   expect(mailed(cast.owner).some((text) => text.includes('closed issue'))).toBe(true);
   expect(smtp.mails.map((mail) => mail.parsed.text).join()).not.toMatch(/\/(assign|todo|close)\b/);
   expect(mailed(cast.guest)).not.toEqual([]);
-  // Named in a command is assigned, and not mentioned besides.
+  // A user in a command is assigned, and not mentioned as well.
   expect(await todosOf(cast.guest)).toEqual(['assigned']);
-  // What was asked for outlasts the note that asked for it.
+  // The effects of the commands stay when the note is deleted.
   expect(await todosOf(cast.planner)).toEqual(['marked']);
   expect((await feedOf(cast.planner)).sort()).toEqual(['closed', 'commented on']);
   await by(cast.planner)
@@ -77,7 +77,7 @@ test('a note with commands is told without them, and they are told as their requ
   expect(await todosOf(cast.planner)).toEqual([]);
 });
 
-test('commands alone make no comment, neither in feeds nor in e-mail', async () => {
+test('commands without text cause no comment in feeds and e-mails', async () => {
   const issue = await anIssue({}, cast.reporter);
   await settled();
   smtp.mails.length = 0;
@@ -94,17 +94,17 @@ test('commands alone make no comment, neither in feeds nor in e-mail', async () 
   expect((counted as { iid: number }[]).map(({ iid }) => iid)).toContain(issue.iid);
 });
 
-test('a name is declared once', () => {
+test('a command name is declared once', () => {
   const actions = service.app.get(QuickActionsService);
   const set = { names: ['close'], fits: () => true, plan: () => () => Promise.resolve([]) };
   expect(() => actions.declare(set)).toThrow('two wings declare the quick action close');
 });
 
-describe('a step of a transaction that may fail alone', () => {
+describe('a transaction step that may fail individually', () => {
   const label =
     'insert into labels (title, project_id, description_html, color, text_color) values ($1, $2, $3, $4, $5)';
   const row = (title: string) => [title, project.id, '', '#ff0000', '#FFFFFF'];
-  const told = (id: number) =>
+  const results = (id: number) =>
     awardEmojiCreated.of({
       aggregateId: id,
       actorId: cast.owner.id,
@@ -126,14 +126,14 @@ describe('a step of a transaction that may fail alone', () => {
       ])
     ).map(({ title }) => title);
 
-  test('leaves nothing when it is refused, whatever was done within', async () => {
+  test('is rolled back completely when it is refused', async () => {
     const after: string[] = [];
     await service.app.get(Work).run(async (tx) => {
       await tx.query(label, row('first'));
       const step = tx.attempt(async () => {
         await tx.query(label, row('second'));
         tx.afterCommit(() => after.push('second'));
-        tx.emit(told(9001));
+        tx.emit(results(9001));
         await expect(
           tx.attempt(async () => {
             await tx.query(label, row('third'));
@@ -145,7 +145,7 @@ describe('a step of a transaction that may fail alone', () => {
       });
       await expect(step).rejects.toThrow(Forbidden);
       tx.afterCommit(() => after.push('last'));
-      tx.emit(told(9002));
+      tx.emit(results(9002));
       await tx.attempt(() => tx.query(label, row('fifth')));
     });
     expect(await titles()).toEqual(['first', 'fifth']);
@@ -154,7 +154,7 @@ describe('a step of a transaction that may fail alone', () => {
     expect(written.map((event) => event['noteable_id']).filter((id) => id === 9001 || id === 9002)).toEqual([9002]);
   });
 
-  test('ends the whole when the database refuses it', async () => {
+  test('aborts the transaction when the database refuses it', async () => {
     const run = service.app.get(Work).run(async (tx) => {
       await tx.query(label, row('sixth'));
       await tx.attempt(() => tx.query(label, row('first'))).catch(() => undefined);

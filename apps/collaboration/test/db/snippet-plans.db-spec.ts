@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import type { Directory } from '@rookery/directory';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
-import { expectPlan, plannedAnew, planOf, readRows, testDatabase, vacuumed } from '@rookery/testing';
+import { expectPlan, hasCustomPlans, planOf, readRows, testDatabase, vacuumUntilVisible } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
 import { SnippetsEverywhereQueries } from '../../src/work/snippets/snippets-everywhere.queries';
 import { SnippetsQueries } from '../../src/work/snippets/snippets.queries';
 
-/** The plans of lists of snippets over enough rows. `UPDATE_GOLDEN=1` writes them anew. */
+/** The plan shapes of snippet lists over enough rows. `UPDATE_GOLDEN=1` rewrites them. */
 let database: TestDatabase;
 let pool: Pool;
 const snippets = new SnippetsQueries({} as Database, { externalUrl: 'http://localhost:8080' } as never);
@@ -41,9 +41,9 @@ beforeAll(async () => {
       from generate_series(1, 40000) g;
     insert into snippet_files (snippet_id, path, url_path, content)
       select i.id, 'file' || k, 'file' || k, 'x' from snippets i, generate_series(1, 3) k`);
-  // Every row is looked at, so that the statistics are the same each time.
+  // Samples every row, so that the statistics are the same each time.
   await pool.query('set default_statistics_target = 1000');
-  await vacuumed(pool);
+  await vacuumUntilVisible(pool);
 }, 300_000);
 afterAll(async () => {
   await pool.end();
@@ -62,20 +62,20 @@ const HOT: Record<string, () => Planned> = {
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
   const shape = await expectPlan(pool, join(__dirname, '../golden', name), HOT[name]!());
-  // The directory of a test is so small that reading it whole is right.
+  // The directory of a test is so small that full scans of it are acceptable.
   expect(shape).not.toMatch(/Seq Scan on snippet/);
 });
 
-test.each(Object.keys(HOT))('%s reads the files of its page alone', async (name) => {
+test.each(Object.keys(HOT))('%s reads only the files of its page', async (name) => {
   const plan = await planOf(pool, HOT[name]!(), 'run');
   // Once for the list of files, once for the name of the first.
   expect(readRows(plan, 'snippet_files')).toBeLessThanOrEqual(2 * 3 * 20);
 });
 
-// A plan that is made for each request costs more than the page itself. Of members it needs fewer conditions than of others.
+// Planning for each request would cost more than the page itself. The statement for members has fewer conditions than the one for others.
 test.each([
   ...Object.entries(HOT),
   ['snippets-of-project for members', () => listed('project', [3, 7, true, false, 'g/p'])] as const,
 ])('%s is planned once', async (_, planned) => {
-  expect(await plannedAnew(pool, planned())).toBe(false);
+  expect(await hasCustomPlans(pool, planned())).toBe(false);
 });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
-import { goneWithProjects } from '@rookery/testing';
+import { deletedWithProjects } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
-import { Departures } from '../../src/removal/departures';
-import { DeparturesConsumer } from '../../src/removal/departures.consumer';
+import { UserRemovals } from '../../src/removal/user-removals';
+import { UserRemovalsConsumer } from '../../src/removal/user-removals.consumer';
 import { eventsOf, startCollaboration } from '../support/app';
 import { snippetActions } from '../support/snippet-actions';
 import type { ShownSnippet } from '../support/snippet-actions';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('with a project', () => {
-  goneWithProjects({
+  deletedWithProjects({
     service: () => service,
     effect: 'drop-issues',
     tables: ['snippets', 'snippet_files'],
@@ -34,18 +34,18 @@ describe('with a project', () => {
   });
 });
 
-/** What identity does and says. */
+/** Removes a user from the copy and delivers the event, as identity does. */
 async function remove(person: SeededUser, hard: boolean): Promise<void> {
   await service.database.query('delete from directory_users where id = $1', [person.id]);
   const data = { user_id: person.id, ghost_user_id: hard ? null : ghost.id, hard_delete: hard };
   const about = { aggregateType: 'user', aggregateId: person.id, actorId: 1, data };
   const event = { id: randomUUID(), time: new Date().toISOString(), ...about };
-  const consumer = service.app.get(DeparturesConsumer);
+  const consumer = service.app.get(UserRemovalsConsumer);
   await service.app.get(Work).run((tx) => consumer.userDeleted({ tx, events: [event] }));
-  await service.app.get(Departures).once();
+  await service.app.get(UserRemovals).once();
 }
 
-/** Somebody with a snippet of a project and one of their own, and another's that stays as it is. */
+/** Creates a user with a project snippet and a personal one, and a snippet of another user. */
 async function busyPerson(): Promise<{ person: SeededUser; shared: ShownSnippet; own: ShownSnippet }> {
   const person = await service.seed.user();
   await service.seed.member(person, project, 'developer');
@@ -67,8 +67,8 @@ const left = ({ id }: ShownSnippet) =>
     [id],
   );
 
-describe('with a person', () => {
-  test('they are handed over, without what tells of the person', async () => {
+describe('with a user', () => {
+  test('they are transferred without data about the user', async () => {
     const { person, shared, own } = await busyPerson();
     const others = await made(owner, project);
     await remove(person, false);
@@ -85,7 +85,7 @@ describe('with a person', () => {
     expect(await left(others)).toMatchObject([{ author_id: owner.id, files: 1 }]);
   });
 
-  test('they go with hard_delete, those of projects with an event each', async () => {
+  test('they are deleted with hard_delete, project snippets with an event each', async () => {
     const { person, shared, own } = await busyPerson();
     await by(owner)
       .get(at(project, `/${shared.id}`))
@@ -96,9 +96,9 @@ describe('with a person', () => {
       [shared.id, own.id],
     ]);
     expect(files).toEqual([]);
-    const told = (await eventsOf(service.database, 'collaboration.snippet.deleted.v1')).filter(
+    const events = (await eventsOf(service.database, 'collaboration.snippet.deleted.v1')).filter(
       ({ snippet_id: id }) => id === shared.id || id === own.id,
     );
-    expect(told).toEqual([{ snippet_id: shared.id, snippet_iid: null, project_id: project.id }]);
+    expect(events).toEqual([{ snippet_id: shared.id, snippet_iid: null, project_id: project.id }]);
   });
 });

@@ -15,9 +15,9 @@ interface Place {
 
 test.each([
   ['a project', (at: { project: number }): Place => place('project', at.project, true), ['in a subgroup']],
-  ['a group and what is below', (at: { group: number }): Place => place('group', at.group, true), []],
+  ['a group and its descendants', (at: { group: number }): Place => place('group', at.group, true), []],
   ['a group alone', (at: { group: number }): Place => place('group', at.group, false), ['in a subgroup']],
-])('whoever was removed from %s is off the issues there', async (_, where, left) => {
+])('a user removed from %s is unassigned from issues there', async (_, where, left) => {
   const [owner, gone] = [await service.seed.user({ admin: true }), await service.seed.user()];
   const group = await service.seed.group();
   const below = await service.seed.group({ parent: group });

@@ -2,13 +2,24 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import type { AccountMailFacts, AccountMailQuestion } from '@rookery/contracts';
-import { internalAuthorization, quietPort } from '@rookery/testing';
+import type {
+  AccountMailFacts,
+  AccountMailRequest,
+  NotificationEmailAnswer,
+  NotificationEmailRequest,
+} from '@rookery/contracts';
+import { internalAuthorization, unusedPort } from '@rookery/testing';
 
-/** What identity serves to the mailer, over real HTTP. Shape: `answer` null = nothing to tell any more. */
+/**
+ * Stand-in for identity's routes about account e-mails and addresses, over real HTTP. Shape: `answer` null = the mail is
+ * no longer due.
+ */
 export class AccountFacts {
-  readonly questions: AccountMailQuestion[] = [];
-  answer: (question: AccountMailQuestion) => AccountMailFacts | null = () => null;
+  readonly questions: AccountMailRequest[] = [];
+  answer: (question: AccountMailRequest) => AccountMailFacts | null = () => null;
+  choose: (question: NotificationEmailRequest) => NotificationEmailAnswer = () => {
+    throw new Error('no address was expected to be chosen');
+  };
   private server: Server | undefined;
 
   get url(): string {
@@ -18,7 +29,7 @@ export class AccountFacts {
   async listen(port = 0): Promise<void> {
     const server = createServer((request, response) => void this.serve(request, response));
     this.server = server;
-    const at = port || (await quietPort());
+    const at = port || (await unusedPort());
     await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   }
 
@@ -30,13 +41,18 @@ export class AccountFacts {
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const isKnown = request.url === INTERNAL_PATHS.accountMails && request.method === 'POST';
-    if (!isKnown) return void response.writeHead(404).end();
+    const isKnown = request.url === INTERNAL_PATHS.accountMails || request.url === INTERNAL_PATHS.notificationEmail;
+    if (!isKnown || request.method !== 'POST') return void response.writeHead(404).end();
     const ours = internalAuthorization('collaboration', 'identity');
     if (request.headers.authorization !== ours) return void response.writeHead(401).end();
-    const { mails } = JSON.parse(Buffer.concat(chunks).toString()) as { mails: AccountMailQuestion[] };
-    this.questions.push(...mails);
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as never;
+    const answer = request.url === INTERNAL_PATHS.accountMails ? this.mails(body) : this.choose(body);
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ mails: mails.map((question) => this.answer(question)) }));
+    response.end(JSON.stringify(answer));
+  }
+
+  private mails({ mails }: { mails: AccountMailRequest[] }) {
+    this.questions.push(...mails);
+    return { mails: mails.map((question) => this.answer(question)) };
   }
 }

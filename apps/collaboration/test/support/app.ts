@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Role } from '@rookery/kernel';
 import type { Database } from '@rookery/persistence';
 import { startSeeded } from '@rookery/testing';
@@ -7,23 +10,29 @@ import { CollaborationModule } from '../../src/collaboration.module';
 import { migrations } from '../../src/database';
 import type { NoteableKind } from '../../src/base/noteables/noteable-kinds';
 
-/** Shape: `kinds` are known besides those of the service. */
-export function startCollaboration(
+/** Starts the service with a seedable directory. Shape: `kinds` are additional noteable kinds. */
+export async function startCollaboration(
   env: Readonly<Record<string, string>> = {},
   kinds: readonly NoteableKind[] = [],
 ): Promise<SeededService> {
-  return startSeeded({
+  const repositories = mkdtempSync(join(tmpdir(), 'rookery-repositories-'));
+  const service = await startSeeded({
     service: 'collaboration',
     module: { forRoot: (values) => CollaborationModule.forRoot(values, kinds) },
     settings: collaborationSettings,
     migrations,
-    env,
+    env: { ROOKERY_REPOSITORIES: repositories, ...env },
   });
+  const close = async (): Promise<void> => {
+    await service.close();
+    rmSync(repositories, { recursive: true, force: true });
+  };
+  return { ...service, close };
 }
 
 export const ROLES = ['guest', 'planner', 'reporter', 'developer', 'maintainer', 'owner'] as const satisfies Role[];
 
-/** One person for each role in the project or group, an administrator, a signed-in stranger and an external one. */
+/** Users of a test: one for each role in the project or group, an administrator, a non-member and an external user. */
 export type Cast = Record<(typeof ROLES)[number] | 'admin' | 'stranger' | 'external', SeededUser>;
 
 export async function castOf(seed: DirectorySeed, place: Parameters<DirectorySeed['member']>[1]): Promise<Cast> {
@@ -39,7 +48,7 @@ export async function castOf(seed: DirectorySeed, place: Parameters<DirectorySee
   return cast as Cast;
 }
 
-/** Outbox events of a subject, oldest first. */
+/** Returns the payloads of a subject's outbox events, oldest first. */
 export async function eventsOf(database: Database, subject: string): Promise<Record<string, unknown>[]> {
   const rows = await database.query<{ payload: Record<string, unknown> }>(
     `select payload from outbox where subject = $1 order by id`,

@@ -1,26 +1,26 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { SeededService } from '@rookery/testing';
 
-/** An epic of a tree, and what is said of its days. */
+/** An epic of a tree with its dates. */
 export interface TreeNode {
   readonly id: number;
   readonly iid: number;
   readonly parent: TreeNode | null;
   readonly children: TreeNode[];
   readonly confidential: boolean;
-  /** Fixed days, where they count. */
+  /** Fixed dates; null if inherited. */
   start: string | null;
   due: string | null;
-  /** The milestone of its one issue. */
+  /** Milestone of its only issue. */
   readonly milestone: { readonly id: number; start: string; due: string } | null;
 }
 
 /**
- * A tree of 7 levels, written row by row: each epic of the first six has three or four children, until there are enough. One
- * in three has an issue with a milestone, one in ten a fixed day, one in twenty is confidential with all that is below it.
+ * Inserts a tree of 7 levels row by row: each epic of the first six has up to four children, until `count` is reached. One
+ * in three has an issue with a milestone, one in ten a fixed date, one in twenty is confidential with its descendants.
  * Shape: the root comes first, parents before children.
  */
-export async function grownTree(
+export async function createTree(
   { database }: SeededService,
   group: DirectoryNamespace,
   project: DirectoryProject,
@@ -72,23 +72,24 @@ export async function grownTree(
     }
     levels.push(next);
   }
-  // What is missing becomes leaves of the sixth level.
+  // The remaining epics become leaves of the sixth level.
   for (let at = 0; nodes.length < o.count; at++) await add(levels[5]![at % levels[5]!.length]!);
   return nodes;
 }
 
-/** The days of an epic by the rule, walked one by one. */
+/** Computes the dates of an epic by recursion over its descendants, as the expected result. */
 export function daysOf(node: TreeNode, readsConfidential: boolean): { start: string | null; due: string | null } {
   const below = node.children
     .filter((child) => readsConfidential || !child.confidential)
     .map((child) => daysOf(child, readsConfidential));
-  const said = (days: readonly (string | null | undefined)[]) => days.filter((day) => typeof day === 'string').sort();
-  const starts = said([node.milestone?.start, ...below.map(({ start }) => start)]);
-  const ends = said([node.milestone?.due, ...below.map(({ due }) => due)]);
+  const definedDays = (days: readonly (string | null | undefined)[]) =>
+    days.filter((day) => typeof day === 'string').sort();
+  const starts = definedDays([node.milestone?.start, ...below.map(({ start }) => start)]);
+  const ends = definedDays([node.milestone?.due, ...below.map(({ due }) => due)]);
   return { start: node.start ?? starts[0] ?? null, due: node.due ?? ends.at(-1) ?? null };
 }
 
-/** Shape: `YYYY-MM-DD`, another for each number. */
+/** Returns a date for a number. Shape: `YYYY-MM-DD`, a different one for each number. */
 export function dayOf(number: number): string {
   return new Date(Date.UTC(2026, 0, 1) + ((number * 37) % 2500) * 86_400_000).toISOString().slice(0, 10);
 }

@@ -1,6 +1,6 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Role, Viewer, Visibility } from '@rookery/kernel';
-import type { SeededService, SeededUser, Standing } from '@rookery/testing';
+import type { SeededService, SeededUser, RoleCase } from '@rookery/testing';
 
 export interface ShownEpic {
   readonly id: number;
@@ -12,14 +12,14 @@ export interface ShownEpic {
   readonly references: { readonly short: string; readonly relative: string; readonly full: string };
 }
 
-/** Groups with epics, and people who stand in them one way or another. */
+/** Helpers for groups with epics and users with different roles in them. */
 export function epicPlaces(service: () => SeededService) {
   const pathOf = ({ id }: Pick<DirectoryNamespace, 'id'>): string => `/api/v4/groups/${id}/epics`;
-  /** Over the newest version of the directory, whenever the viewer was made. */
+  /** Returns the viewer at the newest directory version. */
   const newest = (viewer: Viewer): Viewer => ({ ...viewer, directory: service().seed.anonymous().directory });
   const as = (viewer: Viewer) => service().app.as(newest(viewer));
   const who = (user: SeededUser): Viewer => newest(service().seed.viewer(user));
-  async function standing(group: DirectoryNamespace, how: Standing): Promise<Viewer> {
+  async function standing(group: DirectoryNamespace, how: RoleCase): Promise<Viewer> {
     const { seed } = service();
     if (how === 'anonymous') return seed.anonymous();
     const user = await seed.user({ admin: how === 'admin', external: how === 'external' });
@@ -33,7 +33,7 @@ export function epicPlaces(service: () => SeededService) {
     standing,
     group: (over: { parent?: DirectoryNamespace; visibility?: Visibility; plan?: DirectoryNamespace['plan'] } = {}) =>
       service().seed.group({ plan: 'premium', ...over }),
-    /** What was said of something, oldest first, as somebody reads it. */
+    /** Returns the bodies of the notes at a path that the viewer can read, oldest first. */
     async bodiesOf(viewer: Viewer, path: string): Promise<string[]> {
       const { body } = await as(viewer).get(path).query({ sort: 'asc' }).expect(200);
       return (body as { readonly body: string }[]).map((note) => note.body);

@@ -6,7 +6,7 @@ import type { Cast } from './app';
 type Body = Readonly<Record<string, unknown>>;
 type Numbered = { readonly iid: number };
 
-/** What people do to issues of the project at hand; the owner unless somebody is named. */
+/** Actions on issues of the current project, by the owner unless another user is given. */
 export function issueActions(
   at: () => { readonly service: SeededService; readonly project: DirectoryProject; readonly cast: Cast },
 ) {

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { simpleParser } from 'mailparser';
 import type { ParsedMail } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
-import { quietPort } from '@rookery/testing';
+import { unusedPort } from '@rookery/testing';
 
-export interface TakenMail {
+export interface ReceivedMail {
   readonly to: string;
   readonly raw: string;
   readonly parsed: ParsedMail;
@@ -12,13 +12,13 @@ export interface TakenMail {
 }
 
 /**
- * A real SMTP server. Shape: `answer` decides on each message: null accepts it, else code and text of the refusal; 'drop'
- * ends the session without a word.
+ * A real SMTP server. Shape: `answer` decides about each message: null accepts it, else code and text of the refusal; 'drop'
+ * ends the session without a reply.
  */
 export interface MailServer {
   readonly url: string;
-  readonly mails: TakenMail[];
-  /** Sorted recipients of what was taken, their local parts. */
+  readonly mails: ReceivedMail[];
+  /** Sorted local parts of the recipients of accepted messages. */
   readonly recipients: () => string[];
   answer: (stage: 'rcpt' | 'data', to: string) => { code: number; text: string } | 'drop' | null | Promise<null>;
   mostConnections: number;
@@ -30,7 +30,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
   const refusal = async (stage: 'rcpt' | 'data', to: string, id: string): Promise<Error | null> => {
     const answer = await state.answer(stage, to);
     if (answer === 'drop') {
-      // The types of the library do not tell of its connections.
+      // The types of the library omit its connections.
       const sessions = (server as unknown as { connections: Set<{ id: string; _socket: Socket }> }).connections;
       [...sessions].find((one) => one.id === id)?._socket.destroy();
       return new Error('dropped');
@@ -72,7 +72,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     mostConnections: 0,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
-  const at = port || (await quietPort());
+  const at = port || (await unusedPort());
   await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   return Object.assign(state, { url: `smtp://127.0.0.1:${at}` });
 }

@@ -2,23 +2,23 @@ import type { SeededService, SeededUser } from '@rookery/testing';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats } from '@rookery/testing';
 import { startMailServer } from './mail-server';
-import type { MailServer, TakenMail } from './mail-server';
+import type { MailServer, ReceivedMail } from './mail-server';
 import { startWorker } from './worker';
 import type { Worker } from './worker';
 
 /** Sorted usernames, which are the local parts of addresses. */
 export const names = (...people: readonly SeededUser[]): string[] => people.map((one) => one.username).sort();
 
-export const header = (mail: TakenMail, name: string) => mail.parsed.headers.get(name);
+export const header = (mail: ReceivedMail, name: string) => mail.parsed.headers.get(name);
 
-/** A worker that sends what a service under test queues to a real mail server, and what arrived there. */
+/** A worker that sends the e-mails queued by a service under test to a real mail server, and the received e-mails. */
 export function mailbox(at: () => SeededService) {
   let nats: PrivateNats;
   let smtp: MailServer;
   let worker: Worker;
   const startedWith = (env: Readonly<Record<string, string>>): Promise<Worker> =>
     startWorker({ databaseUrl: at().databaseUrl, nats, env: { SMTP_URL: smtp.url, ...env } });
-  /** Everything is sent, dropped or failed. */
+  /** Waits until every queued e-mail is sent, dropped or failed. */
   async function delivered(): Promise<void> {
     await worker.drained();
     await until(async () => {
@@ -45,18 +45,18 @@ export function mailbox(at: () => SeededService) {
     },
     mails: () => smtp.mails,
     worker: () => worker,
-    /** Who was told since it was forgotten. */
-    async told(): Promise<string[]> {
+    /** Returns the recipients since the last `clear`. */
+    async recipients(): Promise<string[]> {
       await delivered();
       return smtp.recipients();
     },
-    async forget(): Promise<void> {
+    async clear(): Promise<void> {
       await delivered();
       smtp.mails.length = 0;
     },
-    mailTo: (user: SeededUser): TakenMail => smtp.mails.find((mail) => mail.to === user.notification_email)!,
-    /** Queued by a process that sends nothing, and sent by another after the change. */
-    async heldBack<T>(cause: () => Promise<T>, change: (caused: T) => Promise<unknown>): Promise<void> {
+    mailTo: (user: SeededUser): ReceivedMail => smtp.mails.find((mail) => mail.to === user.notification_email)!,
+    /** Queues e-mails with a worker that cannot send, applies the change, and sends them with another worker. */
+    async sendAfterChange<T>(cause: () => Promise<T>, change: (caused: T) => Promise<unknown>): Promise<void> {
       await delivered();
       smtp.mails.length = 0;
       await restart({ SMTP_URL: 'smtp://127.0.0.1:9', MAILER_RETRY_FIRST_MS: '1' });
@@ -67,7 +67,7 @@ export function mailbox(at: () => SeededService) {
       await change(caused);
       worker = await startedWith({});
     },
-    /** What became of the newest e-mail to somebody. */
+    /** Returns the state of the newest e-mail to a user. */
     async lastState(user: SeededUser): Promise<string | undefined> {
       const [row] = await at().database.query<{ state: string }>(
         'select state from mails where recipient_id = $1 order by id desc limit 1',

@@ -1,10 +1,10 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Role, Viewer, Visibility } from '@rookery/kernel';
-import type { SeededService, Standing } from '@rookery/testing';
+import type { SeededService, RoleCase } from '@rookery/testing';
 
 export type Kind = 'project' | 'group';
 export type Source = DirectoryProject | DirectoryNamespace;
-/** Where things of a noun lie. Shape: `path` is that of their list. */
+/** A project or group with labels or milestones. Shape: `path` is that of their list. */
 export interface Place {
   readonly kind: Kind;
   readonly id: number;
@@ -12,7 +12,7 @@ export interface Place {
   readonly owner: Viewer;
 }
 
-/** Projects and groups with labels or milestones, and people who stand in them one way or another. */
+/** Helpers for projects and groups with labels or milestones, and users with different roles in them. */
 export function planningPlaces(service: () => SeededService, noun: 'labels' | 'milestones') {
   async function viewerIn(source: Pick<Source, 'id'>, role: Role): Promise<Viewer> {
     const user = await service().seed.user();
@@ -28,7 +28,7 @@ export function planningPlaces(service: () => SeededService, noun: 'labels' | 'm
     path: pathOf(kind, source),
     owner,
   });
-  async function standingIn(source: Source, standing: Standing): Promise<Viewer> {
+  async function standingIn(source: Source, standing: RoleCase): Promise<Viewer> {
     const { seed } = service();
     if (standing === 'anonymous') return seed.anonymous();
     const user = await seed.user({ admin: standing === 'admin', external: standing === 'external' });
@@ -40,18 +40,18 @@ export function planningPlaces(service: () => SeededService, noun: 'labels' | 'm
     seeded,
     at,
     standingIn,
-    /** Over the newest version of the directory, whenever the viewer was made. */
+    /** Returns a client for the viewer at the newest directory version. */
     as: (viewer: Viewer) => service().app.as({ ...viewer, directory: service().seed.anonymous().directory }),
     async placeOf(kind: Kind, visibility: Visibility = 'public'): Promise<Place> {
       const source = await seeded(kind, visibility);
       return at(kind, source, await viewerIn(source, 'owner'));
     },
-    /** For `visibility`: a new place of this visibility, and somebody who stands in it so. */
-    async listedBy(kind: Kind, level: Visibility, standing: Standing) {
+    /** For `visibility`: a new place of this visibility, and a viewer with this role case in it. */
+    async listedBy(kind: Kind, level: Visibility, standing: RoleCase) {
       const source = await seeded(kind, level);
       return { viewer: await standingIn(source, standing), path: pathOf(kind, source) };
     },
-    /** For `refusalOrder`: who is refused at a private place, why, and who is not. */
+    /** For `refusalOrder`: the refused viewers of a private place by reason, and an allowed one. */
     async refusedAt({ kind, id, owner }: Place) {
       const { seed } = service();
       const reader = await viewerIn({ id, ...(kind === 'group' ? { traversal_ids: [id] } : {}) }, 'guest');

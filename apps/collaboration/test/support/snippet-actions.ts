@@ -12,7 +12,7 @@ export interface ShownSnippet {
   readonly updated_at: string;
 }
 
-/** What specs do with snippets. Shape: `project` null is among the personal ones. */
+/** Actions on snippets. Shape: `project` null for personal snippets. */
 export function snippetActions(service: () => SeededService) {
   const by = (who: SeededUser | null) =>
     service().app.as(who ? service().seed.viewer(who) : service().seed.anonymous());

@@ -4,7 +4,7 @@ import { JetStreamStrategy, messagingSettings } from '@rookery/messaging';
 import { createLogger, LOGGER, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext, SettingsDefinition } from '@rookery/platform';
 import type { PrivateNats } from '@rookery/testing';
-import { drains, testInternalKeys } from '@rookery/testing';
+import { effectsWaiter, testInternalKeys } from '@rookery/testing';
 import { connect } from 'nats';
 import { collaborationSettings } from '../../src/collaboration.config';
 import { collaborationWorker } from '../../src/collaboration.worker';
@@ -15,7 +15,7 @@ import type { NoteableKind } from '../../src/base/noteables/noteable-kinds';
 export interface Worker {
   readonly logs: readonly Readonly<Record<string, unknown>>[];
   get<T>(token: abstract new (...args: never[]) => T): T;
-  /** Resolves when every event has had its effects. */
+  /** Resolves when all events have been handled. */
   drained(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export async function startWorker(o: {
   readonly databaseUrl: string;
   readonly nats: PrivateNats;
   readonly env?: Readonly<Record<string, string>>;
-  /** Known besides those of the service. */
+  /** Additional noteable kinds. */
   readonly kinds?: readonly NoteableKind[];
 }): Promise<Worker> {
   const values = readSettings(
@@ -55,7 +55,7 @@ export async function startWorker(o: {
   return {
     logs,
     get: (token) => app.get(token, { strict: false }),
-    drained: drains(bus, database, strategy),
+    drained: effectsWaiter(bus, database, strategy),
     stop: async () => {
       await bus.close();
       await shutdown.run();

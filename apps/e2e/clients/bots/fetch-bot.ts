@@ -2,8 +2,8 @@ import createClient from 'openapi-fetch';
 import type { components, paths } from './api';
 
 /**
- * A bot that greets whoever opens an issue and closes what was fixed, made with the types of one generator. Prints what it
- * did as JSON.
+ * A bot that greets the author of each open issue and closes fixed issues, with the types of one generator. Prints its
+ * results as JSON.
  */
 type Issue = components['schemas']['Issue'];
 type Refused = { readonly error?: unknown; readonly response: Response };

@@ -1,7 +1,7 @@
 import { createIssue, listProjectIssues, getProject } from './sdk';
 import { client } from './sdk/client.gen';
 
-/** A bot that reports what stands in a project, made with the functions of another generator. Prints it as JSON. */
+/** A bot that lists the issues of a project, with the functions of another generator. Prints the results as JSON. */
 const [baseUrl = '', token = '', id = ''] = process.argv.slice(2);
 client.setConfig({ baseUrl, auth: token });
 

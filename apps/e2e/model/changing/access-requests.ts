@@ -1,79 +1,86 @@
 import type { SeededRandom } from '../playing/seeded-random';
 import type { PersonState } from '../rules/people';
-import { withMember, withRequest } from '../rules/people';
+import { withMembership, withRequest } from '../rules/people';
 import type { Question } from '../rules/reference-model';
 import { sourceOf } from '../rules/forest';
 import type { SourceKey } from '../rules/forest';
-import { changing, isSelf } from './changes';
+import { changeQuestion, isSelf } from './changes';
 import type { Change, Changes } from './changes';
 import { managesAt } from './member-changes';
-import type { Deed } from './member-changes';
+import type { MembershipChange } from './member-changes';
 
-/** People ask to be let in, are let in or not, or think better of it. Source: reference identity-and-import 2.8. */
+/** Creates, approves, denies and withdraws access requests. Source: reference identity-and-import 2.8. */
 export class AccessRequests {
   constructor(private readonly changes: Changes) {}
 
-  /** Shape: by the person. What came of an attempt without an answer is taken back, since root cannot ask for them. */
-  async ask(deed: Deed): Promise<void> {
-    const state = deed.person.history.latest;
+  /**
+   * Creates a request. Shape: by the person. A request without an answer is withdrawn, since root cannot repeat it for
+   * them.
+   */
+  async ask(change: MembershipChange): Promise<void> {
+    const state = change.person.history.latest;
     await this.changes.make({
-      ...this.about(deed, {}, 0),
+      ...this.about(change, {}, 0),
       kind: 'requests',
-      about: `${deed.person.name} asks to be let into ${deed.key}`,
+      about: `${change.person.name} asks to be let into ${change.key}`,
       method: 'POST',
-      path: requestsOf(deed.key),
-      again: { method: 'DELETE', path: `${requestsOf(deed.key)}/${deed.person.id}` },
-      becomes: ({ status }, isRepeated) =>
-        status === 201 || isRepeated ? withRequest(state, deed.key, !isRepeated) : null,
+      path: requestsOf(change.key),
+      retry: { method: 'DELETE', path: `${requestsOf(change.key)}/${change.person.id}` },
+      nextState: ({ status }, isRepeated) =>
+        status === 201 || isRepeated ? withRequest(state, change.key, !isRepeated) : null,
     });
   }
 
-  async approve(random: SeededRandom, deed: Deed): Promise<void> {
-    const state = deed.person.history.latest;
-    const isOpen = state.requests.has(deed.key);
+  async approve(random: SeededRandom, change: MembershipChange): Promise<void> {
+    const state = change.person.history.latest;
+    const isOpen = state.requests.has(change.key);
     const level = random.pick([undefined, 10, 20, 30, 40, 50]);
     const grant = level ?? 30;
-    const path = `${requestsOf(deed.key)}/${deed.person.id}/approve`;
+    const path = `${requestsOf(change.key)}/${change.person.id}/approve`;
     const json = level === undefined ? {} : { access_level: level };
     await this.changes.make({
-      ...this.about(deed, { request: { action: 'approve', isOpen, grant, isSelf: isSelf(deed.by, deed.person) } }),
+      ...this.about(change, {
+        request: { action: 'approve', isOpen, grant, isSelf: isSelf(change.by, change.person) },
+      }),
       kind: 'requests approved',
-      about: `${deed.person.name} is let into ${deed.key} as ${grant}`,
+      about: `${change.person.name} is let into ${change.key} as ${grant}`,
       method: 'PUT',
       path,
       json,
-      again: { method: 'PUT', path, json },
-      becomes: ({ status }, isRepeated) => {
-        // Answered by the attempt without an answer.
+      retry: { method: 'PUT', path, json },
+      nextState: ({ status }, isRepeated) => {
+        // The attempt without an answer approved it.
         const isDone = status === 201 || (isRepeated && status === 404 && isOpen);
-        return isDone ? withMember(state, deed.key, { level: grant, over: false }) : null;
+        return isDone ? withMembership(state, change.key, { level: grant, isExpired: false }) : null;
       },
     });
   }
 
-  /** Denied, or withdrawn by who asked. */
-  async drop(deed: Deed): Promise<void> {
-    const state = deed.person.history.latest;
-    const isOpen = state.requests.has(deed.key);
-    const path = `${requestsOf(deed.key)}/${deed.person.id}`;
+  /** Denies a request, or withdraws it if the caller made it. */
+  async drop(change: MembershipChange): Promise<void> {
+    const state = change.person.history.latest;
+    const isOpen = state.requests.has(change.key);
+    const path = `${requestsOf(change.key)}/${change.person.id}`;
     await this.changes.make({
-      ...this.about(deed, { request: { action: 'drop', isOpen, grant: 0, isSelf: isSelf(deed.by, deed.person) } }),
-      kind: isSelf(deed.by, deed.person) ? 'requests withdrawn' : 'requests denied',
-      about: `${deed.person.name} asks no more to be let into ${deed.key}`,
+      ...this.about(change, {
+        request: { action: 'drop', isOpen, grant: 0, isSelf: isSelf(change.by, change.person) },
+      }),
+      kind: isSelf(change.by, change.person) ? 'requests withdrawn' : 'requests denied',
+      about: `${change.person.name} asks no more to be let into ${change.key}`,
       method: 'DELETE',
       path,
-      again: { method: 'DELETE', path },
-      becomes: ({ status }, isRepeated) =>
-        status === 204 || (isRepeated && status === 404) ? withRequest(state, deed.key, false) : null,
+      retry: { method: 'DELETE', path },
+      nextState: ({ status }, isRepeated) =>
+        status === 204 || (isRepeated && status === 404) ? withRequest(state, change.key, false) : null,
     });
   }
 
   private about(
-    { gateway, person, key, by }: Deed,
+    { gateway, person, key, by }: MembershipChange,
     more: Partial<Question>,
     needs = managesAt(key),
   ): Pick<Change<PersonState>, 'history' | 'asker' | 'gateway' | 'question'> {
-    return { history: person.history, asker: by, gateway, question: changing(key, needs, more) };
+    return { history: person.history, asker: by, gateway, question: changeQuestion(key, needs, more) };
   }
 }
 

@@ -1,36 +1,36 @@
 import type { SeededRandom } from '../playing/seeded-random';
 import type { Asker, Call, Gateway, Person } from '../playing/world';
-import { isOfToken } from '../playing/world';
+import { isTokenBot } from '../playing/world';
 import type { SourceKey } from '../rules/forest';
 import { sourceOf } from '../rules/forest';
-import type { Everybody } from '../rules/answering';
-import { followersOf } from '../rules/answering';
+import type { PeopleById } from '../rules/responsible-users';
+import { botsAfterExternalChange } from '../rules/responsible-users';
 import type { PersonState, Token } from '../rules/people';
-import { newcomer, renewed, withMember, withoutFamily, withToken } from '../rules/people';
+import { newPerson, successorOf, withMembership, withoutFamily, withToken } from '../rules/people';
 import type { Question } from '../rules/reference-model';
-import { changing } from './changes';
+import { changeQuestion } from './changes';
 import type { Change, Changes } from './changes';
 
 /**
- * Whoever makes or renews a token, who is taken meanwhile: what they are then, the bot is at most. Shape: no bot of a
- * token, which may renew none but its own; the bots of the bot are taken, too.
+ * A user who creates or rotates a bot's token, locked during the change, because the bot is external if the issuer is.
+ * Shape: no bot of a token, which may rotate only its own; the bots of the bot are locked, too.
  */
-export type Maker = Extract<Asker, object>;
+export type Issuer = Extract<Asker, object>;
 
 /**
- * Service accounts of groups, and tokens of groups and projects with the bots behind them, as owners make and renew
- * them. Source: reference identity-and-import 4.9, 5.
+ * Creates service accounts of groups, and creates and rotates tokens of groups and projects with their bots, as owners.
+ * Source: reference identity-and-import 4.9, 5.
  */
 export class BotChanges {
   constructor(private readonly changes: Changes) {}
 
-  /** Shape: the caller holds the forest. The account can do nothing as yet. */
-  async createAccount(gateway: Gateway, group: number, by: Maker): Promise<Person | null> {
+  /** Creates a service account, which has no token yet. Shape: the caller holds the forest. */
+  async createAccount(gateway: Gateway, group: number, by: Issuer): Promise<Person | null> {
     const key: SourceKey = `group ${group}`;
     const call = await this.changes.caller.ask({
       asker: by,
       gateway,
-      question: changing(key, 50),
+      question: changeQuestion(key, 50),
       method: 'POST',
       path: `/groups/${group}/service_accounts`,
       json: {},
@@ -39,8 +39,8 @@ export class BotChanges {
     return this.made(call, 'service accounts made', botOf(by.person), { key, level: null });
   }
 
-  /** Shape: the caller holds the forest. */
-  async createBot(random: SeededRandom, gateway: Gateway, key: SourceKey, by: Maker): Promise<Person | null> {
+  /** Creates a token of a group or project with its bot. Shape: the caller holds the forest. */
+  async createBot(random: SeededRandom, gateway: Gateway, key: SourceKey, by: Issuer): Promise<Person | null> {
     const level = random.weighted([
       [30, 10],
       [30, 30],
@@ -56,16 +56,16 @@ export class BotChanges {
       json: { name: 'made by the model', scopes: ['api'], access_level: level },
     });
     if (call.status !== 201) return null;
-    const state = withMember(botOf(by.person), key, { level, over: false });
+    const state = withMembership(botOf(by.person), key, { level, isExpired: false });
     const secret = this.changes.world.name('t');
-    const token: Token = { scope: 'api', family: secret, is: 'good', issuer: by.person.id };
+    const token: Token = { scope: 'api', family: secret, status: 'good', issuer: by.person.id };
     const bot = this.made(call, 'tokens of bots made', withToken(state, secret, token), { key, level });
     bot.secrets.set(secret, { id: call.body.id, secret: call.body.token });
     return bot;
   }
 
-  /** One more token of a service account. Shape: null when there is no answer; then nobody knows what it is. */
-  async issue(random: SeededRandom, gateway: Gateway, account: Person, by: Maker): Promise<Call | null> {
+  /** Creates a token of a service account. Shape: null when there is no answer, and the token is unknown. */
+  async issue(random: SeededRandom, gateway: Gateway, account: Person, by: Issuer): Promise<Call | null> {
     const secret = this.changes.world.name('t');
     const scope = random.percent(10) ? 'read_api' : 'api';
     return this.changes.make({
@@ -75,19 +75,19 @@ export class BotChanges {
       method: 'POST',
       path: accountTokensOf(account),
       json: { name: secret, scopes: [scope] },
-      question: changing(account.home!.key, 50),
-      again: null,
-      becomes: ({ status, body }) => {
+      question: changeQuestion(account.home!.key, 50),
+      retry: null,
+      nextState: ({ status, body }) => {
         if (status !== 201) return null;
         account.secrets.set(secret, { id: body.id, secret: body.token });
-        const token: Token = { scope, family: secret, is: 'good', issuer: by.person.id };
-        return bound(withToken(account.history.latest, secret, token), by.person);
+        const token: Token = { scope, family: secret, status: 'good', issuer: by.person.id };
+        return boundBy(withToken(account.history.latest, secret, token), by.person);
       },
     });
   }
 
-  /** Shape: a token that was not revoked. */
-  async rotate(gateway: Gateway, bot: Person, key: string, by: Maker): Promise<void> {
+  /** Rotates a token. Shape: one that was not revoked. */
+  async rotate(gateway: Gateway, bot: Person, key: string, by: Issuer): Promise<void> {
     const state = bot.history.latest;
     const token = state.tokens.get(key)!;
     const next = this.changes.world.name('t');
@@ -97,25 +97,25 @@ export class BotChanges {
       kind: 'tokens of bots rotated',
       about: `${by.person.name} replaces the token ${key} of ${bot.name} by ${next}`,
       method: 'POST',
-      path: `${isOfToken(bot) ? tokensOf(bot.home!.key) : accountTokensOf(bot)}/${id}/rotate`,
+      path: `${isTokenBot(bot) ? tokensOf(bot.home!.key) : accountTokensOf(bot)}/${id}/rotate`,
       question: this.mayChange(bot, 'rotate'),
-      again: { method: 'POST', path: `/personal_access_tokens/${id}/rotate` },
-      becomes: ({ status, body }, isRepeated) => {
-        // Replaced by the attempt without an answer, by whom it was meant; asking again has revoked what came of it.
+      retry: { method: 'POST', path: `/personal_access_tokens/${id}/rotate` },
+      nextState: ({ status, body }, isRepeated) => {
+        // The attempt without an answer rotated it as `by`; the retry was a reuse and revoked the family.
         if (isRepeated && status === 400) {
-          const seen = withToken(state, next, renewed(token, by.person.id));
-          return bound(withoutFamily(seen, token.family), by.person);
+          const seen = withToken(state, next, successorOf(token, by.person.id));
+          return boundBy(withoutFamily(seen, token.family), by.person);
         }
         if (status !== 200) return null;
         bot.secrets.set(next, { id: body.id, secret: body.token });
-        const replaced = withToken(state, key, { ...token, is: 'revoked' });
-        const successor = withToken(replaced, next, renewed(token, isRepeated ? 'root' : by.person.id));
-        return isRepeated ? successor : bound(successor, by.person);
+        const replaced = withToken(state, key, { ...token, status: 'revoked' });
+        const successor = withToken(replaced, next, successorOf(token, isRepeated ? 'root' : by.person.id));
+        return isRepeated ? successor : boundBy(successor, by.person);
       },
     });
   }
 
-  async revoke(gateway: Gateway, bot: Person, key: string, by: Maker): Promise<void> {
+  async revoke(gateway: Gateway, bot: Person, key: string, by: Issuer): Promise<void> {
     const state = bot.history.latest;
     const { id } = bot.secrets.get(key)!;
     await this.changes.make({
@@ -123,11 +123,11 @@ export class BotChanges {
       kind: 'tokens of bots revoked',
       about: `${by.person.name} revokes the token ${key} of ${bot.name}`,
       method: 'DELETE',
-      path: `${isOfToken(bot) ? tokensOf(bot.home!.key) : accountTokensOf(bot)}/${id}`,
+      path: `${isTokenBot(bot) ? tokensOf(bot.home!.key) : accountTokensOf(bot)}/${id}`,
       question: this.mayChange(bot, 'revoke'),
-      again: { method: 'DELETE', path: `/personal_access_tokens/${id}` },
-      becomes: ({ status }) =>
-        status === 204 ? withToken(state, key, { ...state.tokens.get(key)!, is: 'revoked' }) : null,
+      retry: { method: 'DELETE', path: `/personal_access_tokens/${id}` },
+      nextState: ({ status }) =>
+        status === 204 ? withToken(state, key, { ...state.tokens.get(key)!, status: 'revoked' }) : null,
     });
   }
 
@@ -140,34 +140,34 @@ export class BotChanges {
 
   private mayChange(bot: Person, action: 'rotate' | 'revoke'): Question {
     const { key, level } = bot.home!;
-    return level === null ? changing(key, 50) : aboutToken(key, { action, grant: level });
+    return level === null ? changeQuestion(key, 50) : aboutToken(key, { action, grant: level });
   }
 
   private about(
     bot: Person,
-    by: Maker,
+    by: Issuer,
     gateway: Gateway,
-  ): Pick<Change<PersonState>, 'history' | 'asker' | 'gateway' | 'besides'> {
+  ): Pick<Change<PersonState>, 'history' | 'asker' | 'gateway' | 'alsoChanged'> {
     const { external } = bot.history.latest;
-    const besides = (state: PersonState): Everybody => {
+    const alsoChanged = (state: PersonState): PeopleById => {
       if (state.external === external) return new Map();
-      return followersOf(new Map(this.changes.world.everybody).set(bot.id, state), bot.id);
+      return botsAfterExternalChange(new Map(this.changes.world.peopleById).set(bot.id, state), bot.id);
     };
-    return { history: bot.history, asker: by, gateway, besides };
+    return { history: bot.history, asker: by, gateway, alsoChanged: alsoChanged };
   }
 }
 
-function botOf(maker: Person): PersonState {
-  return newcomer(maker.history.latest.external, { kind: 'bot', maker: maker.id });
+function botOf(creator: Person): PersonState {
+  return newPerson(creator.history.latest.external, { kind: 'bot', creator: creator.id });
 }
 
-/** Whoever gets to see a secret binds the bot. */
-function bound(bot: PersonState, by: Person): PersonState {
+/** Makes the bot external if the user who sees its new secret is. */
+function boundBy(bot: PersonState, by: Person): PersonState {
   return by.history.latest.external ? { ...bot, external: true } : bot;
 }
 
 function aboutToken(key: SourceKey, token: NonNullable<Question['token']>): Question {
-  return changing(key, sourceOf(key).kind === 'group' ? 50 : 40, { token });
+  return changeQuestion(key, sourceOf(key).kind === 'group' ? 50 : 40, { token });
 }
 
 function tokensOf(key: SourceKey): string {

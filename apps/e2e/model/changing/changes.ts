@@ -3,27 +3,28 @@ import type { History } from '../checking/history';
 import type { Caller } from '../playing/caller';
 import { isUndecided } from '../playing/caller';
 import type { Asker, Call, Gateway, Plan, World } from '../playing/world';
-import type { Everybody } from '../rules/answering';
+import type { PeopleById } from '../rules/responsible-users';
 import type { Forest, SourceKey } from '../rules/forest';
 import { sourceOf } from '../rules/forest';
 import type { Question } from '../rules/reference-model';
 
-/** What root may do in any case. */
-export const ALONE: Question = { service: 'identity', source: null, needs: 0, writes: true };
+/** The question of a call that root may always make. */
+export const ROOT_QUESTION: Question = { service: 'identity', source: null, needs: 0, writes: true };
 
 /**
- * One change of one thing, whose answer says what became of it. Shape: `again` repeats it as root when no answer came;
- * null when it must not be repeated (what it may have made is then nobody's, and the model does without). `becomes`
- * is the state that follows from the answer, null for none; `besides` are those who change with it, all of them taken.
+ * One change of one history, whose answer decides the next state. Shape: `retry` repeats it as root if no answer came;
+ * null if it must not be repeated (a row that it may have created is then unknown to the model). `nextState` is the state
+ * that follows from the answer, null for no change; `alsoChanged` are people whose state changes with it, all of them
+ * locked.
  */
 export interface Change<S> extends Plan {
   readonly history: History<S>;
-  /** What figures count it as. */
+  /** Name of the change in the figures. */
   readonly kind: string;
   readonly about: string;
-  readonly again: (Pick<Plan, 'method' | 'path'> & { json?: object }) | null;
-  readonly becomes: (answer: Call, isRepeated: boolean) => S | null;
-  readonly besides?: (state: S) => Everybody;
+  readonly retry: (Pick<Plan, 'method' | 'path'> & { json?: object }) | null;
+  readonly nextState: (answer: Call, isRepeated: boolean) => S | null;
+  readonly alsoChanged?: (state: S) => PeopleById;
 }
 
 /** Makes changes and writes them into the histories. */
@@ -35,32 +36,32 @@ export class Changes {
     readonly caller: Caller,
   ) {}
 
-  /** Shape: the definite answer; null when there is none and never will be. */
-  async make<S>({ history, kind, about, again, becomes, besides, ...plan }: Change<S>): Promise<Call | null> {
+  /** Makes a change. Shape: the definite answer; null if there is none and the change cannot be repeated. */
+  async make<S>({ history, kind, about, retry, nextState, alsoChanged, ...plan }: Change<S>): Promise<Call | null> {
     const first = await this.caller.ask(plan);
     const isRepeated = isUndecided(first.status);
-    if (isRepeated && again === null) return null;
-    const answer = isRepeated ? await this.caller.settle(plan, first, again!) : first;
-    const state = becomes(answer, isRepeated);
+    if (isRepeated && retry === null) return null;
+    const answer = isRepeated ? await this.caller.resolveOutcome(plan, first, retry!) : first;
+    const state = nextState(answer, isRepeated);
     if (state === null) return answer;
     this.made.set(kind, (this.made.get(kind) ?? 0) + 1);
     const { start, end } = answer;
     const entry = { start, end, gateway: plan.gateway.name, about: `#${answer.number} ${about}` };
-    const others = [...(besides?.(state) ?? [])];
+    const others = [...(alsoChanged?.(state) ?? [])];
     history.push({ ...entry, state });
     for (const [id, other] of others) this.world.person(id)!.history.push({ ...entry, state: other });
     return answer;
   }
 
-  /** One change of the forest, which the caller holds. */
-  ofForest(gateway: Gateway, change: Omit<Change<Forest>, 'history' | 'gateway'>): Promise<Call | null> {
+  /** Makes a change of the forest, which the caller holds. */
+  makeInForest(gateway: Gateway, change: Omit<Change<Forest>, 'history' | 'gateway'>): Promise<Call | null> {
     return this.make({ history: this.world.forest, gateway, ...change });
   }
 
-  /** What root does besides, and from which nothing follows for anybody: again and again until there is an answer. */
-  async insist(gateway: Gateway, plan: Pick<Plan, 'method' | 'path'> & { json?: object }): Promise<Call> {
+  /** Repeats a call of root until there is an answer. Shape: a call that changes no permissions. */
+  async retryUntilAnswered(gateway: Gateway, plan: Pick<Plan, 'method' | 'path'> & { json?: object }): Promise<Call> {
     for (let attempt = 0; attempt < 100; attempt += 1) {
-      const call = await this.caller.ask({ asker: 'root', gateway, question: ALONE, ...plan });
+      const call = await this.caller.ask({ asker: 'root', gateway, question: ROOT_QUESTION, ...plan });
       if (!isUndecided(call.status)) return call;
       await pause(100);
     }
@@ -68,12 +69,12 @@ export class Changes {
   }
 }
 
-/** A question of identity about a change of a source. */
-export function changing(key: SourceKey, needs: number, more: Partial<Question> = {}): Question {
-  return { ...ALONE, source: sourceOf(key), needs, ...more };
+/** Returns the question of an identity call that changes a source. */
+export function changeQuestion(key: SourceKey, needs: number, more: Partial<Question> = {}): Question {
+  return { ...ROOT_QUESTION, source: sourceOf(key), needs, ...more };
 }
 
-/** Is the asker the person? */
+/** Reports whether the caller is the person. */
 export function isSelf(asker: Asker, person: unknown): boolean {
   return typeof asker !== 'string' && asker.person === person;
 }

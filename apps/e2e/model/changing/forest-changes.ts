@@ -1,13 +1,21 @@
 import type { SeededRandom } from '../playing/seeded-random';
 import type { Asker, Gateway } from '../playing/world';
-import type { Forest, Thing, Visibility } from '../rules/forest';
-import { above, fullPathOf, fullPathOfGroup, keyOfThing } from '../rules/forest';
-import { departed } from '../rules/people';
-import { VISIBILITIES, withFormerPaths, withGroup, without, withProject, withThing } from '../rules/forest-steps';
-import { ALONE, changing } from './changes';
+import type { Forest, Source, Visibility } from '../rules/forest';
+import { selfAndAncestors, fullPathOf, fullPathOfGroup, keyOfSource } from '../rules/forest';
+import { removedPerson } from '../rules/people';
+import {
+  VISIBILITIES,
+  marked,
+  withFormerPaths,
+  withGroup,
+  without,
+  withProject,
+  withSourceFields,
+} from '../rules/forest-steps';
+import { ROOT_QUESTION, changeQuestion } from './changes';
 import type { Changes } from './changes';
 
-/** What happens to groups and projects where they stand: they are made, shown and hidden, renamed and deleted. */
+/** Creates, renames and deletes groups and projects, and changes their visibility. */
 export class ForestChanges {
   constructor(private readonly changes: Changes) {}
 
@@ -28,16 +36,16 @@ export class ForestChanges {
 
   private async createGroup(gateway: Gateway, parent: number | null, path: string, visibility: Visibility) {
     const { state } = this.changes.world;
-    await this.changes.ofForest(gateway, {
+    await this.changes.makeInForest(gateway, {
       kind: 'groups made',
       about: `the ${visibility} group ${path} is made ${parent === null ? 'at the top' : `in group ${parent}`}`,
       asker: 'root',
-      question: parent === null ? ALONE : changing(`group ${parent}`, 0),
+      question: parent === null ? ROOT_QUESTION : changeQuestion(`group ${parent}`, 0),
       method: 'POST',
       path: '/groups',
       json: { name: path, path, visibility, ...(parent === null ? {} : { parent_id: parent }) },
-      again: null,
-      becomes: ({ status, body }) =>
+      retry: null,
+      nextState: ({ status, body }) =>
         status === 201 ? withGroup(state, { id: body.id, parent, path, visibility }) : null,
     });
   }
@@ -47,16 +55,16 @@ export class ForestChanges {
     const home = random.pick([...state.groups.values()])!;
     const path = this.changes.world.name('egg');
     const visibility = random.percent(55) ? 'private' : atMost(random, home.visibility);
-    const made = await this.changes.ofForest(gateway, {
+    const made = await this.changes.makeInForest(gateway, {
       kind: 'projects made',
       about: `the ${visibility} project ${path} is made in group ${home.id}`,
       asker: 'root',
-      question: ALONE,
+      question: ROOT_QUESTION,
       method: 'POST',
       path: '/projects',
       json: { name: path, path, namespace_id: home.id, visibility },
-      again: null,
-      becomes: ({ status, body }) =>
+      retry: null,
+      nextState: ({ status, body }) =>
         status === 201 ? withProject(state, { id: body.id, group: home.id, path, visibility }) : null,
     });
     if (made?.status !== 201) return;
@@ -64,7 +72,7 @@ export class ForestChanges {
     await this.openIssue(gateway, made.body.id);
   }
 
-  /** A project made a moment ago must be found by the other services at once. */
+  /** Opens an issue in a project just created, which the other services must find at once. */
   private async openIssue(gateway: Gateway, id: number): Promise<void> {
     const source = { kind: 'project', id } as const;
     const question = { service: 'collaboration', source, needs: 0, writes: true } as const;
@@ -73,22 +81,22 @@ export class ForestChanges {
     if (call.status === 201) this.changes.world.withIssue.add(id);
   }
 
-  async show(random: SeededRandom, gateway: Gateway, about: Thing, by: Asker): Promise<void> {
+  async show(random: SeededRandom, gateway: Gateway, about: Source, by: Asker): Promise<void> {
     const { state } = this.changes.world;
     const [, parent] =
-      about.kind === 'group' ? above(state, about.thing.id) : [null, state.groups.get(about.thing.group)];
+      about.kind === 'group' ? selfAndAncestors(state, about.entity.id) : [null, state.groups.get(about.entity.group)];
     const visibility = random.percent(75) ? atMost(random, parent?.visibility ?? 'public') : random.pick(VISIBILITIES)!;
-    const isOther = visibility !== about.thing.visibility;
+    const isOther = visibility !== about.entity.visibility;
     await this.put(gateway, about, by, {
       kind: 'visibility',
       about: `becomes ${visibility}`,
       needs: about.kind === 'group' || isOther ? 50 : 40,
       json: { visibility },
-      becomes: () => withThing(state, about, { visibility }),
+      nextState: () => withSourceFields(state, about, { visibility }),
     });
   }
 
-  async rename(gateway: Gateway, about: Thing, by: Asker): Promise<void> {
+  async rename(gateway: Gateway, about: Source, by: Asker): Promise<void> {
     const { world } = this.changes;
     const { state } = world;
     const path = world.name('new');
@@ -97,54 +105,65 @@ export class ForestChanges {
       about: `is called ${path}`,
       needs: about.kind === 'group' ? 50 : 40,
       json: { path },
-      becomes: () => withThing(withFormerPaths(state, about), about, { path }),
+      nextState: () => withSourceFields(withFormerPaths(state, about), about, { path }),
     });
   }
 
   /**
-   * The first call only marks, and nothing follows from it; the second removes with all that is below, and with the bots
-   * that belong there. Shape: those are taken.
+   * Deletes a group or project. The first call marks it: it gets another path, and its projects take no writes; the second
+   * one removes it with its descendants and the bots that belong to them. Shape: these bots are locked.
    */
-  async remove(gateway: Gateway, about: Thing): Promise<void> {
-    const { id } = about.thing;
-    const { state } = this.changes.world;
+  async remove(gateway: Gateway, about: Source): Promise<void> {
+    const { id } = about.entity;
+    const { state: before } = this.changes.world;
     const path = `/${about.kind}s/${id}`;
     const bots = this.changes.world.botsIn(about);
-    await this.changes.insist(gateway, { method: 'DELETE', path });
-    const full = about.kind === 'group' ? fullPathOfGroup(state, id) : fullPathOf(state, about.thing);
-    const finally_ = `${path}?permanently_remove=true&full_path=${encodeURIComponent(full)}`;
-    await this.changes.ofForest(gateway, {
+    await this.changes.makeInForest(gateway, {
+      kind: 'marked',
+      about: `${about.kind} ${id} is marked for deletion`,
+      asker: 'root',
+      question: changeQuestion(keyOfSource(about), 0),
+      method: 'DELETE',
+      path,
+      retry: { method: 'DELETE', path },
+      nextState: ({ status }, isRepeated) =>
+        status === 202 || (isRepeated && status === 400) ? marked(before, about) : null,
+    });
+    const { state } = this.changes.world;
+    const full = about.kind === 'group' ? fullPathOfGroup(state, id) : fullPathOf(state, about.entity);
+    const removalPath = `${path}?permanently_remove=true&full_path=${encodeURIComponent(full)}`;
+    await this.changes.makeInForest(gateway, {
       kind: 'removed',
       about: `${about.kind} ${id} is removed`,
       asker: 'root',
-      question: changing(keyOfThing(about), 0),
+      question: changeQuestion(keyOfSource(about), 0),
       method: 'DELETE',
-      path: finally_,
-      again: { method: 'DELETE', path: finally_ },
-      becomes: ({ status }, isRepeated) =>
+      path: removalPath,
+      retry: { method: 'DELETE', path: removalPath },
+      nextState: ({ status }, isRepeated) =>
         status === 202 || (isRepeated && status === 404) ? without(state, about) : null,
-      besides: () => new Map(bots.map(({ id: bot, history }) => [bot, departed(history.latest)])),
+      alsoChanged: () => new Map(bots.map(({ id: bot, history }) => [bot, removedPerson(history.latest)])),
     });
   }
 
   private async put(
     gateway: Gateway,
-    thing: Thing,
+    source: Source,
     asker: Asker,
-    how: { kind: string; about: string; needs: number; json: object; becomes: () => Forest },
+    how: { kind: string; about: string; needs: number; json: object; nextState: () => Forest },
   ): Promise<void> {
     const { json } = how;
-    const path = `/${thing.kind}s/${thing.thing.id}`;
-    await this.changes.ofForest(gateway, {
+    const path = `/${source.kind}s/${source.entity.id}`;
+    await this.changes.makeInForest(gateway, {
       kind: how.kind,
-      about: `${keyOfThing(thing)} ${how.about}`,
+      about: `${keyOfSource(source)} ${how.about}`,
       asker,
-      question: changing(keyOfThing(thing), how.needs),
+      question: changeQuestion(keyOfSource(source), how.needs),
       method: 'PUT',
       path,
       json,
-      again: { method: 'PUT', path, json },
-      becomes: ({ status }) => (status === 200 ? how.becomes() : null),
+      retry: { method: 'PUT', path, json },
+      nextState: ({ status }) => (status === 200 ? how.nextState() : null),
     });
   }
 }

@@ -3,16 +3,16 @@ import { dayFromNow } from './changes';
 
 const LEVELS = [10, 15, 20, 30, 40, 50];
 
-/** A level that is given, and until when. */
+/** A level and its expiry. */
 export interface Grant {
   readonly level: number;
-  /** What ends today is over at once. */
-  readonly over: boolean;
+  /** An expiry of today ends the grant at once. */
+  readonly isExpired: boolean;
   readonly expires_at: string | null;
 }
 
-/** Some level, mostly for long; now and then until today, or until a day that is refused. */
-export function anyGrant(random: SeededRandom): Grant {
+/** Returns a random level, mostly long-lived; sometimes one that expires today, or on a past day, which is refused. */
+export function randomGrant(random: SeededRandom): Grant {
   const level = random.pick(LEVELS)!;
   const today = dayFromNow(0);
   const expires_at = random.weighted<string | null>([
@@ -21,9 +21,9 @@ export function anyGrant(random: SeededRandom): Grant {
     [11, today],
     [5, dayFromNow(-1)],
   ]);
-  return { level, over: expires_at === today, expires_at };
+  return { level, isExpired: expires_at === today, expires_at };
 }
 
-export function said({ level, over }: Pick<Grant, 'level' | 'over'>): string {
-  return `${level}${over ? ' until today' : ''}`;
+export function describeGrant({ level, isExpired }: Pick<Grant, 'level' | 'isExpired'>): string {
+  return `${level}${isExpired ? ' until today' : ''}`;
 }

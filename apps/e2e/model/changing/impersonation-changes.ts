@@ -2,14 +2,14 @@ import type { SeededRandom } from '../playing/seeded-random';
 import type { Gateway, Person } from '../playing/world';
 import type { Token } from '../rules/people';
 import { withToken } from '../rules/people';
-import { ALONE } from './changes';
+import { ROOT_QUESTION } from './changes';
 import type { Changes } from './changes';
 
-/** Administrators make tokens by which they act as others, and such as they give to them. Source: reference identity-and-import 4.7. */
+/** Creates impersonation tokens, and personal tokens of other users, as an administrator. Source: reference identity-and-import 4.7. */
 export class ImpersonationChanges {
   constructor(private readonly changes: Changes) {}
 
-  /** Shape: both are taken; `by` is whether they are an administrator or not, by a token of their own. */
+  /** Creates a token. Shape: both people are locked; `by` may lack the permission and uses a token of their own. */
   async create(
     random: SeededRandom,
     gateway: Gateway,
@@ -24,15 +24,15 @@ export class ImpersonationChanges {
       gateway,
       kind: impersonates ? 'impersonations' : 'tokens given to others',
       about: `${by.name} ${impersonates ? 'may act as' : 'gives a token to'} ${person.name} by ${key} (${scope})`,
-      question: { ...ALONE, administers: true },
+      question: { ...ROOT_QUESTION, needsAdmin: true },
       method: 'POST',
       path: `/users/${person.id}/${impersonates ? 'impersonation' : 'personal_access'}_tokens`,
       json: { name: key, scopes: [scope] },
-      again: null,
-      becomes: ({ status, body }) => {
+      retry: null,
+      nextState: ({ status, body }) => {
         if (status !== 201) return null;
         person.secrets.set(key, { id: body.id, secret: body.token });
-        const given: Token = { scope, family: key, is: 'good', issuer: by.id, giver: 'in office' };
+        const given: Token = { scope, family: key, status: 'good', issuer: by.id, giver: 'active' };
         return withToken(person.history.latest, key, impersonates ? { ...given, impersonates } : given);
       },
     });

@@ -1,19 +1,19 @@
 import type { SeededRandom } from '../playing/seeded-random';
 import type { Asker, Gateway, Person } from '../playing/world';
-import type { Everybody } from '../rules/answering';
-import { followersOf, givenOutBy } from '../rules/answering';
-import type { PersonState, Standing } from '../rules/people';
-import { departed, newcomer } from '../rules/people';
-import { ALONE } from './changes';
+import type { PeopleById } from '../rules/responsible-users';
+import { botsAfterExternalChange, holdersAfterGiverChange } from '../rules/responsible-users';
+import type { PersonState, AccountState } from '../rules/people';
+import { removedPerson, newPerson } from '../rules/people';
+import { ROOT_QUESTION } from './changes';
 import type { Change, Changes } from './changes';
 
 interface Step {
   readonly verb: string;
-  readonly from: Standing;
-  readonly to: Standing;
+  readonly from: AccountState;
+  readonly to: AccountState;
 }
 /**
- * How accounts are closed and opened. Shape: only what changes something.
+ * Steps that close and open accounts. Shape: only steps that change the state.
  * Source: reference identity-and-import 10.6.
  */
 const CLOSINGS: readonly Step[] = [
@@ -25,12 +25,12 @@ const OPENINGS: readonly Step[] = [
   { verb: 'unban', from: 'banned', to: 'active' },
   { verb: 'activate', from: 'deactivated', to: 'active' },
 ];
-/** Accounts that were used within 90 days are not deactivated, so this is for those who have just come. */
+/** Accounts that were used within 90 days cannot be deactivated, so this is for new ones. */
 const DEACTIVATION: Step = { verb: 'deactivate', from: 'active', to: 'deactivated' };
 
 /**
- * People come, are shut out and come back, become something else, and go. Shape: whoever acts by their leave is taken
- * with them: those for whom they gave out tokens, and for `setExternal` their bots.
+ * Creates, closes, opens and removes accounts, and changes their flags. Shape: people who depend on the account are locked
+ * with it: those for whom it created tokens, and for `setExternal` its bots.
  */
 export class PeopleChanges {
   constructor(private readonly changes: Changes) {}
@@ -40,9 +40,9 @@ export class PeopleChanges {
     const username = world.name('person');
     const external = random.percent(15);
     const json = { username, name: username, email: addressOf(username), external, force_random_password: true };
-    const plan = { method: 'POST', path: '/users', json, question: ALONE };
+    const plan = { method: 'POST', path: '/users', json, question: ROOT_QUESTION };
     const call = await caller.ask({ asker: 'root', gateway, ...plan });
-    return call.status === 201 ? world.addPerson(call.body.id, username, newcomer(external)) : null;
+    return call.status === 201 ? world.addPerson(call.body.id, username, newPerson(external)) : null;
   }
 
   close(random: SeededRandom, gateway: Gateway, person: Person): Promise<void> {
@@ -50,37 +50,37 @@ export class PeopleChanges {
   }
 
   open(gateway: Gateway, person: Person): Promise<void> {
-    const { standing } = person.history.latest;
+    const { account } = person.history.latest;
     return this.step(
       gateway,
       person,
-      OPENINGS.find(({ from }) => from === standing)!,
+      OPENINGS.find(({ from }) => from === account)!,
     );
   }
 
-  /** Shape: somebody without a token as yet. */
+  /** Deactivates an account. Shape: one without tokens. */
   deactivate(gateway: Gateway, person: Person): Promise<void> {
     return this.step(gateway, person, DEACTIVATION);
   }
 
-  /** Somebody who was shut out tries to open their own account, in the name of an administrator. */
-  escape(gateway: Gateway, person: Person, by: Asker): Promise<void> {
-    const { standing } = person.history.latest;
+  /** Tries to open a closed account with an impersonation token that its owner created as an administrator. */
+  openAsImpersonator(gateway: Gateway, person: Person, by: Asker): Promise<void> {
+    const { account } = person.history.latest;
     return this.step(
       gateway,
       person,
-      OPENINGS.find(({ from }) => from === standing)!,
+      OPENINGS.find(({ from }) => from === account)!,
       by,
     );
   }
 
-  /** Their bots become external with them, and are it no more, but those whom somebody else binds. */
+  /** Changes the external flag. Bots follow, unless another responsible user keeps them external. */
   async setExternal(gateway: Gateway, person: Person, external: boolean): Promise<void> {
     await this.put(gateway, person, {
       kind: external ? 'made external' : 'made internal',
       json: { external },
       state: { ...person.history.latest, external },
-      besides: followersOf,
+      alsoChanged: botsAfterExternalChange,
     });
   }
 
@@ -89,70 +89,70 @@ export class PeopleChanges {
       kind: admin ? 'made administrators' : 'demoted',
       json: { admin },
       state: { ...person.history.latest, admin },
-      besides: givenOutBy,
+      alsoChanged: holdersAfterGiverChange,
     });
   }
 
   async remove(gateway: Gateway, person: Person): Promise<void> {
     const request = { method: 'DELETE', path: `/users/${person.id}` };
     await this.changes.make({
-      ...this.about(person, gateway, givenOutBy),
+      ...this.about(person, gateway, holdersAfterGiverChange),
       kind: 'people removed',
       about: `${person.name} is removed`,
       ...request,
-      again: request,
-      becomes: ({ status }, isRepeated) =>
-        status === 204 || (isRepeated && status === 404) ? departed(person.history.latest) : null,
+      retry: request,
+      nextState: ({ status }, isRepeated) =>
+        status === 204 || (isRepeated && status === 404) ? removedPerson(person.history.latest) : null,
     });
   }
 
   private async put(
     gateway: Gateway,
     person: Person,
-    how: { kind: string; json: object; state: PersonState; besides: (all: Everybody, id: number) => Everybody },
+    how: { kind: string; json: object; state: PersonState; alsoChanged: (all: PeopleById, id: number) => PeopleById },
   ): Promise<void> {
     const request = { method: 'PUT', path: `/users/${person.id}`, json: how.json };
     await this.changes.make({
-      ...this.about(person, gateway, how.besides),
+      ...this.about(person, gateway, how.alsoChanged),
       kind: how.kind,
       about: `${person.name}: ${JSON.stringify(how.json)}`,
       ...request,
-      again: request,
-      becomes: ({ status }) => (status === 200 ? how.state : null),
+      retry: request,
+      nextState: ({ status }) => (status === 200 ? how.state : null),
     });
   }
 
   private async step(gateway: Gateway, person: Person, { verb, to }: Step, by: Asker = 'root'): Promise<void> {
     const request = { method: 'POST', path: `/users/${person.id}/${verb}` };
     await this.changes.make({
-      ...this.about(person, gateway, givenOutBy),
+      ...this.about(person, gateway, holdersAfterGiverChange),
       kind: to === 'active' ? 'let in again' : 'shut out',
       about: `${person.name}: ${verb}`,
       asker: by,
       ...request,
-      again: request,
-      // Asked again, the API says in several ways that it is so already.
-      becomes: ({ status, body }, isRepeated) =>
-        (status === 201 && body === true) || isRepeated ? { ...person.history.latest, standing: to } : null,
+      retry: request,
+      // On a retry, the API reports in several ways that the account is in that state already.
+      nextState: ({ status, body }, isRepeated) =>
+        (status === 201 && body === true) || isRepeated ? { ...person.history.latest, account: to } : null,
     });
   }
 
   private about(
     person: Person,
     gateway: Gateway,
-    besides: (all: Everybody, id: number) => Everybody,
-  ): Pick<Change<PersonState>, 'history' | 'gateway' | 'asker' | 'question' | 'besides'> {
+    alsoChanged: (all: PeopleById, id: number) => PeopleById,
+  ): Pick<Change<PersonState>, 'history' | 'gateway' | 'asker' | 'question' | 'alsoChanged'> {
     return {
       history: person.history,
       asker: 'root',
       gateway,
-      question: { ...ALONE, administers: true },
-      besides: (state) => besides(new Map(this.changes.world.everybody).set(person.id, state), person.id),
+      question: { ...ROOT_QUESTION, needsAdmin: true },
+      alsoChanged: (state) => alsoChanged(new Map(this.changes.world.peopleById).set(person.id, state), person.id),
     };
   }
 }
 
-/** Where e-mails to somebody go. */
+/** Returns the e-mail address of a user. */
 export function addressOf(username: string): string {
   return `${username}@mail.example`;
 }

@@ -7,10 +7,10 @@ import type { Question } from '../rules/reference-model';
 import type { Secrecy, SecretQuestion } from '../rules/secrets';
 import type { Changes } from './changes';
 
-/** Stands in the title of all of them, so that lists can be searched for them. */
+/** A word in the title of all secrets, so that lists can be searched for them. */
 export const SECRET_WORD = 'hush';
 
-/** Issues and epics that are hidden and shown, assigned, and deleted. */
+/** Opens, assigns and deletes issues and epics, and changes their confidentiality. */
 export class SecretChanges {
   constructor(private readonly changes: Changes) {}
 
@@ -19,7 +19,7 @@ export class SecretChanges {
     await this.open(random, gateway, { kind: 'issue', home, path: `/projects/${id}/issues`, by });
   }
 
-  /** By root alone, so that every epic is opened. */
+  /** Opens an epic as root, so that it always succeeds. */
   async openEpic(random: SeededRandom, gateway: Gateway, { id }: Group): Promise<void> {
     const home = { kind: 'group', id } as const;
     await this.open(random, gateway, { kind: 'epic', home, path: `/groups/${id}/epics`, by: 'root' });
@@ -28,7 +28,7 @@ export class SecretChanges {
   async setConfidential(random: SeededRandom, gateway: Gateway, secret: Secret): Promise<void> {
     const state = secret.history.latest;
     const confidential = !state.confidential;
-    // What only commands say leaves no note.
+    // A note with commands only is not stored.
     const isCommand = confidential && secret.kind === 'issue' && random.percent(30);
     const plain = { method: 'PUT', path: pathOf(secret), json: { confidential } };
     const command = { method: 'POST', path: notesOf(secret), json: { body: '/confidential' } };
@@ -36,12 +36,12 @@ export class SecretChanges {
       kind: confidential ? 'hidden' : 'shown',
       about: confidential ? 'is made confidential' : 'is shown to everybody',
       request: isCommand ? command : plain,
-      again: plain,
-      becomes: (status) => (status === 200 || status === 202 ? { ...state, confidential } : null),
+      retry: plain,
+      nextState: (status) => (status === 200 || status === 202 ? { ...state, confidential } : null),
     });
   }
 
-  /** These are to be the assignees; whoever may not read the project is left out by the answer. */
+  /** Sets the assignees; the answer omits people who may not read the project. */
   async assign(gateway: Gateway, secret: Secret, people: readonly Person[]): Promise<void> {
     const state = secret.history.latest;
     const request = { method: 'PUT', path: pathOf(secret), json: { assignee_ids: people.map(({ id }) => id) } };
@@ -49,8 +49,8 @@ export class SecretChanges {
       kind: 'secrets assigned',
       about: `is assigned to ${people.map(({ name }) => name).join(', ') || 'nobody'}`,
       request,
-      again: request,
-      becomes: (status, body) => {
+      retry: request,
+      nextState: (status, body) => {
         const assignees = (body as { readonly assignees?: readonly { readonly id: number }[] }).assignees;
         return status === 200 && assignees ? { ...state, assignees: assignees.map(({ id }) => id) } : null;
       },
@@ -64,9 +64,9 @@ export class SecretChanges {
       kind: 'secrets removed',
       about: 'is deleted',
       request,
-      again: request,
-      becomes: (status, _, isRepeated) =>
-        status === 204 || (isRepeated && status === 404) ? { ...state, gone: true } : null,
+      retry: request,
+      nextState: (status, _, isRepeated) =>
+        status === 204 || (isRepeated && status === 404) ? { ...state, isDeleted: true } : null,
     });
   }
 
@@ -84,8 +84,8 @@ export class SecretChanges {
     if (call.status !== 201) return;
     made.set('secrets opened', (made.get('secrets opened') ?? 0) + 1);
     const { id, iid } = call.body as { readonly id: number; readonly iid: number };
-    const first: Secrecy = { confidential, author, assignees: [], gone: false };
-    const secret: Secret = { kind, home, id, iid, note: null, history: new History(first), isTaken: false };
+    const first: Secrecy = { confidential, author, assignees: [], isDeleted: false };
+    const secret: Secret = { kind, home, id, iid, note: null, history: new History(first), isLocked: false };
     const note = await caller.ask({
       asker: 'root',
       gateway,
@@ -105,8 +105,8 @@ export class SecretChanges {
       readonly kind: string;
       readonly about: string;
       readonly request: { method: string; path: string; json?: object };
-      readonly again: { method: string; path: string; json?: object };
-      readonly becomes: (status: number, body: unknown, isRepeated: boolean) => Secrecy | null;
+      readonly retry: { method: string; path: string; json?: object };
+      readonly nextState: (status: number, body: unknown, isRepeated: boolean) => Secrecy | null;
     },
   ): Promise<void> {
     await this.changes.make({
@@ -118,13 +118,13 @@ export class SecretChanges {
       question: questionOf(secret, 'root', { writes: true }),
       secret,
       ...how.request,
-      again: how.again,
-      becomes: ({ status, body }, isRepeated) => how.becomes(status, body, isRepeated),
+      retry: how.retry,
+      nextState: ({ status, body }, isRepeated) => how.nextState(status, body, isRepeated),
     });
   }
 }
 
-/** What is asked of a secret by somebody. */
+/** Returns the caller's question about a secret. */
 export function questionOf(
   { kind, home }: Secret,
   asker: Asker,
@@ -138,7 +138,7 @@ export function pathOf({ kind, home, iid }: Pick<Secret, 'kind' | 'home' | 'iid'
   return kind === 'issue' ? `/projects/${home.id}/issues/${iid}` : `/groups/${home.id}/epics/${iid}`;
 }
 
-/** Notes of epics stand below their ids. */
+/** Returns the path of its notes; the path of epic notes uses the epic's id, not its iid. */
 export function notesOf({ kind, home, id, iid }: Secret): string {
   return kind === 'issue' ? `/projects/${home.id}/issues/${iid}/notes` : `/groups/${home.id}/epics/${id}/notes`;
 }

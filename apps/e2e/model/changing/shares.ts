@@ -1,15 +1,15 @@
 import type { SeededRandom } from '../playing/seeded-random';
 import type { Asker, Gateway, Person } from '../playing/world';
 import type { Share, SourceKey } from '../rules/forest';
-import { find, sourceOf } from '../rules/forest';
+import { findSource, sourceOf } from '../rules/forest';
 import { isShareable, shareOf, withoutShare, withShare } from '../rules/forest-steps';
 import { levelOf } from '../rules/reference-model';
-import { changing, dayFromNow } from './changes';
+import { changeQuestion, dayFromNow } from './changes';
 import type { Changes } from './changes';
-import { anyGrant, said } from './grants';
+import { randomGrant, describeGrant } from './grants';
 
 /**
- * Groups are invited to groups and projects, for long or until today, and invited no more.
+ * Invites groups to groups and projects, long-lived or until today, and ends these shares.
  * Source: reference identity-and-import 2.6.
  */
 export class Shares {
@@ -17,44 +17,44 @@ export class Shares {
 
   async give(random: SeededRandom, gateway: Gateway, source: SourceKey, group: number, by: Asker): Promise<void> {
     const { state } = this.changes.world;
-    const { level, over, expires_at } = anyGrant(random);
+    const { level, isExpired, expires_at } = randomGrant(random);
     const isPossible = isShareable(state, source, group);
     const path = `/${source.replace(' ', 's/')}/share`;
     const json = { group_id: group, group_access: level, expires_at };
     const needs = neededAt(source);
-    await this.changes.ofForest(gateway, {
+    await this.changes.makeInForest(gateway, {
       kind: 'shares given',
-      about: `${source} is shared with group ${group} as ${said({ level, over })}`,
+      about: `${source} is shared with group ${group} as ${describeGrant({ level, isExpired })}`,
       asker: by,
-      question: changing(source, needs, { share: { action: 'give', group, grant: level } }),
+      question: changeQuestion(source, needs, { share: { action: 'give', group, grant: level } }),
       method: 'POST',
       path,
       json,
-      again: { method: 'POST', path, json },
-      becomes: ({ status }, isRepeated) => {
+      retry: { method: 'POST', path, json },
+      nextState: ({ status }, isRepeated) => {
         const isPast = expires_at !== null && expires_at < dayFromNow(0);
-        // Taken by the attempt without an answer.
+        // The attempt without an answer created it.
         const isMade = status === 201 || (isRepeated && status === 409 && isPossible && !isPast);
-        return isMade ? withShare(state, { source, group, level, over }) : null;
+        return isMade ? withShare(state, { source, group, level, isExpired }) : null;
       },
     });
   }
 
-  /** Shape: `by` a person whom the caller has taken: the answer does not tell whether somebody who asks may. */
+  /** Ends a share. Shape: `by` is locked, because the answer does not show whether they had the permission. */
   async end(gateway: Gateway, { source, group }: Share, by: Extract<Asker, object> | 'root'): Promise<void> {
     const { state } = this.changes.world;
     const path = `/${source.replace(' ', 's/')}/share/${group}`;
     const needs = neededAt(source);
     const mayEnd = by === 'root' || this.levelAt(by.person, source) >= needs;
-    await this.changes.ofForest(gateway, {
+    await this.changes.makeInForest(gateway, {
       kind: 'shares ended',
       about: `${source} is shared with group ${group} no more`,
       asker: by,
-      question: changing(source, needs, { share: { action: 'end', group, grant: 0 } }),
+      question: changeQuestion(source, needs, { share: { action: 'end', group, grant: 0 } }),
       method: 'DELETE',
       path,
-      again: { method: 'DELETE', path },
-      becomes: ({ status }, isRepeated) => {
+      retry: { method: 'DELETE', path },
+      nextState: ({ status }, isRepeated) => {
         const isEnded = isRepeated ? status === 204 || status === 404 : status === 204 && mayEnd;
         return isEnded && shareOf(state, source, group) ? withoutShare(state, source, group) : null;
       },
@@ -62,7 +62,7 @@ export class Shares {
   }
 
   private levelAt(person: Person, source: SourceKey): number {
-    const found = find(this.changes.world.state, sourceOf(source));
+    const found = findSource(this.changes.world.state, sourceOf(source));
     return found ? levelOf(person.history.latest, this.changes.world.state, found) : 0;
   }
 }

@@ -4,25 +4,25 @@ import type { Forest } from '../rules/forest';
 import type { PersonState } from '../rules/people';
 import type { Secrecy } from '../rules/secrets';
 import type { Question, Verdict } from '../rules/reference-model';
-import { refusalsAtDoor, verdicts } from '../rules/reference-model';
+import { tokenRefusals, verdicts } from '../rules/reference-model';
 
 /**
- * An answered call and all that its answer depends on; or something that somebody was told of, from its cause until it
- * was found. Shape: `token` null in the latter.
+ * An answered call with all states that its answer depends on; or an effect, from its cause until it was found. Shape:
+ * `token` null for effects.
  */
 export interface Decision extends Span {
   readonly gateway: string;
   readonly question: Question;
   readonly asker: 'root' | 'anonymous' | { readonly history: History<PersonState>; readonly token: string | null };
   readonly forest: History<Forest>;
-  /** Of the issue or epic that the question is about, when it asks for one. */
+  /** History of the issue or epic that the question is about, if any. */
   readonly secret?: History<Secrecy> | undefined;
   readonly observed: Verdict;
 }
 
 export type Finding = 'fine' | 'by lease' | 'stale allow' | 'stale effect' | 'stale deny' | 'wrong refusal';
 
-/** How old a token check may be at a gateway that did not take the change. Units: ms. Source: ADR 0050. */
+/** Maximum age of a token check at a gateway that did not process the change. Units: ms. Source: ADR 0050. */
 export const LEASE_MS = 1000;
 /** The same for callers without a token. Source: reference reliability 4.3. */
 export const ANONYMOUS_MS = 60_000;
@@ -32,14 +32,15 @@ const ROUNDING_MS = 3;
 type Accepts = (due: readonly Verdict[]) => boolean;
 
 /**
- * Is there a state, among those that the call may have met, by which its answer is right? A call meets two: that of
- * the token and its holder when it is checked, and then that of the directory. Both are as new as the call itself. Only
- * a gateway that did not take the change may go by a good token check up to a second old, and services by the version
- * that came with it; identity decides by its own tables all the same. Effects are judged by states alone, as new as
- * their cause: it knew the directory by its own token check. What is confidential is judged by the service's own rows,
- * which are never late, and which it reads at another moment than the directory. Source: ADR 0042, 0050, 0090, 0171.
+ * Classifies a decision: it is right if some state that the call may have met explains its answer. A call meets two
+ * states: that of the token and its holder at the token check, and then that of the directory. Both are at least as new as
+ * the start of the call. Only a gateway that did not process the change may use a good token check up to a second old, and
+ * services the directory version that came with it; identity always decides by its own tables. Effects depend on the
+ * directory only, at least as new as their cause, because the causing call passed its own token check. Confidentiality is
+ * checked by the service's own rows, which are never late, and which it reads at another moment than the directory.
+ * Source: ADR 0042, 0050, 0090, 0171.
  */
-export function judge(decision: Decision): Finding {
+export function classify(decision: Decision): Finding {
   const { asker, observed } = decision;
   const slackMs = (asker === 'anonymous' ? ANONYMOUS_MS : LEASE_MS) + ROUNDING_MS;
   const isRight: Accepts = (due) => due.includes(observed);
@@ -56,7 +57,10 @@ function isAllowing(verdict: Verdict): boolean {
   return verdict === 'allow' || verdict === 301;
 }
 
-/** Shape: with `slackMs` 0 the token was checked during the call; else an older good check of the token may count. */
+/**
+ * Reports whether some state explains the answer. Shape: with `slackMs` 0 the token was checked during the call; else an
+ * older good check of the token may count.
+ */
 function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boolean {
   const { asker, question, gateway, forest, secret } = decision;
   const secrets = secret ? statesIn(secret, secret.window(decision, gateway, 0)).map(({ state }) => state) : [null];
@@ -77,15 +81,15 @@ function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boo
       }),
     );
   if (token === null) return byDirectory(0, null);
-  return statesIn(history, history.window(decision, gateway, slackMs)).some((atDoor) => {
-    const refusals = refusalsAtDoor(atDoor.state, token);
-    if (refusals === null) return byDirectory(atDoor.index, atDoor.state);
-    // Only good checks are kept, so that a refusal at the door is always new.
+  return statesIn(history, history.window(decision, gateway, slackMs)).some((atTokenCheck) => {
+    const refusals = tokenRefusals(atTokenCheck.state, token);
+    if (refusals === null) return byDirectory(atTokenCheck.index, atTokenCheck.state);
+    // Gateways keep only good token checks, so a refusal is always new.
     return slackMs === 0 && accepts(refusals);
   });
 }
 
-/** What somebody and their tokens are, the token check says for the whole call; the directory says what they hold. */
+/** Combines both states: flags and tokens are those of the token check, memberships those of the directory. */
 function asChecked(state: PersonState, { external, admin, tokens }: PersonState): PersonState {
   return { ...state, external, admin, tokens };
 }

@@ -5,14 +5,14 @@ import { LEVELS } from '../playing/notes';
 import type { Decision } from './checker';
 
 /**
- * How old what an e-mail is judged by may be when it leaves: the copy 5 s, and the process that sends it may have been
- * stopped for half as long after it looked. Units: ms. Source: ADR 0171.
+ * Maximum age of the directory state that an e-mail was checked against when it is sent: the copy may be 5 s old, and the
+ * sending process may have been stopped for half as long after the check. Units: ms. Source: ADR 0171.
  */
 const MAIL_AGE_MS = 10_000;
 
 /**
- * What people were told, as decisions: whoever hears of a note could read it at some moment from when it was written
- * until they were told. Shape: the call is the one that wrote it; people whom the model does not know are left out.
+ * Converts effects to decisions: the recipient must have been able to read the note at some moment between its creation and
+ * the delivery. Shape: the call is the one that wrote the note; recipients outside the model are omitted.
  */
 export function effectDecisions(
   world: World,

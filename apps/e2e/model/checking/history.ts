@@ -1,10 +1,10 @@
-/** A call, by the driver's clock: before its first byte was sent until its whole answer was there. Units: ms. */
+/** The duration of a call, by the driver's clock: from before its first byte was sent until its whole answer arrived. Units: ms. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** A state and the change that led to it; that took effect at one moment within its span. */
+/** A state and the change that led to it. The change took effect at one moment within its span. */
 export interface Entry<S> extends Span {
   readonly state: S;
   /** The gateway through which the change was made. */
@@ -12,15 +12,15 @@ export interface Entry<S> extends Span {
   readonly about: string;
 }
 
-/** First and last entry that a call may have met. */
+/** Indexes of the first and last entry that a call may have met. */
 export interface Window {
   readonly low: number;
   readonly high: number;
 }
 
 /**
- * All states of one thing that only one writer changes at a time. What a call may have met follows: nothing before
- * the latest change that was answered when the call began, nothing after the last change that began before it ended.
+ * All states of one person, secret or forest, which has one writer at a time. A call may have met no state before the
+ * latest change that was answered when the call began, and none after the last change that began before the call ended.
  * Source: reference reliability 4.4.
  */
 export class History<S> {
@@ -46,7 +46,10 @@ export class History<S> {
     this.entries.push(entry);
   }
 
-  /** Shape: changes made through other gateways count as met only `slackMs` after they were answered. */
+  /**
+   * Returns the entries that a call may have met. Shape: changes made through other gateways are certainly met only
+   * `slackMs` after they were answered.
+   */
   window({ start, end }: Span, gateway: string, slackMs: number): Window {
     let low = 0;
     let high = 0;
@@ -57,13 +60,13 @@ export class History<S> {
     return { low, high };
   }
 
-  /** The longest span in which the state may have held. */
+  /** Returns the longest span in which the state may have held. */
   life(index: number): Span {
     return { start: this.at(index).start, end: this.entries[index + 1]?.end ?? Infinity };
   }
 }
 
-/** May both have held at one moment? */
+/** Reports whether both may have held at one moment. */
 export function mayCoexist(one: Span, other: Span): boolean {
   return Math.max(one.start, other.start) <= Math.min(one.end, other.end);
 }

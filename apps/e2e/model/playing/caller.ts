@@ -7,13 +7,13 @@ import type { Asker, Call, Plan, Secret } from './world';
 
 const CALL_LIMIT_MS = 15_000;
 const DEFINITE_WITHIN_MS = 180_000;
-/** Statuses that decide nothing: limits, and what is down. */
+/** Reports whether a status says nothing about permissions: rate limits, failures and cut connections. */
 export const isUndecided = (status: number): boolean => status === 0 || status === 429 || status >= 500;
 
-/** For a token that was revoked before anybody was told its secret: whoever brings none at all would be somebody else. */
+/** Sent for a token that was revoked before its secret was answered: a call without a token would be anonymous. */
 const LOST = 'glpat-nobody-was-ever-told';
 
-/** Makes calls through the gateways, at the pace of the run, and keeps them all with their times. */
+/** Makes calls through the gateways at the rate of the run, and records all of them with their times. */
 export class Caller {
   readonly calls: Call[] = [];
   readonly decisions: { readonly call: Call; readonly decision: Decision }[] = [];
@@ -36,13 +36,13 @@ export class Caller {
     return performance.now() - this.from;
   }
 
-  /** Drivers wait here before each scene, so that faults and calls keep step. */
+  /** Waits before a scene until its calls are due, so that the ratio of faults to calls stays constant. */
   async keepPace(stepsBefore: number, since: number): Promise<void> {
     const dueMs = ((this.made - stepsBefore) / this.rate) * 1000 - (this.now - since);
     if (dueMs > 0) await pause(dueMs);
   }
 
-  /** Makes a call and notes its answer as a decision. */
+  /** Makes a call and records its answer as a decision. */
   async ask(plan: Plan): Promise<Call> {
     const call = await this.send(plan);
     if (isUndecided(call.status)) await pause(60);
@@ -50,22 +50,26 @@ export class Caller {
     return call;
   }
 
-  /** Whatever happens to the first attempt: tries, as root, until it is known what became of the change. */
-  async settle(plan: Plan, first: Call, again: Pick<Plan, 'method' | 'path'> & { json?: object }): Promise<Call> {
+  /** Repeats a change as root until there is a definite answer. Errors: no definite answer within the limit. */
+  async resolveOutcome(
+    plan: Plan,
+    first: Call,
+    retry: Pick<Plan, 'method' | 'path'> & { json?: object },
+  ): Promise<Call> {
     const until = this.now + DEFINITE_WITHIN_MS;
-    // What the first attempt began may still go on behind a gateway that was killed.
+    // The first attempt may still be running behind a gateway that was killed.
     await pause(1000);
     for (;;) {
       await pause(120);
       const call = await this.send({
         gateway: plan.gateway,
         question: plan.question,
-        ...again,
+        ...retry,
         asker: 'root',
       });
       if (!isUndecided(call.status)) return { ...call, start: first.start };
       if (this.now > until)
-        throw new Error(`${again.method} ${again.path}: ${call.status} for ${DEFINITE_WITHIN_MS} ms`);
+        throw new Error(`${retry.method} ${retry.path}: ${call.status} for ${DEFINITE_WITHIN_MS} ms`);
     }
   }
 
@@ -127,7 +131,7 @@ export class Caller {
   }
 }
 
-/** People who are told that their wish is wrong, or comes too late, were let in. */
+/** Maps a status to a verdict: other 4xx (invalid input, conflicts) mean that the permission check passed. */
 function observed(status: number, { token }: Question): Verdict {
   if (status === 400 && token) return 400;
   return status === 301 || status === 401 || status === 403 || status === 404 ? status : 'allow';

@@ -12,9 +12,9 @@ import { SecretReads } from './secret-reads';
 import { SecretScenes } from './secret-scenes';
 import type { SeededRandom } from './seeded-random';
 import type { Gateway, Person, World } from './world';
-import { isActive, isOfToken } from './world';
+import { isActive, isTokenBot } from './world';
 
-/** Plays scenes: a change with reads around it, or reads by anybody of anything. */
+/** Plays scenes: a change with reads around it, or a random read. */
 export class Driver {
   readonly changes: Changes;
   readonly notes: Notes;
@@ -47,82 +47,89 @@ export class Driver {
     await this.people.prepare(random, this.gateways[0]!);
   }
 
-  /** One scene. */
+  /** Plays one scene. */
   async play(random: SeededRandom): Promise<void> {
     const gateway = random.pick(this.gateways)!;
     const dice = random.below(100);
-    if (dice < 27) return this.ofPeople(random, gateway);
+    if (dice < 27) return this.playPeople(random, gateway);
     if (dice < 43)
-      return this.around(random, gateway, (tell) => this.world.inForest(() => this.forest.play(random, gateway, tell)));
-    if (dice < 52) return this.around(random, gateway, (tell) => this.bots.play(random, gateway, tell));
-    if (dice < 58) return this.around(random, gateway, (tell) => this.impersonations.play(random, gateway, tell));
-    if (dice < 71) return this.around(random, gateway, (tell) => this.secrets.play(random, gateway, tell));
+      return this.playWithReads(random, gateway, (announce) =>
+        this.world.withForest(() => this.forest.play(random, gateway, announce)),
+      );
+    if (dice < 52) return this.playWithReads(random, gateway, (announce) => this.bots.play(random, gateway, announce));
+    if (dice < 58)
+      return this.playWithReads(random, gateway, (announce) => this.impersonations.play(random, gateway, announce));
+    if (dice < 71)
+      return this.playWithReads(random, gateway, (announce) => this.secrets.play(random, gateway, announce));
     await this.reads.any(random);
   }
 
-  private async ofPeople(random: SeededRandom, gateway: Gateway): Promise<void> {
-    if (this.people.isEmpty) await this.people.come(random, gateway);
-    const isShutOut = random.percent(22);
-    const person = isShutOut
-      ? this.world.take(random, (state, who) => !isActive(state) && state.standing !== 'gone' && !isOfToken(who))
-      : this.world.take(random, (state, who) => isActive(state) && !isOfToken(who));
+  private async playPeople(random: SeededRandom, gateway: Gateway): Promise<void> {
+    if (this.people.needsPeople) await this.people.addPerson(random, gateway);
+    const isInactive = random.percent(22);
+    const person = isInactive
+      ? this.world.lockRandom(
+          random,
+          (state, who) => !isActive(state) && state.account !== 'removed' && !isTokenBot(who),
+        )
+      : this.world.lockRandom(random, (state, who) => isActive(state) && !isTokenBot(who));
     if (!person) return;
     try {
-      await this.ofPerson(random, gateway, person, isShutOut);
+      await this.playPerson(random, gateway, person, isInactive);
     } finally {
-      person.isTaken = false;
+      person.isLocked = false;
     }
   }
 
-  private ofPerson(random: SeededRandom, gateway: Gateway, person: Person, isShutOut: boolean): Promise<void> {
+  private playPerson(random: SeededRandom, gateway: Gateway, person: Person, isInactive: boolean): Promise<void> {
     const key = this.people.place(random, person);
     const token = this.world.token(random, person);
     const asker = token === undefined ? undefined : { person, token };
-    return this.around(random, gateway, (tell) => {
-      tell({ asker, project: this.forest.projectIn(random, key) });
-      return isShutOut
-        ? this.people.playShutOut(random, gateway, person, token)
+    return this.playWithReads(random, gateway, (announce) => {
+      announce({ asker, project: this.forest.projectIn(random, key) });
+      return isInactive
+        ? this.people.playInactive(random, gateway, person, token)
         : this.people.play(random, gateway, { person, key, token });
     });
   }
 
   /**
-   * Reads while the change is under way, and as soon as it has been answered: there a wrong answer is likeliest.
-   * Shape: `change` tells whom and what it concerns before it begins.
+   * Reads while the change is in progress, and as soon as it has been answered: there a wrong answer is likeliest.
+   * Shape: `change` announces the person and project that it concerns before it begins.
    */
-  private async around(
+  private async playWithReads(
     random: SeededRandom,
     gateway: Gateway,
-    change: (tell: (focus: Focus) => void) => Promise<void>,
+    change: (announce: (focus: Focus) => void) => Promise<void>,
   ): Promise<void> {
     const reads: Promise<void>[] = [];
     let focus: Focus | undefined;
-    await change((told) => {
-      focus = told;
-      for (let count = random.below(3); count > 0; count -= 1) reads.push(this.meanwhile(random, told));
+    await change((announced) => {
+      focus = announced;
+      for (let count = random.below(3); count > 0; count -= 1) reads.push(this.readMeanwhile(random, announced));
     });
     for (let count = random.below(3); count >= 0; count -= 1) {
       const where = random.percent(65) ? gateway : random.pick(this.gateways)!;
-      reads.push(this.look(random, where, focus));
+      reads.push(this.read(random, where, focus));
     }
-    if (random.percent(30)) reads.push(this.tellOf(random, gateway, focus));
+    if (random.percent(30)) reads.push(this.writeNote(random, gateway, focus));
     await Promise.all(reads);
   }
 
-  private async meanwhile(random: SeededRandom, focus: Focus): Promise<void> {
+  private async readMeanwhile(random: SeededRandom, focus: Focus): Promise<void> {
     await pause(random.below(12));
-    await this.look(random, random.pick(this.gateways)!, focus);
+    await this.read(random, random.pick(this.gateways)!, focus);
   }
 
-  /** Whoever has just lost something, or got it, is named where that counts. */
-  private async tellOf(random: SeededRandom, gateway: Gateway, focus: Focus | undefined): Promise<void> {
+  /** Writes a note that mentions the person whose access has just changed. */
+  private async writeNote(random: SeededRandom, gateway: Gateway, focus: Focus | undefined): Promise<void> {
     const project = focus?.project ?? this.world.project(random);
     if (!project || !this.world.withIssue.has(project.id)) return;
     const about = typeof focus?.asker === 'object' ? focus.asker.person : undefined;
-    await this.notes.tell(random, gateway, 'root', project.id, about);
+    await this.notes.write(random, gateway, 'root', project.id, about);
   }
 
-  private async look(random: SeededRandom, gateway: Gateway, focus: Focus | undefined): Promise<void> {
+  private async read(random: SeededRandom, gateway: Gateway, focus: Focus | undefined): Promise<void> {
     if (!focus?.asker) return this.reads.any(random);
     const asker = focus.asker;
     if (asker !== 'anonymous' && (focus.secret ? random.percent(85) : random.percent(15)))

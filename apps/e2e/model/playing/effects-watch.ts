@@ -4,22 +4,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { simpleParser } from 'mailparser';
 import { Client } from 'pg';
 
-/** Something that reached somebody. Shape: `at` is when it was found, or left, by the clock of the run. Units: ms. */
+/** A to-do or e-mail that a user received. Shape: `at` is when it was found, or sent, by the clock of the run. Units: ms. */
 export interface Effect {
   readonly kind: 'to-do' | 'e-mail';
-  /** The word in what was written. */
+  /** The unique word in the note. */
   readonly word: string;
-  /** Id, or address. */
+  /** User id for to-dos, address for e-mails. */
   readonly to: number | string;
   readonly at: number;
 }
 
-/** How often to-dos are looked for. Units: ms. */
-const LOOK_MS = 100;
-/** Rows may become visible in another order than that of their ids. */
+/** Interval between queries for to-dos. Units: ms. */
+const POLL_MS = 100;
+/** Ids that are read again, because rows may become visible in another order than that of their ids. */
 const LATE_ROWS = 2000;
 
-/** Sees what becomes of notes: to-dos, as rows, since lists judge again; and e-mails, as the mail server got them. */
+/**
+ * Collects the effects of notes: to-dos from the table, because lists check permissions again, and e-mails as the mail
+ * server received them.
+ */
 export class EffectsWatch {
   private readonly todos = new Map<number, Effect>();
   private readonly mails = new Map<string, readonly Effect[]>();
@@ -40,14 +43,14 @@ export class EffectsWatch {
     this.running = this.follow();
   }
 
-  /** Waits until somebody was told by to-do and e-mail. Units: ms. Errors: when they were not within the bound. */
+  /** Waits until a to-do and an e-mail for a word were found. Units: ms. Errors: not found within the bound. */
   async until(word: string, address: string, withinMs = 120_000): Promise<void> {
-    for (const until = this.now() + withinMs; this.now() < until; await pause(LOOK_MS)) {
+    for (const until = this.now() + withinMs; this.now() < until; await pause(POLL_MS)) {
       await this.readMails();
       const effects = this.found.filter((effect) => effect.word === word);
       if (effects.some(({ kind }) => kind === 'to-do') && effects.some(({ to }) => to === address)) return;
     }
-    throw new Error(`nobody was told of ${word} within ${withinMs} ms`);
+    throw new Error(`no to-do and e-mail for ${word} within ${withinMs} ms`);
   }
 
   async stop(): Promise<void> {
@@ -65,7 +68,7 @@ export class EffectsWatch {
     try {
       while (!this.stopping.signal.aborted) {
         await this.readTodos();
-        await pause(LOOK_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+        await pause(POLL_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
       }
     } finally {
       await this.client.end();
@@ -85,7 +88,7 @@ export class EffectsWatch {
     }
   }
 
-  /** An e-mail was complete when its file was. */
+  /** Reads new e-mails; the time of an e-mail is the modification time of its file. */
   private async readMails(): Promise<void> {
     const clockAtStart = Date.now() - this.now();
     const names = readdirSync(this.mailDir).filter((name) => name.endsWith('.eml') && !this.mails.has(name));

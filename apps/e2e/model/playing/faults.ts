@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { SeededRandom } from './seeded-random';
 
-/** How the estate is acted upon. */
+/** Access to the estate for causing faults. */
 export interface Levers {
   /** Addresses of the databases by service. */
   readonly databases: Readonly<Record<string, string>>;
@@ -19,12 +19,12 @@ export interface Fault {
 }
 
 const READERS = ['collaboration', 'package'] as const;
-/** Longer than the lease, so that it runs out while identity stands still. Units: ms. */
+/** Longer than the lease, so that it expires while identity is stopped. Units: ms. */
 const LONGEST_PAUSE_MS = 2500;
 
 /**
- * Hinders the estate in one way after the other for as long as the drivers play. A service's applier is paused by
- * holding the lock that it needs to store a batch: its API goes on, over a copy that stands still (ADR 0090).
+ * Causes one fault after the other while the drivers play. A service's applier is paused by holding the lock that it
+ * needs to store a batch: its API keeps answering from a copy that does not advance (ADR 0090).
  */
 export class Faults {
   readonly done: Fault[] = [];
@@ -57,16 +57,20 @@ export class Faults {
     const ms = 100 + this.random.below(LONGEST_PAUSE_MS);
     const reader = this.random.pick(READERS)!;
     const kinds: [number, string, () => Promise<unknown>][] = [
-      [36, `appliers of both stand still for ${ms} ms`, () => Promise.all(READERS.map((name) => this.lag(name, ms)))],
-      [16, `the applier of ${reader} stands still for ${ms} ms`, () => this.lag(reader, ms)],
+      [
+        36,
+        `appliers of both are paused for ${ms} ms`,
+        () => Promise.all(READERS.map((name) => this.pauseApplier(name, ms))),
+      ],
+      [16, `the applier of ${reader} is paused for ${ms} ms`, () => this.pauseApplier(reader, ms)],
       [
         8,
-        `${reader} and identity stand still for ${ms} ms`,
-        () => Promise.all([this.lag(reader, ms), this.halt('identity', ms)]),
+        `the applier of ${reader} and identity are paused for ${ms} ms`,
+        () => Promise.all([this.pauseApplier(reader, ms), this.stopProcess('identity', ms)]),
       ],
-      [8, `identity is stopped for ${ms} ms`, () => this.halt('identity', ms)],
-      [8, `${reader} is stopped for ${ms} ms`, () => this.halt(reader, ms)],
-      [8, `the second gateway is stopped for ${ms} ms`, () => this.halt(null, ms)],
+      [8, `identity is stopped for ${ms} ms`, () => this.stopProcess('identity', ms)],
+      [8, `${reader} is stopped for ${ms} ms`, () => this.stopProcess(reader, ms)],
+      [8, `the second gateway is stopped for ${ms} ms`, () => this.stopProcess(null, ms)],
       [6, `${reader} is killed`, () => this.levers.control(`/processes/${reader}/restart`)],
       [3, 'identity is killed', () => this.levers.control('/processes/identity/restart')],
       [2, 'the first gateway is killed', () => this.levers.control('/processes/gateway/restart')],
@@ -78,7 +82,7 @@ export class Faults {
     this.done.push({ about, start, end: this.now() });
   }
 
-  private async lag(service: string, ms: number): Promise<void> {
+  private async pauseApplier(service: string, ms: number): Promise<void> {
     const client = new Client({ connectionString: this.levers.databases[service] });
     await client.connect();
     try {
@@ -91,7 +95,7 @@ export class Faults {
     }
   }
 
-  private async halt(name: string | null, ms: number): Promise<void> {
+  private async stopProcess(name: string | null, ms: number): Promise<void> {
     const pid = name === null ? this.levers.secondGateway : (await this.levers.pids())[name];
     if (!pid) return;
     process.kill(pid, 'SIGSTOP');

@@ -1,17 +1,17 @@
 import type { Caller } from './caller';
-import { above, fullPathOf, fullPathOfGroup } from '../rules/forest';
+import { selfAndAncestors, fullPathOf, fullPathOfGroup } from '../rules/forest';
 import type { Project, Reference } from '../rules/forest';
 import type { Question } from '../rules/reference-model';
 import type { SeededRandom } from './seeded-random';
 import type { Notes } from './notes';
-import { ToldReads } from './told-reads';
+import { FeedReads } from './feed-reads';
 import type { Asker, Call, Gateway, Plan, World } from './world';
 
 type Shape = Pick<Plan, 'method' | 'path' | 'question'> & { readonly json?: object };
 
-/** What people read and write: each asks one of three services whether somebody may. */
+/** Reads and writes by people. Each call asks one of three services for a permission decision. */
 export class Reads {
-  private readonly told: ToldReads;
+  private readonly feeds: FeedReads;
 
   constructor(
     private readonly world: World,
@@ -19,20 +19,20 @@ export class Reads {
     private readonly notes: Notes,
     private readonly gateways: readonly Gateway[],
   ) {
-    this.told = new ToldReads(world, caller);
+    this.feeds = new FeedReads(world, caller);
   }
 
-  /** Somebody, somewhere. */
+  /** Makes a random call as a random caller. */
   async any(random: SeededRandom): Promise<void> {
     const gateway = random.pick(this.gateways)!;
     const asker = this.asker(random);
     if (asker !== undefined) await this.about(random, gateway, asker, this.world.project(random));
   }
 
-  /** One call about the project, or a group above it, or any group. */
+  /** Makes one call about the project, a group above it, or any group. */
   async about(random: SeededRandom, gateway: Gateway, asker: Asker, project: Project | undefined): Promise<void> {
-    if (asker !== 'anonymous' && random.percent(9)) return this.told.any(random, gateway, asker);
-    // What administrators hold somewhere is another question than what they may do there.
+    if (asker !== 'anonymous' && random.percent(9)) return this.feeds.any(random, gateway, asker);
+    // Lists by access level use memberships, and administrators have permissions without memberships.
     const holds = typeof asker !== 'string' && !asker.person.history.latest.admin;
     if (holds && random.percent(7)) return this.listed(random, gateway, asker);
     if (project && random.percent(10)) return this.ofNotes(random, gateway, asker, project);
@@ -44,16 +44,16 @@ export class Reads {
   asker(random: SeededRandom): Asker | undefined {
     if (random.percent(4)) return 'anonymous';
     if (random.percent(3)) return 'root';
-    const person = this.world.someone(random);
+    const person = this.world.randomPerson(random);
     const token = person && this.world.token(random, person);
     return person && token !== undefined ? { person, token } : undefined;
   }
 
-  /** What is told of a project, and one thing more to be told. */
+  /** Reads the feed of a project, or writes a note in it. */
   private ofNotes(random: SeededRandom, gateway: Gateway, asker: Asker, { id }: Project): Promise<void> {
     const isWritable = asker !== 'anonymous' && this.world.withIssue.has(id);
-    if (isWritable && random.percent(65)) return this.notes.tell(random, gateway, asker, id);
-    return this.told.ofProject(gateway, asker, id);
+    if (isWritable && random.percent(65)) return this.notes.write(random, gateway, asker, id);
+    return this.feeds.ofProject(gateway, asker, id);
   }
 
   private ofProject(random: SeededRandom, project: Project, asker: Asker): Shape {
@@ -88,7 +88,7 @@ export class Reads {
     return random.weighted(shapes)();
   }
 
-  /** By a full path that it has, or had once. */
+  /** Addresses the project by its current full path or a former one. */
   private byPath(random: SeededRandom, project: Project): Shape {
     const history = this.world.forest;
     const earlier = history.at(random.percent(70) ? history.length - 1 : random.below(history.length)).state;
@@ -98,13 +98,13 @@ export class Reads {
     const plain = { source, needs: 0, writes: false } as const;
     const path = `/projects/${encodeURIComponent(full)}`;
     return random.percent(50)
-      ? get(path, { ...plain, service: 'identity', leadsOn: true })
+      ? get(path, { ...plain, service: 'identity' })
       : get(`${path}/issues?per_page=2`, { ...plain, service: 'collaboration' });
   }
 
   private ofGroup(random: SeededRandom, project: Project | undefined, asker: Asker): Shape | null {
     const { state } = this.world;
-    const near = above(state, project?.group ?? null);
+    const near = selfAndAncestors(state, project?.group ?? null);
     const id = random.pick(near.length > 0 && random.percent(75) ? near : [...state.groups.values()])?.id;
     if (id === undefined) return null;
     const byPath = random.percent(30);
@@ -117,7 +117,7 @@ export class Reads {
       : get(`/groups/${ref}?with_projects=false`, { ...question, needs: 0 });
   }
 
-  /** One answer with a decision about each project, or group, that there was when it was asked for. */
+  /** Reads a list and records a decision for each project or group that existed when the call began. */
   private async listed(random: SeededRandom, gateway: Gateway, asker: Asker): Promise<void> {
     const kind = random.percent(65) ? 'project' : 'group';
     const known = [...this.world.state[`${kind}s`].keys()];
@@ -131,7 +131,7 @@ export class Reads {
     const ids = new Set(rows.map((row) => row.id));
     for (const id of known) {
       if (!ids.has(id) && ids.size >= 100) continue;
-      this.caller.note(call, ids.has(id) ? 'allow' : 404, { ...question, source: { kind, id }, lists: true });
+      this.caller.note(call, ids.has(id) ? 'allow' : 404, { ...question, source: { kind, id }, isListRow: true });
     }
   }
 

@@ -1,5 +1,5 @@
 import { notesOf, pathOf, questionOf, SECRET_WORD } from '../changing/secret-changes';
-import { above, homeOf, keyOf } from '../rules/forest';
+import { selfAndAncestors, groupIdOf, keyOf } from '../rules/forest';
 import type { Project } from '../rules/forest';
 import type { Question } from '../rules/reference-model';
 import type { SecretQuestion } from '../rules/secrets';
@@ -7,40 +7,40 @@ import type { Caller } from './caller';
 import type { SeededRandom } from './seeded-random';
 import type { Asker, Call, Gateway, Secret, World } from './world';
 
-/** A row of a list, as far as it says which secret it is. */
+/** The field of a list row that identifies its secret. */
 interface Row {
   readonly id: number;
 }
 type SignedIn = Exclude<Asker, 'anonymous'>;
 const ANYWHERE: Question = { service: 'collaboration', source: null, needs: 0, writes: false };
 
-/** Reads of issues and epics that are confidential now and then: one by one, in lists, and as counts. */
+/** Reads issues and epics that may be confidential: one by one, in lists, and as counts. */
 export class SecretReads {
   constructor(
     private readonly world: World,
     private readonly caller: Caller,
   ) {}
 
-  /** Shape: `secret` that is to be looked at, or any. */
+  /** Makes one read. Shape: of `about` if given, else of any secret. */
   async any(random: SeededRandom, gateway: Gateway, asker: SignedIn, about?: Secret): Promise<void> {
     const secret = about ?? this.pick(random);
     if (!secret) return;
-    // Lists say the most about epics: one answer is a decision about each of them.
-    if (secret.kind === 'epic' && random.percent(35)) return this.ofGroup(random, gateway, asker, secret);
+    // Lists check the most epics: one answer is a decision about each of them.
+    if (secret.kind === 'epic' && random.percent(35)) return this.listOfGroup(random, gateway, asker, secret);
     const dice = random.below(100);
     if (dice < 30) return this.one(gateway, asker, secret);
     if (dice < 45) return this.counted(gateway, asker, secret);
     if (dice < 58) return this.note(gateway, asker, secret);
     if (dice < 68) return this.notes(random, gateway, asker, secret);
-    if (dice < 76 && secret.kind === 'issue') return this.wait(gateway, asker, secret);
-    if (dice < 88 && secret.kind === 'issue') return this.everywhere(random, gateway, asker);
-    await this.ofGroup(random, gateway, asker, secret);
+    if (dice < 76 && secret.kind === 'issue') return this.addTodo(gateway, asker, secret);
+    if (dice < 88 && secret.kind === 'issue') return this.listEverywhere(random, gateway, asker);
+    await this.listOfGroup(random, gateway, asker, secret);
   }
 
-  /** One of the project or of a group above it. */
+  /** Picks a secret of the project or of a group above it. */
   near(random: SeededRandom, project: Project | undefined): Secret | undefined {
     const { state, secrets } = this.world;
-    const places = above(state, project?.group ?? null).map(({ id }) => `group ${id}`);
+    const places = selfAndAncestors(state, project?.group ?? null).map(({ id }) => `group ${id}`);
     return random.pick(
       secrets.filter(
         ({ home }) =>
@@ -49,7 +49,7 @@ export class SecretReads {
     );
   }
 
-  /** How many of its notes somebody may read stands in it. */
+  /** Reads the secret; its note count decides whether the caller may read the internal note. */
   private async one(gateway: Gateway, asker: SignedIn, secret: Secret): Promise<void> {
     const call = await this.ask(gateway, asker, secret, pathOf(secret));
     const { user_notes_count: notes } = (call.body ?? {}) as { readonly user_notes_count?: number };
@@ -57,7 +57,7 @@ export class SecretReads {
     this.caller.note(call, notes > 0 ? 'allow' : 404, questionOf(secret, asker, { isNote: true }), secret);
   }
 
-  /** Shape: a project or group that shows nothing is 404 itself. */
+  /** Checks the secret in its list and count. Shape: a project or group that the caller cannot see is 404 itself. */
   private async counted(gateway: Gateway, asker: SignedIn, secret: Secret): Promise<void> {
     const { kind, home, iid } = secret;
     const narrowed = kind === 'issue' ? `issues?iids[]=${iid}` : `epics?search=${SECRET_WORD}`;
@@ -85,25 +85,25 @@ export class SecretReads {
     this.caller.note(call, isListed ? 'allow' : 404, questionOf(secret, asker, { isNote: true }), secret);
   }
 
-  /** What somebody puts on their list is listed while they may know of it. */
-  private async wait(gateway: Gateway, asker: SignedIn, secret: Secret): Promise<void> {
+  /** Adds a to-do on the secret, which the to-do list shows while the caller may read the secret. */
+  private async addTodo(gateway: Gateway, asker: SignedIn, secret: Secret): Promise<void> {
     const question = questionOf(secret, asker, { writes: true });
     await this.caller.ask({ asker, gateway, method: 'POST', path: `${pathOf(secret)}/todo`, question, secret });
   }
 
-  /** One answer with a decision about each issue that there was when it was asked for. */
-  private async everywhere(random: SeededRandom, gateway: Gateway, asker: SignedIn): Promise<void> {
+  /** Reads the instance-wide list and records a decision for each issue that existed when the call began. */
+  private async listEverywhere(random: SeededRandom, gateway: Gateway, asker: SignedIn): Promise<void> {
     const isMine = random.percent(40);
     const path = `/issues?scope=${isMine ? 'assigned_to_me' : 'all'}&search=${SECRET_WORD}&per_page=100`;
     const known = this.world.secrets.filter(({ kind }) => kind === 'issue');
     const call = await this.caller.ask({ asker, gateway, method: 'GET', path, question: ANYWHERE });
-    this.each(call, asker, known, isMine ? { isMine: true } : {});
+    this.noteEach(call, asker, known, isMine ? { isAssignedList: true } : {});
   }
 
-  /** The list of a group at or above the place, now and then of any: with what is below it. */
-  private async ofGroup(random: SeededRandom, gateway: Gateway, asker: SignedIn, secret: Secret): Promise<void> {
+  /** Reads the list, descendants included, of a group at or above the secret's home, sometimes of any group. */
+  private async listOfGroup(random: SeededRandom, gateway: Gateway, asker: SignedIn, secret: Secret): Promise<void> {
     const { state } = this.world;
-    const near = above(state, homeOf(state, keyOf(secret.home)));
+    const near = selfAndAncestors(state, groupIdOf(state, keyOf(secret.home)));
     const group = random.pick(near.length > 0 && random.percent(90) ? near : [...state.groups.values()]);
     if (!group) return;
     const source = { kind: 'group', id: group.id } as const;
@@ -111,10 +111,10 @@ export class SecretReads {
     const known = this.world.secrets.filter(({ kind }) => kind === secret.kind);
     const question: Question = { ...ANYWHERE, source };
     const call = await this.caller.ask({ asker, gateway, method: 'GET', path: list, question });
-    this.each(call, asker, known, { among: group.id });
+    this.noteEach(call, asker, known, { listGroup: group.id });
   }
 
-  private each(call: Call, asker: SignedIn, known: readonly Secret[], more: Partial<SecretQuestion>): void {
+  private noteEach(call: Call, asker: SignedIn, known: readonly Secret[], more: Partial<SecretQuestion>): void {
     if (call.status !== 200) return;
     const ids = new Set((call.body as readonly Row[]).map(({ id }) => id));
     for (const secret of known) {
@@ -134,10 +134,10 @@ export class SecretReads {
     return this.caller.ask({ asker, gateway, method: 'GET', path, question, secret });
   }
 
-  /** Mostly one that stands. */
+  /** Picks a secret, mostly one that was not deleted. */
   private pick(random: SeededRandom): Secret | undefined {
-    const standing = this.world.secrets.filter(({ history }) => !history.latest.gone);
-    return random.pick(random.percent(93) ? standing : this.world.secrets);
+    const account = this.world.secrets.filter(({ history }) => !history.latest.isDeleted);
+    return random.pick(random.percent(93) ? account : this.world.secrets);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats (mulberry32). Two drivers of one run take different streams of it. */
+/** Reproducible random numbers (mulberry32) from a seed. Each driver of a run uses its own stream. */
 export class SeededRandom {
   private state: number;
 
@@ -6,7 +6,7 @@ export class SeededRandom {
     this.state = (seed ^ Math.imul(stream + 1, 0x9e3779b9)) >>> 0;
   }
 
-  /** From 0 up to, but without, 1. */
+  /** Shape: 0 <= result < 1. */
   fraction(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -18,7 +18,7 @@ export class SeededRandom {
     return Math.floor(this.fraction() * limit);
   }
 
-  /** True so often of a hundred times. */
+  /** Returns true with this probability. Units: percent. */
   percent(chance: number): boolean {
     return this.fraction() * 100 < chance;
   }
@@ -27,7 +27,7 @@ export class SeededRandom {
     return items[this.below(items.length)];
   }
 
-  /** Shape: each item with its weight. */
+  /** Picks an item by weight. Shape: pairs of weight and item. */
   weighted<T>(items: readonly (readonly [number, T])[]): T {
     let rest = this.fraction() * items.reduce((sum, [weight]) => sum + weight, 0);
     for (const [weight, item] of items) if ((rest -= weight) < 0) return item;

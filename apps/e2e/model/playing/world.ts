@@ -1,11 +1,11 @@
 import type { Decision, Finding } from '../checking/checker';
 import { History } from '../checking/history';
-import type { Forest, Project, SourceKey, Thing } from '../rules/forest';
-import { isWithin, keyOfThing, NO_FOREST } from '../rules/forest';
-import type { Everybody } from '../rules/answering';
-import { everAnswering } from '../rules/answering';
+import type { Forest, Project, SourceKey, Source } from '../rules/forest';
+import { isWithin, keyOfSource, NO_FOREST } from '../rules/forest';
+import type { PeopleById } from '../rules/responsible-users';
+import { everResponsibleUsers } from '../rules/responsible-users';
 import type { PersonState } from '../rules/people';
-import { newcomer } from '../rules/people';
+import { newPerson } from '../rules/people';
 import type { Secrecy, SecretKind } from '../rules/secrets';
 import type { Question } from '../rules/reference-model';
 import type { SeededRandom } from './seeded-random';
@@ -16,10 +16,10 @@ export interface Person {
   readonly history: History<PersonState>;
   /** Tokens by the name that the model gives them. */
   readonly secrets: Map<string, { readonly id: number; readonly secret: string }>;
-  /** Only of bots: the group or project that they belong to, and the level that the bot of a token has there. */
+  /** Only for bots: the group or project that they belong to, and the level that a token's bot has there. */
   readonly home: { readonly key: SourceKey; readonly level: number | null } | null;
-  /** Whoever changes a person takes them first, so that they have one writer at a time. */
-  isTaken: boolean;
+  /** Whether a driver is changing this person; each person has one writer at a time. */
+  isLocked: boolean;
 }
 
 export type Asker = 'root' | 'anonymous' | { readonly person: Person; readonly token: string };
@@ -34,8 +34,8 @@ export interface Secret {
   /** Id of its internal note; null while there is none. */
   note: number | null;
   readonly history: History<Secrecy>;
-  /** Whoever changes it takes it first. */
-  isTaken: boolean;
+  /** Whether a driver is changing this secret. */
+  isLocked: boolean;
 }
 
 /** A call to be made. */
@@ -46,7 +46,7 @@ export interface Plan {
   readonly json?: object;
   readonly gateway: Gateway;
   readonly question: Question;
-  /** What the question is about, when that is an issue or epic that may be confidential. */
+  /** The issue or epic that the question is about, if it may be confidential. */
   readonly secret?: Secret | undefined;
 }
 export interface Gateway {
@@ -54,55 +54,60 @@ export interface Gateway {
   readonly baseUrl: string;
 }
 
-/** A call that was made. Shape: status 0 when the connection was cut. */
+/** A completed call. Shape: status 0 when the connection was cut. */
 export interface Call {
   readonly number: number;
   readonly plan: Plan;
   readonly start: number;
   readonly end: number;
   readonly status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are looked into as a client would
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are read as a client would
   readonly body: any;
-  /** What `X-Total` says. */
+  /** Value of `X-Total`. */
   readonly total?: number | undefined;
 }
-export interface Verdicted {
+export interface CheckedDecision {
   readonly call: Call;
   readonly decision: Decision;
   readonly finding: Finding;
 }
 
-/** Something that was written, and may be told to people. Shape: `call` also where nobody knows what came of it. */
+/** A note that people may be notified of. Shape: `call` may lack a definite answer. */
 export interface Note {
   readonly call: Call;
   readonly project: number;
   readonly internal: boolean;
 }
 
-/** Id of the administrator that the estate begins with. */
+/** Id of the estate's initial administrator. */
 export const ROOT_USER = 1;
 
-/** Who and what there is, as the driver has made it. */
+/** All people, groups, projects, secrets and notes that the drivers have created, with their histories. */
 export class World {
-  /** Bots among them. */
+  /** Bots included. */
   readonly people: Person[] = [];
-  /** As whom administrators may act, and nobody changes. */
+  /** The initial administrator: others may impersonate it, and no driver changes it. */
   readonly root: Person;
-  /** By the word that stands in them. */
+  /** Notes by the unique word in their body. */
   readonly notes = new Map<string, Note>();
-  /** All groups and projects: invitations and moves tie their trees together, so they have one history. */
+  /** All groups and projects: invitations and moves connect their trees, so they have one history. */
   readonly forest = new History<Forest>(NO_FOREST);
-  /** All projects that there ever were, but those whose making had no answer. */
+  /** Ids of all projects ever created, except those whose creation had no answer. */
   readonly projects = new Set<number>();
   /** Projects with an issue number 1. */
   readonly withIssue = new Set<number>();
-  /** Also those that are gone. */
+  /** Deleted ones included. */
   readonly secrets: Secret[] = [];
   private names = 0;
   private forestIsFree: Promise<unknown> = Promise.resolve();
 
   constructor(readonly mark: string) {
-    this.root = { id: ROOT_USER, name: 'root', history: new History(newcomer(false, { admin: true })), ...fresh() };
+    this.root = {
+      id: ROOT_USER,
+      name: 'root',
+      history: new History(newPerson(false, { admin: true })),
+      ...emptyFields(),
+    };
   }
 
   name(kind: string): string {
@@ -111,15 +116,15 @@ export class World {
   }
 
   addPerson(id: number, name: string, state: PersonState, home: Person['home'] = null): Person {
-    const person: Person = { id, name, history: new History(state), ...fresh(), home };
+    const person: Person = { id, name, history: new History(state), ...emptyFields(), home };
     this.people.push(person);
     return person;
   }
 
-  /** What may have become of them is not known, so the model does without them, and without the bots that follow them. */
+  /** Drops a person whose state is unknown, and the bots that depend on them, from the model. */
   forget(person: Person): void {
     const lost = new Set<Person>([person, ...this.botsOf(person)]);
-    for (const one of lost) one.isTaken = true;
+    for (const one of lost) one.isLocked = true;
     this.people.splice(0, this.people.length, ...this.people.filter((one) => !lost.has(one)));
   }
 
@@ -128,19 +133,19 @@ export class World {
   }
 
   get active(): Person[] {
-    return this.people.filter(({ history }) => history.latest.standing === 'active');
+    return this.people.filter(({ history }) => history.latest.account === 'active');
   }
 
   get humans(): Person[] {
-    return this.people.filter(({ history }) => history.latest.kind === 'human' && history.latest.standing !== 'gone');
+    return this.people.filter(({ history }) => history.latest.kind === 'human' && history.latest.account !== 'removed');
   }
 
-  /** Those that still do something. */
+  /** Bots that were not deleted. */
   get bots(): Person[] {
-    return this.people.filter(({ history }) => history.latest.kind === 'bot' && history.latest.standing !== 'gone');
+    return this.people.filter(({ history }) => history.latest.kind === 'bot' && history.latest.account !== 'removed');
   }
 
-  get everybody(): Everybody {
+  get peopleById(): PeopleById {
     return new Map([this.root, ...this.people].map(({ id, history }) => [id, history.latest]));
   }
 
@@ -148,90 +153,93 @@ export class World {
     return id === ROOT_USER ? this.root : this.people.find((one) => one.id === id);
   }
 
-  /** The tops of the trees. */
+  /** Ids of the top-level groups. */
   get roots(): number[] {
     return [...this.state.groups.values()].filter(({ parent }) => parent === null).map(({ id }) => id);
   }
 
-  /** One writer of the forest after the other; also for changes of people whose outcome depends on its shape. */
-  inForest<T>(change: () => Promise<T>): Promise<T> {
+  /** Runs changes of the forest one after the other, and changes of people whose outcome depends on the forest. */
+  withForest<T>(change: () => Promise<T>): Promise<T> {
     const done = this.forestIsFree.then(change);
     this.forestIsFree = done.catch(() => undefined);
     return done;
   }
 
-  /** Somebody to ask with, mostly one who may come in. */
-  someone(random: SeededRandom): Person | undefined {
+  /** Picks a person, mostly an active one. */
+  randomPerson(random: SeededRandom): Person | undefined {
     return random.pick(random.percent(93) ? this.active : this.people);
   }
 
-  /** Mostly a good token; now and then one that is dead. */
+  /** Picks a token, mostly a good one. */
   token(random: SeededRandom, person: Person): string | undefined {
     const tokens = [...person.history.latest.tokens];
-    const good = tokens.filter(([, token]) => token.is === 'good');
+    const good = tokens.filter(([, token]) => token.status === 'good');
     return random.pick(good.length > 0 && random.percent(88) ? good : tokens)?.[0];
   }
 
-  /** Mostly a project that stands; now and then one that is gone. */
+  /** Picks a project, mostly an existing one, sometimes a deleted one. */
   project(random: SeededRandom): Project | undefined {
     const { forest } = this;
     const earlier = forest.at(random.percent(93) ? forest.length - 1 : random.below(forest.length));
     return random.pick([...earlier.state.projects.values()]);
   }
 
-  /** Takes somebody whom nobody changes just now. Shape: who they may be. */
-  take(random: SeededRandom, may: (state: PersonState, person: Person) => boolean = isActive): Person | undefined {
-    const free = this.people.filter((person) => !person.isTaken && may(person.history.latest, person));
-    const taken = random.pick(free);
-    if (taken) taken.isTaken = true;
-    return taken;
+  /** Locks a random person that no driver is changing. Shape: `may` filters the candidates. */
+  lockRandom(
+    random: SeededRandom,
+    may: (state: PersonState, person: Person) => boolean = isActive,
+  ): Person | undefined {
+    const free = this.people.filter((person) => !person.isLocked && may(person.history.latest, person));
+    const locked = random.pick(free);
+    if (locked) locked.isLocked = true;
+    return locked;
   }
 
-  /** Does something with all of these taken; without that when somebody changes one of them just now. */
-  async taking(people: readonly Person[], change: () => Promise<void>): Promise<void> {
-    if (people.some((person) => person.isTaken)) return;
-    for (const person of people) person.isTaken = true;
+  /** Runs the change with all of these people locked; does nothing if one of them is being changed. */
+  async withLocked(people: readonly Person[], change: () => Promise<void>): Promise<void> {
+    if (people.some((person) => person.isLocked)) return;
+    for (const person of people) person.isLocked = true;
     try {
       await change();
     } finally {
-      for (const person of people) person.isTaken = false;
+      for (const person of people) person.isLocked = false;
     }
   }
 
-  /** Bots that somebody ever answered for, and the bots of those. */
+  /** Bots that the person was ever responsible for, and recursively the bots of those bots. */
   botsOf(person: Person): Person[] {
     const found = new Set<Person>([person]);
     for (const one of found) {
-      for (const bot of this.bots) if (everAnswering(bot.history.latest).has(one.id)) found.add(bot);
+      for (const bot of this.bots) if (everResponsibleUsers(bot.history.latest).has(one.id)) found.add(bot);
     }
     return [...found].filter((one) => one !== person);
   }
 
-  /** Those for whom somebody gave out tokens as an administrator. */
-  givenTokensBy(person: Person): Person[] {
+  /** People for whom this person created tokens as an administrator. */
+  holdersOfTokensBy(person: Person): Person[] {
     return [this.root, ...this.people].filter((other) =>
       [...other.history.latest.tokens.values()].some((token) => token.giver && token.issuer === person.id),
     );
   }
 
-  /** Bots that go with a group or project. */
-  botsIn(about: Thing): Person[] {
+  /** Bots that are deleted with a group or project. */
+  botsIn(about: Source): Person[] {
     return this.bots.filter(({ home }) => {
-      if (home === null || about.kind === 'project') return home?.key === keyOfThing(about);
-      return isWithin(this.state, home.key, about.thing.id);
+      if (home === null || about.kind === 'project') return home?.key === keyOfSource(about);
+      return isWithin(this.state, home.key, about.entity.id);
     });
   }
 }
 
-function fresh(): Pick<Person, 'secrets' | 'home' | 'isTaken'> {
-  return { secrets: new Map(), home: null, isTaken: false };
+function emptyFields(): Pick<Person, 'secrets' | 'home' | 'isLocked'> {
+  return { secrets: new Map(), home: null, isLocked: false };
 }
 
-/** The bot of a token: it has that one and its successors, and stays where it is. */
-export function isOfToken({ home }: Person): boolean {
+/** Reports whether this is the bot of a group or project token; it has only that token and its successors. */
+export function isTokenBot({ home }: Person): boolean {
   return home !== null && home.level !== null;
 }
 
-export function isActive({ standing }: PersonState): boolean {
-  return standing === 'active';
+export function isActive({ account }: PersonState): boolean {
+  return account === 'active';
 }

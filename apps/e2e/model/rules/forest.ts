@@ -1,4 +1,4 @@
-/** All groups and projects as they stand, and who was invited where. States are values; a change makes another one. */
+/** The state of all groups, projects and shares. States are immutable values; a change returns a new one. */
 export type Visibility = 'private' | 'internal' | 'public';
 export type SourceKey = `${'group' | 'project'} ${number}`;
 
@@ -7,25 +7,28 @@ export interface Group {
   readonly parent: number | null;
   readonly path: string;
   readonly visibility: Visibility;
+  /** Marked for deletion. */
+  readonly isMarked?: true;
 }
 export interface Project {
   readonly id: number;
   readonly group: number;
   readonly path: string;
   readonly visibility: Visibility;
+  readonly isMarked?: true;
 }
-export type Thing =
-  | { readonly kind: 'group'; readonly thing: Group }
-  | { readonly kind: 'project'; readonly thing: Project };
+export type Source =
+  | { readonly kind: 'group'; readonly entity: Group }
+  | { readonly kind: 'project'; readonly entity: Project };
 
-/** A group invited to a group or project. Shape: `over` when it ended on the day on which it was given. */
+/** A group invited to a group or project. Shape: `isExpired` when it ended on the day on which it was given. */
 export interface Share {
   readonly source: SourceKey;
   readonly group: number;
   readonly level: number;
-  readonly over: boolean;
+  readonly isExpired: boolean;
 }
-/** Shape: what was deleted is not in it; `former` holds full paths that projects left. */
+/** Shape: without deleted groups and projects; `former` maps former full paths to project ids. */
 export interface Forest {
   readonly groups: ReadonlyMap<number, Group>;
   readonly projects: ReadonlyMap<number, Project>;
@@ -40,8 +43,8 @@ export function keyOf({ kind, id }: { readonly kind: 'group' | 'project'; readon
   return `${kind} ${id}`;
 }
 
-export function keyOfThing({ kind, thing }: Thing): SourceKey {
-  return keyOf({ kind, id: thing.id });
+export function keyOfSource({ kind, entity }: Source): SourceKey {
+  return keyOf({ kind, id: entity.id });
 }
 
 export function sourceOf(key: SourceKey): { readonly kind: 'group' | 'project'; readonly id: number } {
@@ -50,29 +53,34 @@ export function sourceOf(key: SourceKey): { readonly kind: 'group' | 'project'; 
 }
 
 /** Shape: from the group itself to its root. */
-export function above(forest: Forest, id: number | null): readonly Group[] {
+export function selfAndAncestors(forest: Forest, id: number | null): readonly Group[] {
   const group = id === null ? undefined : forest.groups.get(id);
-  return group ? [group, ...above(forest, group.parent)] : [];
+  return group ? [group, ...selfAndAncestors(forest, group.parent)] : [];
 }
 
-/** The group itself, or the group of a project; null when there is no such source. */
-export function homeOf(forest: Forest, key: SourceKey): number | null {
+/** Reports whether a project takes no writes because it or a group above is marked for deletion. */
+export function isReadOnly(forest: Forest, { group, isMarked }: Project): boolean {
+  return isMarked === true || selfAndAncestors(forest, group).some((above) => above.isMarked === true);
+}
+
+/** Returns the id of the group itself, or of the group of a project; null when there is no such source. */
+export function groupIdOf(forest: Forest, key: SourceKey): number | null {
   const { kind, id } = sourceOf(key);
   if (kind === 'project') return forest.projects.get(id)?.group ?? null;
   return forest.groups.has(id) ? id : null;
 }
 
-/** Is the source the group or anything below it? */
+/** Reports whether the source is the group or a descendant of it. */
 export function isWithin(forest: Forest, key: SourceKey, group: number): boolean {
-  return above(forest, homeOf(forest, key)).some(({ id }) => id === group);
+  return selfAndAncestors(forest, groupIdOf(forest, key)).some(({ id }) => id === group);
 }
 
 export function rootOf(forest: Forest, id: number): number | undefined {
-  return above(forest, id).at(-1)?.id;
+  return selfAndAncestors(forest, id).at(-1)?.id;
 }
 
 export function fullPathOfGroup(forest: Forest, id: number): string {
-  return above(forest, id)
+  return selfAndAncestors(forest, id)
     .map((group) => group.path)
     .reverse()
     .join('/');
@@ -82,16 +90,16 @@ export function fullPathOf(forest: Forest, project: Project): string {
   return `${fullPathOfGroup(forest, project.group)}/${project.path}`;
 }
 
-export function find(forest: Forest, ref: Reference): Thing | null {
+export function findSource(forest: Forest, ref: Reference): Source | null {
   if (ref.kind === 'project') {
     const all = [...forest.projects.values()];
-    const thing = 'id' in ref ? forest.projects.get(ref.id) : all.find((one) => fullPathOf(forest, one) === ref.path);
-    return thing ? { kind: 'project', thing } : null;
+    const entity = 'id' in ref ? forest.projects.get(ref.id) : all.find((one) => fullPathOf(forest, one) === ref.path);
+    return entity ? { kind: 'project', entity } : null;
   }
   const all = [...forest.groups.values()];
-  const thing =
+  const entity =
     'id' in ref ? forest.groups.get(ref.id) : all.find((one) => fullPathOfGroup(forest, one.id) === ref.path);
-  return thing ? { kind: 'group', thing } : null;
+  return entity ? { kind: 'group', entity } : null;
 }
 
 /** Shape: the same map with one entry set. */

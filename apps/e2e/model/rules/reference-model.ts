@@ -1,27 +1,25 @@
-import type { Forest, Reference, SourceKey, Thing } from './forest';
-import { above, find, isWithin, keyOf, keyOfThing } from './forest';
+import type { Forest, Reference, SourceKey, Source } from './forest';
+import { selfAndAncestors, findSource, isReadOnly, isWithin, keyOf, keyOfSource } from './forest';
 import { shareOf } from './forest-steps';
 import type { Membership, PersonState } from './people';
-import { knowsOf } from './secrets';
+import { canSeeSecret } from './secrets';
 import type { Secrecy, SecretQuestion } from './secrets';
 
 /**
- * Who may do what, told in the plainest way: a state of a person, a state of the forest of groups, and one rule after
- * the other. Source: requirements 2 §3; reference identity-and-import 1.1, 2.6, 2.8, 4.8; ADR 0040.
+ * A permission question of one call. The model answers it from the state of a person and the state of the forest, by one
+ * rule after the other. Source: requirements 2 §3; reference identity-and-import 1.1, 2.6, 2.8, 4.8; ADR 0040.
  */
 export interface Question {
   readonly service: 'identity' | 'collaboration' | 'package';
   readonly source: Reference | null;
-  /** A level in the source, 0 when it suffices to see it. */
+  /** The level needed in the source, 0 if visibility is enough. */
   readonly needs: number;
   readonly writes: boolean;
-  /** Former paths of projects lead on. */
-  readonly leadsOn?: boolean;
-  /** Whether a list of what the caller holds that level in has the source: 'allow' when it does, else 404. */
-  readonly lists?: boolean;
-  /** Whether only administrators may. */
-  readonly administers?: boolean;
-  /** What somebody was told of the source: nothing that they may not know of when it is judged. */
+  /** Whether the question is about a row of a list by access level: 'allow' if the source is in it, else 404. */
+  readonly isListRow?: boolean;
+  /** Whether the call is for administrators only. */
+  readonly needsAdmin?: boolean;
+  /** Kind of the effect or feed row about the source, whose recipient must be allowed to see it. */
   readonly effect?: 'to-do' | 'e-mail' | 'feed entry';
   readonly member?: {
     readonly action: 'add' | 'update' | 'remove';
@@ -36,29 +34,32 @@ export interface Question {
     readonly isSelf: boolean;
   };
   readonly share?: { readonly action: 'give' | 'end'; readonly group: number; readonly grant: number };
-  /** About a token that a group or project has, or shall have. Shape: `grant` is the level of its bot there. */
+  /** For tokens of groups and projects. Shape: `grant` is the level of the token's bot there. */
   readonly token?: { readonly action: 'make' | 'rotate' | 'revoke'; readonly grant: number };
-  /** About an issue or epic of the source that may be confidential. */
+  /** For issues and epics of the source that may be confidential. */
   readonly secret?: SecretQuestion;
-  /** The group that something shall be moved into, which its mover must see. */
+  /** The destination group of a move, which the caller must be able to see. */
   readonly target?: number;
 }
 
 export type Verdict = 'allow' | 301 | 400 | 401 | 403 | 404;
 export type Asker = PersonState | 'root' | 'anonymous';
 
-/** What the token alone says: null when its holder may come in. Shape: several where either belongs to the state. */
-export function refusalsAtDoor(person: PersonState, key: string): readonly Verdict[] | null {
+/**
+ * Returns the refusals of the token check, null if it accepts the token. Shape: several if each of them is possible in this
+ * state.
+ */
+export function tokenRefusals(person: PersonState, key: string): readonly Verdict[] | null {
   const token = person.tokens.get(key);
-  // Shut out first, and then removed with all tokens.
-  if (person.standing === 'gone') return [401, 403];
-  if (token?.is !== 'good' || token.giver === 'out of office') return [401];
-  return person.standing === 'active' ? null : [403];
+  // A removal blocks the account first and then deletes it with all tokens.
+  if (person.account === 'removed') return [401, 403];
+  if (token?.status !== 'good' || token.giver === 'inactive') return [401];
+  return person.account === 'active' ? null : [403];
 }
 
 /**
- * What may be answered to somebody whose token was good. Shape: several where either belongs to the state; `token` null
- * for what nobody asked for, the effects of what others did; `secrecy` of the secret that the question is about.
+ * Returns the possible verdicts for a caller with a good token. Shape: several if each of them is possible in this state;
+ * `token` null for effects, which have no caller; `secrecy` is the state of the secret that the question is about.
  */
 export function verdicts(
   question: Question,
@@ -69,52 +70,65 @@ export function verdicts(
 ): readonly Verdict[] {
   const person = typeof asker === 'string' ? null : asker;
   if (person && question.writes && person.tokens.get(token ?? '')?.scope === 'read_api') return [403];
-  if (question.administers && !administers(asker)) return [403];
+  if (question.needsAdmin && !isAdmin(asker)) return [403];
   if (question.source === null) return ['allow'];
-  // A copy knows who is blocked; identity, asked by a service whose copy is late, shows such a person nothing.
-  if (person && person.standing !== 'active' && question.service !== 'identity')
-    return person.standing === 'gone' ? [401, 403, 404] : [403, 404];
-  if (question.secret) return [aboutSecret(question.secret, question.source, secrecy!, forest, asker)];
-  return [within(question, question.source, forest, asker)];
+  // A copy knows who is blocked. A service with a late copy asks identity, which shows nothing to a blocked person.
+  if (person && person.account !== 'active' && question.service !== 'identity')
+    return person.account === 'removed' ? [401, 403, 404] : [403, 404];
+  if (question.secret) {
+    const verdict = secretVerdict(question.secret, question.source, secrecy!, forest, asker);
+    return [
+      verdict === 'allow' && isRefusedWrite(question, findSource(forest, question.source)!, forest) ? 403 : verdict,
+    ];
+  }
+  const verdict = sourceVerdict(question, question.source, forest, asker);
+  // Only identity knows former paths: there are none in other services while it does not answer.
+  return verdict === 301 && question.service !== 'identity' ? [301, 404] : [verdict];
 }
 
-/** What is hidden is told as missing, in lists too. */
-function aboutSecret(
+/** Returns 404 for a hidden secret, as for a missing one; lists omit both. */
+function secretVerdict(
   secret: SecretQuestion,
   source: Reference,
   secrecy: Secrecy,
   forest: Forest,
   asker: Asker,
 ): Verdict {
-  const found = find(forest, source);
-  if (!found || !sees(asker, forest, found)) return 404;
-  const { among } = secret;
-  if (among !== undefined && !isWithin(forest, keyOfThing(found), among)) return 404;
-  return knowsOf(secrecy, secret, levelOf(asker, forest, found)) ? 'allow' : 404;
+  const found = findSource(forest, source);
+  if (!found || !canSee(asker, forest, found)) return 404;
+  const { listGroup } = secret;
+  if (listGroup !== undefined && !isWithin(forest, keyOfSource(found), listGroup)) return 404;
+  return canSeeSecret(secrecy, secret, levelOf(asker, forest, found)) ? 'allow' : 404;
 }
 
-function within(question: Question, source: Reference, forest: Forest, asker: Asker): Verdict {
-  const found = find(forest, source);
-  if (!found) return question.leadsOn ? ledOn(source, forest, asker) : 404;
+function sourceVerdict(question: Question, source: Reference, forest: Forest, asker: Asker): Verdict {
+  const found = findSource(forest, source);
+  if (!found) return redirectVerdict(source, forest, asker);
   const level = levelOf(asker, forest, found);
-  if (question.lists) return level >= question.needs ? 'allow' : 404;
-  if (!sees(asker, forest, found)) return 404;
-  if (question.member) return aboutMember(question.member, asker, level, question.needs);
-  if (question.request) return aboutRequest(question.request, asker, level, question.needs);
-  if (question.share) return aboutShare(question.share, forest, asker, found, question.needs);
-  if (question.token) return aboutToken(question.token, asker, level, question.needs);
+  if (question.isListRow) return level >= question.needs ? 'allow' : 404;
+  if (!canSee(asker, forest, found)) return 404;
+  if (question.member) return memberVerdict(question.member, asker, level, question.needs);
+  if (question.request) return requestVerdict(question.request, asker, level, question.needs);
+  if (question.share) return shareVerdict(question.share, forest, asker, found, question.needs);
+  if (question.token) return tokenVerdict(question.token, asker, level, question.needs);
   if (level < question.needs) return 403;
-  return question.target === undefined || seesGroup(asker, forest, question.target) ? 'allow' : 404;
+  if (isRefusedWrite(question, found, forest)) return 403;
+  return question.target === undefined || canSeeGroup(asker, forest, question.target) ? 'allow' : 404;
 }
 
-function ledOn(source: Reference, forest: Forest, asker: Asker): Verdict {
-  const id = 'path' in source ? forest.former.get(source.path) : undefined;
-  const found = id === undefined ? null : find(forest, { kind: 'project', id });
-  return found && sees(asker, forest, found) ? 301 : 404;
+/** Reports whether a write is refused because the project is read-only. Identity's own writes are not. */
+function isRefusedWrite({ writes, service }: Question, found: Source, forest: Forest): boolean {
+  return writes && service === 'collaboration' && found.kind === 'project' && isReadOnly(forest, found.entity);
 }
 
-/** Nobody gives, changes or takes a level above their own; everybody may leave. */
-function aboutMember(
+function redirectVerdict(source: Reference, forest: Forest, asker: Asker): Verdict {
+  const id = source.kind === 'project' && 'path' in source ? forest.former.get(source.path) : undefined;
+  const found = id === undefined ? null : findSource(forest, { kind: 'project', id });
+  return found && canSee(asker, forest, found) ? 301 : 404;
+}
+
+/** No user grants, changes or removes a level above their own; every member may leave. */
+function memberVerdict(
   { action, old, grant, isSelf }: NonNullable<Question['member']>,
   asker: Asker,
   level: number,
@@ -122,17 +136,17 @@ function aboutMember(
 ): Verdict {
   const isLeaving = action === 'remove' && isSelf;
   if (!isLeaving && level < needs) return 403;
-  if (action !== 'add' && (old === undefined || old.over)) return 404;
-  if (isLeaving || administers(asker)) return 'allow';
+  if (action !== 'add' && (old === undefined || old.isExpired)) return 404;
+  if (isLeaving || isAdmin(asker)) return 'allow';
   if (action !== 'add' && (old?.level ?? 0) > level) return 403;
   return action === 'remove' || grant <= level ? 'allow' : 403;
 }
 
 /**
- * Who manages members answers requests; who asked may withdraw. Approving gives a level, so nobody gives one above
- * their own.
+ * Users who manage members answer access requests; requesters may withdraw theirs. Approving grants a level, which must
+ * not be above the approver's own.
  */
-function aboutRequest(
+function requestVerdict(
   { action, isOpen, grant, isSelf }: NonNullable<Question['request']>,
   asker: Asker,
   level: number,
@@ -140,85 +154,87 @@ function aboutRequest(
 ): Verdict {
   if (level < needs && !(action === 'drop' && isSelf)) return 403;
   if (!isOpen) return 404;
-  return action === 'drop' || administers(asker) || grant <= level ? 'allow' : 403;
+  return action === 'drop' || isAdmin(asker) || grant <= level ? 'allow' : 403;
 }
 
 /**
- * People who do not own a group are told 404 when they share it; ending a share changes nothing then, and is answered
- * as if it did for groups that they see. Nobody gives or ends a share above their own level.
+ * Sharing a group answers 404 for users who do not own it. Ending its share changes nothing for them, but is answered as a
+ * success if they can see the invited group. No user gives or ends a share above their own level.
  */
-function aboutShare(
+function shareVerdict(
   { action, group, grant }: NonNullable<Question['share']>,
   forest: Forest,
   asker: Asker,
-  found: Thing,
+  found: Source,
   needs: number,
 ): Verdict {
   const level = levelOf(asker, forest, found);
   const isEnough = level >= needs;
   if (!isEnough && found.kind === 'project') return 403;
   if (action === 'give') {
-    if (!isEnough || !seesGroup(asker, forest, group)) return 404;
+    if (!isEnough || !canSeeGroup(asker, forest, group)) return 404;
     return grant <= level ? 'allow' : 403;
   }
-  const share = shareOf(forest, keyOfThing(found), group);
+  const share = shareOf(forest, keyOfSource(found), group);
   if (!share) return 404;
-  if (!isEnough) return seesGroup(asker, forest, group) ? 'allow' : 404;
+  if (!isEnough) return canSeeGroup(asker, forest, group) ? 'allow' : 404;
   return share.level <= level ? 'allow' : 403;
 }
 
 /**
- * Nobody makes or renews a token of a level above their own, and bots make tokens only as owners. Here the refusals are
- * 400, but 401 for who may not manage tokens at all. Source: reference identity-and-import 4.9.
+ * No user creates or rotates a token of a level above their own, and bots create tokens only as owners. The refusals are
+ * 400, but a rotation is 401 for users who may not manage tokens at all. Source: reference identity-and-import 4.9.
  */
-function aboutToken({ action, grant }: NonNullable<Question['token']>, asker: Asker, level: number, needs: number) {
+function tokenVerdict({ action, grant }: NonNullable<Question['token']>, asker: Asker, level: number, needs: number) {
   if (level < needs) return action === 'rotate' ? 401 : 400;
   const isBot = typeof asker !== 'string' && asker.kind === 'bot';
   if (action === 'make' && isBot && level < 50) return 400;
-  return action === 'revoke' || administers(asker) || grant <= level ? 'allow' : 400;
+  return action === 'revoke' || isAdmin(asker) || grant <= level ? 'allow' : 400;
 }
 
-/** Root, and whom root has made an administrator. */
-export function administers(asker: Asker): boolean {
+/** Reports whether the caller is root or an administrator. */
+function isAdmin(asker: Asker): boolean {
   return asker === 'root' || (asker !== 'anonymous' && asker.admin);
 }
 
-export function sees(asker: Asker, forest: Forest, found: Thing): boolean {
-  const { visibility } = found.thing;
+export function canSee(asker: Asker, forest: Forest, found: Source): boolean {
+  const { visibility } = found.entity;
   if (visibility === 'public' || levelOf(asker, forest, found) >= 10) return true;
   return visibility === 'internal' && asker !== 'anonymous' && asker !== 'root' && !asker.external;
 }
 
-/** The highest level that somebody holds in the thing or in any group above it. */
-export function levelOf(asker: Asker, forest: Forest, found: Thing): number {
+/** Returns the highest level of the caller in the source or any group above it. */
+export function levelOf(asker: Asker, forest: Forest, found: Source): number {
   if (asker === 'anonymous') return 0;
   if (asker === 'root' || asker.admin) return 50;
-  const home = found.kind === 'project' ? found.thing.group : found.thing.id;
-  const places = above(forest, home).map(({ id }) => keyOf({ kind: 'group', id }));
-  if (found.kind === 'project') places.push(keyOfThing(found));
-  return Math.max(0, ...places.map((place) => heldAt(asker, forest, place)));
+  const home = found.kind === 'project' ? found.entity.group : found.entity.id;
+  const places = selfAndAncestors(forest, home).map(({ id }) => keyOf({ kind: 'group', id }));
+  if (found.kind === 'project') places.push(keyOfSource(found));
+  return Math.max(0, ...places.map((place) => levelAt(asker, forest, place)));
 }
 
 /**
- * What a person holds at one place: as its member, and through each group invited there. The latter is what they are as
- * a member of that group or of a group above it, and at most what was given to the group. Members of its subgroups, and
- * those whom it has by invitations of its own, get nothing.
+ * Returns the level of a person at one source: from their membership and from each group invited there. An invited group
+ * gives them their level as a member of it or of a group above it, limited by the level of the share. Members of its
+ * subgroups, and members by invitations to the invited group itself, get nothing.
  */
-function heldAt(person: PersonState, forest: Forest, place: SourceKey): number {
-  const invited = forest.shares.filter(({ source, over }) => source === place && !over);
+function levelAt(person: PersonState, forest: Forest, place: SourceKey): number {
+  const invited = forest.shares.filter(({ source, isExpired }) => source === place && !isExpired);
   const byShares = invited.map(({ group, level }) => {
-    const there = above(forest, group).map(({ id }) => memberAt(person, keyOf({ kind: 'group', id })));
+    const there = selfAndAncestors(forest, group).map(({ id }) =>
+      membershipLevelAt(person, keyOf({ kind: 'group', id })),
+    );
     return Math.min(level, Math.max(0, ...there));
   });
-  return Math.max(memberAt(person, place), ...byShares);
+  return Math.max(membershipLevelAt(person, place), ...byShares);
 }
 
-function memberAt(person: PersonState, place: SourceKey): number {
+function membershipLevelAt(person: PersonState, place: SourceKey): number {
   const member = person.memberships.get(place);
-  return member && !member.over ? member.level : 0;
+  return member && !member.isExpired ? member.level : 0;
 }
 
-function seesGroup(asker: Asker, forest: Forest, id: number): boolean {
-  const found = find(forest, { kind: 'group', id });
-  return found !== null && sees(asker, forest, found);
+function canSeeGroup(asker: Asker, forest: Forest, id: number): boolean {
+  const found = findSource(forest, { kind: 'group', id });
+  return found !== null && canSee(asker, forest, found);
 }

@@ -1,5 +1,5 @@
 /**
- * An issue or epic that is confidential now and then, with an internal note on it: who may know of them.
+ * State of an issue or epic whose confidentiality changes, with an internal note on it.
  * Source: reference work-tracking 2.4, 5.1, 9.1.
  */
 export interface Secrecy {
@@ -8,30 +8,34 @@ export interface Secrecy {
   readonly author: number;
   readonly assignees: readonly number[];
   /** Whether it was deleted. */
-  readonly gone: boolean;
+  readonly isDeleted: boolean;
 }
 
 export type SecretKind = 'issue' | 'epic';
 
-/** What is asked of a secret. Shape: `reader` is the id of who asks, null for nobody. */
+/** A visibility question about a secret. Shape: `reader` is the caller's id, null for anonymous callers. */
 export interface SecretQuestion {
   readonly kind: SecretKind;
   readonly reader: number | null;
-  /** Its internal note, and not the thing itself. */
+  /** Whether the question is about its internal note instead of the secret itself. */
   readonly isNote?: true;
-  /** The group whose list shall have it: that must be its own or above that. */
-  readonly among?: number;
-  /** Whether the list is that of what the reader is assigned to. */
-  readonly isMine?: true;
+  /** The group whose list is read: the secret's group or one above it. */
+  readonly listGroup?: number;
+  /** Whether the list is that of the reader's assigned issues. */
+  readonly isAssignedList?: true;
 }
 
 const LEAST = { member: 10, planner: 15, reporter: 20 };
 
-/** Does somebody who sees its project or group, and holds that level there, know of it? */
-export function knowsOf(secrecy: Secrecy, { kind, reader, isNote, isMine }: SecretQuestion, level: number): boolean {
+/** Reports whether a reader who can see its project or group, with this level there, can see the secret. */
+export function canSeeSecret(
+  secrecy: Secrecy,
+  { kind, reader, isNote, isAssignedList }: SecretQuestion,
+  level: number,
+): boolean {
   const isAssigned = kind === 'issue' && reader !== null && secrecy.assignees.includes(reader);
   const isAuthor = kind === 'issue' && secrecy.author === reader && level >= LEAST.member;
   const isOpen = !secrecy.confidential || level >= LEAST.planner || isAuthor || isAssigned;
-  if (secrecy.gone || !isOpen) return false;
-  return (!isNote || level >= LEAST.reporter) && (!isMine || isAssigned);
+  if (secrecy.isDeleted || !isOpen) return false;
+  return (!isNote || level >= LEAST.reporter) && (!isAssignedList || isAssigned);
 }

@@ -9,7 +9,7 @@ import { json } from './json';
 
 const KAS = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null };
 
-/** What the instance says about itself. The edge has checked the caller before. */
+/** Facts about the instance: version, metadata and OpenAPI document. The edge has checked the caller before. */
 @Controller('api/v4')
 export class AboutController {
   private document: Buffer | undefined;

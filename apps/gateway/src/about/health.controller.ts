@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { json } from './json';
 import { ServiceReadiness } from './service-readiness';
 
-/** Whether the estate is up, for those outside it. Source: reference identity-and-import 1.4. */
+/** Health checks of the whole estate, for load balancers outside it. Source: reference identity-and-import 1.4. */
 @Controller('-/health')
 export class HealthController {
   constructor(

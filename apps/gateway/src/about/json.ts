@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Sends JSON with the bare media type that clients expect; Fastify would add a charset to a text. */
+/** Sends JSON with the bare media type that clients expect; Fastify would add a charset to a string. */
 export function json(reply: FastifyReply, value: object | Buffer): void {
   void reply
     .header('content-type', 'application/json')

@@ -4,10 +4,10 @@ import { request } from 'undici';
 const CHECK_MS = 1000;
 const KEPT_MS = 1000;
 
-/** Shape: reason by service; empty when all are ready. */
+/** Reasons of services that are not ready. Shape: reason by service; empty when all are ready. */
 export type Reasons = Readonly<Record<string, string>>;
 
-/** Asks every service whether it is ready, at most once a second however often it is asked itself. */
+/** Asks every service whether it is ready, at most once a second, independent of how often it is called. */
 export class ServiceReadiness {
   private askedAt = -Infinity;
   private answer: Promise<Reasons> = Promise.resolve({});

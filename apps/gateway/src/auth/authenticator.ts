@@ -4,7 +4,7 @@ import { forbidden, isRefusal, REFUSALS } from '../request/refusal';
 import type { Caller, CallerRequest, DirectoryMark } from '../request/caller';
 import type { Refusal } from '../request/refusal';
 import type { FailedLogins } from './failed-logins';
-import { LEFT } from './failed-logins';
+import { CLIENT_GONE } from './failed-logins';
 import type { Tally } from '../metrics/tally';
 import type { Credential } from './credential';
 import type { DirectoryFloor } from './directory-floor';
@@ -17,24 +17,29 @@ export interface AuthenticationLimits {
 }
 
 interface Flight {
-  /** `DirectoryFloor.turns` when it took off: later it may carry an outdated answer. */
-  readonly turns: number;
+  /** `DirectoryFloor.invalidations` at the start: if it increased since, the answer may be outdated. */
+  readonly invalidations: number;
   readonly startedAt: number;
   readonly deadline: number;
   readonly outcome: Promise<Caller | Refusal>;
 }
 
-/** What was true so long ago may have been taken away since, whatever a lease is. Units: milliseconds. */
+/**
+ * Age from which an answer must be rechecked, independent of leases: permissions may have been removed. Units:
+ * milliseconds.
+ */
 export const STALE_MS = 1000;
 
 /**
- * Turns a credential into a caller by asking identity, or by an answer that is still leased. Fails closed: when
- * identity does not answer, a lease that ran out is not extended.
+ * Resolves a credential to a caller by asking identity, or by an answer that is still leased. Fails closed: when
+ * identity does not answer, an expired lease is not extended.
  * Source: reference reliability 4.3; ADR 0050.
  */
 export class Authenticator {
   private readonly flights = new Map<string, Flight>();
-  /** Of rotation endpoints: many who replace one token at once are one question, and do not keep others waiting. */
+  /**
+   * Checks for rotation endpoints: concurrent rotations of one token share one check and do not delay other requests.
+   */
   private readonly rotating = new Map<string, Flight>();
 
   constructor(
@@ -50,9 +55,8 @@ export class Authenticator {
 
   authenticate(credential: Credential | null, request: CallerRequest): Caller | Refusal | Promise<Caller | Refusal> {
     if (credential === null) return this.anonymous(request.deadline);
-    // Nothing resolves job tokens yet; they are unknown, as any credential is that nobody knows.
-    if (credential.kind === 'job') return this.failures.refusal(request.address);
     const digest = hash('sha256', credential.secret, 'hex');
+    if (credential.kind === 'job') return this.failures.check(request, () => this.job(digest, request));
     const lease = request.isRotating ? undefined : this.sources.leases.find(digest);
     if (lease && lease.until > Date.now() && this.sources.floor.covers(lease.mark)) {
       this.tally.lease();
@@ -61,38 +65,60 @@ export class Authenticator {
     return this.checked(digest, request);
   }
 
-  /** By a check that is under way, if it is still young when it arrives, else by one of its own. */
+  /** Joins a running check if its answer will be recent enough, or starts another. */
   private checked(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     const kind = request.isRotating ? this.rotating : this.flights;
     const flight = kind.get(flightOf(digest, request));
-    if (flight === undefined || !this.mayJoin(flight)) return this.takeOff(digest, request, kind);
-    const isGivenUp = (outcome: Caller | Refusal): boolean =>
-      outcome === LEFT ||
+    if (flight === undefined || !this.mayJoin(flight)) return this.startFlight(digest, request, kind);
+    const isAbandoned = (outcome: Caller | Refusal): boolean =>
+      outcome === CLIENT_GONE ||
       (outcome === REFUSALS.identityAway && flight.deadline < request.deadline && Date.now() >= flight.deadline);
-    return flight.outcome.then((outcome) => (isGivenUp(outcome) ? this.checked(digest, request) : outcome));
+    return flight.outcome.then((outcome) => (isAbandoned(outcome) ? this.checked(digest, request) : outcome));
   }
 
-  private mayJoin({ turns, startedAt }: Flight): boolean {
-    return turns === this.sources.floor.turns && this.limits.authLeaseMs > 0 && Date.now() - startedAt < STALE_MS;
+  private mayJoin({ invalidations, startedAt }: Flight): boolean {
+    return (
+      invalidations === this.sources.floor.invalidations &&
+      this.limits.authLeaseMs > 0 &&
+      Date.now() - startedAt < STALE_MS
+    );
   }
 
-  private takeOff(digest: string, request: CallerRequest, kind: Map<string, Flight>): Promise<Caller | Refusal> {
+  private startFlight(digest: string, request: CallerRequest, kind: Map<string, Flight>): Promise<Caller | Refusal> {
     const outcome = this.check(digest, request).finally(() => {
       if (kind.get(flightOf(digest, request))?.outcome === outcome) kind.delete(flightOf(digest, request));
     });
-    const { turns } = this.sources.floor;
-    kind.set(flightOf(digest, request), { turns, startedAt: Date.now(), deadline: request.deadline, outcome });
+    const { invalidations } = this.sources.floor;
+    kind.set(flightOf(digest, request), { invalidations, startedAt: Date.now(), deadline: request.deadline, outcome });
     return outcome;
   }
 
   private check(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
-    // Leases that ran out are still there: what was good a moment ago is no guess.
-    if (this.sources.leases.find(digest)) return this.young(digest, request);
-    return this.failures.look(request, () => this.young(digest, request));
+    // Expired leases are kept: a credential that was valid a moment ago is no guess.
+    if (this.sources.leases.find(digest)) return this.askUntilFresh(digest, request);
+    return this.failures.check(request, () => this.askUntilFresh(digest, request));
   }
 
-  /** Asks until an answer is not too old when it arrives, or the time is over. */
-  private async young(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
+  /**
+   * Resolves the token of a job, which ends with the job: each request asks, and neither leases nor running checks
+   * answer for it. Source: ADR 0190.
+   */
+  private async job(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
+    for (;;) {
+      const askedAt = Date.now();
+      const answer = await this.ask({ digest, ip: null, job: true }, request.deadline);
+      if (isRefusal(answer)) return answer;
+      if (!this.sources.floor.observe(answer, Date.now())) this.sources.leases.clear();
+      if (answer.outcome === 'unknown') return this.failures.refusal(request.address);
+      if (answer.outcome !== 'valid') return refusalOf(answer);
+      const { holder, version, epoch } = answer;
+      if (Date.now() - askedAt <= STALE_MS) return { holder, mark: { version, epoch } };
+      this.tally.stale();
+    }
+  }
+
+  /** Asks until an answer is recent enough when it arrives, or the deadline has passed. */
+  private async askUntilFresh(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     for (;;) {
       const askedAt = Date.now();
       const outcome = await this.resolved(digest, request, askedAt);
@@ -104,38 +130,38 @@ export class Authenticator {
   private async resolved(digest: string, request: CallerRequest, askedAt: number): Promise<Caller | Refusal> {
     const { address, deadline, isRotating, key } = request;
     const { floor } = this.sources;
-    const turns = floor.turns;
+    const invalidations = floor.invalidations;
     const named = key === '' ? {} : { idempotency_key: key };
     const question = { digest, ip: address, ...(isRotating ? { rotating: true } : {}), ...named };
     const answer = await this.ask(question, deadline);
     if (isRefusal(answer)) return answer;
     if (!floor.observe(answer, Date.now())) this.sources.leases.clear();
     if (answer.outcome === 'valid' && answer.replays_only) return this.admitForReplay(digest, answer.holder, answer);
-    if (answer.outcome === 'valid') return this.admit(digest, answer.holder, answer, { askedAt, turns });
+    if (answer.outcome === 'valid') return this.admit(digest, answer.holder, answer, { askedAt, invalidations });
     this.sources.leases.drop(digest);
-    // Its family went with it: that was a write, and what was leased before it does not count.
+    // Identity revoked the token's family: that was a write, so leases from before it do not count.
     if (isRotating && answer.outcome === 'revoked') floor.raise(answer.version);
     return answer.outcome === 'unknown' ? this.failures.refusal(address) : refusalOf(answer);
   }
 
-  /** Nothing of a token that is gone is leased. */
+  /** A revoked token is never leased. */
   private admitForReplay(digest: string, holder: TokenHolder, { version, epoch }: DirectoryMark): Caller {
     this.sources.leases.drop(digest);
     this.sources.floor.raise(version);
-    return { holder, mark: { version, epoch }, isForReplay: true };
+    return { holder, mark: { version, epoch }, isReplayOnly: true };
   }
 
   private admit(
     digest: string,
     holder: TokenHolder,
     { version, epoch }: DirectoryMark,
-    { askedAt, turns }: { readonly askedAt: number; readonly turns: number },
+    { askedAt, invalidations }: { readonly askedAt: number; readonly invalidations: number },
   ): Caller | Refusal {
     const expiresAt = holder.expires_at ?? Infinity;
     if (expiresAt <= Date.now()) return REFUSALS.expired;
     const mark = { version, epoch };
-    // Whatever changed while the answer was under way may concern this token: then it counts once.
-    if (this.limits.authLeaseMs > 0 && turns === this.sources.floor.turns) {
+    // A change during the check may concern this token: then the answer is used once and not leased.
+    if (this.limits.authLeaseMs > 0 && invalidations === this.sources.floor.invalidations) {
       this.sources.leases.keep(digest, {
         holder,
         mark,
@@ -169,7 +195,7 @@ export class Authenticator {
   }
 }
 
-/** A rotation with a name is a question of its own. */
+/** Checks of rotations with different idempotency keys are not shared. */
 function flightOf(digest: string, { key }: CallerRequest): string {
   return digest + key;
 }
@@ -187,7 +213,7 @@ function refusalOf(answer: ResolveTokenAnswer): Refusal {
   }
 }
 
-/** Shape: the code or the name of what is behind it, never a text. */
+/** Shape: code or name of the underlying error, never its message. */
 function kindOf(error: unknown): string {
   const { code, name } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
   return `token check ${code ?? name}`;

@@ -1,4 +1,4 @@
-import { isBlankSudo, isLikeSudo, sudosIn } from '@rookery/api-v4';
+import { isBlankSudo, isLikeSudo, sudoValuesIn } from '@rookery/api-v4';
 import type { RequestHead } from '../request/request-head';
 
 /** Shape: `secret` is the plaintext, kept no longer than the request. */
@@ -7,7 +7,9 @@ export interface Credential {
   readonly secret: string;
 }
 
-/** What a query or a small body says about the caller. Empty texts count as absent; of `sudo` several are joined. */
+/**
+ * Credentials and `sudo` in a query or a small body. Empty texts count as absent; several values of `sudo` are joined.
+ */
 export interface CallerParameters {
   readonly privateToken: string;
   readonly accessToken: string;
@@ -15,7 +17,7 @@ export interface CallerParameters {
   readonly sudo: string;
 }
 
-export const NO_PARAMETERS: CallerParameters = { privateToken: '', accessToken: '', jobToken: '', sudo: '' };
+const NO_PARAMETERS: CallerParameters = { privateToken: '', accessToken: '', jobToken: '', sudo: '' };
 
 const FIELDS: ReadonlyMap<string, keyof CallerParameters> = new Map([
   ['private_token', 'privateToken'],
@@ -24,8 +26,11 @@ const FIELDS: ReadonlyMap<string, keyof CallerParameters> = new Map([
   ['sudo', 'sudo'],
 ]);
 const JOB_USER = 'gitlab-ci-token';
+const JOB_PREFIX = 'glcbt-';
+/** Prefixes of tokens, except those of jobs. */
+const TOKEN = /^gl(?!cbt-)[a-z]+-[\w-]{16,}/;
 
-/** Reads the caller's parameters from a query and takes the credentials out of it, so that no log upstream holds them. */
+/** Reads credentials and `sudo` from a query and removes the credentials, so that no upstream log holds them. */
 export function readQuery(query: string): { readonly parameters: CallerParameters; readonly onward: string } {
   if (!query.includes('token') && !query.includes('sudo') && !query.includes('%')) {
     return { parameters: NO_PARAMETERS, onward: query };
@@ -39,7 +44,7 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
     const value = equals < 0 ? '' : decoded(pair.slice(equals + 1));
     const field = FIELDS.get(name);
     if (field === undefined || field === 'sudo') {
-      // A blank one takes nothing back: who named somebody does not want to act as themselves.
+      // A blank value does not cancel another: a client that names a user does not want to act as itself.
       if (value !== '' && isLikeSudo(name)) named.push(value);
       isRead ||= field === 'sudo' && value !== '';
       return true;
@@ -47,16 +52,21 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
     parameters[field] = value;
     return false;
   });
-  // One that is written otherwise is none by itself: the service refuses it.
+  // Other spellings alone do not count here: the service refuses them.
   if (isRead) parameters.sudo = joined(named);
   return { parameters, onward: kept.join('&') };
 }
 
-/** Two are nobody's name, and `Sudo` refuses them, as it does two headers. */
-export const SEVERAL = ', ';
-const joined = (named: readonly unknown[]): string => named.map(String).join(SEVERAL);
+/**
+ * Several values are joined by this text, which no user name contains, so that `Sudo` refuses them as it does two
+ * headers.
+ */
+export const SUDO_SEPARATOR = ', ';
+const joined = (named: readonly unknown[]): string => named.map(String).join(SUDO_SEPARATOR);
 
-/** What a body that is at hand anyway says of the caller. Source: reference identity-and-import 1.4, 4.1. */
+/**
+ * Reads credentials and `sudo` from a body that was collected anyway. Source: reference identity-and-import 1.4, 4.1.
+ */
 export function readBody(body: Buffer, contentType: string): CallerParameters {
   const type = contentType.toLowerCase();
   if (!body.includes('_token') && !body.includes('sudo')) return NO_PARAMETERS;
@@ -67,7 +77,7 @@ export function readBody(body: Buffer, contentType: string): CallerParameters {
   try {
     const parsed = JSON.parse(body.toString()) as Record<string, unknown> | null;
     const text = (name: string): string => (typeof parsed?.[name] === 'string' ? parsed[name] : '');
-    const named = isObject(parsed) ? sudosIn(body.toString()).filter((value) => !isBlankSudo(value)) : [];
+    const named = isObject(parsed) ? sudoValuesIn(body.toString()).filter((value) => !isBlankSudo(value)) : [];
     const last = typeof parsed?.['sudo'] === 'number' ? String(parsed['sudo']) : text('sudo');
     return {
       privateToken: text('private_token'),
@@ -76,7 +86,7 @@ export function readBody(body: Buffer, contentType: string): CallerParameters {
       sudo: last !== '' && named.length > 1 ? joined(named) : last,
     };
   } catch {
-    // The service says what is wrong with it.
+    // The service reports malformed JSON.
     return NO_PARAMETERS;
   }
 }
@@ -86,12 +96,12 @@ function isObject(value: unknown): boolean {
 }
 
 const ESCAPES = /%([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi;
-/** As a form and as JSON write a `sudo` that means nobody. */
+/** A `sudo` that names no user, in form encoding or JSON. */
 const BLANK_SUDO = /(?<=^|&)sudo=?(?=&|$)|"sudo"\s*:\s*(?:null|"\s*")/gi;
 
 /**
- * Whether a body may name somebody to act as in a way that `readBody` does not read: for bodies that no service reads
- * either, so that nobody acts as themselves who meant to be somebody else. Any `sudo` that is not blank counts.
+ * Whether a body may contain a `sudo` that `readBody` does not read. For bodies that no service reads either: without
+ * this check, a request meant to act as another user would act as its sender. Any `sudo` that is not blank counts.
  */
 export function mayNameSudo(body: Buffer): boolean {
   const text = body.toString('latin1').replaceAll('\0', '');
@@ -102,32 +112,44 @@ export function mayNameSudo(body: Buffer): boolean {
 }
 
 /**
- * The one credential that counts: PRIVATE-TOKEN, private_token, Bearer, access_token, Basic (where git and package
- * managers send it), job token. Source: reference identity-and-import 4.1.
+ * Returns the one credential that counts: PRIVATE-TOKEN, private_token, Deploy-Token, Bearer, access_token, Basic, job token.
+ * Deploy-Token and Basic count on routes of git and package managers only (`isClientRoute`).
+ * Source: reference identity-and-import 4.1, packages-and-admin 1.4.
  */
 export function presentedCredential(
   head: RequestHead,
   parameters: CallerParameters,
-  mayBeBasic: boolean,
+  isClientRoute: boolean,
 ): Credential | null {
   const token =
     head.privateToken.trim() ||
     parameters.privateToken ||
+    (isClientRoute ? head.deployToken.trim() : '') ||
     afterScheme(head.authorization, 'bearer') ||
     parameters.accessToken;
-  if (token) return { kind: 'token', secret: token };
-  const basic = mayBeBasic ? afterScheme(head.authorization, 'basic') : '';
+  if (token) return { kind: isBearerOfJob(head, parameters, token) ? 'job' : 'token', secret: token };
+  const basic = isClientRoute ? afterScheme(head.authorization, 'basic') : '';
   if (basic) return basicCredential(basic);
   const job = head.jobToken.trim() || parameters.jobToken;
   return job ? { kind: 'job', secret: job } : null;
 }
 
+/** Package managers send the token of a job like any other token (`_authToken` of npm). */
+function isBearerOfJob(head: RequestHead, parameters: CallerParameters, token: string): boolean {
+  const isPrivate = head.privateToken.trim() === token || parameters.privateToken === token;
+  return token.startsWith(JOB_PREFIX) && !isPrivate;
+}
+
 function basicCredential(encoded: string): Credential | null {
   const text = Buffer.from(encoded, 'base64').toString();
   const colon = text.indexOf(':');
-  const secret = text.slice(colon + 1);
-  if (colon < 0 || secret === '') return null;
-  return { kind: text.slice(0, colon) === JOB_USER ? 'job' : 'token', secret };
+  const [user, secret] = [text.slice(0, colon), text.slice(colon + 1)];
+  if (colon < 0) return null;
+  // `https://<token>@host/` sends the token as the name.
+  if (secret === '') return TOKEN.test(user) ? { kind: 'token', secret: user } : null;
+  if (secret.startsWith(JOB_PREFIX)) return { kind: 'job', secret };
+  // Bots send tokens of users under the name of jobs, too.
+  return { kind: user === JOB_USER && !TOKEN.test(secret) ? 'job' : 'token', secret };
 }
 
 function afterScheme(authorization: string, scheme: string): string {

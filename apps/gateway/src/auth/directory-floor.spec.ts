@@ -17,7 +17,7 @@ describe('DirectoryFloor', () => {
     expect(floor.current).toEqual(at(12));
   });
 
-  it('covers no check older than a write through this gateway, until the push has caught up', () => {
+  it('does not cover checks older than a write through this gateway until the push has caught up', () => {
     expect(floor.covers(at(10))).toBe(true);
     floor.raise(12);
     expect(floor.covers(at(11))).toBe(false);
@@ -28,17 +28,17 @@ describe('DirectoryFloor', () => {
     expect(floor.covers(at(10))).toBe(true);
   });
 
-  it('notes a write that another answer told of first', () => {
+  it('records a write whose version another answer reported first', () => {
     floor.observe(at(12), 1);
-    const { turns } = floor;
+    const { invalidations } = floor;
     floor.raise(12);
     expect(floor.covers(at(11))).toBe(false);
-    expect(floor.turns).toBe(turns + 1);
+    expect(floor.invalidations).toBe(invalidations + 1);
     floor.raise(12);
-    expect(floor.turns).toBe(turns + 1);
+    expect(floor.invalidations).toBe(invalidations + 1);
   });
 
-  it('begins anew with a new epoch', () => {
+  it('starts over with a new epoch', () => {
     floor.raise(50);
     expect(floor.observe(at(3, 'f'), 7)).toBe(false);
     expect(floor.current).toEqual(at(3, 'f'));

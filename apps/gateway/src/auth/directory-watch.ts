@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DirectoryChangesAnswer } from '@rookery/contracts';
+import { backoffMs } from '@rookery/kernel';
 import type { Logger } from '@rookery/platform';
 import type { DirectoryMark } from '../request/caller';
 import type { DirectoryFloor } from './directory-floor';
@@ -7,14 +8,14 @@ import type { IdentityClient } from './identity-client';
 import type { TokenLeases } from './token-leases';
 
 const WAIT_MS = 20_000;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1000;
-/** Processes that begin together find each other within this. */
-const BEGINNING_MS = 20_000;
+/** Units: ms. */
+const RETRY = { first: 50, most: 1000 };
+/** Time in which processes that start together become reachable. Units: milliseconds. */
+const STARTUP_MS = 20_000;
 
 /**
- * Follows identity's change log by long-poll, so that leases end at once when a token or a person changes. When it
- * cannot, leases still end by themselves. Source: ADR 0042, 0050.
+ * Follows identity's change log by long-poll, so that leases end at once when a token or user changes. Without a
+ * connection, leases still expire. Source: ADR 0042, 0050.
  */
 export class DirectoryWatch {
   private readonly stopping = new AbortController();
@@ -38,7 +39,7 @@ export class DirectoryWatch {
   }
 
   private async follow(): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS;
+    let failures = 0;
     let isWarned = false;
     const begunAt = performance.now();
     while (!this.stopping.signal.aborted) {
@@ -46,22 +47,23 @@ export class DirectoryWatch {
         this.cursor ??= await this.begin();
         const answer = await this.identity.changes(this.cursor, WAIT_MS, this.stopping.signal);
         this.cursor = this.apply(answer, this.cursor);
-        pauseMs = FIRST_PAUSE_MS;
+        failures = 0;
         isWarned = false;
       } catch (err) {
         if (this.stopping.signal.aborted) return;
-        const isBeginning = this.cursor === null && performance.now() - begunAt < BEGINNING_MS;
-        if (pauseMs === LONGEST_PAUSE_MS && !isBeginning && !isWarned) {
+        const isStarting = this.cursor === null && performance.now() - begunAt < STARTUP_MS;
+        failures += 1;
+        const pauseMs = backoffMs(failures, RETRY);
+        if (pauseMs === RETRY.most && !isStarting && !isWarned) {
           this.logger.warn({ err }, 'identity cannot be followed');
           isWarned = true;
         }
         await pause(pauseMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }
     }
   }
 
-  /** From now on; leases given before have no push behind them. */
+  /** Starts from the current position. Earlier leases are dropped, since no push would end them. */
   private async begin(): Promise<DirectoryMark> {
     const head = await this.identity.resolveToken({ digest: null, ip: null }, Date.now() + WAIT_MS);
     this.leases.clear();
@@ -75,7 +77,7 @@ export class DirectoryWatch {
       this.floor.observe({ version: answer.head, epoch: answer.epoch }, Date.now());
       return { version: answer.head, epoch: answer.epoch };
     }
-    // Entries after the cursor may have been folded into later ones: nothing kept is certain.
+    // Entries after the cursor may have been merged into later ones: every lease may be outdated.
     let changedRights = answer.compactedTo > cursor.version;
     if (changedRights) this.leases.clear();
     for (const { kind, id } of answer.changes) {

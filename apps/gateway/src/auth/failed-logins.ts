@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { FairPlaces } from '@rookery/api-v4';
+import { FairSemaphore } from '@rookery/api-v4';
 import { TooManyRequests } from '@rookery/kernel';
 import { isRefusal, REFUSALS, shed } from '../request/refusal';
 import type { CallerRequest } from '../request/caller';
@@ -8,10 +8,10 @@ import type { Tally } from '../metrics/tally';
 import { MinuteLimit } from '../limits/rate-limits';
 
 /**
- * Of the questions to identity, for credentials never seen good that come from addresses which guess. 200 is what one
- * address has of connections, so behind no proxy nobody is turned away.
+ * Limits on checks of unknown credentials from addresses over the failure limit. One address has at most 200
+ * connections, so without a proxy in between no caller is refused.
  */
-const GUESSES = {
+const GUESS_LIMITS = {
   named: { name: 'checks_of_one_address', setting: null },
   count: 8,
   ofOneCaller: 2,
@@ -19,19 +19,20 @@ const GUESSES = {
   waitingOfOneCaller: 200,
   waitingPart: 0.9,
 } as const;
-/** Said to nobody: whoever asked left the line. */
-export const LEFT = shed();
-/** How long the place of one that was no good stays taken for its address. Units: milliseconds. */
+/** The outcome for a client that disconnected while it waited; it is sent to no client. */
+export const CLIENT_GONE = shed();
+/** How long the place of a failed check stays taken for its address. Units: milliseconds. */
 const PACE_MS = 20;
 
 /**
- * Unknown credentials by address. A good one is let in whatever else comes from its address; past the limit the unknown
- * ones are told so, and those that were never seen to be good are looked at two at a time, so that guessing costs
- * identity little and whoever has a token a short wait. Source: reference reliability 6.3.
+ * Limits unknown credentials by client address. A valid one is accepted regardless of other requests from its address.
+ * Past the limit, unknown ones are answered 429, and those that were never valid before are checked two at a time, so
+ * that guessing costs identity little and a caller with a valid token only a short wait. Source: reference reliability
+ * 6.3.
  */
 export class FailedLogins {
   private readonly limit: MinuteLimit | null;
-  private readonly places = new FairPlaces(GUESSES);
+  private readonly places = new FairSemaphore(GUESS_LIMITS);
 
   constructor(
     limits: { readonly rateLimits: boolean; readonly rateFailedAuth: number },
@@ -44,7 +45,7 @@ export class FailedLogins {
     tally.lines.push(this.places);
   }
 
-  /** The answer to a credential that nobody knows. */
+  /** Counts an unknown credential and returns the answer to it. */
   async refusal(address: string): Promise<Refusal> {
     const state = await this.limit?.limiter.penalty(address);
     if (!this.limit || !state) return REFUSALS.unauthorized;
@@ -54,29 +55,29 @@ export class FailedLogins {
     return this.limit.refusal(state);
   }
 
-  /** Looks at a credential that was never seen to be good, at once unless its address guesses. */
-  async look<T extends object>(
+  /** Checks a credential that was never valid before: at once, unless its address is over the limit. */
+  async check<T extends object>(
     { address, deadline, onGone }: Pick<CallerRequest, 'address' | 'deadline' | 'onGone'>,
-    look: () => Promise<T>,
+    resolve: () => Promise<T>,
   ): Promise<T | Refusal> {
     const state = await this.limit?.limiter.get(address);
-    if (!this.limit || !state || state.consumedPoints < this.limit.points) return look();
+    if (!this.limit || !state || state.consumedPoints < this.limit.points) return resolve();
     let isGone = false;
     const leaves = (leave: () => void): void =>
       onGone(() => {
         isGone = true;
         leave();
       });
-    const asking = { impersonatorId: null, makerId: null, userId: null, address, deadline, onGone: leaves };
+    const asking = { impersonatorId: null, creatorId: null, userId: null, address, deadline, onGone: leaves };
     let isGood = false;
-    const looked = async (): Promise<T> => {
-      const outcome = await look();
+    const checked = async (): Promise<T> => {
+      const outcome = await resolve();
       isGood = !isRefusal(outcome);
       return outcome;
     };
     const pause = async (): Promise<void> => (isGood ? undefined : delay(PACE_MS));
-    return this.places.run(asking, looked, pause).catch((error: unknown) => {
-      if (error instanceof TooManyRequests) return isGone ? LEFT : shed();
+    return this.places.run(asking, checked, pause).catch((error: unknown) => {
+      if (error instanceof TooManyRequests) return isGone ? CLIENT_GONE : shed();
       throw error;
     });
   }

@@ -17,7 +17,7 @@ const ATTEMPTS = 2;
 const CONNECT_MS = 5000;
 
 /**
- * The questions that the gateway asks identity. Units: `deadline` in epoch milliseconds, that of the request.
+ * Client for identity's internal API. Units: `deadline` in epoch milliseconds, that of the request.
  * Errors: Unavailable when there is no good answer in time; at once when identity refuses connections.
  */
 export class IdentityClient {
@@ -41,7 +41,7 @@ export class IdentityClient {
     return this.post(INTERNAL_PATHS.resolveSudo, { ref }, deadline);
   }
 
-  /** Waits at identity until there is something newer than `after`, at most `waitMs`. */
+  /** Long-polls for changes after `after`, at most `waitMs`. */
   changes(after: DirectoryMark, waitMs: number, stop: AbortSignal): Promise<DirectoryChangesAnswer> {
     const query = new URLSearchParams({
       after: String(after.version),
@@ -71,7 +71,7 @@ export class IdentityClient {
       try {
         return await this.ask<A>({ method: 'POST', path, body, headers, signal });
       } catch (error) {
-        // A kept connection that identity closed meanwhile says nothing about identity; the questions change nothing.
+        // An idle connection that identity closed says nothing about its health, and these requests change nothing.
         if (attempt === ATTEMPTS || signal.aborted || error instanceof Unavailable) {
           throw error instanceof Unavailable ? error : away(error);
         }

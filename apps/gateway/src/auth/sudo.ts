@@ -2,13 +2,14 @@ import { SUDO_REASONS } from '@rookery/contracts';
 import { forbidden, insufficientScope, REFUSALS, userNotFound } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
 import type { Caller } from '../request/caller';
-import { SEVERAL } from './credential';
+import { SUDO_SEPARATOR } from './credential';
 import type { IdentityClient } from './identity-client';
 
 const STATE_REASONS: Readonly<Record<string, string>> = SUDO_REASONS;
 
 /**
- * An administrator acting as somebody else: every right is that person's. Asked for each request, never leased.
+ * Resolves `sudo`: an administrator acts as another user, with exactly that user's permissions. Asked for each request,
+ * never leased.
  * Source: reference identity-and-import 1.4.
  */
 export class Sudo {
@@ -20,7 +21,7 @@ export class Sudo {
     if (holder === null) return REFUSALS.unauthorized;
     if (!holder.admin) return forbidden(SUDO_REASONS.notAdmin);
     if (!holder.scopes.includes('sudo')) return insufficientScope(['sudo']);
-    if (ref.includes(SEVERAL.trim())) return REFUSALS.severalSudo;
+    if (ref.includes(SUDO_SEPARATOR.trim())) return REFUSALS.severalSudo;
     const user = await this.identity.resolveSudo(ref, deadline).then(
       (answer) => answer.user,
       () => undefined,
@@ -30,8 +31,8 @@ export class Sudo {
     if (user.state !== 'active') return forbidden(STATE_REASONS[user.state] ?? 'Your account is not active');
     return {
       mark: caller.mark,
-      ...(caller.isForReplay ? { isForReplay: true as const } : {}),
-      // Whoever impersonates an administrator stays the one behind what that one does.
+      ...(caller.isReplayOnly ? { isReplayOnly: true as const } : {}),
+      // A user who impersonates an administrator remains the recorded actor.
       actingFor: holder.impersonator_id ?? holder.user_id,
       holder: {
         ...holder,

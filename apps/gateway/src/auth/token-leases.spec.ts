@@ -9,7 +9,7 @@ const lease = (over: Parameters<typeof aHolder>[0]): Lease => ({
 });
 
 describe('TokenLeases', () => {
-  it('is bounded: the longest unrenewed goes', () => {
+  it('is bounded: the longest unrenewed is dropped', () => {
     const leases = new TokenLeases(2);
     leases.keep('a', lease({ token_id: 1 }));
     leases.keep('b', lease({ token_id: 2 }));
@@ -20,7 +20,7 @@ describe('TokenLeases', () => {
     expect(leases.size).toBe(2);
   });
 
-  it('drops by token, by user and by the administrator behind it', () => {
+  it('drops by token, by user and by the impersonating administrator', () => {
     const leases = new TokenLeases(10);
     leases.keep('a', lease({ token_id: 1, user_id: 5 }));
     leases.keep('b', lease({ token_id: 2, user_id: 5 }));

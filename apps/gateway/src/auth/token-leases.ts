@@ -9,8 +9,8 @@ export interface Lease {
 }
 
 /**
- * Token checks that may be used again, by digest: bounded, the longest unrenewed dropped first, and dropped by the id
- * of the token or of a person behind it when identity says that something changed.
+ * Results of token checks that may be reused, by digest. Bounded: the longest unrenewed is dropped first. They are
+ * dropped by token or user when identity reports a change.
  * Source: ADR 0050.
  */
 export class TokenLeases {
@@ -32,7 +32,7 @@ export class TokenLeases {
     this.drop(digest);
     if (this.leases.size >= this.capacity) this.drop(this.leases.keys().next().value as string);
     this.leases.set(digest, lease);
-    this.byToken.set(lease.holder.token_id, digest);
+    if (lease.holder.token_id !== null) this.byToken.set(lease.holder.token_id, digest);
     for (const id of peopleOf(lease.holder)) {
       const digests = this.byUser.get(id);
       if (digests) digests.add(digest);
@@ -44,7 +44,7 @@ export class TokenLeases {
     const lease = this.leases.get(digest);
     if (!lease) return;
     this.leases.delete(digest);
-    this.byToken.delete(lease.holder.token_id);
+    if (lease.holder.token_id !== null) this.byToken.delete(lease.holder.token_id);
     for (const id of peopleOf(lease.holder)) {
       const digests = this.byUser.get(id);
       digests?.delete(digest);

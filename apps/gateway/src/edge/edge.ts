@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RateLimit } from '@rookery/kernel';
 import { mayNameSudo, presentedCredential, readBody, readQuery } from '../auth/credential';
 import type { Credential } from '../auth/credential';
-import type { Entrance } from './entrance';
+import type { Admission } from './admission';
 import type { Forwarder } from '../upstream/forwarder';
 import type { Tally } from '../metrics/tally';
-import { cutTarget } from '../routes/raw-target';
+import { cutTarget, servedTarget } from '../routes/raw-target';
 import type { Route } from '../routes/route';
 import type { RouteTable } from '../routes/route-table';
 import { preflight } from './cors';
@@ -14,7 +14,7 @@ import { Exchange } from '../request/exchange';
 import { isRefusal, methodNotAllowed, REFUSALS, throttled } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
 import { CACHE_DEFAULT } from '../request/response-headers';
-import { BodyMeter, collect, isCollected, SMALL_BODY } from '../request/request-body';
+import { BodyMeter, collect, isCollected, SMALL_BODY, STALLED_TIMES } from '../request/request-body';
 import type { Recheck } from '../request/request-body';
 import { readHead } from '../request/request-head';
 import type { RequestHead } from '../request/request-head';
@@ -27,11 +27,11 @@ export interface EdgeSettings {
   readonly socketsPerAddress: number;
 }
 
-/** How a request came. */
+/** Circumstances of a request's arrival. */
 export interface Arrival {
   /** The client waits for "100 Continue". */
   readonly expectsContinue: boolean;
-  /** Its connection is one too many of its address. */
+  /** Its connection exceeds the limit of its address. */
   readonly isSurplus: boolean;
 }
 
@@ -42,15 +42,15 @@ const MAX_QUERY = 16 * 1024;
 const MAX_PATH = 8 * 1024;
 
 /**
- * The way of a request through the gateway: head, route, load, body, credential, rate, then on to the service.
- * It works on Node's request and response below Fastify: see ADR 0050. Source: docs/architecture.md 2.
+ * Processes a request: head, route, load, body, credential, rate, then forwarding to the service. It works on Node's
+ * request and response below Fastify: see ADR 0050. Source: docs/architecture.md 2.
  */
 export class Edge {
   private readonly connections: RateLimit;
 
   constructor(
     private readonly routes: RouteTable,
-    private readonly entrance: Entrance,
+    private readonly admission: Admission,
     private readonly forwarder: Forwarder,
     private readonly settings: EdgeSettings,
     private readonly tally: Tally,
@@ -60,17 +60,18 @@ export class Edge {
     this.connections = { name: 'connections_per_address', most, each: 'moment', setting };
   }
 
-  /** Shape: `isSurplus` when its connection is one too many of its address. */
+  /** Handles a request; `own` answers the gateway's own routes. */
   handle(
     request: IncomingMessage,
     response: ServerResponse,
     { expectsContinue, isSurplus }: Arrival,
     own: OwnRoutes,
   ): void {
-    const ended = isSurplus ? () => undefined : this.begun();
+    const ended = isSurplus ? () => undefined : this.countInFlight();
     const head = readHead(request.rawHeaders);
     const exchange = new Exchange(request, response, head, this.settings.trustedProxies, ended);
     exchange.expectsContinue = expectsContinue;
+    exchange.patienceMs = this.settings.slowPeerMs * STALLED_TIMES;
     if (isSurplus) {
       this.refuseSurplus(exchange);
       return;
@@ -78,10 +79,10 @@ export class Edge {
     response.on('close', () => {
       ended();
       this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
-      this.tell(exchange);
+      this.reportOutage(exchange);
     });
     try {
-      // Promises are made only where something is waited for: most requests have a leased token and no body.
+      // A promise is created only where the request must wait: most requests have a leased token and no body.
       this.serve(exchange, own)?.catch((error: unknown) => this.failed(exchange, error));
     } catch (error) {
       this.failed(exchange, error);
@@ -89,7 +90,7 @@ export class Edge {
   }
 
   /** Counts a request in flight. Returns the function that ends the count; further calls of it have no effect. */
-  private begun(): () => void {
+  private countInFlight(): () => void {
     let isOver = false;
     this.tally.inFlight += 1;
     return () => {
@@ -98,7 +99,7 @@ export class Edge {
     };
   }
 
-  /** It is no load, however long its client takes to read. */
+  /** Refused connections are no load, even while slow clients read the answer. */
   private refuseSurplus(exchange: Exchange): void {
     this.tally.throttled(this.connections.name);
     this.tally.answered('none', 429);
@@ -116,19 +117,19 @@ export class Edge {
     const { head, route } = exchange;
     exchange.query = onward;
     const credential = presentedCredential(head, parameters, route.basic === true);
-    const refusal = isHealth(route) ? null : this.entrance.shedding.refusal(route.shed, credential === null);
+    const refusal = isHealth(route) ? null : this.admission.shedding.refusal(route.shed, credential === null);
     if (refusal) {
       exchange.refuse(refusal);
       return undefined;
     }
-    // The content of a stream is nothing of ours, however small it is.
+    // The content of a streamed body is not read here, even if it is small.
     if ((isSmall(head) && !route.streamsRequest) || (isRead(exchange) && exchange.hasBody))
       return this.withSmallBody(exchange, credential, parameters.sudo, own);
-    const recheck = (): Promise<Refusal | null> => this.entrance.recheck(exchange, credential, parameters.sudo);
-    const admitted = this.entrance.admit(exchange, credential, parameters.sudo);
+    const recheck = (): Promise<Refusal | null> => this.admission.recheck(exchange, credential, parameters.sudo);
+    const admitted = this.admission.admit(exchange, credential, parameters.sudo);
     if (admitted instanceof Promise)
-      return admitted.then((outcome) => this.goOn(exchange, outcome, null, recheck, own));
-    this.goOn(exchange, admitted, null, recheck, own);
+      return admitted.then((outcome) => this.proceed(exchange, outcome, null, recheck, own));
+    this.proceed(exchange, admitted, null, recheck, own);
     return undefined;
   }
 
@@ -139,7 +140,7 @@ export class Edge {
     own: OwnRoutes,
   ): Promise<void> {
     const { head, route } = exchange;
-    exchange.goAhead();
+    exchange.sendContinue();
     this.tally.collecting += 1;
     const body = await collect(exchange.request, head.contentLength, this.settings.slowPeerMs);
     this.tally.collecting -= 1;
@@ -148,16 +149,16 @@ export class Edge {
       exchange.refuse(body);
       return;
     }
-    const said = readBody(body, head.contentType);
-    const credential = presented ?? presentedCredential(head, said, route.basic === true);
-    const sudo = sudoOfQuery || said.sudo;
-    const recheck = (): Promise<Refusal | null> => this.entrance.recheck(exchange, credential, sudo);
-    const admitted = await this.entrance.admit(exchange, credential, sudo);
+    const inBody = readBody(body, head.contentType);
+    const credential = presented ?? presentedCredential(head, inBody, route.basic === true);
+    const sudo = sudoOfQuery || inBody.sudo;
+    const recheck = (): Promise<Refusal | null> => this.admission.recheck(exchange, credential, sudo);
+    const admitted = await this.admission.admit(exchange, credential, sudo);
     const isSearched = !isRefusal(admitted) && isRead(exchange) && sudo === '' && head.sudo === '';
-    this.goOn(exchange, (isSearched && refusalOfRead(head, body)) || admitted, body, recheck, own);
+    this.proceed(exchange, (isSearched && refusalOfRead(head, body)) || admitted, body, recheck, own);
   }
 
-  private goOn(
+  private proceed(
     exchange: Exchange,
     admitted: Caller | Refusal,
     body: Buffer | null,
@@ -182,8 +183,8 @@ export class Edge {
     this.forwarder.forward(exchange, this.meteredBody(exchange, recheck), recheck);
   }
 
-  /** Why the gateway could not have the answer; what was waited for in vain is late besides. */
-  private tell({ refused, method, requestId, route, receivedAt, deadline }: Exchange): void {
+  /** Reports an outage. A request that timed out also counts as a late answer. */
+  private reportOutage({ refused, method, requestId, route, receivedAt, deadline }: Exchange): void {
     const reason = refused?.refusal.unavailable;
     if (reason === undefined) return;
     if (Date.now() >= deadline && !route?.streamsRequest)
@@ -192,16 +193,17 @@ export class Edge {
   }
 
   private failed(exchange: Exchange, error: unknown): void {
-    this.entrance.logger.error({ err: error, requestId: exchange.requestId }, 'request failed');
+    this.admission.logger.error({ err: error, requestId: exchange.requestId }, 'request failed');
     exchange.fail();
   }
 
-  /** Finds the route; everything that can be refused without knowing who asks is refused here. */
+  /** Finds the route, and refuses everything that can be refused without knowing the caller. */
   private route(exchange: Exchange): Refusal | null {
     const { request, head, method } = exchange;
     if (head.isOversized) return REFUSALS.headersTooLarge;
     const url = request.url ?? '/';
-    const target = cutTarget(url);
+    const cut = cutTarget(url);
+    const target = cut && servedTarget(method, cut);
     if (!target || head.isAmbiguous) return REFUSALS.badRequest;
     if (target.query.length > MAX_QUERY || target.path.length > MAX_PATH) return REFUSALS.uriTooLong;
     const match = this.routes.find(method, target.segments);
@@ -213,13 +215,13 @@ export class Edge {
     exchange.route = match.route;
     exchange.deadline = exchange.receivedAt + (match.route.deadlineMs ?? this.settings.deadlineMs);
     if (head.contentLength > this.limitOf(exchange)) return REFUSALS.tooLarge;
-    // Services read no bodies of reads, and this one is too large to be searched for whom the caller acts as.
+    // Services ignore bodies of GET and HEAD, and this one is too large to be searched for `sudo`.
     return isRead(exchange) && head.contentLength > SMALL_BODY ? REFUSALS.unreadBody : null;
   }
 
   private meteredBody(exchange: Exchange, recheck: Recheck): BodyMeter | null {
     if (!exchange.hasBody) return null;
-    exchange.goAhead();
+    exchange.sendContinue();
     const limit = this.limitOf(exchange);
     const mayBeSlow = exchange.route.streamsRequest === true;
     const meter = new BodyMeter({ limit, slowPeerMs: this.settings.slowPeerMs, mayBeSlow }, recheck);
@@ -238,6 +240,7 @@ export class Edge {
     }
     exchange.response.setHeader('Cache-Control', CACHE_DEFAULT);
     exchange.request.url = exchange.target.path;
+    exchange.response.once('prefinish', () => exchange.watchEnd());
     own(exchange.request, exchange.response);
   }
 }
@@ -250,7 +253,7 @@ function isRead({ method }: Exchange): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Why nobody can say whom this body of a read names to act as. */
+/** The refusal if `sudo` in the body of a GET or HEAD cannot be read. */
 function refusalOfRead({ isEncoded }: RequestHead, body: Buffer): Refusal | null {
   if (isEncoded && body.length > 0) return REFUSALS.unreadBody;
   return mayNameSudo(body) ? REFUSALS.unreadSudo : null;

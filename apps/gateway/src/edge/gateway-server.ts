@@ -9,8 +9,9 @@ import type { OwnRoutes } from './edge';
 import { PublicServer } from './public-server';
 
 /**
- * The HTTP step of the gateway: Nest on Fastify for its own routes, with the edge in front of both, on the request as
- * Node gives it. Source: ADR 0050.
+ * The HTTP step of the gateway: Nest on Fastify for its own routes, with the edge in front of both on Node's raw
+ * request.
+ * Source: ADR 0050.
  */
 export const gatewayServer: HttpStep = {
   async create(context: BootContext): Promise<INestApplication> {

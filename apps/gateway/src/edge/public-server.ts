@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Edge, OwnRoutes } from './edge';
 import { REFUSALS } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
@@ -12,11 +11,11 @@ export interface PublicServerSettings {
   readonly trustedProxies: number;
 }
 
-/** Above what we take, so that the refusal is ours: head 16 KiB, query 16 KiB, path 8 KiB. */
+/** Above our own limits, so that the refusal is ours: head 16 KiB, query 16 KiB, path 8 KiB. Units: bytes. */
 const PARSER_BYTES = 48 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const MOST_CHECK_MS = 5000;
-/** Requests that one connection may send before the answer to those in front of them. */
+/** Pipelined requests that one connection may have waiting. */
 const MOST_AHEAD = 32;
 
 const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
@@ -25,9 +24,9 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
 };
 
 /**
- * The listening socket: strict parsing, headers within their time, few connections an address, JSON for what the
- * parser refuses. Requests of one connection are begun one after the other: an answer that waits for another has no
- * connection as yet, and would not hear when it is gone. Bodies have their own clocks (request-body).
+ * The listening server: strict parsing, a time limit for headers, a connection limit for each address, JSON for
+ * refusals by the parser. Pipelined requests are handled one after the other: a waiting response has no socket yet, and
+ * would not notice that the client left. Bodies have time limits of their own (request-body).
  * Source: reference reliability 6.1, 6.3.
  */
 export class PublicServer {
@@ -35,8 +34,10 @@ export class PublicServer {
   private readonly sockets = new Map<string, number>();
   private readonly waiting = new WeakSet<IncomingMessage>();
   private readonly surplus = new WeakSet<Socket>();
-  /** How many requests a connection sent ahead. */
+  /** Pipelined requests that wait, by connection. */
   private readonly ahead = new WeakMap<Socket, number>();
+  /** The newest answer of each connection. */
+  private readonly answers = new WeakMap<Socket, ServerResponse>();
   private edge: Edge | undefined;
   private own: OwnRoutes = (_, response) => void response.destroy();
 
@@ -50,7 +51,7 @@ export class PublicServer {
       connectionsCheckingInterval: Math.min(MOST_CHECK_MS, Math.ceil(settings.slowPeerMs / 2)),
       noDelay: true,
     });
-    // All headers or a refusal: Node would drop those beyond the count without a word.
+    // No limit here: Node would silently drop headers beyond it. `readHead` refuses too many.
     this.server.maxHeadersCount = 0;
     this.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       if (response.socket === null) this.wait(request, response);
@@ -60,13 +61,13 @@ export class PublicServer {
       this.waiting.add(request);
       this.server.emit('request', request, response);
     });
-    this.server.on('clientError', refuseUnparsed);
+    this.server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.refuse(error, socket));
     if (settings.socketsPerAddress > 0 && settings.trustedProxies === 0) {
       this.server.on('connection', (socket: Socket) => this.admit(socket));
     }
   }
 
-  /** Shape: `own` answers what the edge leaves to Nest. */
+  /** Returns the server. Shape: `own` answers requests that the edge passes to Nest. */
   inFrontOf(own: OwnRoutes): Server {
     this.own = own;
     return this.server;
@@ -77,13 +78,21 @@ export class PublicServer {
   }
 
   private begin(request: IncomingMessage, response: ServerResponse): void {
-    // It listens when the edge is there.
+    // The server listens only after `open`.
     const expectsContinue = this.waiting.has(request);
     const isSurplus = this.surplus.has(request.socket);
+    this.answers.set(request.socket, response);
     this.edge?.handle(request, response, { expectsContinue, isSurplus }, this.own);
   }
 
-  /** Until those in front of it are answered. Whoever sends too many ahead is cut off. */
+  /** Answers what the parser refuses, but not in the middle of the answer to a request before it. */
+  private refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    const answer = this.answers.get(socket);
+    if (answer?.headersSent && !answer.writableFinished) socket.resetAndDestroy();
+    else refuseUnparsed(error, socket);
+  }
+
+  /** Delays a pipelined request until those before it are answered. A client that sends too many is disconnected. */
   private wait(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const count = (this.ahead.get(socket) ?? 0) + 1;
@@ -98,7 +107,7 @@ export class PublicServer {
     });
   }
 
-  /** As many again are told that they are too many; beyond these nobody is listened to. */
+  /** Counts connections by address. Beyond the limit, as many again get 429; further ones are closed at once. */
   private admit(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
     const count = (this.sockets.get(address) ?? 0) + 1;
@@ -117,7 +126,7 @@ export class PublicServer {
   }
 }
 
-function refuseUnparsed(error: NodeJS.ErrnoException, socket: Duplex): void {
+function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

@@ -12,7 +12,7 @@ describe('LoadShedding', () => {
     shedding = new LoadShedding({ inFlight: 400, heapPercent: 85 }, tally);
   });
   afterEach(() => shedding.onModuleDestroy());
-  const given = (): string[] =>
+  const refused = (): string[] =>
     (
       [
         ['list', true],
@@ -25,64 +25,64 @@ describe('LoadShedding', () => {
       .filter(([of, anonymous]) => shedding.refusal(of, anonymous) !== null)
       .map(([of, anonymous]) => (of === 'list' && anonymous ? 'anonymous list' : of));
 
-  it('takes no notice of bodies that clients are slow to send, nor of those who wait for their own', () => {
+  it('ignores requests whose bodies are still being sent and those that wait in fair queues', () => {
     tally.inFlight = 900;
     tally.collecting = 400;
     tally.lines.push({ waiting: 400 });
-    expect(given()).toEqual([]);
+    expect(refused()).toEqual([]);
     tally.collecting = 0;
-    expect(given()).not.toEqual([]);
+    expect(refused()).not.toEqual([]);
   });
 
-  it('gives up one class more each second of a full heap, and takes them back', () => {
+  it('refuses one more class for each second with a full heap, and accepts them again', () => {
     const order = ['anonymous list', 'list', 'read', 'write'];
-    expect(given()).toEqual([]);
+    expect(refused()).toEqual([]);
     for (let second = 1; second <= 6; second += 1) {
-      shedding.feel(86);
-      expect(given()).toEqual(order.slice(0, Math.min(second, 4)));
+      shedding.adapt(86);
+      expect(refused()).toEqual(order.slice(0, Math.min(second, 4)));
     }
     for (let second = 3; second >= 0; second -= 1) {
-      shedding.feel(85);
-      expect(given()).toEqual(order.slice(0, second));
+      shedding.adapt(85);
+      expect(refused()).toEqual(order.slice(0, second));
     }
   });
 
-  /** A second in which so many answers came after 3 of 10 seconds, and 20 at once. */
+  /** A second with 20 answers, of which `late` took 3 of 10 seconds. */
   const second = (late: number): void => {
     for (let one = 0; one < 20; one += 1) tally.concurrency!.answered(one < late ? 3000 : 5, 10_000);
-    shedding.feel(0);
+    shedding.adapt(0);
   };
 
-  it('takes on less while answers are late, and more again once they are not', () => {
+  it('lowers the limit while answers are late, and raises it again afterwards', () => {
     tally.inFlight = 250;
     for (let seconds = 0; seconds < 3; seconds += 1) second(2);
-    expect(given()).toEqual([]);
+    expect(refused()).toEqual([]);
     for (let seconds = 0; seconds < 3; seconds += 1) second(3);
     expect(tally.concurrency!.current).toBeCloseTo(400 * 0.9 ** 3);
-    expect(given()).toEqual(['anonymous list', 'list']);
+    expect(refused()).toEqual(['anonymous list', 'list']);
     for (let seconds = 0; seconds < 14; seconds += 1) {
-      given();
+      refused();
       second(0);
     }
     expect(tally.concurrency!.current).toBe(400);
-    expect(given()).toEqual([]);
+    expect(refused()).toEqual([]);
   });
 
-  it('lets 64 in however late answers are', () => {
+  it('accepts 64 requests in flight however late answers are', () => {
     for (let seconds = 0; seconds < 60; seconds += 1) second(20);
     tally.inFlight = 64;
-    expect(given()).toEqual([]);
+    expect(refused()).toEqual([]);
     tally.inFlight = 93;
-    expect(given()).toEqual(['anonymous list', 'list', 'read', 'write']);
+    expect(refused()).toEqual(['anonymous list', 'list', 'read', 'write']);
   });
 
-  it('learns nothing from a few answers, and asks for no more than is made use of', () => {
+  it('ignores seconds with few answers, and raises the limit only while it is used', () => {
     for (let seconds = 0; seconds < 60; seconds += 1) second(20);
     const { current } = tally.concurrency!;
     for (let one = 0; one < 9; one += 1) tally.concurrency!.answered(9000, 10_000);
     tally.inFlight = 20;
-    given();
-    shedding.feel(0);
+    refused();
+    shedding.adapt(0);
     expect(tally.concurrency!.current).toBe(current);
   });
 });

@@ -12,16 +12,16 @@ export interface SheddingLimits {
 
 const SAMPLE_MS = 1000;
 const STEPS = 4;
-/** Part of the concurrency limit from which each step begins; the last is the limit itself. */
+/** Fraction of the concurrency limit at which each step begins; the last is the limit itself. */
 const STEP_PARTS = [0.7, 0.8, 0.9, 1] as const;
-/** Removals too end somewhere. */
+/** The limit for removals and health checks, as a multiple of the concurrency limit. */
 const VITAL_PART = 2;
 
 /**
- * Refuses work before it is begun. Steps: anonymous lists, lists, reads, writes; removals and health go on. They are taken
- * by how full the concurrency limit is, which follows how late answers are, and one more each second in which the heap is
- * too full. What takes the CPU beside the gateway refuses nobody while few are in flight. Source: reference reliability
- * 6.3; ADR 0050.
+ * Refuses requests before they begin when the gateway is overloaded. Steps: anonymous lists, lists, reads, writes;
+ * removals and health checks continue. The step follows the usage of the concurrency limit, which depends on how late
+ * answers are, and rises by one for each second with a full heap. CPU use by other processes causes no refusal while
+ * few requests are in flight. Source: reference reliability 6.3; ADR 0050.
  */
 export class LoadShedding {
   private step = 0;
@@ -35,7 +35,7 @@ export class LoadShedding {
     const least = Math.min(limits.inFlight, Math.ceil(LEAST_IN_FLIGHT / STEP_PARTS[0]));
     this.concurrency = new ConcurrencyLimit(least, limits.inFlight);
     tally.concurrency = this.concurrency;
-    this.timer = setInterval(() => this.feel(heapPercent()), SAMPLE_MS).unref();
+    this.timer = setInterval(() => this.adapt(heapPercent()), SAMPLE_MS).unref();
   }
 
   onModuleDestroy(): void {
@@ -43,7 +43,7 @@ export class LoadShedding {
   }
 
   /** Called once a second. Units: percent of the heap limit. */
-  feel(heap: number): void {
+  adapt(heap: number): void {
     this.step = heap > this.limits.heapPercent ? Math.min(STEPS, this.step + 1) : Math.max(0, this.step - 1);
     this.concurrency.adapt();
   }
@@ -52,12 +52,12 @@ export class LoadShedding {
   refusal(of: ShedClass, mayBeAnonymous: boolean): Refusal | null {
     const inFlight = this.tally.inFlight - this.tally.collecting - this.tally.waiting;
     const limit = this.concurrency.current;
-    this.concurrency.came(inFlight);
+    this.concurrency.begun(inFlight);
     if (this.step === 0 && inFlight <= limit * STEP_PARTS[0]) return null;
     const crowding = STEP_PARTS.filter((from) => inFlight > limit * from).length;
-    const isGivenUp =
+    const isRefused =
       of === 'vital' ? inFlight > limit * VITAL_PART : stepOf(of, mayBeAnonymous) <= Math.max(this.step, crowding);
-    if (!isGivenUp) return null;
+    if (!isRefused) return null;
     this.tally.shed(of);
     return shed();
   }
@@ -68,7 +68,7 @@ function heapPercent(): number {
   return (heap.used_heap_size / heap.heap_size_limit) * 100;
 }
 
-/** The step that gives this class up. */
+/** The step that refuses this class. */
 function stepOf(of: Exclude<ShedClass, 'vital'>, mayBeAnonymous: boolean): number {
   if (of === 'list') return mayBeAnonymous ? 1 : 2;
   return of === 'read' ? 3 : 4;

@@ -14,7 +14,9 @@ export interface RateSettings {
   readonly replicas: number;
 }
 
-/** So many a minute of somebody. Shape: `setting` is the variable that sets it, for all replicas together. */
+/**
+ * A limit of requests a minute for each key. Shape: `setting` is the variable that sets it, for all replicas together.
+ */
 export class MinuteLimit {
   readonly limiter: RateLimiterMemory;
 
@@ -56,8 +58,8 @@ export class MinuteLimit {
 const NONE: readonly string[] = [];
 
 /**
- * How often one user, or one address without a user, may ask in a minute, by class of route. Each gateway allows its
- * part. Source: reference reliability 6.3; reference identity-and-import 1.4.
+ * Limits requests a minute of one user, or of one address without a user, by class of route. Each gateway allows its
+ * share. Source: reference reliability 6.3; reference identity-and-import 1.4.
  */
 export class RateLimits {
   private readonly limits: { readonly [K in 'anonymous' | RateClass]: MinuteLimit } | null;
@@ -80,12 +82,12 @@ export class RateLimits {
       : null;
   }
 
-  /** Whether anything is limited; callers skip the promise when not. */
-  get areOn(): boolean {
+  /** Whether limits apply; callers skip the promise otherwise. */
+  get isEnabled(): boolean {
     return this.limits !== null;
   }
 
-  /** The headers to put on the answer, or the refusal. */
+  /** Counts a request. Returns the headers for its answer, or the refusal. */
   async count(userId: number | null, address: string, rate: RateClass): Promise<readonly string[] | Refusal> {
     if (this.limits === null) return NONE;
     const limit = this.limits[userId === null ? 'anonymous' : rate];

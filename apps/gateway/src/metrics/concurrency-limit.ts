@@ -1,16 +1,16 @@
-/** Below so many requests in flight nothing is refused for load. */
+/** Up to so many requests in flight none is refused for load. */
 export const LEAST_IN_FLIGHT = 64;
-/** An answer is late when it took more than this part of the time that it may take. */
-const LATE_PART = 0.25;
-/** In a second with so few answers nothing is learnt; in one with more, so great a part of late ones is too much. */
-const TOO_MUCH = { answers: 10, part: 0.1 };
+/** An answer is late if it took more than this fraction of its time limit. */
+const LATE_FRACTION = 0.25;
+/** A second with fewer answers changes nothing; in one with more, this fraction of late ones lowers the limit. */
+const OVERLOAD = { answers: 10, part: 0.1 };
 const DECREASE = 0.9;
 const INCREASE = 8;
 
 /**
- * How many requests may be in flight, by additive increase and multiplicative decrease on measured latency (AIMD, as in
- * Netflix's concurrency-limits; no library of Node's has it): a second in which many answers were late takes a tenth away,
- * one in which half of the limit was made use of and few were late adds eight. Source: ADR 0050.
+ * Limit of requests in flight, by additive increase and multiplicative decrease on measured latency (AIMD, as in
+ * Netflix's concurrency-limits; no Node library offers it). A second with many late answers lowers it by a tenth; one
+ * that used half of the limit with few late answers raises it by eight. Source: ADR 0050.
  */
 export class ConcurrencyLimit {
   private limit: number;
@@ -29,21 +29,21 @@ export class ConcurrencyLimit {
     return this.limit;
   }
 
-  /** An answer began. Units: milliseconds that it took, and that it might have taken. */
+  /** Records that an answer began. Units: milliseconds that it took, and its limit. */
   answered(tookMs: number, mayTakeMs: number): void {
     this.answers += 1;
-    if (tookMs > mayTakeMs * LATE_PART) this.lates += 1;
+    if (tookMs > mayTakeMs * LATE_FRACTION) this.lates += 1;
   }
 
-  /** A request came, and there are so many now. */
-  came(inFlight: number): void {
+  /** Records a new request. Shape: `inFlight` includes it. */
+  begun(inFlight: number): void {
     if (inFlight > this.peak) this.peak = inFlight;
   }
 
-  /** Called once a second. */
+  /** Adapts the limit; called once a second. */
   adapt(): void {
-    const isTooMuch = this.answers >= TOO_MUCH.answers && this.lates > this.answers * TOO_MUCH.part;
-    if (isTooMuch) this.limit = Math.max(this.least, this.limit * DECREASE);
+    const isOverloaded = this.answers >= OVERLOAD.answers && this.lates > this.answers * OVERLOAD.part;
+    if (isOverloaded) this.limit = Math.max(this.least, this.limit * DECREASE);
     else if (this.peak > this.limit / 2) this.limit = Math.min(this.most, this.limit + INCREASE);
     this.answers = this.lates = this.peak = 0;
   }

@@ -3,8 +3,8 @@ import type { ConcurrencyLimit } from './concurrency-limit';
 import type { ShedClass, Upstream } from '../routes/route';
 
 /**
- * The gateway's counters. A request only adds to plain numbers; they are handed to the metrics when somebody reads
- * them, for a labelled counter costs as much as the whole routing.
+ * The gateway's counters. A request only increments plain numbers, and the metrics read them when they are collected: a
+ * labelled counter costs as much as the whole routing.
  */
 export class Tally {
   private readonly requests = new Map<string, Map<number, number>>();
@@ -15,11 +15,11 @@ export class Tally {
   private asks = 0;
   private stales = 0;
   inFlight = 0;
-  /** Of these, how many are still being sent by their clients, */
+  /** Requests of `inFlight` whose bodies are still being collected. */
   collecting = 0;
-  /** and the lines in which callers wait for requests of their own: no load as yet. */
+  /** Queues of callers that wait for their own earlier requests; these are no load yet. */
   readonly lines: { readonly waiting: number }[] = [];
-  /** What learns from how long answers take. */
+  /** The limit that adapts to the latency of answers. */
   concurrency: ConcurrencyLimit | null = null;
 
   constructor(
@@ -46,7 +46,7 @@ export class Tally {
       { labels: { by: 'identity' }, count: this.asks },
       { labels: { by: 'identity too late' }, count: this.stales },
     ]);
-    gauge(metrics, 'in_flight_limit', 'Requests that may be in flight; it follows how late answers are', [], () => [
+    gauge(metrics, 'in_flight_limit', 'Requests that may be in flight; adapts to the latency of answers', [], () => [
       { labels: {}, count: Math.floor(this.concurrency?.current ?? 0) },
     ]);
     gauge(metrics, 'in_flight', 'Requests in flight', [], () => [{ labels: {}, count: this.inFlight }]);
@@ -70,7 +70,7 @@ export class Tally {
     this.asks += 1;
   }
 
-  /** An answer was too old when it arrived, and is asked for again. */
+  /** Counts an answer that was too old when it arrived and is requested again. */
   stale(): void {
     this.stales += 1;
   }

@@ -13,7 +13,7 @@ export interface Caller {
   /** Id of the administrator behind a sudo, or behind the impersonation token that the sudo came with. */
   readonly actingFor?: number;
   /** The token is revoked; the caller may only read the answer to the rotation that revoked it again. */
-  readonly isForReplay?: true;
+  readonly isReplayOnly?: true;
 }
 
 /** The facts about a request that authentication needs. Units: `deadline` in epoch milliseconds. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RawTarget } from '../routes/raw-target';
 import type { Route } from '../routes/route';
 import type { Caller } from './caller';
-import { REFUSALS } from './refusal';
+import { asGitRefusal, REFUSALS } from './refusal';
 import type { Refusal } from './refusal';
 import { clientAddress } from './request-head';
 import type { RequestHead } from './request-head';
@@ -12,32 +12,34 @@ const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/;
 const NO_HEADERS: readonly string[] = [];
 const EXPOSED =
   'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, RateLimit-Limit, RateLimit-Name, RateLimit-Observed, RateLimit-Remaining, RateLimit-Reset, RateLimit-ResetTime, Retry-After, X-Request-Id, Idempotency-Replayed, X-Rookery-Ignored';
-/** Unread rest of a refused body that is worth reading so that the connection can go on. Units: bytes. */
-const WORTH_READING = 64 * 1024;
+/** The longest unread rest of a refused body that is read to keep the connection. Units: bytes. */
+const MAX_DRAINED = 64 * 1024;
 const LINGER_MS = 2000;
-/** How exactly a refusal says what it took: hidden and missing things are to look alike. Units: seconds. */
+/** Rounding of the duration in refusals, so that hidden and missing resources are indistinguishable. Units: seconds. */
 const REFUSAL_STEP = 0.1;
 
-/** One request and its answer, as far as they are known. */
+/** One HTTP request of a client with its response and its state in the gateway. */
 export class Exchange {
   readonly receivedAt = Date.now();
   readonly requestId: string;
   readonly address: string;
   readonly method: string;
-  /** Set once the router has spoken. */
+  /** Set once the route is found. */
   target!: RawTarget;
   route!: Route;
   caller!: Caller;
-  /** Until when the client is kept waiting. Units: epoch milliseconds. */
+  /** The latest time for an answer. Units: epoch milliseconds. */
   deadline = 0;
-  /** Query as it goes upstream. */
+  /** The query that is sent upstream. */
   query = '';
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   rateHeaders: readonly string[] = NO_HEADERS;
-  /** What the gateway answered by itself. */
+  /** The gateway's own refusal, if it sent one. */
   refused: { readonly refusal: Refusal; readonly cause: Error | undefined } | null = null;
   /** The client waits for a go-ahead before it sends its body. */
   expectsContinue = false;
+  /** Time for the client to take the end of the answer. Units: milliseconds. */
+  patienceMs = 30_000;
   private readonly startedAt = performance.now();
 
   /**
@@ -60,18 +62,18 @@ export class Exchange {
     return this.head.isChunked || this.head.contentLength > 0;
   }
 
-  /** Has something done once the client is gone. A function of its own, which is handed on. */
+  /** Runs a function once the client has gone. A property, so that it can be passed on without its object. */
   readonly onGone = (leave: () => void): void => {
     if (this.response.closed) leave();
     else this.response.once('close', leave);
   };
 
-  /** Gone, or answered. */
+  /** Whether the client has gone or was answered. */
   get isOver(): boolean {
     return this.response.headersSent || this.response.destroyed;
   }
 
-  goAhead(): void {
+  sendContinue(): void {
     if (!this.expectsContinue) return;
     this.expectsContinue = false;
     this.response.writeContinue();
@@ -98,11 +100,12 @@ export class Exchange {
     return headers;
   }
 
-  /** Shape: `cause` is for the log. */
+  /** Answers with a refusal, unless an answer has begun. Shape: `cause` is for the log. */
   refuse(refusal: Refusal, cause?: Error): void {
     if (this.isOver) return;
     this.refused = { refusal, cause };
-    const { status, body, type, headers } = refusal;
+    const isGit = (this.route as Route | undefined)?.rate === 'git';
+    const { status, body, type, headers } = isGit ? asGitRefusal(refusal) : refusal;
     const all = ['Cache-Control', 'no-cache', ...this.commonHeaders(status), ...headers];
     if (body !== null) all.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(body)));
     if (this.hasUnreadBody) all.push('Connection', 'close');
@@ -110,38 +113,60 @@ export class Exchange {
     this.end(this.method === 'HEAD' || body === null ? null : Buffer.from(body).toString('latin1'));
   }
 
-  /** Whether the client may still be sending a body that is worth no reading. */
+  /** Whether the client may still be sending a body that is too long to read to its end. */
   get hasUnreadBody(): boolean {
     if (!this.hasBody || this.request.complete) return false;
-    return this.expectsContinue || this.head.isChunked || this.head.contentLength > WORTH_READING;
+    return this.expectsContinue || this.head.isChunked || this.head.contentLength > MAX_DRAINED;
   }
 
   /**
-   * Ends an answer whose head is written. A client that is still sending gets the answer first, and the connection ends
-   * when it has had time to read it. Shape: `last` is the rest of the body; its characters are bytes.
+   * Ends an answer whose head is written. A client that is still sending gets the answer first, and the connection
+   * closes after it had time to read. Shape: `last` is the rest of the body; its characters are bytes.
    */
   end(last: string | null = null): void {
     if (!this.hasUnreadBody) {
       if (last === null) this.response.end();
       else this.response.end(last, 'latin1');
+      this.watchEnd();
       return;
     }
     if (last !== null) this.response.write(last, 'latin1');
     this.settled();
     if (this.expectsContinue) {
       this.response.end();
+      this.watchEnd();
       return;
     }
     const end = (): void => {
       clearTimeout(timer);
       this.response.end();
+      this.watchEnd();
     };
     const timer = setTimeout(end, LINGER_MS);
     this.request.unpipe().once('end', end).once('close', end).resume();
   }
 
+  /**
+   * Called when the answer has been written. Breaks it off if the client does not take its end, which no `drain` follows.
+   * Meanwhile it is no load.
+   */
+  watchEnd(): void {
+    this.settled();
+    if (!this.response.socket?.writableLength) return;
+    const timer = setTimeout(() => this.breakOff(), this.patienceMs);
+    this.response.once('close', () => clearTimeout(timer));
+  }
+
+  /**
+   * Breaks off an answer that is not whole. A client of HTTP/1.0 takes the end of a connection for the end of the answer,
+   * so the connection is reset.
+   */
+  breakOff(): void {
+    this.request.socket.resetAndDestroy();
+  }
+
   fail(): void {
-    if (this.response.headersSent) this.response.destroy();
+    if (this.response.headersSent) this.breakOff();
     else this.refuse(REFUSALS.internal);
   }
 }

@@ -1,3 +1,4 @@
+import { inFailureForm } from '@rookery/api-v4';
 import { describeLimit } from '@rookery/kernel';
 import type { RateLimit, UnavailableReason } from '@rookery/kernel';
 
@@ -8,7 +9,7 @@ export interface Refusal {
   readonly type: 'application/json' | 'text/plain';
   readonly headers: readonly string[];
   readonly reason: string;
-  /** Of 502, 503 and 504: what metrics and log call it. */
+  /** The reason of 502, 503 and 504 in metrics and log. */
   readonly unavailable?: UnavailableReason;
 }
 
@@ -87,7 +88,10 @@ export function methodNotAllowed(allowed: readonly string[]): Refusal {
   return refusal(405, 'method', { error: '405 Not Allowed' }, ['Allow', allowed.join(', ')]);
 }
 
-/** Source: reference identity-and-import 1.1: the throttle in front of the application speaks plain text. */
+/**
+ * Answers 429 as plain text. Source: reference identity-and-import 1.1: the throttle in front of the application uses
+ * it.
+ */
 export function throttled(limit: RateLimit, headers: readonly string[]): Refusal {
   const body = `Retry later\n${describeLimit(limit)}\n`;
   return { status: 429, reason: 'throttled', body, type: 'text/plain', headers };
@@ -97,12 +101,32 @@ const SHED = [1, 2, 3, 4, 5].map((seconds) =>
   outage(503, 'shed', 'Service Unavailable', ['Retry-After', String(seconds)]),
 );
 
-/** One of five prebuilt answers, so that those who were sent away do not come back together. */
+/** One of five prebuilt answers with different delays, so that refused clients do not return at the same time. */
 export function shed(): Refusal {
   return SHED[Math.floor(Math.random() * SHED.length)] as Refusal;
 }
 
-/** The same refusal with the challenge that git and package managers wait for. */
+/**
+ * The same refusal for npm clients, which print the text under `error`, or the challenge instead if there is one.
+ */
+export function withErrorText(one: Refusal): Refusal {
+  const { message, error_description } = JSON.parse(one.body ?? '{}') as {
+    message?: string;
+    error_description?: string;
+  };
+  const body = JSON.stringify({ message: message ?? '401 Unauthorized', error: error_description ?? 'Unauthorized' });
+  return { ...one, body, headers: [] };
+}
+
+/** The same refusal with the challenge that git and package managers expect. */
 export function withBasicChallenge(one: Refusal): Refusal {
-  return { ...one, headers: [...one.headers, 'WWW-Authenticate', 'Basic realm="Rookery"'] };
+  return { ...one, headers: [...one.headers, 'WWW-Authenticate', 'Basic realm="GitLab Packages Registry"'] };
+}
+
+/** The same refusal as plain text, which is all that git shows to its user; a 401 has the Basic challenge. */
+export function asGitRefusal(one: Refusal): Refusal {
+  const { headers, body } = inFailureForm({ status: one.status, headers: {}, body: one.body }, 'text');
+  const { 'content-type': _, ...challenge } = headers;
+  const others = one.headers.filter((_name, index) => one.headers[index - (index % 2)] !== 'WWW-Authenticate');
+  return { ...one, type: 'text/plain', body, headers: [...others, ...Object.entries(challenge).flat()] };
 }

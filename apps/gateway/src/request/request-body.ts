@@ -10,7 +10,7 @@ const LEAST_BYTES_PER_SECOND = 1024;
 /** A small body has this many times the patience of the slow-peer setting. */
 const SMALL_BODY_PATIENCE = 3;
 
-/** Why a stream was given up: carries the answer that the client gets. */
+/** Ends a stream with a refusal for the client. */
 export class BodyRefused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.reason);
@@ -18,8 +18,8 @@ export class BodyRefused extends Error {
 }
 
 /**
- * Collects a small body; the refusal when it takes too long, null when the client left. Shape: `length` -1 for that of a
- * read whose length is not stated: it may turn out to be too large.
+ * Collects a small body. Returns a refusal if it takes too long, null if the client left. Shape: `length` is -1 for a
+ * body of a GET without a stated length, which may turn out to be too large.
  */
 export function collect(
   request: IncomingMessage,
@@ -50,32 +50,34 @@ export function isCollected(outcome: Buffer | Refusal): outcome is Buffer {
   return !isRefusal(outcome);
 }
 
-/** Checks that the caller still has their rights. Shape: null, or the refusal that ends the request. */
+/** Checks that the caller's permissions are unchanged. Shape: null, or the refusal that ends the request. */
 export type Recheck = () => Promise<Refusal | null>;
 
 export interface MeterLimits {
   /** Units: bytes. */
   readonly limit: number;
   readonly slowPeerMs: number;
-  /** The body may be as slow as it likes while bytes move; else a least rate counts. */
+  /** The body may be slow while bytes arrive; otherwise a minimum rate applies. */
   readonly mayBeSlow: boolean;
 }
 
-/** How often the slow-peer time may pass without a byte before a service that does not read is given up. */
-const STALLED_TIMES = 3;
+/** Slow-peer times without a byte after which a service or client that does not read is given up. */
+export const STALLED_TIMES = 3;
 
 /**
- * Passes a body on while counting it. It is ended by more than `limit` bytes; by less than 1 KiB a second once the
- * slow-peer time is over, or for a streamed body by a slow-peer time without any byte; and by a service that stops
- * reading. The sender may lose their rights meanwhile, so the last chunk is held back until they were rechecked: no
- * service acts before it has the whole. Source: reference reliability 4.3, 6.3; ADR 0086.
+ * Forwards a body and counts its bytes. It ends the stream after more than `limit` bytes; below 1 KiB a second once the
+ * slow-peer time is over, or for a streamed body after a slow-peer time without any byte; and if the service stops
+ * reading. The sender may lose permissions meanwhile, so the last chunk is held back until a recheck: no service acts
+ * before it has the complete body. Source: reference reliability 4.3, 6.3; ADR 0086.
  */
 export class BodyMeter extends Transform {
   private received = 0;
   private held: Buffer | null = null;
-  /** Bytes at the last look, and how many looks found the service not reading. */
+  /** Bytes at the last check, and consecutive checks at which the service did not read. */
   private seen = 0;
   private stalls = 0;
+  /** The client has sent all of it; the service may still have to read. */
+  private isWhole = false;
   private readonly startedAt = performance.now();
   private readonly timer: NodeJS.Timeout;
   private begin: () => void = () => undefined;
@@ -94,6 +96,8 @@ export class BodyMeter extends Transform {
       this.once('close', () => reject(this.errored ?? new Error('client gone')));
     });
     this.begun.catch(() => undefined);
+    // Before its request is sent nothing reads the body, and an error without a handler would end the process.
+    this.on('error', () => undefined);
     this.once('close', () => clearInterval(this.timer));
   }
 
@@ -108,7 +112,7 @@ export class BodyMeter extends Transform {
 
   override _flush(done: TransformCallback): void {
     this.begin();
-    clearInterval(this.timer);
+    this.isWhole = true;
     this.recheck().then(
       (refusal) => (refusal ? done(new BodyRefused(refusal)) : done(null, this.held ?? undefined)),
       (error: Error) => done(error),
@@ -118,11 +122,12 @@ export class BodyMeter extends Transform {
   private watch(): void {
     const hasMoved = this.received > this.seen;
     this.seen = this.received;
-    // What waits here waits for the service, not for the client.
+    // Waiting data means that the service is slow, not the client.
     const waitsForService = this.writableNeedDrain || this.readableLength > 0;
     this.stalls = waitsForService && !hasMoved ? this.stalls + 1 : 0;
     if (this.stalls >= STALLED_TIMES) this.destroy(new BodyRefused(REFUSALS.late));
-    else if (!waitsForService && this.isTooSlow(hasMoved)) this.destroy(new BodyRefused(REFUSALS.requestTimeout));
+    else if (!waitsForService && !this.isWhole && this.isTooSlow(hasMoved))
+      this.destroy(new BodyRefused(REFUSALS.requestTimeout));
   }
 
   private isTooSlow(hasMoved: boolean): boolean {

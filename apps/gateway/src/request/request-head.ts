@@ -1,27 +1,28 @@
-/** What of the request's headers concerns the gateway, and what it hands on. */
+/** The request headers that the gateway reads, and those that it forwards. */
 export interface RequestHead {
   privateToken: string;
   authorization: string;
   jobToken: string;
+  deployToken: string;
   sudo: string;
   requestId: string;
-  /** Names a write. Empty when it was not sent. */
+  /** Idempotency key. Empty when it was not sent. */
   idempotencyKey: string;
   origin: string;
   askedMethod: string;
   askedHeaders: string;
   contentType: string;
   forwardedFor: string;
-  /** -1 without a Content-Length. Units: bytes. */
+  /** -1 without Content-Length. Units: bytes. */
   contentLength: number;
   isChunked: boolean;
-  /** The body is written in a coding that is not read here. */
+  /** The body has a content coding that is not decoded here. */
   isEncoded: boolean;
-  /** Names and values in turn, for the upstream: an allow-list. */
+  /** Alternating names and values for the upstream: an allow-list. */
   readonly onward: string[];
-  /** More or longer headers than we take. */
+  /** More or longer headers than allowed. */
   isOversized: boolean;
-  /** Says two things where one is meant. */
+  /** Two values for a header that must have one. */
   isAmbiguous: boolean;
 }
 
@@ -29,7 +30,7 @@ const MAX_HEADERS = 100;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
- * Handed on as they are. Everything else a client sends stays here: credentials, cookies, hop-by-hop and forwarding
+ * Forwarded unchanged. Everything else a client sends is dropped: credentials, cookies, hop-by-hop and forwarding
  * headers, and all that begins with `x-rookery-`. Source: reference reliability 6.1; ADR 0051.
  */
 const ONWARD: ReadonlySet<string> = new Set([
@@ -44,21 +45,24 @@ const ONWARD: ReadonlySet<string> = new Set([
   'if-none-match',
   'if-range',
   'if-unmodified-since',
+  'npm-session',
   'range',
   'rookery-geo-signature',
   'unleash-appname',
   'unleash-instanceid',
   'user-agent',
+  'x-gitlab-event',
 ]);
 
-type Noted = Exclude<
+type ReadField = Exclude<
   keyof RequestHead,
   'contentLength' | 'isChunked' | 'isEncoded' | 'onward' | 'isOversized' | 'isAmbiguous'
 >;
-const NOTED: ReadonlyMap<string, Noted> = new Map([
+const READ_HEADERS: ReadonlyMap<string, ReadField> = new Map([
   ['private-token', 'privateToken'],
   ['authorization', 'authorization'],
   ['job-token', 'jobToken'],
+  ['deploy-token', 'deployToken'],
   ['sudo', 'sudo'],
   ['x-request-id', 'requestId'],
   ['origin', 'origin'],
@@ -67,12 +71,13 @@ const NOTED: ReadonlyMap<string, Noted> = new Map([
   ['x-forwarded-for', 'forwardedFor'],
 ]);
 
-/** One pass over the raw headers. A noted header that comes twice is joined, so that two credentials are none. */
+/** Reads the raw headers in one pass. A repeated header is joined with a comma, so that two credentials are invalid. */
 export function readHead(raw: readonly string[]): RequestHead {
   const head: RequestHead = {
     privateToken: '',
     authorization: '',
     jobToken: '',
+    deployToken: '',
     sudo: '',
     requestId: '',
     idempotencyKey: '',
@@ -96,7 +101,7 @@ export function readHead(raw: readonly string[]): RequestHead {
     const name = given.toLowerCase();
     if (ONWARD.has(name)) {
       head.onward.push(name, value);
-      // Two parsers may each take another of two for what the body is.
+      // Two parsers could choose different ones of two content types.
       if (name === 'content-type' && head.contentType !== '') head.isAmbiguous = true;
       if (name === 'content-type') head.contentType = value;
       else if (name === 'idempotency-key') head.idempotencyKey = value;
@@ -106,7 +111,7 @@ export function readHead(raw: readonly string[]): RequestHead {
       head.isChunked = true;
       if (value.toLowerCase() !== 'chunked') head.isEncoded = true;
     } else {
-      const field = NOTED.get(name);
+      const field = READ_HEADERS.get(name);
       if (field !== undefined) head[field] = head[field] === '' ? value : `${head[field]}, ${value}`;
     }
   }
@@ -115,8 +120,8 @@ export function readHead(raw: readonly string[]): RequestHead {
 }
 
 /**
- * The address that limits apply to: the socket's, or the one that the outermost trusted proxy wrote.
- * Shape: `proxies` is how many proxies stand between the client and us.
+ * The client address for limits: the socket's, or the one that the outermost trusted proxy wrote.
+ * Shape: `proxies` is the number of proxies between the client and the gateway.
  */
 export function clientAddress(socketAddress: string | undefined, forwardedFor: string, proxies: number): string {
   const own = plain(socketAddress ?? '');

@@ -1,17 +1,17 @@
 import { DIRECTORY_VERSION_HEADER, IGNORED_HEADER, INTERNAL_HEADER_PREFIX } from '@rookery/contracts';
 
 export interface UpstreamHead {
-  /** Names and values in turn, for the client. */
+  /** Alternating names and values for the client. */
   readonly headers: string[];
-  /** -1 when the service did not say. Units: bytes. */
+  /** -1 if the service did not send it. Units: bytes. */
   readonly contentLength: number;
   /** From identity's answers to writes; null otherwise. */
   readonly directoryVersion: number | null;
-  /** What is left of a limit of the service's own; null when it tells of none. */
+  /** The rest of the service's own rate limit; null if it sent none. */
   readonly limitLeft: number | null;
 }
 
-/** Belong to one connection, or are written by the gateway itself. */
+/** Headers of one connection, and headers that the gateway writes itself. */
 const OURS: ReadonlySet<string> = new Set([
   'connection',
   'date',
@@ -31,7 +31,10 @@ const OURS: ReadonlySet<string> = new Set([
 /** Source: reference identity-and-import 1.4. */
 export const CACHE_DEFAULT = 'max-age=0, private, must-revalidate';
 
-/** What of a service's headers the client sees. Shape: `raw` is names and values in turn, as undici gives them. */
+/**
+ * Selects the headers of a service's answer for the client. Shape: `raw` has alternating names and values, as in
+ * undici.
+ */
 export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {
   const headers: string[] = [];
   let contentLength = -1;
@@ -59,8 +62,8 @@ export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {
 }
 
 /**
- * Of two limits an answer tells of the one of which less is left, and so that one which the caller would meet first.
- * Shape: names and values in turn. Source: reference identity-and-import 1.4.
+ * Keeps the tighter one of two rate limits in an answer, which the caller would reach first.
+ * Shape: alternating names and values. Source: reference identity-and-import 1.4.
  */
 export function tighterLimit(
   head: UpstreamHead,

@@ -2,7 +2,7 @@ import type { OpenApiDocument } from './openapi-document';
 
 const json = (schema: Readonly<Record<string, unknown>>) => ({ 'application/json': { schema } });
 const text = { type: 'string' };
-/** All of them always there. */
+/** An object schema whose properties are all required. */
 const object = (properties: Readonly<Record<string, unknown>>) => ({
   type: 'object',
   properties,
@@ -25,7 +25,7 @@ const SIGNED_IN_REFUSALS = {
   '429': refusal('TooManyRequests'),
   '503': refusal('Unavailable'),
 };
-/** Asked without a credential. */
+/** Security of operations without a credential. */
 const OPEN = [{}];
 const signedIn = {
   security: ['api', 'read_api', 'read_user'].flatMap((scope) => [{ token: [scope] }, { bearer: [scope] }]),
@@ -38,10 +38,13 @@ const health = (operationId: string, summary: string, fails: boolean) => ({
   tags: ['Health'],
   summary,
   security: OPEN,
-  responses: { '200': { description: 'Yes' }, ...(fails ? { '503': { description: 'Not now' } } : {}) },
+  responses: { '200': { description: 'Healthy' }, ...(fails ? { '503': { description: 'Not ready' } } : {}) },
 });
 
-/** What the gateway answers itself. Source: reference packages-and-admin 10.2; reference identity-and-import 1.4. */
+/**
+ * OpenAPI document of the gateway's own routes. Source: reference packages-and-admin 10.2; reference
+ * identity-and-import 1.4.
+ */
 export const aboutDocument: OpenApiDocument = {
   openapi: '3.1.0',
   tags: [
@@ -89,7 +92,7 @@ export const aboutDocument: OpenApiDocument = {
         },
       },
     },
-    '/-/health/live': { get: health('checkLiveness', 'Does the gateway run?', false) },
-    '/-/health/ready': { get: health('checkReadiness', 'Are all services ready?', true) },
+    '/-/health/live': { get: health('checkLiveness', 'Checks that the gateway is running.', false) },
+    '/-/health/ready': { get: health('checkReadiness', 'Checks that all services are ready.', true) },
   },
 };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { documentJudge } from '@rookery/testing';
+import { documentChecker } from '@rookery/testing';
 
 type Schema = Readonly<Record<string, unknown>>;
 interface Document {
@@ -13,7 +13,7 @@ interface Operation {
 }
 
 const document = JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')) as Document;
-const judge = documentJudge(document);
+const check = documentChecker(document);
 
 const TEXTS: Readonly<Record<string, string>> = { 'date-time': '2026-01-02T03:04:05.006Z', date: '2026-01-02' };
 
@@ -24,7 +24,7 @@ function followed(schema: Schema): Schema {
   return document.components[kind][name]!;
 }
 
-/** Something that fits, with every field; things within things are left out from a depth on where they may be. */
+/** A valid sample with every field; nested values are omitted below a depth where the schema allows it. */
 function sampleOf(given: Schema, depth = 0): unknown {
   const schema = followed(given);
   if ('const' in schema) return schema['const'];
@@ -53,11 +53,11 @@ function sampleOf(given: Schema, depth = 0): unknown {
   }
 }
 
-/** Answers with JSON: what is judged, by operation and status. */
+/** JSON answers of the document, by operation and status. */
 const answers = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).flatMap(([method, { operationId, responses }]) =>
-    Object.entries(responses).flatMap(([status, told]) => {
-      const response = followed(told);
+    Object.entries(responses).flatMap(([status, answer]) => {
+      const response = followed(answer);
       const content = response['content'] as Record<string, { schema?: Schema }> | undefined;
       const schema = content?.['application/json']?.schema;
       const headers = Object.entries((response['headers'] ?? {}) as Record<string, Schema>)
@@ -69,22 +69,22 @@ const answers = Object.entries(document.paths).flatMap(([path, methods]) =>
     }),
   ),
 );
-type Told = (typeof answers)[number];
+type Answer = (typeof answers)[number];
 
-function problemOf({ method, path, status, headers }: Told, body: unknown, type = 'application/json'): string | null {
-  const told = new Headers([['content-type', type], ...headers]);
-  return judge(method, path, { status, headers: told, text: JSON.stringify(body) });
+function problemOf({ method, path, status, headers }: Answer, body: unknown, type = 'application/json'): string | null {
+  const all = new Headers([['content-type', type], ...headers]);
+  return check(method, path, { status, headers: all, text: JSON.stringify(body) });
 }
 
-type Change = (thing: Record<string, unknown>, required: string) => Record<string, unknown>;
+type Change = (value: Record<string, unknown>, required: string) => Record<string, unknown>;
 const CHANGES: Readonly<Record<string, Change>> = {
-  'a field more': (thing) => ({ ...thing, a_field_that_nobody_told: 1 }),
-  'one that is always there left out': (thing, name) =>
-    Object.fromEntries(Object.entries(thing).filter(([key]) => key !== name)),
-  'one of another type': (thing, name) => ({ ...thing, [name]: [[]] }),
+  'an additional field': (value) => ({ ...value, an_undeclared_field: 1 }),
+  'a required field removed': (value, name) =>
+    Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
+  'a field of another type': (value, name) => ({ ...value, [name]: [[]] }),
 };
 
-/** Of every thing within a sample: the sample with that one changed. */
+/** For each object in a sample: the sample with that object changed. */
 function* changed(schema: Schema, sample: unknown, change: Change): Generator<unknown> {
   const own = followed(schema);
   if (Array.isArray(sample)) {
@@ -97,42 +97,42 @@ function* changed(schema: Schema, sample: unknown, change: Change): Generator<un
   }
   const fields = own['properties'] as Record<string, Schema> | undefined;
   if (fields === undefined || sample === null || typeof sample !== 'object') return;
-  const thing = sample as Record<string, unknown>;
+  const object = sample as Record<string, unknown>;
   const required = ((own['required'] ?? []) as string[])[0];
-  if (required !== undefined) yield change(thing, required);
-  for (const [name, value] of Object.entries(thing)) {
-    for (const one of changed(fields[name]!, value, change)) yield { ...thing, [name]: one };
+  if (required !== undefined) yield change(object, required);
+  for (const [name, value] of Object.entries(object)) {
+    for (const one of changed(fields[name]!, value, change)) yield { ...object, [name]: one };
   }
 }
 
-/** What suites hold answers against finds what is wrong with any of them: nothing in the document is open. */
+/** The checker that suites use finds every deviation: the document has no open schemas. */
 describe('answers of the whole document', () => {
-  it('are told of', () => expect(answers.length).toBeGreaterThan(1000));
+  it('are in the document', () => expect(answers.length).toBeGreaterThan(1000));
 
-  it('pass as they are told', () => {
-    const refused = answers.map((told) => [told.name, problemOf(told, sampleOf(told.schema))]);
+  it('pass if they follow the document', () => {
+    const refused = answers.map((answer) => [answer.name, problemOf(answer, sampleOf(answer.schema))]);
     expect(refused.filter(([, problem]) => problem !== null)).toEqual([]);
   });
 
-  it.each(Object.entries(CHANGES))('do not pass with %s, at any depth', (_, change) => {
-    const kinds = new Map(answers.map((told) => [JSON.stringify(told.schema), told]));
+  it.each(Object.entries(CHANGES))('fail with %s, at any depth', (_, change) => {
+    const kinds = new Map(answers.map((answer) => [JSON.stringify(answer.schema), answer]));
     const passed: unknown[] = [];
     let tried = 0;
-    for (const told of kinds.values()) {
-      for (const one of changed(told.schema, sampleOf(told.schema), change)) {
+    for (const answer of kinds.values()) {
+      for (const one of changed(answer.schema, sampleOf(answer.schema), change)) {
         tried += 1;
-        if (problemOf(told, one) === null) passed.push([told.name, one]);
+        if (problemOf(answer, one) === null) passed.push([answer.name, one]);
       }
     }
     expect(passed).toEqual([]);
     expect(tried).toBeGreaterThan(300);
   });
 
-  it('do not pass in another type, nor without the headers that they always have', () => {
-    const passed = answers.filter((told) => {
-      const body = sampleOf(told.schema);
-      const isOtherwise = problemOf(told, body, 'application/xml') === null;
-      return isOtherwise || (told.headers.length > 0 && problemOf({ ...told, headers: [] }, body) === null);
+  it('fail with another media type or without their required headers', () => {
+    const passed = answers.filter((answer) => {
+      const body = sampleOf(answer.schema);
+      const isOtherwise = problemOf(answer, body, 'application/xml') === null;
+      return isOtherwise || (answer.headers.length > 0 && problemOf({ ...answer, headers: [] }, body) === null);
     });
     expect(passed.map(({ name }) => name)).toEqual([]);
   });

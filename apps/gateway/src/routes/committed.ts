@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { RouteRows } from './route';
 
 /** The folder of package.json, so that sources and build read the same files. */
-const ROOM = join(__dirname, '../..');
-export const OPENAPI_FILE = join(ROOM, 'openapi.json');
+const PACKAGE = join(__dirname, '../..');
+export const OPENAPI_FILE = join(PACKAGE, 'openapi.json');
 
 /** The routes as last generated. */
 export function committedRoutes(): RouteRows {
-  return JSON.parse(readFileSync(join(ROOM, 'src/routes/routes.generated.json'), 'utf8')) as RouteRows;
+  return JSON.parse(readFileSync(join(PACKAGE, 'src/routes/routes.generated.json'), 'utf8')) as RouteRows;
 }

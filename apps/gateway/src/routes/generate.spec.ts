@@ -46,7 +46,7 @@ describe('generateRoutes', () => {
     expect(rows['/api/v4/version']?.['GET']?.scopes).toEqual(['api', 'read_api', 'read_user']);
   });
 
-  it('is in order, whatever the order of the documents', () => {
+  it('is sorted, independent of the order of the documents', () => {
     expect(JSON.stringify(generateRoutes({ collaboration, identity }))).toBe(JSON.stringify(rows));
     expect(Object.keys(rows)).toEqual([...Object.keys(rows)].sort());
   });
@@ -64,7 +64,7 @@ describe('generateRoutes with wildcards', () => {
   });
   const routesOf = (...paths: string[]) => Object.keys(generateRoutes({ identity: ofPaths(...paths) }));
 
-  it('takes those of which one is more specific', () => {
+  it('accepts overlapping templates if one is more specific', () => {
     const paths = ['/*full_path.git/info/refs', '/*full_path/info/refs', '/*full_path/:verb/refs', '/api/v4/x/*path'];
     expect(routesOf(...paths)).toEqual(expect.arrayContaining(['/*full_path.git/info/refs', '/api/v4/x/*path']));
   });
@@ -79,11 +79,11 @@ describe('generateRoutes with wildcards', () => {
   });
 
   it('refuses a fixed route where a leading wildcard leads, and a second wildcard', () => {
-    expect(() => routesOf('/*full_path/refs', '/status')).toThrow('GET /status lies where GET /*full_path/refs leads');
+    expect(() => routesOf('/*full_path/refs', '/status')).toThrow('GET /status conflicts with GET /*full_path/refs');
     expect(() => routesOf('/api/v4/*one/-/*two')).toThrow('has more than one wildcard');
   });
 
-  it('tells which directions stream', () => {
+  it('has the directions that stream', () => {
     const get = { 'x-rookery-streams': ['response' as const] };
     const put = { 'x-rookery-streams': ['request' as const], 'x-rookery-body-limit': 7 };
     const rows = generateRoutes({ identity: { paths: { '/api/v4/blobs': { get, put } } } });
@@ -95,7 +95,7 @@ describe('generateRoutes with wildcards', () => {
 });
 
 describe('mergeDocuments', () => {
-  it('joins paths, and tells apart components that differ', () => {
+  it('merges paths, and renames components that differ', () => {
     const merged = mergeDocuments({ identity, collaboration });
     expect(Object.keys(merged.paths?.['/api/v4/users/{id}'] ?? {}).sort()).toEqual(['delete', 'get', 'patch', 'put']);
     expect(merged.components?.['schemas']).toEqual({

@@ -9,13 +9,12 @@ export { mergeDocuments };
 import { rateClassOf } from './route';
 import type { RouteRow, RouteRows, ShedClass, Upstream } from './route';
 
-/** Ends of a right or of a thing: they go through when nearly nothing does. Source: reference reliability 6.3. */
+/** Routes that end a permission or remove a resource: they are shed last. Source: reference reliability 6.3. */
 const REMOVAL = /\/(?:rotate|revoke|block|deactivate|ban)$/;
 
 /**
- * The gateway's route table: its own routes and those of the services' OpenAPI documents.
- * Errors: a plain Error that lists every template and method which two services claim, and wildcard routes that could
- * not be told apart.
+ * Generates the gateway's route table from its own routes and the services' OpenAPI documents.
+ * Errors: a plain Error that lists every template and method that two services claim, and ambiguous wildcard routes.
  */
 export function generateRoutes(documents: ServiceDocuments): RouteRows {
   const rows: Record<string, Record<string, RouteRow>> = {};

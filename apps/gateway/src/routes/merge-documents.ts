@@ -10,8 +10,9 @@ export type ServiceDocuments = Readonly<Partial<Record<ServiceName, OpenApiDocum
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * One OpenAPI document of the whole API. Paths carry their base; components that two services define differently
- * are told apart by the service's name in front. Source: reference identity-and-import 1.4.
+ * Merges the services' documents into one OpenAPI document of the whole API. Paths include their base; of components
+ * that two services define differently, one gets the service's name as a prefix. Source: reference identity-and-import
+ * 1.4.
  */
 export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -29,7 +30,7 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
         (components[kind] ??= {})[renamed.get(reference(kind, name)) ?? name] = value;
       }
     }
-    // The service that owns the noun says what it is.
+    // The owner of the noun has the description.
     for (const tag of own.tags ?? []) tags.set(tag.name, { ...tags.get(tag.name), ...tag });
   }
   return {
@@ -54,7 +55,7 @@ export function withOwn(documents: ServiceDocuments): [Upstream, OpenApiDocument
   return [['gateway', aboutDocument], ...services];
 }
 
-/** Keys of objects in order, at every depth. */
+/** Sorts the keys of objects at every depth. */
 export function sorted<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => sorted(item as unknown)) as T;
   if (value === null || typeof value !== 'object') return value;
@@ -66,7 +67,7 @@ function reference(kind: string, name: string): string {
   return `#/components/${kind}/${name}`;
 }
 
-/** Shape: reference -> new name, for components of this document that are there already with another content. */
+/** New names of components that exist already with another content. Shape: reference -> new name. */
 function clashes(
   document: OpenApiDocument,
   taken: Readonly<Record<string, Readonly<Record<string, unknown>>>>,

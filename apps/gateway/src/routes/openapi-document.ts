@@ -1,4 +1,4 @@
-/** As much of OpenAPI 3 as routes and merging need. */
+/** The parts of OpenAPI 3 that routes and merging need. */
 export interface OpenApiDocument {
   readonly openapi?: string;
   readonly info?: Readonly<Record<string, unknown>>;
@@ -19,17 +19,17 @@ export interface OpenApiOperation {
   readonly 'x-rookery-template'?: string;
   /** Directions in which the route streams. */
   readonly 'x-rookery-streams'?: readonly ('request' | 'response')[];
-  /** The gateway checks these for its own routes. */
+  /** Token scopes of the operation; the gateway checks them only for its own routes. */
   readonly 'x-rookery-token-scopes'?: readonly string[];
 }
 
-export interface OpenApiResponse {
+interface OpenApiResponse {
   readonly content?: Readonly<Record<string, { readonly schema?: { readonly type?: unknown } }>>;
 }
 
 export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Path with the base of `servers` in front, when it is not there. */
+/** The path with the base of `servers` as prefix, unless it has it already. */
 export function templateOf(document: OpenApiDocument, path: string): string {
   const server = document.servers?.[0]?.url ?? '';
   const base = (server.includes('://') ? new URL(server).pathname : server).replace(/\/+$/, '');

@@ -1,4 +1,4 @@
-import { cutTarget } from './raw-target';
+import { cutTarget, servedTarget } from './raw-target';
 
 describe('cutTarget', () => {
   it.each<[string, string, string[], string]>([
@@ -28,7 +28,7 @@ describe('cutTarget', () => {
     ['*', 'no path'],
     ['http://host/a', 'an absolute target'],
     ['/a/../b', 'a step up'],
-    ['/a/./b', 'a step nowhere'],
+    ['/a/./b', 'a step to itself'],
     ['/a/..', 'a step up at the end'],
     ['/a/%2e%2e/b', 'an encoded step up'],
     ['/a/.%2E/b', 'a half encoded step up'],
@@ -42,7 +42,7 @@ describe('cutTarget', () => {
     ['/a/x%0D%0Ay', 'an encoded line break'],
     ['/a/x%7F', 'an encoded DEL'],
     ['/a/x%2', 'a broken escape'],
-    ['/a/x%zz', 'an escape of nothing'],
+    ['/a/x%zz', 'an escape without digits'],
     ['/a/x%C3', 'half a character'],
     ['/a/x%C0%AE', 'an overlong encoding'],
     ['/a\\b', 'a backslash'],
@@ -52,5 +52,20 @@ describe('cutTarget', () => {
     ['/a/b c', 'a raw space'],
   ])('refuses %j: %s', (url) => {
     expect(cutTarget(url)).toBeNull();
+  });
+});
+
+describe('servedTarget', () => {
+  const served = (method: string, url: string): string => servedTarget(method, cutTarget(url)!).path;
+
+  it.each([
+    ['GET', '/group/project/package?go-get=1', '/-/go-get/group/project/package'],
+    ['GET', '/group/project?a=b&go-get=1', '/-/go-get/group/project'],
+    ['GET', '/group/project?go-get=12', '/group/project'],
+    ['GET', '/group/project?no-go-get=1', '/group/project'],
+    ['POST', '/group/project?go-get=1', '/group/project'],
+    ['GET', '/?go-get=1', '/'],
+  ])('%s %s is served at %s', (method, url, path) => {
+    expect(served(method, url)).toBe(path);
   });
 });

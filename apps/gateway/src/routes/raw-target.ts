@@ -1,6 +1,6 @@
-/** Request target as it arrived, cut but not decoded. Shape: `query` is without the question mark. */
+/** The raw request target, split but not decoded. Shape: `query` is without the question mark. */
 export interface RawTarget {
-  /** Repeated and trailing slashes taken away, escapes untouched: what goes upstream. */
+  /** Without repeated and trailing slashes, escapes untouched: sent upstream. */
   readonly path: string;
   readonly query: string;
   readonly segments: readonly string[];
@@ -12,11 +12,11 @@ const HASH = 0x23;
 const BACKSLASH = 0x5c;
 const HAS_CONTROL = /[\u0000-\u001f\u007f]/;
 const ENCODED_AGAIN = /%(?:2f|5c|2e|00)/i;
-/** Dots alone between separators: steps in a tree, never a name. */
+/** Segments of dots only: steps in a tree, never a name. */
 const DOT_STEP = /(?:^|[\\/])\.{1,2}(?:[\\/]|$)/;
 
 /**
- * Cuts a request target on its raw slashes. Nothing is decoded here: `%2F` stays inside its segment and is decoded
+ * Splits a request target at its raw slashes. Nothing is decoded here: `%2F` stays inside its segment and is decoded
  * once, by the service. Returns null for targets that two parsers could read differently: raw control or non-ASCII
  * characters, backslashes, fragments, malformed or doubly encoded escapes, `.` and `..` in any spelling.
  * Source: reference reliability 6.1; reference identity-and-import 1.2; ADR 0051.
@@ -26,25 +26,35 @@ export function cutTarget(url: string): RawTarget | null {
   const segments: string[] = [];
   let start = 1;
   let index = 1;
-  let tidy = true;
+  let isCanonical = true;
   for (; index <= url.length; index += 1) {
     const code = index < url.length ? url.charCodeAt(index) : QUESTION;
     if (code === SLASH || code === QUESTION) {
       if (index > start) {
         const segment = url.slice(start, index);
-        if (!isSound(segment)) return null;
+        if (!isUnambiguous(segment)) return null;
         segments.push(segment);
-      } else if (code === SLASH || segments.length > 0) tidy = false;
+      } else if (code === SLASH || segments.length > 0) isCanonical = false;
       if (code === QUESTION) break;
       start = index + 1;
     } else if (code <= 0x20 || code >= 0x7f || code === HASH || code === BACKSLASH) return null;
   }
   const query = url.slice(index + 1);
   if (query.includes('#')) return null;
-  return { path: tidy ? url.slice(0, index) : `/${segments.join('/')}`, query, segments };
+  return { path: isCanonical ? url.slice(0, index) : `/${segments.join('/')}`, query, segments };
 }
 
-function isSound(segment: string): boolean {
+/** Query with which `go get` asks for the repository of a package, in place of a page for people. */
+const ASKS_FOR_REPOSITORY = /(?:^|&)go-get=1(?:&|$)/;
+
+/** Returns the target that answers a request: `/group/project/package?go-get=1` has a route of its own. */
+export function servedTarget(method: string, target: RawTarget): RawTarget {
+  const { path, segments, query } = target;
+  if (method !== 'GET' || segments.length === 0 || !ASKS_FOR_REPOSITORY.test(query)) return target;
+  return { path: `/-/go-get${path}`, segments: ['-', 'go-get', ...segments], query };
+}
+
+function isUnambiguous(segment: string): boolean {
   if (segment === '.' || segment === '..') return false;
   if (!segment.includes('%')) return true;
   let decoded: string;

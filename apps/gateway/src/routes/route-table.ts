@@ -21,16 +21,16 @@ export type Match =
   | { readonly kind: 'other methods'; readonly allowed: readonly string[] }
   | { readonly kind: 'none' };
 
-/** A wildcard, as services write it or as other documents of OpenAPI do. */
+/** A wildcard in the notation of our services or of other OpenAPI documents. */
 const OTHER_WILDCARD = /^\{(?:(\w+)\*|[+*](\w+))\}$/;
 const PARAMETER = /^\{\w+\}$/;
 const MIXED = /^([^{}]*)\{\w+\}([^{}]*)$/;
 const NONE: Match = { kind: 'none' };
 
 /**
- * The one router: raw segments against templates, the most specific template first (literal, then partly literal,
- * then parameter, then wildcard, from left to right), among those that have the method. A wildcard at the root takes
- * nothing below the first segments of fixed routes. A dot never ends a segment. Source: ADR 0051, 0086.
+ * The gateway's router: matches raw segments against templates, the most specific template first (literal, then partly
+ * literal, then parameter, then wildcard, from left to right), among those that have the method. A wildcard at the root
+ * matches nothing below the first segments of fixed routes. A dot never ends a segment. Source: ADR 0051, 0086.
  */
 export class RouteTable {
   private readonly root = newNode();
@@ -41,7 +41,7 @@ export class RouteTable {
     }
   }
 
-  /** HEAD is served wherever GET is. Shape: `segments` as `cutTarget` gives them. */
+  /** Finds the route. HEAD also matches routes of GET. Shape: `segments` as from `cutTarget`. */
   find(method: string, segments: readonly string[]): Match {
     const route =
       search(this.root, segments, 0, method) ?? (method === 'HEAD' ? search(this.root, segments, 0, 'GET') : undefined);
@@ -105,7 +105,7 @@ function search(node: Node, segments: readonly string[], at: number, method: str
   return found ?? node.rest.find(({ tail, route }) => route.method === method && takesRest(tail, segments, at))?.route;
 }
 
-/** All methods of all templates that fit. */
+/** Collects the methods of all templates that match. */
 function gather(node: Node, segments: readonly string[], at: number, into: Set<string>): void {
   const segment = segments[at];
   if (segment === undefined) {

@@ -2,11 +2,11 @@ import type { ServiceName } from '@rookery/contracts';
 
 export type Upstream = ServiceName | 'gateway';
 
-/** What is given up first when there is too much to do; `vital` (health, revocation, removal) last. */
+/** The order of shedding under load; `vital` (health, revocation, removal) comes last. */
 export type ShedClass = 'list' | 'read' | 'write' | 'vital';
 export type RateClass = 'api' | 'packages' | 'git';
 
-/** One operation as `routes.generated.json` holds it; what is left out is the default. */
+/** One operation in `routes.generated.json`; omitted fields have their defaults. */
 export interface RouteRow {
   readonly service: Upstream;
   readonly shed: ShedClass;
@@ -14,9 +14,9 @@ export interface RouteRow {
   readonly bodyLimit?: number;
   /** Units: milliseconds until the answer must begin. */
   readonly deadlineMs?: number;
-  /** The body is passed on as it comes, and bound by its progress. */
+  /** The body is streamed to the service, and limited by its progress. */
   readonly streamsRequest?: true;
-  /** The service answers HEAD by itself, without opening what it would stream. */
+  /** The service answers HEAD itself, without opening the stream. */
   readonly streamsResponse?: true;
   /** Basic credentials count here (git and package managers). */
   readonly basic?: true;
@@ -31,14 +31,16 @@ export interface Route extends RouteRow {
   readonly template: string;
   readonly method: string;
   readonly rate: RateClass;
+  /** Clients of npm expect a form of their own of 401. */
+  readonly isNpm: boolean;
 }
 
 export function routeOf(template: string, method: string, row: RouteRow): Route {
-  return { ...row, template, method, rate: rateClassOf(template) };
+  return { ...row, template, method, rate: rateClassOf(template), isNpm: template.includes('/packages/npm/') };
 }
 
 export function rateClassOf(template: string): RateClass {
-  // Only repositories lie at the root.
-  if (template.startsWith('/*')) return 'git';
+  // Only repositories are at the root. `go get` has the credentials of git.
+  if (template.startsWith('/*') || template.startsWith('/-/go-get/')) return 'git';
   return template.includes('/packages/') ? 'packages' : 'api';
 }

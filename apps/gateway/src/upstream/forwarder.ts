@@ -1,11 +1,17 @@
 import type { Readable } from 'node:stream';
-import { FairPlaces } from '@rookery/api-v4';
-import type { Asking } from '@rookery/api-v4';
-import { ADMISSION_HEADER, CONTEXT_HEADER, LOOK_HEADER, REQUEST_ID_HEADER, SERVICE_NAMES } from '@rookery/contracts';
+import { FairSemaphore } from '@rookery/api-v4';
+import type { LimitedCaller } from '@rookery/api-v4';
+import {
+  ADMISSION_HEADER,
+  CONTEXT_HEADER,
+  READ_ONLY_HEADER,
+  REQUEST_ID_HEADER,
+  SERVICE_NAMES,
+} from '@rookery/contracts';
 import type { ContextClaims, ServiceName } from '@rookery/contracts';
 import { TooManyRequests } from '@rookery/kernel';
 import { contextRequest, signContext } from '@rookery/platform';
-import type { ContextKeys } from '@rookery/platform';
+import type { ContextSigningKeys } from '@rookery/platform';
 import type { Dispatcher } from 'undici';
 import { STALE_MS } from '../auth/authenticator';
 import type { DirectoryFloor } from '../auth/directory-floor';
@@ -26,22 +32,22 @@ export interface ForwardSettings {
 }
 
 /**
- * Of the connections to a service, for one caller. An answer keeps one until its client has read it, so whoever reads
- * slowly keeps their own share only; their further requests wait for it, which is no load.
+ * Connections to a service for one caller. An answer keeps one until its client has read it, so a slow reader uses up
+ * only its own share; its further requests wait, which is no load.
  */
 const CONNECTIONS_OF_ONE_CALLER = 16;
 const WAITING_OF_ONE_CALLER = 184;
-const LINE = {
+const QUEUE = {
   named: { name: 'requests_of_one_caller', setting: null, most: CONNECTIONS_OF_ONE_CALLER + WAITING_OF_ONE_CALLER },
   waiting: Infinity,
   waitingPart: 0.9,
 };
 
-/** Uploads are bound by their progress; this only ends what nobody can be waiting for any more. */
+/** Uploads are limited by their progress; this deadline only ends requests that no client can still be waiting for. */
 const STREAM_DEADLINE_MS = 600_000;
-/** For the refusal of a service that waited until the deadline, which says more than ours. Units: milliseconds. */
-const ARRIVAL_MS = 250;
-/** Nothing of the request can have been done. */
+/** Extra time for a service's own answer at the deadline, which is more specific than ours. Units: milliseconds. */
+const GRACE_MS = 250;
+/** Errors before the request was sent: the service cannot have acted on it. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -50,52 +56,58 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-/** The connection went away, most likely a kept one that the service closed; reading again is harmless. */
+/** Lost connections, most often idle ones that the service closed; repeating a read is harmless. */
 const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 interface Forwarding {
   readonly body: Buffer | Readable | null;
   readonly recheck: Recheck;
-  /** Set to ask whether the body may be sent, in place of sending it. */
+  /** Called when the service admits the body; set only for the question whether it may be sent. */
   readonly admitted: (() => void) | null;
 }
 
 /**
- * Sends a request on, with the signed context that the service decides by. Only reads are tried again, once, and only
- * when no answer has begun. Source: reference reliability 6.1, 6.2; docs/architecture.md 2; ADR 0050, 0051.
+ * Forwards a request with the signed context that the service decides by. Only reads are retried, once, and only before
+ * an answer has begun. Source: reference reliability 6.1, 6.2; docs/architecture.md 2; ADR 0050, 0051.
  */
 export class Forwarder {
-  private readonly places: ReadonlyMap<ServiceName, FairPlaces>;
+  private readonly places: ReadonlyMap<ServiceName, FairSemaphore>;
 
   constructor(
     private readonly upstreams: Upstreams,
     private readonly floor: DirectoryFloor,
-    private readonly keys: ContextKeys,
+    private readonly keys: ContextSigningKeys,
     private readonly settings: ForwardSettings,
     private readonly tally: Tally,
   ) {
     const places = {
-      ...LINE,
+      ...QUEUE,
       count: settings.upstreamConnections,
       ofOneCaller: CONNECTIONS_OF_ONE_CALLER,
       waitingOfOneCaller: settings.rateLimits ? WAITING_OF_ONE_CALLER : Infinity,
     };
-    this.places = new Map(SERVICE_NAMES.map((service) => [service, new FairPlaces(places)]));
+    this.places = new Map(SERVICE_NAMES.map((service) => [service, new FairSemaphore(places)]));
     tally.lines.push(...this.places.values());
   }
 
-  /** Shape: `recheck` runs before a request leaves that waited for longer than `STALE_MS`. */
+  /**
+   * Forwards a request and its body. Shape: `recheck` runs before sending if the request waited for longer than
+   * `STALE_MS`.
+   */
   forward(exchange: Exchange, body: Buffer | Readable | null, recheck: Recheck): void {
     if (body instanceof BodyMeter && exchange.route.streamsRequest) {
-      // A body that has not begun holds no connection, and its context is signed when it leaves.
-      body.begun.then(
-        () => this.call(exchange, { body, recheck, admitted: null }),
-        (error: unknown) => error instanceof BodyRefused && exchange.refuse(error.refusal),
-      );
+      // Until the first byte the request holds no connection and counts as no load. The context is signed when it is sent.
+      this.tally.collecting += 1;
+      body.begun
+        .finally(() => (this.tally.collecting -= 1))
+        .then(
+          () => this.call(exchange, { body, recheck, admitted: null }),
+          (error: unknown) => error instanceof BodyRefused && exchange.refuse(error.refusal),
+        );
     } else this.call(exchange, { body, recheck, admitted: null });
   }
 
-  /** Asks the service whether the client may send its body; answers the client where it may not. */
+  /** Asks the service whether the client may send its body; otherwise forwards the refusal to the client. */
   askAdmission(exchange: Exchange, recheck: Recheck, admitted: () => void): void {
     this.call(exchange, { body: null, recheck, admitted });
   }
@@ -115,23 +127,24 @@ export class Forwarder {
         if (directoryVersion !== null && service === 'identity') this.floor.raise(directoryVersion);
       },
       failed: (error) => this.tally.upstreamError(service, error.code ?? error.name),
-      // Who was never reached did nothing, so even a write may be sent again; clients do so by themselves after a 503.
+      // An unreachable service did nothing, so even a write may be sent again; clients retry by themselves after a 503.
       refusal: ({ code = '' }) => (NOT_CONNECTED.has(code) ? REFUSALS.serviceAway : REFUSALS.badGateway),
-      // The end of a streamed body is looked at for itself.
-      isOld: () => !streams && Date.now() - signedAt > STALE_MS,
-      old: (outdated) => void send(outdated).catch((error: unknown) => outdated.give(REFUSALS.internal, String(error))),
+      // The body meter rechecks the caller at the end of a streamed body.
+      isOutdated: () => !streams && Date.now() - signedAt > STALE_MS,
+      outdated: (outdated) =>
+        void send(outdated).catch((error: unknown) => outdated.refuse(REFUSALS.internal, String(error))),
       admitted: admitted && (() => (release(), admitted())),
-      again: (error, failed) => {
+      retry: (error, failed) => {
         if (retried || !options || !isRepeatable(options, error) || !this.upstreams.mayRetry(Date.now())) return false;
         retried = true;
         this.upstreams.of(service).dispatch(options, failed);
         return true;
       },
     };
-    /** Signs by what holds now. */
+    /** Signs the current claims and sends the request. */
     const send = async (to: ProxyCall): Promise<void> => {
       const refusal = Date.now() - signedAt > STALE_MS ? await recheck() : null;
-      if (refusal) to.give(refusal, refusal.reason);
+      if (refusal) to.refuse(refusal, refusal.reason);
       if (exchange.isOver) return;
       signedAt = Date.now();
       options = this.options(exchange, service, body, this.deadlineOf(exchange, streams, deadlineMs));
@@ -140,8 +153,10 @@ export class Forwarder {
     };
     const call = new ProxyCall(exchange, events, this.settings.slowPeerMs);
     exchange.response.on('close', () => call.closed());
-    if (streams) body.once('end', () => call.within(deadlineMs + ARRIVAL_MS));
-    else call.within(Math.max(1, exchange.deadline - Date.now()) + ARRIVAL_MS);
+    // The call may still wait for a connection.
+    if (streams) body.once('error', (error) => error instanceof BodyRefused && call.bodyRefused(error));
+    if (streams) body.once('end', () => call.within(deadlineMs + GRACE_MS));
+    else call.within(Math.max(1, exchange.deadline - Date.now()) + GRACE_MS);
     const begin = async (): Promise<void> => {
       sentAt = Date.now();
       const released = new Promise<void>((resolve) => (release = resolve));
@@ -156,30 +171,37 @@ export class Forwarder {
   }
 
   /**
-   * Until when the service may work on a request. A streaming route counts the time from the end of its body, so it is
-   * given the time as such.
+   * The deadline for the service. A streaming route counts the time from the end of its body, so its deadline is
+   * relative to now.
    */
   private deadlineOf({ route, receivedAt, deadline }: Exchange, streams: boolean, deadlineMs: number): number {
     if (!streams) return deadline;
     return route.streamsRequest ? Date.now() + deadlineMs : receivedAt + STREAM_DEADLINE_MS;
   }
 
-  private placesOf(service: ServiceName): FairPlaces {
-    return this.places.get(service) as FairPlaces;
+  private placesOf(service: ServiceName): FairSemaphore {
+    return this.places.get(service) as FairSemaphore;
   }
 
-  private asking(exchange: Exchange): Asking {
+  private asking(exchange: Exchange): LimitedCaller {
     const { address, deadline } = exchange;
     const { holder, actingFor } = exchange.caller;
     const impersonatorId = actingFor ?? holder?.impersonator_id ?? null;
-    const makerId = holder?.maker_id ?? null;
-    return { impersonatorId, makerId, userId: holder?.user_id ?? null, address, deadline, onGone: exchange.onGone };
+    const creatorId = holder?.maker_id ?? null;
+    return {
+      impersonatorId,
+      creatorId,
+      userId: holder?.user_id ?? null,
+      address,
+      deadline,
+      onGone: exchange.onGone,
+    };
   }
 
   private crowdedOut(call: ProxyCall, error: unknown): void {
-    if (!(error instanceof TooManyRequests)) return call.give(REFUSALS.internal, String(error));
+    if (!(error instanceof TooManyRequests)) return call.refuse(REFUSALS.internal, String(error));
     this.tally.throttled('connections');
-    call.give(throttled(error.limit, ['Retry-After', String(error.retryAfterSeconds)]), 'throttled');
+    call.refuse(throttled(error.limit, ['Retry-After', String(error.retryAfterSeconds)]), 'throttled');
   }
 
   private options(
@@ -188,8 +210,8 @@ export class Forwarder {
     body: Buffer | Readable | null,
     deadline: number,
   ): Dispatcher.DispatchOptions {
-    // A service answers HEAD as GET does; asking it so gives the same headers whether or not it knows HEAD. Where it
-    // streams, HEAD saves it to open what it would stream.
+    // A service answers HEAD like GET; asking for GET gives the same headers even if it has no HEAD. Where it streams,
+    // HEAD spares it from opening the stream.
     const asksGet = exchange.method === 'HEAD' && !exchange.route.streamsResponse;
     const method = asksGet ? exchange.route.method : exchange.method;
     const path = exchange.query === '' ? exchange.target.path : `${exchange.target.path}?${exchange.query}`;
@@ -205,26 +227,27 @@ export class Forwarder {
       'x-forwarded-for',
       exchange.address,
     );
-    if (exchange.method === 'HEAD') headers.push(LOOK_HEADER, '1');
+    if (exchange.method === 'HEAD') headers.push(READ_ONLY_HEADER, '1');
     return { method: method as Dispatcher.HttpMethod, path, headers, body };
   }
 
   private claims(exchange: Exchange, service: ServiceName, request: string, deadline: number): ContextClaims {
-    const { holder, mark, actingFor, isForReplay } = exchange.caller;
+    const { holder, mark, actingFor, isReplayOnly } = exchange.caller;
     const floor = this.floor.current ?? mark;
-    const makerId = holder?.maker_id ?? null;
+    const creatorId = holder?.maker_id ?? null;
     return {
       sub: holder?.user_id ?? null,
       usr: holder?.username ?? null,
       tok: holder?.token_id ?? null,
+      ...(holder?.job ? { job: [holder.job.id, holder.job.project_id] as const } : {}),
       scp: holder?.scopes ?? [],
       adm: holder?.admin ?? false,
       ext: holder?.external ?? false,
       bot: holder?.bot ?? false,
       imp: actingFor ?? holder?.impersonator_id ?? null,
       ...(actingFor === undefined ? {} : { sud: true as const }),
-      ...(makerId === null ? {} : { mkr: makerId }),
-      ...(isForReplay ? { rpl: true as const } : {}),
+      ...(creatorId === null ? {} : { mkr: creatorId }),
+      ...(isReplayOnly ? { rpl: true as const } : {}),
       ...(holder === null ? { adr: exchange.address } : {}),
       ver: floor.epoch === mark.epoch ? Math.max(floor.version, mark.version) : mark.version,
       epo: mark.epoch,

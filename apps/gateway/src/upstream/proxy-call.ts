@@ -1,45 +1,47 @@
 import type { Dispatcher } from 'undici';
 import type { Exchange } from '../request/exchange';
-import { BodyRefused } from '../request/request-body';
+import { BodyRefused, STALLED_TIMES } from '../request/request-body';
 import { REFUSALS } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
 import { clientHeaders, tighterLimit } from '../request/response-headers';
 import type { UpstreamHead } from '../request/response-headers';
 
-/** What becomes of a call. */
+/** Callbacks for the stages of a call. */
 export interface ProxyEvents {
-  /** The head of the service's answer is here. */
+  /** Receives the head of the service's answer. */
   head(head: UpstreamHead): void;
   failed(error: NodeJS.ErrnoException): void;
-  /** What the client is told of a failure before any answer. */
+  /** Returns the client's answer to a failure before any answer of the service. */
   refusal(error: NodeJS.ErrnoException): Refusal;
-  /** The connection is there, and the request is about to be written. Returns whether it became too old on the way. */
-  isOld(): boolean;
-  /** Nothing was written, since it was too old. */
-  old(call: ProxyCall): void;
-  /** Set where the service is only asked whether the request may be made: it may, and nothing was answered yet. */
+  /**
+   * Returns whether the request became too old while it waited; called when it is about to be written to a connection.
+   */
+  isOutdated(): boolean;
+  /** Called if nothing was written because `isOutdated`. */
+  outdated(call: ProxyCall): void;
+  /** Called if the service admits the body (204); set only for that question. The client was not answered yet. */
   readonly admitted: (() => void) | null;
-  /** No answer has begun. Returns whether the call has been sent again. */
-  again(error: NodeJS.ErrnoException, call: ProxyCall): boolean;
+  /** Called for a failure before an answer. Returns whether the call was sent again. */
+  retry(error: NodeJS.ErrnoException, call: ProxyCall): boolean;
 }
 
-/** An answer to HEAD that is longer is cut off rather than read to its end. Units: bytes. */
+/** A longer answer to HEAD is cut off instead of read to its end. Units: bytes. */
 const READ_FOR_HEAD = 64 * 1024;
-const STALLED_TIMES = 3;
 
-/** Why a request was not written to its connection. */
+/** The request was too old to be written to its connection. */
 class Outdated extends Error {}
 
 /**
- * Carries one answer from the service to the client as it comes, holding the service back when the client is slow.
- * It speaks undici's raw handler interface, which hands the headers over unparsed: of the whole hop that saves about a
- * tenth. Source: ADR 0050.
+ * Streams one answer from the service to the client, with backpressure for slow clients. It uses undici's raw handler
+ * interface, which passes headers unparsed: that saves about a tenth of the whole hop.
+ * Source: ADR 0050.
  */
 export class ProxyCall implements Dispatcher.DispatchHandler {
   private abort: ((reason?: Error) => void) | null = null;
   private reason: Error | null = null;
   private head: UpstreamHead | null = null;
   private status = 0;
+  private reasonPhrase = '';
   private discarded = 0;
   private isDone = false;
   private resume: () => void = () => undefined;
@@ -52,19 +54,26 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
     private readonly slowPeerMs: number,
   ) {}
 
-  /** Counts from now. */
+  /** Sets the time limit of the call, from now. */
   within(deadlineMs: number): void {
     clearTimeout(this.deadline);
-    this.deadline = setTimeout(() => this.give(REFUSALS.late, 'deadline'), deadlineMs);
+    this.deadline = setTimeout(() => this.refuse(REFUSALS.late, 'deadline'), deadlineMs);
   }
 
-  /** Ends the call; the client, when it is still there, gets the refusal. */
-  give(refusal: Refusal, reason: string): void {
+  /** Ends the call with a refusal; a client that is still connected gets it. */
+  refuse(refusal: Refusal, reason: string): void {
     this.exchange.refuse(refusal);
     this.cancel(reason);
   }
 
-  /** The connection to the client is gone or free again: whatever the service still does is for nobody. */
+  /** Answers a client whose body was refused. An answer that has begun is aborted. */
+  bodyRefused({ refusal, message }: BodyRefused): void {
+    if (this.isDone) return;
+    if (this.exchange.response.headersSent) this.exchange.breakOff();
+    this.refuse(refusal, message);
+  }
+
+  /** Called when the client's connection is closed or free again: the service's answer is no longer needed. */
   closed(): void {
     if (!this.isDone) this.cancel('client gone');
   }
@@ -82,13 +91,14 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
   onConnect(abort: (reason?: Error) => void): void {
     this.abort = abort;
     if (this.reason) abort(this.reason);
-    else if (this.events.isOld()) abort(new Outdated());
+    else if (this.events.isOutdated()) abort(new Outdated());
   }
 
-  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+  onHeaders(status: number, raw: Buffer[], resume: () => void, reasonPhrase = ''): boolean {
     if (status < 200 || this.isDone) return true;
     clearTimeout(this.deadline);
     this.status = status;
+    this.reasonPhrase = reasonPhrase;
     this.head = clientHeaders(raw);
     this.resume = resume;
     this.events.head(this.head);
@@ -103,13 +113,13 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
       this.writeHead();
       if (chunk.length === this.head?.contentLength) {
         this.isDone = true;
-        // As a text it leaves in one write together with the head; two buffers cost a third more.
+        // A string is sent in one write together with the head; two buffers cost a third more.
         this.exchange.end(chunk.toString('latin1'));
         return true;
       }
     }
     if (response.write(chunk)) return true;
-    this.stalled = setTimeout(() => response.destroy(), this.slowPeerMs * STALLED_TIMES);
+    this.stalled = setTimeout(() => this.exchange.breakOff(), this.slowPeerMs * STALLED_TIMES);
     response.once('drain', () => {
       clearTimeout(this.stalled);
       this.resume();
@@ -130,14 +140,14 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
 
   onError(error: NodeJS.ErrnoException): void {
     if (this.isDone) return;
-    if (error instanceof BodyRefused) return this.give(error.refusal, error.message);
-    if (error instanceof Outdated) return this.events.old(this);
+    if (error instanceof BodyRefused) return this.bodyRefused(error);
+    if (error instanceof Outdated) return this.events.outdated(this);
     this.events.failed(error);
-    if (this.head === null && this.events.again(error, this)) return;
+    if (this.head === null && this.events.retry(error, this)) return;
     this.isDone = true;
     clearTimeout(this.deadline);
     clearTimeout(this.stalled);
-    if (this.exchange.response.headersSent) this.exchange.response.destroy();
+    if (this.exchange.response.headersSent) this.exchange.breakOff();
     else this.exchange.refuse(this.events.refusal(error), error);
   }
 
@@ -147,6 +157,8 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
     this.exchange.rateHeaders = ours;
     headers.push(...this.exchange.commonHeaders(this.status));
     if (this.exchange.hasUnreadBody) headers.push('Connection', 'close');
+    // Package managers show the reason phrase of a refusal to their users. An empty one becomes that of the status.
+    response.statusMessage = this.reasonPhrase;
     response.writeHead(this.status, headers);
   }
 

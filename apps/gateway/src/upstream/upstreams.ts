@@ -6,11 +6,11 @@ import { Pool } from 'undici';
 const CONNECT_MS = 1000;
 /** Longest silence within an answer. Units: milliseconds. */
 const SILENCE_MS = 30_000;
-const RETRY_PART = 0.1;
+const RETRY_FRACTION = 0.1;
 const RETRY_FLOOR = 10;
 const WINDOW_MS = 10_000;
 
-/** The connections to the services, and how often a failed call may be made again. */
+/** The connections to the services, and a budget for retries. */
 export class Upstreams {
   private readonly pools: ReadonlyMap<ServiceName, Pool>;
   private windowEnds = 0;
@@ -37,14 +37,17 @@ export class Upstreams {
     return this.pools.get(service) as Pool;
   }
 
-  /** At most a tenth of the calls of ten seconds, and ten: a service that is down is not asked twice by everybody. */
+  /**
+   * Limits retries to ten and a tenth of the calls in ten seconds, so that retries do not double the load of a failing
+   * service.
+   */
   mayRetry(now: number): boolean {
     if (now > this.windowEnds) {
       this.windowEnds = now + WINDOW_MS;
       this.calls = 0;
       this.retries = 0;
     }
-    if (this.retries >= RETRY_FLOOR + this.calls * RETRY_PART) return false;
+    if (this.retries >= RETRY_FLOOR + this.calls * RETRY_FRACTION) return false;
     this.retries += 1;
     return true;
   }

@@ -38,7 +38,7 @@ describe('credentials', () => {
     ['the query before Bearer', '/todos?private_token=glpat-good', { authorization: 'Bearer bad' }],
     ['Bearer before access_token', '/todos?access_token=bad', { authorization: 'Bearer glpat-good' }],
     ['a token before a job token', '/todos', { 'private-token': 'glpat-good', 'job-token': 'bad' }],
-  ])('takes %s', async (_, path, headers) => {
+  ])('accepts %s', async (_, path, headers) => {
     const answer = await get(path, headers);
     await answer.body.dump();
     expect(answer.statusCode).toBe(200);
@@ -47,7 +47,7 @@ describe('credentials', () => {
     expect(JSON.stringify(estate.collaboration.last.headers)).not.toContain('glpat-');
   });
 
-  it('keeps other parameters as they were written', async () => {
+  it('forwards other parameters unchanged', async () => {
     await (await get('/todos?a%5B%5D=1&private_token=glpat-good&token=t&b=%2F+x')).body.dump();
     expect(estate.collaboration.last.url).toBe('/api/v4/todos?a%5B%5D=1&token=t&b=%2F+x');
   });
@@ -55,7 +55,7 @@ describe('credentials', () => {
   it.each([
     ['a form', 'application/x-www-form-urlencoded', 'body=x&private_token=glpat-good'],
     ['JSON', 'application/json; charset=utf-8', JSON.stringify({ body: 'x', private_token: 'glpat-good' })],
-  ])('takes private_token from %s body, and hands the body on', async (_, type, body) => {
+  ])('accepts private_token in %s body, and forwards the body', async (_, type, body) => {
     const answer = await request(`${gateway.url}/api/v4/projects/1/issues`, {
       method: 'POST',
       headers: { 'content-type': type },
@@ -69,8 +69,8 @@ describe('credentials', () => {
     ['an unknown token', { 'private-token': 'nobody' }],
     ['an unknown token beside a good query one that comes later', { 'private-token': 'nobody' }],
     ['two tokens in two headers', { 'private-token': ['glpat-good', 'glpat-other'] }],
-    ['a job token, which nothing resolves yet', { 'job-token': 'glcbt-1' }],
-  ])('refuses %s with 401 also where nobody need sign in', async (_, headers) => {
+    ['the token of a job that does not run', { 'job-token': 'glcbt-1' }],
+  ])('refuses %s with 401 also on routes that allow anonymous callers', async (_, headers) => {
     const answer = await request(`${gateway.url}/api/v4/todos`, { headers });
     expect(answer.statusCode).toBe(401);
     expect(answer.headers['content-type']).toBe('application/json');
@@ -94,7 +94,7 @@ describe('credentials', () => {
         error_description: 'Token is an impersonation token but impersonation was disabled.',
       },
     ],
-  ])('says why a token is %s', async (outcome, body) => {
+  ])('reports why a token is %s', async (outcome, body) => {
     estate.identityInside.change(`glpat-${outcome}`, { outcome } as never, 99);
     const answer = await get('/todos', { 'private-token': `glpat-${outcome}` });
     expect(answer.statusCode).toBe(401);
@@ -112,7 +112,7 @@ describe('credentials', () => {
     expect(await answer.body.json()).toEqual({ message: `403 Forbidden - ${reason}` });
   });
 
-  it('refuses a token past its end even if it was leased before', async () => {
+  it('refuses an expired token even if it was leased before', async () => {
     const { url } = await estate.gateway({}, { authLeaseMs: 600_000 });
     estate.identityInside.give('glpat-short', aHolder({ token_id: 71, expires_at: Date.now() + 3000 }));
     const ask = async () => {
@@ -127,7 +127,7 @@ describe('credentials', () => {
     expect(answer).toEqual([401, EXPIRED.error]);
   });
 
-  it('takes Basic where package managers send it, and nowhere else', async () => {
+  it('accepts Basic where package managers send it, and nowhere else', async () => {
     const good = { authorization: basic('anybody', 'glpat-good') };
     await (await get(PACKAGE_FILE, good)).body.dump();
     expect(estate.package.last.claims.sub).toBe(7);
@@ -135,8 +135,153 @@ describe('credentials', () => {
     expect(estate.collaboration.last.claims.sub).toBeNull();
     const bad = await get(PACKAGE_FILE, { authorization: basic('anybody', 'wrong') });
     expect(bad.statusCode).toBe(401);
-    expect(bad.headers['www-authenticate']).toBe('Basic realm="Rookery"');
+    expect(bad.headers['www-authenticate']).toBe('Basic realm="GitLab Packages Registry"');
     await bad.body.dump();
+  });
+
+  it('refuses clients of npm without a challenge, and with the text that they show', async () => {
+    const path = '/projects/1/packages/npm/a';
+    const { error_description } = EXPIRED;
+    estate.identityInside.change('glpat-npm-expired', { outcome: 'expired' } as never, 97);
+    for (const [token, body] of [
+      ['wrong', { message: '401 Unauthorized', error: 'Unauthorized' }],
+      ['glpat-npm-expired', { message: '401 Unauthorized', error: error_description }],
+    ] as const) {
+      for (const authorization of [`Bearer ${token}`, basic('anybody', token)]) {
+        const answer = await get(path, { authorization });
+        expect([answer.statusCode, await answer.body.json()]).toEqual([401, body]);
+        expect(answer.headers).not.toHaveProperty('www-authenticate');
+      }
+    }
+    await (
+      await get(path, {
+        authorization: basic('anybody', 'glpat-good'),
+        'npm-session': 'one',
+        'x-gitlab-event': 'Push Hook',
+      })
+    ).body.dump();
+    expect(estate.package.last.claims.sub).toBe(7);
+    expect(estate.package.last.headers).toMatchObject({ 'npm-session': 'one', 'x-gitlab-event': 'Push Hook' });
+  });
+
+  it('takes Deploy-Token where package managers send it, and nowhere else', async () => {
+    const good = { 'deploy-token': 'glpat-good', authorization: basic('anybody', 'wrong') };
+    await (await get(PACKAGE_FILE, good)).body.dump();
+    expect(estate.package.last.claims.sub).toBe(7);
+    await (await get('/todos', { 'deploy-token': 'glpat-good' })).body.dump();
+    expect(estate.collaboration.last.claims.sub).toBeNull();
+    const bad = await get(PACKAGE_FILE, { 'deploy-token': 'wrong' });
+    expect(bad.statusCode).toBe(401);
+    await bad.body.dump();
+  });
+
+  describe('of git clients', () => {
+    const REFS = '/group/project.git/info/refs?service=git-upload-pack';
+    const ask = (headers: Record<string, string>) => request(`${gateway.url}${REFS}`, { headers });
+    const long = 'glpat-abcdefghijklmnopqrst';
+    beforeAll(() => estate.identityInside.give(long));
+
+    it.each([
+      ['any user name', basic('oauth2', 'glpat-good')],
+      ['the user name of jobs', basic('gitlab-ci-token', long)],
+      ['the token as the user name', basic(long, '')],
+    ])('are accepted with %s', async (_, authorization) => {
+      const answer = await ask({ authorization, 'git-protocol': 'version=2' });
+      await answer.body.dump();
+      expect(answer.statusCode).toBe(200);
+      expect(estate.collaboration.last).toMatchObject({ url: REFS, claims: { sub: 7 } });
+      expect(estate.collaboration.last.headers).toMatchObject({ 'git-protocol': 'version=2' });
+    });
+
+    it.each([
+      ['an unknown token', { authorization: basic('oauth2', 'wrong') }],
+      ['a job token', { authorization: basic('gitlab-ci-token', 'glcbt-abcdefghijklmnopqrst') }],
+      ['an unknown header', { 'private-token': 'wrong' }],
+    ])('are refused in words for %s', async (_, headers) => {
+      const answer = await ask(headers);
+      expect(await answer.body.text()).toMatch(/^HTTP Basic: Access denied\. .*scoped\.\n$/);
+      expect([answer.statusCode, answer.headers['content-type'], answer.headers['www-authenticate']]).toEqual([
+        401,
+        'text/plain',
+        'Basic realm="Rookery"',
+      ]);
+    });
+
+    it('are refused in words when the token has expired', async () => {
+      estate.identityInside.give('glpat-expired-git');
+      estate.identityInside.change('glpat-expired-git', { outcome: 'expired' }, 7);
+      const answer = await ask({ authorization: basic('oauth2', 'glpat-expired-git') });
+      expect(await answer.body.text()).toMatch(/^HTTP Basic: Access denied\./);
+      expect([answer.statusCode, answer.headers['www-authenticate']]).toEqual([401, 'Basic realm="Rookery"']);
+    });
+  });
+
+  describe('of jobs', () => {
+    const token = 'glcbt-abcdefghijklmnopqrst';
+    const holder = aHolder({ token_id: null, scopes: ['read_repository'], job: { id: 5, project_id: 1 } });
+    const inPackage = '/projects/1/packages/generic/a/1.0/f.txt';
+    beforeEach(() => {
+      estate.identityInside.give(token, holder);
+      estate.identityInside.asked.length = 0;
+      estate.package.seen.length = 0;
+    });
+
+    it.each<[string, string, Record<string, string>]>([
+      ['JOB-TOKEN', inPackage, { 'job-token': token }],
+      ['job_token in the query', `${inPackage}?job_token=${token}`, {}],
+      ['Authorization: Bearer, which package managers send', inPackage, { authorization: `Bearer ${token}` }],
+      ['Basic with the user name of jobs', inPackage, { authorization: basic('gitlab-ci-token', token) }],
+      ['Basic with any user name', inPackage, { authorization: basic('ci', token) }],
+    ])('are accepted as %s, with the job in the context', async (_, path, headers) => {
+      const answer = await get(path, headers);
+      await answer.body.dump();
+      expect(answer.statusCode).toBe(200);
+      expect(estate.package.last.claims).toMatchObject({ sub: 7, tok: null, job: [5, 1], scp: ['read_repository'] });
+      expect(estate.package.last.url).not.toContain('glcbt');
+      expect(estate.identityInside.asked).toMatchObject([{ job: true }]);
+    });
+
+    it('are accepted of git clients', async () => {
+      const refs = '/group/project.git/info/refs?service=git-upload-pack';
+      const headers = { authorization: basic('gitlab-ci-token', token) };
+      const answer = await request(`${gateway.url}${refs}`, { headers });
+      await answer.body.dump();
+      expect([answer.statusCode, estate.collaboration.last.claims.job]).toEqual([200, [5, 1]]);
+    });
+
+    it('are asked about for each request, so that the end of the job counts at once', async () => {
+      const status = async (): Promise<number> => {
+        const answer = await get(inPackage, { 'job-token': token });
+        await answer.body.dump();
+        return answer.statusCode;
+      };
+      expect([await status(), await status()]).toEqual([200, 200]);
+      expect(estate.identityInside.asked).toHaveLength(2);
+      estate.identityInside.take(token);
+      expect(await status()).toBe(401);
+    });
+
+    it('are no answer for requests that wait for the same check', async () => {
+      let open = (): void => undefined;
+      estate.identityInside.gate = new Promise((resolve) => (open = resolve));
+      const answers = Array.from({ length: 3 }, () => get(inPackage, { 'job-token': token }));
+      await eventually(() => estate.identityInside.asked.length === 3);
+      open();
+      for (const answer of await Promise.all(answers)) await answer.body.dump();
+      expect(estate.identityInside.asked).toHaveLength(3);
+    });
+
+    it('are no tokens of users: as PRIVATE-TOKEN they are looked up as such', async () => {
+      await (await get('/todos', { 'private-token': token })).body.dump();
+      expect(estate.identityInside.asked).toMatchObject([{ digest: expect.any(String) }]);
+      expect(estate.identityInside.asked[0]).not.toHaveProperty('job');
+    });
+
+    it('open no route of the gateway', async () => {
+      const answer = await get('/version', { 'job-token': token });
+      expect(answer.statusCode).toBe(403);
+      expect(await answer.body.json()).toEqual({ message: '403 Forbidden - The token of a job is not accepted here' });
+    });
   });
 
   it('lets anonymous callers through with the directory version', async () => {
@@ -151,7 +296,7 @@ describe('credentials', () => {
     });
   });
 
-  it('hands every claim on', async () => {
+  it('forwards every claim', async () => {
     const holder = aHolder({
       token_id: 72,
       admin: true,
@@ -169,7 +314,7 @@ describe('credentials', () => {
     expect(claims.ddl - claims.iat).toBeLessThanOrEqual(10_000);
   });
 
-  it('takes the claims of the client for nothing', async () => {
+  it('ignores claims sent by the client', async () => {
     const headers = {
       'x-rookery-context': 'forged',
       'X-Rookery-Directory-Version': '1',
@@ -191,10 +336,31 @@ describe('credentials', () => {
     expect(answer.headers['server']).toBeUndefined();
   });
 
-  it('tells what a service did not read, and nothing else that is ours', async () => {
-    const told = { 'x-rookery-ignored': 'labels, not[x]', 'x-rookery-directory-version': '7', 'x-rookery-other': 'y' };
-    estate.collaboration.on('/api/v4/projects', (_, response) => void response.writeHead(200, told).end('[]'));
-    estate.identity.on('/api/v4/projects', (_, response) => void response.writeHead(200, told).end('[]'));
+  it.each(['GET', 'HEAD', 'PUT', 'POST'] as const)(
+    'drops internal headers that the client sent: %s',
+    async (method) => {
+      const names = ['Admission', 'ADMISSION', 'look', 'context', 'directory-version', 'wait-ms', 'ignored', 'x', ''];
+      const forged = names.map((name) => [`X-Rookery-${name}`, 'forged']).flat();
+      const path = method === 'PUT' ? '/api/v4/projects/1/packages/maven/a' : '/api/v4/projects/1/issues';
+      const service = method === 'PUT' ? estate.package : estate.collaboration;
+      const body = method === 'PUT' || method === 'POST' ? 'x' : null;
+      const answer = await request(`${gateway.url}${path}`, { method, headers: forged, body });
+      await answer.body.dump();
+      const { headers } = service.last;
+      const ours = Object.keys(headers).filter((name) => name.startsWith('x-rookery-'));
+      expect(ours.sort()).toEqual(method === 'HEAD' ? ['x-rookery-context', 'x-rookery-look'] : ['x-rookery-context']);
+      expect(Object.values(headers).join()).not.toContain('forged');
+    },
+  );
+
+  it('returns the header of ignored parameters, and no other internal header', async () => {
+    const internal = {
+      'x-rookery-ignored': 'labels, not[x]',
+      'x-rookery-directory-version': '7',
+      'x-rookery-other': 'y',
+    };
+    estate.collaboration.on('/api/v4/projects', (_, response) => void response.writeHead(200, internal).end('[]'));
+    estate.identity.on('/api/v4/projects', (_, response) => void response.writeHead(200, internal).end('[]'));
     const answer = await get('/projects', { origin: 'https://example.com' });
     await answer.body.dump();
     const ours = Object.entries(answer.headers).filter(([name]) => name.startsWith('x-rookery-'));
@@ -202,7 +368,7 @@ describe('credentials', () => {
     expect(answer.headers['access-control-expose-headers']).toContain('X-Rookery-Ignored');
   });
 
-  it('believes as many proxies as it was told', async () => {
+  it('trusts as many proxies as configured', async () => {
     const behind = await estate.gateway({ GATEWAY_TRUSTED_PROXIES_COUNT: '1' });
     const answer = await request(`${behind.url}/api/v4/todos`, {
       headers: { 'x-forwarded-for': '6.6.6.6, 9.9.9.9' },
@@ -242,7 +408,7 @@ describe('sudo', () => {
     ['the query', '?sudo=olu', undefined],
     ['the query by id', '?sudo=8', undefined],
     ['the header, ignoring case', '', 'OLU'],
-  ])('acts as the user of %s, with that user’s rights', async (_, query, header) => {
+  ])('acts as the user of %s, with that user’s permissions', async (_, query, header) => {
     await (await get(query, 'root', header)).body.dump();
     expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, usr: 'olu', adm: false, ext: true, imp: 1 });
   });
@@ -270,7 +436,7 @@ describe('sudo', () => {
     });
   });
 
-  it('is refused in a body as elsewhere, and is none inside of another parameter', async () => {
+  it('is refused in a body as elsewhere, and does not count inside another parameter', async () => {
     const answer = await post('', 'application/json', '{"sudo":"olu"}', 'mina');
     expect([answer.statusCode, await answer.body.json()]).toEqual([
       403,
@@ -286,7 +452,7 @@ describe('sudo', () => {
     }
   });
 
-  it('is not lost between two types of one body, each of which says another thing', async () => {
+  it('is not lost when a body has two content types', async () => {
     const { port } = new URL(gateway.url);
     const types = `Content-Type: ${FORM}\r\nContent-Type: multipart/form-data; boundary=x\r\n`;
     const body = '--x\r\nContent-Disposition: form-data; name="sudo"\r\n\r\nolu\r\n--x--\r\n';
@@ -309,14 +475,14 @@ describe('sudo', () => {
     ['in JSON', () => post('', 'application/json', '{"sudo":8,"title":"sudo","sudo":"olu"}')],
     ['in JSON, one escaped', () => post('', 'application/json', '{"\\u0073udo":8,"sudo":"olu"}')],
     ['in JSON, one in capitals', () => post('', 'application/json', '{"sudo":"olu","SUDO":8}')],
-  ])('is refused when it names two people: %s', async (_, send) => {
+  ])('is refused when it names two users: %s', async (_, send) => {
     const before = estate.collaboration.seen.length;
     const answer = await send();
     expect([answer.statusCode, await answer.body.json()]).toEqual(SEVERAL);
     expect(estate.collaboration.seen).toHaveLength(before);
   });
 
-  it('is not taken back by a blank one', async () => {
+  it('is not cancelled by a blank value', async () => {
     for (const query of ['?sudo=olu&sudo=', '?sudo=olu&sudo', '?sudo=&sudo=olu', '?sudo=olu&SUDO=']) {
       await (await get(query, 'root')).body.dump();
       expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
@@ -325,7 +491,7 @@ describe('sudo', () => {
     expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
   });
 
-  describe('in the body of a read, which no service reads', () => {
+  describe('in the body of a GET, which no service reads', () => {
     const MULTIPART = 'multipart/form-data; boundary=x';
     const read = (body: string | Readable, type: string, token = 'root', query = '', method: 'GET' | 'HEAD' = 'GET') =>
       request(`${gateway.url}/api/v4/todos${query}`, {
@@ -363,7 +529,7 @@ describe('sudo', () => {
       expect(head.statusCode).toBe(400);
     });
 
-    it('counts where no length is stated', async () => {
+    it('counts in a body without a stated length', async () => {
       const form = await read(Readable.from(['su', 'do=olu']), FORM);
       await form.body.dump();
       expect(form.statusCode).toBe(200);
@@ -404,7 +570,7 @@ describe('sudo', () => {
       expect(answer.statusCode).toBe(status);
     });
 
-    it('is refused in a body whose transfer is coded', async () => {
+    it('is refused in a body with a transfer coding', async () => {
       const head = `GET /api/v4/todos HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: root\r\nConnection: close\r\n`;
       const coded = `${head}Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`;
       expect(await RawClient.exchange(Number(new URL(gateway.url).port), coded)).toMatch(/^HTTP\/1\.1 400 /);
@@ -415,12 +581,12 @@ describe('sudo', () => {
       ['is blank in JSON', 'application/json', '{"sudo": " "}'],
       ['means nobody', 'application/json', '{"a":1,"sudo":null}'],
       ['is not there', 'text/plain', 'anything'],
-    ])('is none where it %s', async (_, type, body) => {
+    ])('does not count where it %s', async (_, type, body) => {
       await (await read(body, type)).body.dump();
       expect(estate.collaboration.last.claims).toMatchObject({ sub: 1, imp: null });
     });
 
-    it('is judged after the caller, and not where the query says who', async () => {
+    it('is checked after the caller, and not if the query names the user', async () => {
       const answer = await read('sudo[]=olu', FORM, 'unknown');
       await answer.body.dump();
       expect(answer.statusCode).toBe(401);
@@ -429,7 +595,7 @@ describe('sudo', () => {
     });
   });
 
-  it('names the administrator who impersonates the one that acts', async () => {
+  it('names the administrator who impersonates the acting one', async () => {
     await (await get('?sudo=olu', 'as-root')).body.dump();
     expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, usr: 'olu', adm: false, imp: 5 });
   });

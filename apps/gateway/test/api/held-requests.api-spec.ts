@@ -7,7 +7,7 @@ import { RawClient } from '../support/raw';
 
 const ISSUES = '/api/v4/projects/1/issues';
 const LONG = Buffer.alloc(32 * 1024 * 1024, 32);
-/** Of the connections to a service, for one caller. */
+/** Connections to a service for one caller. */
 const SHARE = 16;
 
 describe('requests that take long', () => {
@@ -28,7 +28,7 @@ describe('requests that take long', () => {
   };
   const head = (verb: string): string => `${verb} ${ISSUES} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: glpat-good\r\n`;
 
-  describe('while their body is on its way', () => {
+  describe('while their body is being sent', () => {
     const begun = async (): Promise<RawClient> => {
       const client = await RawClient.open(gateway.port);
       client.write(`${head('POST')}Transfer-Encoding: chunked\r\n\r\n3\r\n{} \r\n`);
@@ -41,7 +41,7 @@ describe('requests that take long', () => {
       return client.received.split('\r\n')[0]!;
     };
 
-    it('reach their service when nothing changes', async () => {
+    it('reach their service if nothing changes', async () => {
       expect(await answered(await begun())).toBe('HTTP/1.1 200 OK');
       expect(estate.collaboration.last.length).toBe(4);
     });
@@ -49,7 +49,7 @@ describe('requests that take long', () => {
     it.each([
       ['the token is revoked', { outcome: 'revoked' }],
       ['their owner is blocked', { outcome: 'user_refused', reason: 'Your account has been blocked' }],
-      ['their owner is no administrator any more', { outcome: 'valid', holder: aHolder({ scopes: ['api', 'sudo'] }) }],
+      ['their owner is no longer an administrator', { outcome: 'valid', holder: aHolder({ scopes: ['api', 'sudo'] }) }],
       [
         'their owner becomes external',
         { outcome: 'valid', holder: aHolder({ admin: true, external: true, scopes: ['api', 'sudo'] }) },
@@ -62,7 +62,7 @@ describe('requests that take long', () => {
     });
   });
 
-  it('of one caller who reads nothing leave connections to others, and are judged again after they waited', async () => {
+  it('of one caller that reads no answers leave connections to others, and are rechecked after they waited', async () => {
     estate.identityInside.give('glpat-other', aHolder({ user_id: 8, token_id: 80 }));
     estate.collaboration.on(ISSUES, (_, response) => void response.end(LONG));
     const readers = await Promise.all(Array.from({ length: SHARE }, () => RawClient.open(gateway.port)));
@@ -115,7 +115,7 @@ describe('requests that take long', () => {
     },
   );
 
-  it('of bots with one maker share the connections of one caller', async () => {
+  it('of bots with one creator share the connections of one caller', async () => {
     for (let bot = 0; bot <= SHARE; bot += 1)
       estate.identityInside.give(
         `glpat-bot${bot}`,
@@ -133,7 +133,7 @@ describe('requests that take long', () => {
     expect(estate.collaboration.seen.every(({ claims }) => claims.mkr === 7)).toBe(true);
     const last = ask(SHARE);
     await eventually(() => asks() === SHARE + 1);
-    // Somebody else's come by while it waits.
+    // Requests of another user pass while it waits.
     estate.identityInside.give('glpat-other', aHolder({ user_id: 8, token_id: 80 }));
     expect(await todos('glpat-other')).toBe(200);
     expect(estate.collaboration.seen.filter(({ url }) => url === ISSUES)).toHaveLength(SHARE);
@@ -141,7 +141,7 @@ describe('requests that take long', () => {
     expect(new Set(await Promise.all([...asked, last]))).toEqual(new Set([200]));
   });
 
-  it('since the gateway stood still before it wrote them are judged again', async () => {
+  it('are rechecked when the gateway was blocked before it wrote them', async () => {
     const connect = net.connect;
     const service = new URL(estate.collaboration.url).port;
     let hasStood = false;
@@ -149,7 +149,7 @@ describe('requests that take long', () => {
       const socket = connect(options);
       if (hasStood || String((options as net.TcpNetConnectOpts).port) !== service) return socket;
       hasStood = true;
-      // Signed, and not yet written: the token goes while nothing moves.
+      // Signed but not yet written: the token is revoked while the process is blocked.
       estate.identityInside.change('glpat-good', { outcome: 'revoked' } as never, 70);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200);
       return socket;
@@ -163,7 +163,7 @@ describe('requests that take long', () => {
     }
   });
 
-  it('because it was asked for long whom sudo means are judged again', async () => {
+  it('are rechecked when resolving sudo took long', async () => {
     estate.identityInside.sudoUsers.set('kim', {
       id: 9,
       username: 'kim',

@@ -4,7 +4,7 @@ import { countsOutage, Estate, eventually } from '../support/estate';
 import type { Gateway } from '../support/estate';
 
 const REVOKED = { outcome: 'revoked' } as never;
-/** A lease that is over only when something ends it. */
+/** A lease that ends only by a push or a write. */
 const LASTING = { authLeaseMs: 600_000 };
 
 describe('leases of token checks', () => {
@@ -21,7 +21,7 @@ describe('leases of token checks', () => {
     return answer.statusCode;
   };
   const asks = (): number => estate.identityInside.asked.filter((one) => one.digest !== null).length;
-  /** Thirty requests, all of which have come before identity answers the first. */
+  /** Thirty requests that all arrive before identity answers the first. */
   const thirtyAtOnce = async (gateway: Gateway, one: () => Promise<number>): Promise<Set<number>> => {
     let open = (): void => undefined;
     estate.identityInside.gate = new Promise((resolve) => (open = resolve));
@@ -32,7 +32,7 @@ describe('leases of token checks', () => {
     return new Set(await Promise.all(answers));
   };
 
-  it('asks identity once for many requests at once, and not again for the next one', async () => {
+  it('asks identity once for concurrent requests, and not again for the next one', async () => {
     const gateway = await estate.gateway({}, LASTING);
     expect(await thirtyAtOnce(gateway, () => status(gateway))).toEqual(new Set([200]));
     expect(asks()).toBe(1);
@@ -40,7 +40,7 @@ describe('leases of token checks', () => {
     expect(asks()).toBe(1);
   });
 
-  it('asks again when the lease is over', async () => {
+  it('asks again when the lease has expired', async () => {
     const gateway = await estate.gateway();
     await eventually(async () => (await status(gateway)) === 200 && asks() > 1);
   });
@@ -51,18 +51,18 @@ describe('leases of token checks', () => {
     expect(await status(gateway)).toBe(200);
   });
 
-  it('makes a check again whose answer is more than a second old when it comes', async () => {
+  it('repeats a check whose answer is more than a second old when it arrives', async () => {
     const gateway = await estate.gateway();
     estate.identityInside.slowness = 1500;
     const answer = status(gateway);
     await eventually(() => asks() === 1);
     estate.identityInside.slowness = 0;
     expect(await answer).toBe(200);
-    // A slow machine may be late once more.
+    // On a slow machine the repeated answer may be late too.
     expect(asks()).toBeGreaterThan(1);
   });
 
-  it('shares no check that is more than a second old', async () => {
+  it('does not share a check that is more than a second old', async () => {
     const gateway = await estate.gateway();
     estate.identityInside.slowness = 5000;
     const first = status(gateway);
@@ -81,7 +81,7 @@ describe('leases of token checks', () => {
     expect(asks()).toBe(3);
   });
 
-  it('tells identity that a rotation endpoint is asked', async () => {
+  it('sends identity that the endpoint is a rotation', async () => {
     const gateway = await estate.gateway();
     await status(gateway);
     const answer = await request(`${gateway.url}/api/v4/personal_access_tokens/1/rotate`, {
@@ -92,7 +92,7 @@ describe('leases of token checks', () => {
     expect(estate.identityInside.asked.at(-1)).toMatchObject({ rotating: true, ip: '127.0.0.1' });
   });
 
-  it('asks identity once for many rotations of a token at once, and again for one that comes later', async () => {
+  it('asks identity once for concurrent rotations of a token, and again for a later one', async () => {
     const gateway = await estate.gateway();
     const rotate = async (): Promise<number> => {
       const answer = await request(`${gateway.url}/api/v4/personal_access_tokens/self/rotate`, {
@@ -122,7 +122,7 @@ describe('leases of token checks', () => {
     for (const gateway of gateways) await eventually(async () => (await status(gateway)) === 401);
   });
 
-  it('leaves the leases of others alone', async () => {
+  it('keeps the leases of other users', async () => {
     const gateway = await estate.gateway({}, LASTING);
     await status(gateway);
     estate.identityInside.push('token', 12345);
@@ -134,7 +134,7 @@ describe('leases of token checks', () => {
     expect(asks()).toBe(1);
   });
 
-  it('refuses a revoked token within a second also when pushes do not come', async () => {
+  it('refuses a revoked token within a second also without pushes', async () => {
     const gateway = await estate.gateway();
     expect(await status(gateway)).toBe(200);
     estate.identityInside.isSilent = true;
@@ -143,12 +143,12 @@ describe('leases of token checks', () => {
     for (let found = 200; found !== 401;) {
       const askedAt = Date.now();
       found = await status(gateway);
-      // However long an answer takes: who asked more than a second after the change is not let in.
+      // However long an answer takes, a request sent more than a second after the change is refused.
       if (found !== 401) expect([found, askedAt - changedAt < 1000]).toEqual([200, true]);
     }
   });
 
-  it('refuses at once, before any push, what a write through this gateway revoked', async () => {
+  it('refuses a token at once, before any push, if a write through this gateway revoked it', async () => {
     const gateway = await estate.gateway();
     expect(await status(gateway)).toBe(200);
     estate.identityInside.isSilent = true;
@@ -166,7 +166,7 @@ describe('leases of token checks', () => {
     expect(await status(gateway)).toBe(401);
   });
 
-  it('refuses at once, before any push, the family of a revoked token that a rotation endpoint was shown', async () => {
+  it('refuses the family of a revoked token at once, before any push, when a rotation endpoint gets it', async () => {
     const gateway = await estate.gateway();
     estate.identityInside.change('glpat-old', REVOKED, 69);
     expect(await status(gateway)).toBe(200);
@@ -194,7 +194,7 @@ describe('leases of token checks', () => {
     expect(estate.collaboration.last.claims.ver).toBe(5000);
   });
 
-  it('takes no version from other services', async () => {
+  it('ignores versions from other services', async () => {
     const gateway = await estate.gateway();
     estate.collaboration.on('/api/v4/todos', (_, response) => {
       response.writeHead(200, { 'x-rookery-directory-version': '9000' }).end('[]');
@@ -204,7 +204,7 @@ describe('leases of token checks', () => {
     expect(estate.collaboration.last.claims.ver).toBe(100);
   });
 
-  it('forgets every lease when the log begins anew', async () => {
+  it('drops every lease when the log starts over', async () => {
     const gateway = await estate.gateway({}, LASTING);
     await status(gateway);
     estate.identityInside.epoch = 'e2';
@@ -220,7 +220,7 @@ describe('leases of token checks', () => {
 });
 
 describe('identity away', () => {
-  /** The deadline is a second; the bound is far from how long identity stays away here. Units: milliseconds. */
+  /** The deadline is a second; identity is away here for much longer than this bound. Units: milliseconds. */
   const IN_TIME_MS = 10_000;
   let estate: Estate;
   let gateway: Gateway;
@@ -232,7 +232,7 @@ describe('identity away', () => {
   afterEach(() => estate.stop());
   const get = (headers: Record<string, string>) => request(`${gateway.url}/api/v4/todos`, { headers });
 
-  it('refuses signed-in callers with 503 in time once the lease is over, and recovers', async () => {
+  it('answers signed-in callers 503 in time once the lease has expired, and recovers', async () => {
     const headers = { 'private-token': 'glpat-good' };
     await (await get(headers)).body.dump();
     await estate.identityInside.stop();

@@ -18,7 +18,7 @@ describe('limits', () => {
   });
   afterEach(() => estate.stop());
 
-  it('tells the rate, and refuses what is beyond it as plain text', async () => {
+  it('reports the rate, and refuses requests beyond it as plain text', async () => {
     const gateway = await estate.gateway({ RATE_LIMITS: 'on', GATEWAY_RATE_USER_PER_MINUTE_COUNT: '2' });
     const mine = { 'private-token': 'glpat-good' };
     const first = await get(gateway, '/api/v4/todos', mine);
@@ -34,8 +34,8 @@ describe('limits', () => {
     expect(first.headers['retry-after']).toBeUndefined();
     await get(gateway, '/api/v4/todos', mine);
     const third = await get(gateway, '/api/v4/todos', mine);
-    const told = 'The limit throttle_authenticated_api is 2 a minute, set by GATEWAY_RATE_USER_PER_MINUTE_COUNT.';
-    expect(third).toMatchObject({ status: 429, body: `Retry later\n${told}\n` });
+    const limitText = 'The limit throttle_authenticated_api is 2 a minute, set by GATEWAY_RATE_USER_PER_MINUTE_COUNT.';
+    expect(third).toMatchObject({ status: 429, body: `Retry later\n${limitText}\n` });
     expect(third.headers).toMatchObject({ 'content-type': 'text/plain', 'ratelimit-remaining': '0' });
     expect(Number(third.headers['retry-after'])).toBeGreaterThan(50);
     expect(third.headers['ratelimit-resettime']).toMatch(/GMT$/);
@@ -43,7 +43,7 @@ describe('limits', () => {
     expect((await get(gateway, '/api/v4/todos')).headers['ratelimit-name']).toBe('throttle_unauthenticated_api');
   });
 
-  it('counts what bots send for whoever made them', async () => {
+  it('counts requests of bots against the user who created them', async () => {
     estate.identityInside.give('glpat-bot', aHolder({ user_id: 9, token_id: 90, bot: true, maker_id: 7 }));
     estate.identityInside.give('glpat-maker', aHolder({ user_id: 7, token_id: 70 }));
     const gateway = await estate.gateway({ RATE_LIMITS: 'on', GATEWAY_RATE_USER_PER_MINUTE_COUNT: '2' });
@@ -53,7 +53,7 @@ describe('limits', () => {
     expect(statuses).toEqual([200, 200, 429, 200]);
   });
 
-  it('leaves the word to the service whose limit it was', async () => {
+  it('keeps the headers of a limit of the service', async () => {
     const gateway = await estate.gateway({ RATE_LIMITS: 'on' });
     estate.collaboration.on('/api/v4/todos', (_, response) => {
       response.writeHead(429, ['ratelimit-name', 'pins', 'ratelimit-limit', '3', 'retry-after', '7']).end('{}');
@@ -63,7 +63,7 @@ describe('limits', () => {
     expect(headers['ratelimit-observed']).toBeUndefined();
   });
 
-  it('tells of the limit of which less is left, be it its own or that of the service', async () => {
+  it('reports the tighter limit, its own or that of the service', async () => {
     const gateway = await estate.gateway({ RATE_LIMITS: 'on', GATEWAY_RATE_ADDRESS_PER_MINUTE_COUNT: '4' });
     estate.collaboration.on('/api/v4/todos', (_, response) => {
       const head = [
@@ -78,20 +78,20 @@ describe('limits', () => {
       ];
       response.writeHead(200, head).end('[]');
     });
-    const told = [];
+    const reported = [];
     for (let index = 0; index < 3; index += 1) {
       const { headers } = await get(gateway, '/api/v4/todos');
-      told.push([headers['ratelimit-name'], headers['ratelimit-limit'], headers['ratelimit-remaining']]);
+      reported.push([headers['ratelimit-name'], headers['ratelimit-limit'], headers['ratelimit-remaining']]);
     }
     const ours = 'throttle_unauthenticated_api';
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['pins', '3', '2'],
       ['pins', '3', '2'],
       [ours, '4', '1'],
     ]);
   });
 
-  it('gives each replica its part', async () => {
+  it('gives each replica its share', async () => {
     const gateway = await estate.gateway({
       RATE_LIMITS: 'on',
       GATEWAY_RATE_ADDRESS_PER_MINUTE_COUNT: '10',
@@ -100,12 +100,12 @@ describe('limits', () => {
     expect((await get(gateway, '/api/v4/todos')).headers['ratelimit-limit']).toBe('2');
   });
 
-  it('says nothing of rates when they are off', async () => {
+  it('sends no rate headers when limits are off', async () => {
     const gateway = await estate.gateway();
     expect((await get(gateway, '/api/v4/todos')).headers['ratelimit-limit']).toBeUndefined();
   });
 
-  describe('of an address that guesses', () => {
+  describe('of an address that guesses credentials', () => {
     const guess = (gateway: Gateway, secret: string) => get(gateway, '/api/v4/todos', { 'private-token': secret });
     const guessing = async (env: Readonly<Record<string, string>> = {}): Promise<Gateway> => {
       const limits = { RATE_LIMITS: 'on', GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT: '3' };
@@ -122,12 +122,12 @@ describe('limits', () => {
       return gateway;
     };
 
-    it('unknown credentials are told of the limit, and good ones are let in, new ones too', async () => {
+    it('refuse unknown credentials with the limit, and admit valid ones, new ones too', async () => {
       const gateway = await guessing();
       const fourth = await guess(gateway, 'guess4');
-      const told =
+      const limitText =
         'The limit throttle_unknown_credentials is 3 a minute, set by GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT.';
-      expect(fourth).toMatchObject({ status: 429, body: `Retry later\n${told}\n` });
+      expect(fourth).toMatchObject({ status: 429, body: `Retry later\n${limitText}\n` });
       expect(fourth.headers).toMatchObject({ 'ratelimit-remaining': '0' });
       expect(Number(fourth.headers['retry-after'])).toBeGreaterThan(0);
       const job = await get(gateway, '/api/v4/todos', { 'job-token': 'guess5' });
@@ -138,7 +138,7 @@ describe('limits', () => {
       expect((await guess(gateway, 'guess6')).status).toBe(429);
     });
 
-    it('identity is asked two questions at once, and who was good a moment ago does not wait for them', async () => {
+    it('check two credentials at a time, and do not delay one that was valid a moment ago', async () => {
       const gateway = await guessing({ GATEWAY_AUTH_LEASE_MS: '1' });
       expect((await guess(gateway, 'glpat-good')).status).toBe(200);
       let open = (): void => undefined;
@@ -196,7 +196,7 @@ describe('limits', () => {
     await eventually(async () => (await get(gateway, '/api/v4/todos')).status === 200);
   });
 
-  it('takes nothing off the load for clients that left while they waited', async () => {
+  it('does not count clients that left while they waited', async () => {
     const few = { GATEWAY_IN_FLIGHT_COUNT: '10', GATEWAY_UPSTREAM_CONNECTIONS_COUNT: '7' };
     const gateway = await estate.gateway(few);
     const held: (() => void)[] = [];
@@ -219,7 +219,23 @@ describe('limits', () => {
     expect(unknown.status).toBe(503);
   });
 
-  it('begins requests that a connection sends ahead one after the other, so that none is counted once it is gone', async () => {
+  it('does not count uploads without a first byte as load', async () => {
+    const gateway = await estate.gateway({ GATEWAY_IN_FLIGHT_COUNT: '10' });
+    const inFlight = async () => /^rookery_gateway_in_flight (.*)$/m.exec((await gateway.metrics.text()).body)![1];
+    const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.open(gateway.port)));
+    for (const [count, client] of clients.entries()) {
+      client.write('PUT /api/v4/projects/1/packages/maven/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n');
+      await eventually(async () => (await inFlight()) === String(1 + count));
+    }
+    expect((await get(gateway, '/api/v4/todos')).status).toBe(200);
+    for (const client of clients.slice(1)) client.write('x');
+    await eventually(() => clients.slice(1).every(({ received }) => received.startsWith('HTTP/1.1 200 ')));
+    for (const { socket } of clients) socket.destroy();
+    await eventually(async () => (await inFlight()) === '0');
+    expect((await get(gateway, '/api/v4/todos')).status).toBe(200);
+  });
+
+  it('begins pipelined requests one after the other, so that none is counted after its connection closed', async () => {
     const gateway = await estate.gateway();
     const inFlight = async () => /^rookery_gateway_in_flight (.*)$/m.exec((await gateway.metrics.text()).body)![1];
     const held: (() => void)[] = [];
@@ -243,7 +259,7 @@ describe('limits', () => {
     for (const release of held.slice(1)) release();
   });
 
-  it('takes a refused request for no load, though its client goes on sending', async () => {
+  it('does not count a refused request as load, though its client continues sending', async () => {
     const gateway = await estate.gateway();
     const client = await RawClient.open(gateway.port);
     client.write('POST /api/v4/user/nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n');
@@ -255,7 +271,7 @@ describe('limits', () => {
     expect(await inFlight()).toBe('0');
   });
 
-  it('takes so many connections of one address', async () => {
+  it('limits connections of one address', async () => {
     const gateway = await estate.gateway({ GATEWAY_SOCKETS_PER_ADDRESS_COUNT: '2' });
     const open = () => RawClient.open(gateway.port);
     const clients = [await open(), await open(), await open(), await open()];
@@ -285,7 +301,7 @@ describe('limits', () => {
     for (const client of clients) client.socket.destroy();
   });
 
-  it('finishes what is in flight when it is told to stop', async () => {
+  it('finishes requests in flight when it stops', async () => {
     const gateway = await estate.gateway();
     let release = (): void => undefined;
     estate.collaboration.on('/api/v4/todos', (_, response) => (release = () => response.end('[]')));

@@ -48,7 +48,7 @@ describe('the gateway’s own routes', () => {
     expect(await get('/-/health/live')).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 
-  it('is ready when all services are, and names those that are not', async () => {
+  it('is ready when all services are, and names services that are not', async () => {
     await eventually(isReady);
     expect(await get('/-/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
     notReady = 'package';
@@ -62,38 +62,41 @@ describe('the gateway’s own routes', () => {
     await eventually(isReady);
   });
 
-  it('needs no credential for health, not even a good one', async () => {
+  it('ignores credentials for health checks, valid or not', async () => {
     expect((await get('/-/health/live', 'nobody')).status).toBe(200);
   });
 
-  it.each(['/api/v4/version', '/api/v4/metadata', '/api/v4//version/'])('tells %s to those signed in', async (path) => {
-    const answer = await get(path, 'reader');
-    expect(answer.headers['content-type']).toBe('application/json');
-    expect(answer.headers['x-request-id']).toMatch(/./);
-    expect(answer.headers['cache-control']).toBe('max-age=0, private, must-revalidate');
-    expect(answer.body).toMatchObject({
-      version: expect.stringMatching(/^\d+\.\d+\.\d+-ee$/),
-      revision: 'development',
-    });
-    expect(await get(path)).toMatchObject({ status: 401, body: { message: '401 Unauthorized' } });
-    expect(await get(path, 'rotator')).toMatchObject({
-      status: 403,
-      body: { error: 'insufficient_scope', scope: 'api read_api read_user' },
-    });
-  });
+  it.each(['/api/v4/version', '/api/v4/metadata', '/api/v4//version/'])(
+    'returns %s to signed-in callers',
+    async (path) => {
+      const answer = await get(path, 'reader');
+      expect(answer.headers['content-type']).toBe('application/json');
+      expect(answer.headers['x-request-id']).toMatch(/./);
+      expect(answer.headers['cache-control']).toBe('max-age=0, private, must-revalidate');
+      expect(answer.body).toMatchObject({
+        version: expect.stringMatching(/^\d+\.\d+\.\d+-ee$/),
+        revision: 'development',
+      });
+      expect(await get(path)).toMatchObject({ status: 401, body: { message: '401 Unauthorized' } });
+      expect(await get(path, 'rotator')).toMatchObject({
+        status: 403,
+        body: { error: 'insufficient_scope', scope: 'api read_api read_user' },
+      });
+    },
+  );
 
-  it('says in the metadata that there is no agent server', async () => {
+  it('reports no agent server in the metadata', async () => {
     const { body } = await get('/api/v4/metadata', 'reader');
     expect(body).toMatchObject({ enterprise: true, kas: { enabled: false, externalUrl: null, version: null } });
   });
 
-  it('serves the merged document to everybody', async () => {
+  it('serves the merged document to anonymous callers', async () => {
     const { status, body } = await get('/api/v4/openapi.json');
     expect(status).toBe(200);
     expect(body).toMatchObject({ openapi: '3.1.0', paths: { '/api/v4/version': { get: {} } } });
   });
 
-  it('counts what it does', async () => {
+  it('counts its requests', async () => {
     await get('/api/v4/nothing').catch(() => undefined);
     const { body } = await gateway.metrics.text();
     expect(body).toMatch(/rookery_gateway_requests_total\{service="gateway",status="200"\} \d+/);

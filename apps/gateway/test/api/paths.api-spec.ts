@@ -7,14 +7,17 @@ import { Estate, routes } from '../support/estate';
 import type { Gateway } from '../support/estate';
 import { RawClient } from '../support/raw';
 
-/** The same paths in each run; another seed and more runs look further. */
+/** The same random paths in each run; another seed and more runs cover more. */
 const RUNS = Number(process.env['GATEWAY_PATH_RUNS'] ?? 5000);
 const SEED = Number(process.env['GATEWAY_PATH_SEED'] ?? 1);
 
-/** What a service makes of a path: its router decodes, once. */
+/** Fastify has no wildcards at the root; services and gateway match those by the same file. */
+const FIXED = Object.entries(routes).filter(([template]) => !template.startsWith('/*'));
+
+/** A service's router, which decodes a path once. */
 function service(): FastifyInstance {
   const app = Fastify({ routerOptions: { maxParamLength: 10_000 } });
-  for (const [template, methods] of Object.entries(routes)) {
+  for (const [template, methods] of FIXED) {
     for (const method of Object.keys(methods)) {
       const path = template.replace(/\{(\w+)\*\}/, '*').replace(/\{(\w+)\}/g, ':$1');
       app.route({
@@ -41,7 +44,7 @@ const segment = fc.oneof(
   odd,
 );
 const known = fc
-  .constantFrom(...Object.keys(routes))
+  .constantFrom(...FIXED.map(([template]) => template))
   .chain((template) =>
     fc.tuple(...template.split('/').map((part) => (part.startsWith('{') ? segment : fc.constant(part)))),
   )
@@ -50,7 +53,7 @@ const loose = fc.array(segment, { maxLength: 8 }).map((parts) => `/api/v4/${part
 const method = fc.constantFrom('GET', 'PUT', 'POST', 'DELETE');
 
 describe('paths', () => {
-  it('are read alike by the gateway’s router and by the service’s', async () => {
+  it('match the same template in the gateway’s router and in the service’s', async () => {
     const app = service();
     await app.ready();
     const table = new RouteTable(routes);

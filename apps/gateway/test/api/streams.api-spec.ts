@@ -14,7 +14,7 @@ import type { seen } from '../support/streams/streams.module';
 
 const GIB = 1024 * MIB;
 const GROWTH = 32 * MIB;
-/** What may lie between a producer and a consumer that does not read: buffers of two hops and of the kernel. */
+/** The most bytes between a producer and a consumer that does not read: buffers of two hops and of the kernel. */
 const IN_BETWEEN = 64 * MIB;
 const BLOB = '/api/v4/projects/1/packages/blobs/dir/a%20b.bin';
 const TOKEN = { 'private-token': 'glpat-good' };
@@ -22,7 +22,7 @@ const PIECE = Buffer.alloc(64 * 1024, 'rookery ');
 
 type Seen = typeof seen;
 
-/** Bytes that are made as they are read, and how many were. */
+/** A stream that generates bytes as they are read, and counts them. */
 class Producer extends Readable {
   made = 0;
   constructor(private readonly total: number) {
@@ -87,14 +87,14 @@ describe('streams through a gateway and a service in processes of their own', ()
     await pipeline(answer.body, new Writable({ write: (chunk: Buffer, _, done) => done(void (got += chunk.length)) }));
     return got;
   };
-  /** Resolves with a value once it has stayed the same over several looks. */
+  /** Resolves with a value once it was the same at 40 consecutive reads. */
   const settled = async (value: () => number | Promise<number>): Promise<number> => {
-    let [last, looks] = [-1, 0];
+    let [last, repeats] = [-1, 0];
     await eventually(async () => {
       const now = await value();
-      looks = now === last ? looks + 1 : 0;
+      repeats = now === last ? repeats + 1 : 0;
       last = now;
-      return looks === 40;
+      return repeats === 40;
     });
     return last;
   };
@@ -120,7 +120,7 @@ describe('streams through a gateway and a service in processes of their own', ()
   };
 
   describe('of 1 GB', () => {
-    it('go up in little memory, with size and digest', async () => {
+    it('are uploaded in little memory, with size and digest', async () => {
       await upload(BLOB, 128 * MIB);
       await expectLittleGrowth(async () => {
         const { status, body } = await upload(BLOB, GIB);
@@ -128,7 +128,7 @@ describe('streams through a gateway and a service in processes of their own', ()
       });
     });
 
-    it('come down in little memory', async () => {
+    it('are downloaded in little memory', async () => {
       await download(128 * MIB);
       await expectLittleGrowth(async () => expect(await download(GIB)).toBe(GIB));
     });
@@ -164,7 +164,7 @@ describe('streams through a gateway and a service in processes of their own', ()
     });
   });
 
-  describe('whose client is gone', () => {
+  describe('whose client disconnects', () => {
     it.each([
       ['with a length', { 'content-length': String(GIB) }],
       ['in chunks', {}],
@@ -177,11 +177,11 @@ describe('streams through a gateway and a service in processes of their own', ()
       await eventually(async () => (await reports()).consumed > consumed);
       sent.destroy();
       await eventually(async () => (await reports()).failures.length > failures);
-      expect((await reports()).failures.slice(failures)).toEqual(['UploadCut']);
+      expect((await reports()).failures.slice(failures)).toEqual(['UploadAborted']);
       await eventually(async () => (await service.facts()).sockets <= before.sockets);
     });
 
-    it('close what the service reads from, without a socket left', async () => {
+    it('close the source in the service, without a socket left', async () => {
       const before = await service.facts();
       const failures = (await reports()).failures.length;
       const sent = open('GET', `${BLOB}?bytes=${GIB}`);
@@ -209,25 +209,33 @@ describe('streams through a gateway and a service in processes of their own', ()
       expect((await reports()).consumed).toBe(consumed);
     });
 
-    it('are refused while they come, and the connection is closed', async () => {
+    it('are refused while they arrive, and the connection is closed', async () => {
       const failures = (await reports()).failures.length;
       const sent = open('PUT', SMALL, OCTETS);
       void pipeline(new Producer(64 * MIB), sent).catch(() => undefined);
       const answer = await answered(sent);
       expect([answer.statusCode, answer.headers.connection]).toEqual([413, 'close']);
       await new Promise((resolve) => sent.once('close', resolve));
-      // The gateway counts too, and cuts the service off.
+      // The gateway counts too, and ends the service's request.
       await eventually(async () => (await reports()).failures.length > failures);
     });
 
     it('are refused by their type', async () => {
       const sent = open('PUT', SMALL, { 'content-type': 'text/plain', 'content-length': '3' });
       sent.end('abc');
-      expect((await answered(sent)).statusCode).toBe(415);
+      const { statusCode, statusMessage } = await answered(sent);
+      expect([statusCode, statusMessage]).toEqual([415, "The provided content-type 'text/plain' is not supported."]);
+    });
+
+    it('have the usual reason phrase where the endpoint does not ask for another', async () => {
+      const sent = open('PUT', BLOB, { ...TOKEN, 'content-encoding': 'br', 'content-length': '3' });
+      sent.end('abc');
+      const { statusCode, statusMessage } = await answered(sent);
+      expect([statusCode, statusMessage]).toEqual([415, 'Unsupported Media Type']);
     });
   });
 
-  describe('whose client waits for a go-ahead', () => {
+  describe('whose client waits for 100 Continue', () => {
     const ask = async (path: string, headers: Record<string, string>): Promise<RawClient> => {
       const lines = Object.entries({ Host: 'x', Expect: '100-continue', ...headers }).map((one) => one.join(': '));
       const client = await RawClient.open(gateway.port);
@@ -237,7 +245,7 @@ describe('streams through a gateway and a service in processes of their own', ()
     };
     const length = { 'Content-Length': '10' };
 
-    it('are told to go on once the service allows it', async () => {
+    it('get 100 Continue once the service allows it', async () => {
       const client = await ask(BLOB, { ...length, 'PRIVATE-TOKEN': 'glpat-good' });
       expect(client.received).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
       client.write('0123456789');
@@ -267,12 +275,27 @@ describe('streams through a gateway and a service in processes of their own', ()
     });
   });
 
-  describe('that are answered', () => {
+  it.each(['x-rookery-admission', 'X-Rookery-Admission', 'x-rookery-look', 'x-rookery-context', 'x-rookery-wait-ms'])(
+    'are not changed by the header %s of a client',
+    async (name) => {
+      for (const more of [{}, { connection: `close, ${name}` }]) {
+        const sent = open('PUT', BLOB, { [name]: '1', 'content-length': '3', ...more });
+        sent.end('abc');
+        const answer = await answered(sent);
+        const [body] = (await answer.toArray()) as Buffer[];
+        expect([answer.statusCode, (JSON.parse(body!.toString()) as { size: number }).size]).toEqual([200, 3]);
+      }
+      const looked = await request(url(`${BLOB}?bytes=10`), { headers: { ...TOKEN, [name]: '1' } });
+      expect([looked.statusCode, (await looked.body.text()).length]).toEqual([200, 10]);
+    },
+  );
+
+  describe('that are downloaded', () => {
     const get = (headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
       request(url(`${BLOB}?bytes=100000`), { method, headers: { ...TOKEN, ...headers } });
     const modified = 'Fri, 02 Jan 2026 03:04:05 GMT';
 
-    it('to HEAD with their head alone, and nothing is opened', async () => {
+    it('answer HEAD without opening the stream', async () => {
       const { opened } = await reports();
       const answer = await get({ range: 'bytes=0-9' }, 'HEAD');
       expect([answer.statusCode, await answer.body.text()]).toEqual([200, '']);
@@ -297,7 +320,7 @@ describe('streams through a gateway and a service in processes of their own', ()
       ['bytes=0-1,5-9', 200, 100_000, undefined],
       ['lines=0-9', 200, 100_000, undefined],
       ['bytes=x', 200, 100_000, undefined],
-    ])('in parts: %s', async (range, status, length, content) => {
+    ])('return ranges: %s', async (range, status, length, content) => {
       const answer = await get({ range });
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       expect([answer.statusCode, answer.headers['content-range']]).toEqual([status, content]);
@@ -316,7 +339,7 @@ describe('streams through a gateway and a service in processes of their own', ()
       [{ 'if-range': 'W/"v100000"' }, 200],
       [{ 'if-range': modified }, 206],
       [{ 'if-range': 'Fri, 02 Jan 2026 03:04:04 GMT' }, 200],
-    ])('in parts only of what the client has a part of: %j', async (headers, status) => {
+    ])('return a range only if the version matches: %j', async (headers, status) => {
       const answer = await get({ range: 'bytes=0-9', ...headers });
       await answer.body.dump();
       expect(answer.statusCode).toBe(status);
@@ -329,7 +352,7 @@ describe('streams through a gateway and a service in processes of their own', ()
       [{ 'if-match': '"other"' }, 412],
       [{ 'if-unmodified-since': 'Fri, 02 Jan 2026 03:04:04 GMT', range: 'bytes=0-9' }, 412],
       [{ 'if-unmodified-since': modified, range: 'bytes=0-9' }, 206],
-    ])('as conditions say: %j', async (headers, status) => {
+    ])('follow conditional headers: %j', async (headers, status) => {
       const { opened } = await reports();
       const answer = await get(headers);
       await answer.body.dump();
@@ -357,7 +380,7 @@ describe('streams through a gateway and a service in processes of their own', ()
     });
 
     it.each([
-      // A path of digits is no id.
+      // A path of digits is not an id.
       ['/1.git/info/refs', 404],
       ['/group/other.git/info/refs', 404],
       ['/.git/info/refs', 404],
@@ -376,11 +399,11 @@ describe('streams through a gateway and a service in processes of their own', ()
       expect(await raw(path)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     });
 
-    it('never take the place of fixed routes', async () => {
+    it('never match paths of fixed routes', async () => {
       expect(await raw('/api/v4/projects/1/packages/plain')).toContain('"plain":true');
     });
 
-    it('take bodies, also inflated', async () => {
+    it('accept bodies, also compressed', async () => {
       const type = { 'content-type': 'application/x-git-upload-pack-request' };
       const post = async (body: Buffer, headers: Record<string, string> = {}): Promise<[number, unknown]> => {
         const all = { ...TOKEN, ...type, ...headers };
@@ -398,7 +421,22 @@ describe('streams through a gateway and a service in processes of their own', ()
     });
   });
 
-  it('that move are finished while the gateway stops', async () => {
+  it('that are inflated do not end before the last byte is sent', async () => {
+    const type = 'application/x-git-upload-pack-request';
+    const headers = { 'content-type': type, 'content-encoding': 'gzip', 'content-length': '1000' };
+    const sent = open('POST', '/a/b.git/git-upload-pack', headers);
+    const answer = answered(sent);
+    sent.write(gzipSync(Buffer.alloc(100)));
+    // The first chunk leaves the gateway when the third is there.
+    for (let zeros = 0; zeros < 3; zeros += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      sent.write(Buffer.alloc(10));
+    }
+    expect((await answer).statusCode).toBe(400);
+    sent.destroy();
+  });
+
+  it('with progress are finished while the gateway stops', async () => {
     const stopping = await startGateway();
     await service.ask('close');
     const { consumed } = await reports();

@@ -6,7 +6,7 @@ import type { Gateway } from '../support/estate';
 import { aHolder } from '../support/fake-identity';
 
 /**
- * What the gateway answers itself, with every scope there is, against the table of scopes.
+ * Compares the gateway's own routes, called with every scope, with the table of scopes.
  * Source: reference identity-and-import 4.3.
  */
 describe('the gateway’s own routes', () => {
@@ -27,7 +27,7 @@ describe('the gateway’s own routes', () => {
     return { status: answer.statusCode, body: text === '' ? null : (JSON.parse(text) as Record<string, unknown>) };
   };
 
-  it.each(Object.keys(aboutDocument.paths ?? {}))('GET %s wants the scopes of the table', async (path) => {
+  it.each(Object.keys(aboutDocument.paths ?? {}))('GET %s requires the scopes of the table', async (path) => {
     const opening = scopesOpening('GET', path.startsWith('/api/v4/') ? path.slice(7) : `/${path}`);
     for (const scope of Object.keys(TOKEN_SCOPES)) {
       const { status, body } = await ask('GET', path, scope);

@@ -11,11 +11,11 @@ const MIB = 1024 * 1024;
 const NOTES = '/api/v4/projects/1/issues/1/notes';
 const ISSUES = '/api/v4/projects/1/issues';
 const FILE = '/api/v4/projects/1/packages/generic/a/1.0/f.bin';
-/** Bytes of buffers that somebody still holds. */
+/** Bytes of buffers that are still referenced. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  // The second one waits for what the first has only begun to free.
+  // The second collection waits until the first has freed its buffers.
   collect();
   collect();
   return process.memoryUsage().arrayBuffers;
@@ -25,7 +25,7 @@ const TOO_LARGE = { message: '413 Request Entity Too Large' };
 describe('transport', () => {
   const estate = new Estate();
   let gateway: Gateway;
-  /** For slow peers alone: on a busy machine any may be as slow. */
+  /** Only for tests of slow peers: on a busy machine any client may be that slow. */
   let impatient: Gateway;
   beforeAll(async () => {
     await estate.start();
@@ -47,7 +47,7 @@ describe('transport', () => {
       text.replaceAll('\n', '\r\n').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
     );
 
-  it('carries the headers that every answer has', async () => {
+  it('sends the common headers with every answer', async () => {
     const answer = await request(`${gateway.url}/api/v4/todos`);
     await answer.body.dump();
     expect(answer.headers).toMatchObject({
@@ -61,7 +61,7 @@ describe('transport', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('says of a refusal only roughly what it took, so that hidden and missing things look alike', async () => {
+  it('rounds the duration of a refusal, so that hidden and missing resources look alike', async () => {
     const hidden = '/api/v4/projects/404/issues';
     estate.collaboration.on(hidden, (_, response) => response.writeHead(404).end('{}'));
     const refused = ['/api/v4/nowhere', '/api/v4/personal_access_tokens/self', hidden].map(
@@ -84,7 +84,7 @@ describe('transport', () => {
     expect(estate.collaboration.last.method).toBe('GET');
   });
 
-  it('carries pictures, which lie outside of the API, with their versions and caches', async () => {
+  it('serves avatars, which are outside of the API, with their ETags and cache headers', async () => {
     const path = '/uploads/-/system/user/avatar/7/my.face_1+2.tar.png';
     const headers = {
       'content-type': 'image/png',
@@ -115,7 +115,7 @@ describe('transport', () => {
     }
   });
 
-  it('does not read a long answer to its end for HEAD', async () => {
+  it('does not read a long answer to HEAD to its end', async () => {
     estate.package.on(FILE, (_, response) => {
       response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': 50 * MIB });
       response.write(Buffer.alloc(MIB));
@@ -125,7 +125,7 @@ describe('transport', () => {
     await eventually(() => estate.package.abortsOf(FILE) === 1);
   });
 
-  it('answers pre-flights and names the methods', async () => {
+  it('answers preflight requests and names the methods', async () => {
     const headers = {
       origin: 'https://app.example',
       'access-control-request-method': 'POST',
@@ -189,7 +189,7 @@ describe('transport', () => {
       expect(await answer.body.json()).toEqual(TOO_LARGE);
     });
 
-    it('says 413 before the body is sent when the client waits for a go-ahead', async () => {
+    it('answers 413 before the body is sent when the client waits for 100 Continue', async () => {
       const head = `POST ${ISSUES} HTTP/1.1\nHost: x\nContent-Type: application/json\nExpect: 100-continue\n`;
       const answer = await raw(`${head}Content-Length: ${MIB + 1}\n\n`);
       expect(answer).toMatch(/^HTTP\/1.1 413/);
@@ -199,7 +199,7 @@ describe('transport', () => {
     it.each([
       ['small', 20],
       ['streamed', 100_000],
-    ])('gives the go-ahead for a %s body and hands it on without the header', async (_, length) => {
+    ])('sends 100 Continue for a %s body and forwards it without the header', async (_, length) => {
       const client = await RawClient.open(gateway.port);
       client.write(`POST ${ISSUES} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`);
       await eventually(() => client.received.includes('HTTP/1.1 100 Continue\r\n\r\n'));
@@ -210,7 +210,7 @@ describe('transport', () => {
       client.socket.destroy();
     });
 
-    it('takes JSON types without a body, as some clients send them', async () => {
+    it('accepts JSON content types without a body, as some clients send them', async () => {
       for (const method of ['GET', 'HEAD', 'DELETE'] as const) {
         const answer = await request(`${gateway.url}${NOTES}/5`, {
           method,
@@ -224,7 +224,7 @@ describe('transport', () => {
       expect(estate.collaboration.last).toMatchObject({ method: 'DELETE', length: 7 });
     });
 
-    it('cuts a peer that sends its headers slowly', async () => {
+    it('disconnects a client that sends its headers slowly', async () => {
       const client = await RawClient.open(impatient.port);
       client.write('GET /api/v4/todos HTTP/1.1\r\nHost: x\r\nX-Slow: ');
       await eventually(() => client.isClosed);
@@ -234,7 +234,7 @@ describe('transport', () => {
     it.each([
       ['small', 50],
       ['streamed', 900_000],
-    ])('cuts a peer that sends a %s body slowly', async (_, length) => {
+    ])('disconnects a client that sends a %s body slowly', async (_, length) => {
       const client = await RawClient.open(impatient.port);
       client.write(`POST ${ISSUES} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\nx`);
       await eventually(() => client.received.startsWith('HTTP/1.1 408'));
@@ -304,7 +304,7 @@ describe('transport', () => {
       await eventually(() => estate.collaboration.abortsOf('/api/v4/projects/8/issues') === 1);
     });
 
-    it('gives up a service that does not answer in time', async () => {
+    it('answers 504 for a service that does not answer in time', async () => {
       estate.collaboration.on('/api/v4/projects/1/slow', () => undefined);
       const answer = await request(`${gateway.url}/api/v4/projects/1/slow`);
       expect(answer.statusCode).toBe(504);
@@ -313,7 +313,7 @@ describe('transport', () => {
       await eventually(() => estate.collaboration.abortsOf('/api/v4/projects/1/slow') === 1);
     });
 
-    it('breaks the answer off when the service breaks off', async () => {
+    it('aborts the answer when the service aborts it', async () => {
       estate.collaboration.on('/api/v4/projects/7/issues', (_, response) => {
         response.writeHead(200, { 'content-length': 1000 });
         response.write('x'.repeat(10), () => response.destroy());
@@ -322,7 +322,7 @@ describe('transport', () => {
       await expect(answer.body.text()).rejects.toThrow();
     });
 
-    it('says 502 when the service breaks off before its answer, and asks again for reads only', async () => {
+    it('answers 502 when the service disconnects before its answer, and retries only reads', async () => {
       let count = 0;
       estate.collaboration.on('/api/v4/projects/6/issues', (incoming, response) => {
         count += 1;
@@ -358,7 +358,7 @@ describe('transport', () => {
     });
   });
 
-  describe('what the parser and the head check refuse', () => {
+  describe('refusals by the parser and the header check', () => {
     it.each([
       ['more than 100 headers', `GET /api/v4/todos HTTP/1.1\nHost: x\n${'A: b\n'.repeat(101)}\n`, 431],
       ['headers of more than 16 KiB', `GET /api/v4/todos HTTP/1.1\nHost: x\nA: ${'b'.repeat(17_000)}\n\n`, 431],
@@ -378,7 +378,7 @@ describe('transport', () => {
       expect(answer.toLowerCase()).toContain('content-type: application/json');
     });
 
-    it('takes a query of nearly 16 KiB', async () => {
+    it('accepts a query of nearly 16 KiB', async () => {
       const answer = await request(`${gateway.url}/api/v4/todos?a=${'b'.repeat(16_000)}`);
       expect(answer.statusCode).toBe(200);
       await answer.body.dump();

@@ -1,6 +1,7 @@
 /**
- * What one hop through the gateway costs: CPU microseconds a request of the gateway process and of a bare upstream,
- * asked directly and through the gateway in turn. Needs a build: node apps/gateway/test/bench/proxy-cost.cjs
+ * Measures the cost of one hop through the gateway: CPU microseconds for each request of the gateway process and of a
+ * bare upstream, requested directly and through the gateway in turn. Needs a build: node
+ * apps/gateway/test/bench/proxy-cost.cjs
  */
 const { fork, spawn } = require('node:child_process');
 const { createServer } = require('node:http');
@@ -18,7 +19,7 @@ if (process.argv[2] === 'upstream') upstream();
 else if (process.argv[2] === 'hop') hop(process.argv[3]);
 else void main();
 
-/** A service and identity in one: both are as cheap as can be. */
+/** A service and identity in one server, both as cheap as possible. */
 function upstream() {
   const holder = {
     user_id: 1,

@@ -12,7 +12,7 @@ const servers = [{ url: '/api/v4' }];
 
 export const identityDocument: OpenApiDocument = {
   openapi: '3.1.0',
-  // As services write them: paths are whole, since not all lie below the API.
+  // As services write them: paths include their base, since not all are below the API.
   servers: [{ url: '/' }],
   paths: {
     '/api/v4/user': { get: one },
@@ -39,6 +39,9 @@ export const collaborationDocument: OpenApiDocument = {
     },
     '/projects/{id}/issues/{issue_iid}/notes/{note_id}': { get: one, put: write, delete: write },
     '/projects/{id}/labels/{name}': { get: one },
+    '/{full_path}.git/info/refs': {
+      get: { ...one, 'x-rookery-template': '/*full_path.git/info/refs' } as OpenApiOperation,
+    },
     '/projects/{id}/slow': { get: { ...one, 'x-rookery-deadline-ms': 300 } as OpenApiOperation },
   },
 };
@@ -53,6 +56,10 @@ export const packageDocument: OpenApiDocument = {
         'x-rookery-body-limit': 200 * 1024 * 1024,
       } as OpenApiOperation,
     },
-    '/projects/{id}/packages/maven/{path*}': { get: one },
+    '/projects/{id}/packages/maven/{path*}': {
+      get: one,
+      put: { ...write, 'x-rookery-streams': ['request'] } as OpenApiOperation,
+    },
+    '/projects/{id}/packages/npm/{package_name}': { get: one },
   },
 };

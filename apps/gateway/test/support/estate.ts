@@ -32,14 +32,14 @@ export const routes = generateRoutes({
 
 const logger = createLogger({ service: 'gateway', level: 'silent' });
 
-/** A gateway with everything real but the services behind it. */
+/** A running gateway; only the services behind it are fakes. */
 export interface Gateway {
   readonly url: string;
   readonly port: number;
   readonly app: INestApplication;
   readonly metrics: Metrics;
   readonly shutdown: ShutdownOrder;
-  /** How many requests came to it. */
+  /** Requests that it received. */
   readonly requests: number;
   stop(): Promise<void>;
 }
@@ -56,7 +56,9 @@ export class Estate {
     return this;
   }
 
-  /** Shape: `over` holds what no operator may set, such as a lease that outlasts the test. */
+  /**
+   * Starts a gateway. Shape: `over` has settings that no operator may choose, such as a lease that outlasts the test.
+   */
   async gateway(env: Readonly<Record<string, string>> = {}, over: Partial<GatewaySettings> = {}): Promise<Gateway> {
     const servers = {
       IDENTITY_URL: this.identityInside.url,
@@ -125,7 +127,7 @@ async function startGateway(env: Readonly<Record<string, string>>, over: Partial
   };
 }
 
-/** Waits for a condition; fails when it does not come true in time. */
+/** Waits for a condition; fails if it is not true in time. */
 export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 50_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await holds())) {

@@ -9,7 +9,7 @@ import type {
   ResolveTokenRequest,
   TokenHolder,
 } from '@rookery/contracts';
-import { internalAuthorization, quietPort } from '@rookery/testing';
+import { internalAuthorization, unusedPort } from '@rookery/testing';
 
 type Outcome = Omit<Extract<ResolveTokenAnswer, { outcome: string }>, 'version' | 'epoch'>;
 interface Poll {
@@ -33,7 +33,7 @@ export function aHolder(over: Partial<TokenHolder> = {}): TokenHolder {
   };
 }
 
-/** Identity's internal side, over real HTTP: tokens, people for sudo, and the change log with long-poll. */
+/** Identity's internal API over real HTTP: tokens, users for sudo, and the change log with long-poll. */
 export class FakeIdentity {
   version = 100;
   epoch = 'e1';
@@ -41,11 +41,11 @@ export class FakeIdentity {
   readonly sudoUsers = new Map<string, NonNullable<ResolveSudoAnswer['user']>>();
   /** Units: milliseconds that each token check takes. */
   slowness = 0;
-  /** What each token check waits for. */
+  /** Token checks are answered once this resolves. */
   gate: Promise<void> = Promise.resolve();
-  /** What the question whom sudo means waits for. */
+  /** Resolutions of sudo are answered once this resolves. */
   sudoGate: Promise<void> = Promise.resolve();
-  /** Holds pushes back. */
+  /** Whether pushes are held back. */
   isSilent = false;
   private readonly tokens = new Map<string, Outcome>();
   private readonly log: DirectoryChange[] = [];
@@ -60,7 +60,7 @@ export class FakeIdentity {
   async start(): Promise<this> {
     const server = createServer((request, response) => void this.answer(request, response));
     this.server = server;
-    this.port ||= await quietPort();
+    this.port ||= await unusedPort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
     return this;
   }
@@ -79,7 +79,12 @@ export class FakeIdentity {
     this.tokens.set(digestOf(token), { outcome: 'valid', holder } as Outcome);
   }
 
-  /** Changes what a token is worth, and logs it. */
+  /** Forgets a token without a push, as at the end of a job. */
+  take(token: string): void {
+    this.tokens.delete(digestOf(token));
+  }
+
+  /** Changes the outcome of a token check, and logs the change. */
   change(token: string, outcome: Outcome, id: number): void {
     this.tokens.set(digestOf(token), outcome);
     this.push('token', id);

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { ContextClaims } from '@rookery/contracts';
-import { contextKeys, verifyContext } from '@rookery/platform';
-import { quietPort } from '@rookery/testing';
+import { parseContextKeys, verifyContext } from '@rookery/platform';
+import { unusedPort } from '@rookery/testing';
 
 export interface Seen {
   readonly method: string;
@@ -13,7 +13,9 @@ export interface Seen {
 }
 type Behaviour = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A service over real HTTP: checks the signed context as a service does, notes what it saw, and behaves as told. */
+/**
+ * A service over real HTTP: checks the signed context as a service does, records requests, and answers as configured.
+ */
 export class FakeService {
   readonly seen: Seen[] = [];
   /** Paths of requests that ended before they were answered. */
@@ -38,7 +40,7 @@ export class FakeService {
   async start(): Promise<this> {
     const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => this.answer(request, response));
     this.server = server;
-    this.port ||= await quietPort();
+    this.port ||= await unusedPort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
     return this;
   }
@@ -69,7 +71,7 @@ export class FakeService {
     const claims = verifyContext(
       String(request.headers['x-rookery-context']),
       { audience: this.name, method: request.method ?? '', rawUrl: request.url ?? '', now: Date.now() },
-      contextKeys(this.keys),
+      parseContextKeys(this.keys),
     );
     const path = (request.url ?? '').split('?')[0] ?? '';
     let length = 0;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-/** A client that writes bytes as it likes. */
+/** A client that writes arbitrary bytes. */
 export class RawClient {
   received = '';
   isClosed = false;
@@ -23,7 +23,7 @@ export class RawClient {
     return this;
   }
 
-  /** One request, to the end of the connection. */
+  /** Sends one request and returns everything received until the connection closes. */
   static async exchange(port: number, text: string): Promise<string> {
     const client = await RawClient.open(port);
     client.write(text);

@@ -1,7 +1,7 @@
 import { webAddressProblems } from '@rookery/kernel';
 
 /** Placeholders that badges may contain, each with a neutral and an original name. Source: requirements 2 §2 Badge. */
-export const PLACEHOLDERS = [
+const PLACEHOLDERS = [
   'project_path',
   'project_title',
   'project_name',

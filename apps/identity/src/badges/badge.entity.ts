@@ -1,4 +1,4 @@
-import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
 import { problemsOfUrl } from './badge-url';
 
@@ -53,7 +53,7 @@ export class Badge {
 
   /** Changes the given fields. Errors: Invalid by field. */
   change({ name = this.name, link_url, image_url, ...rest }: BadgeInput, now: Date): void {
-    nothingLeft(rest);
+    assertAllUsed(rest);
     const problems = problemsByField({
       link_url: link_url === undefined ? [] : problemsOfUrl(link_url),
       image_url: image_url === undefined ? [] : problemsOfUrl(image_url),

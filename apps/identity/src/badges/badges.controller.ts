@@ -1,6 +1,17 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { anyone, atLeast, by, created, Endpoint, ifUnmodified, none, one, page, source } from '@rookery/api-v4';
+import {
+  anyone,
+  atLeast,
+  actorAndParent,
+  created,
+  Endpoint,
+  ifUnmodified,
+  none,
+  one,
+  page,
+  source,
+} from '@rookery/api-v4';
 import { CLOCK, Forbidden, NotFound } from '@rookery/kernel';
 import type { Clock, Page, SignedInViewer, Viewer } from '@rookery/kernel';
 import type { AllFilters, Collection } from '@rookery/persistence';
@@ -95,7 +106,10 @@ function badgesBelow(kind: 'project' | 'group') {
       answers: created(badge),
     })
     async create(call: BadgeCall<CreateBadge>): Promise<RenderedBadge> {
-      return this.shown(call, await this.badges.create(Badge.write(call.params, this.clock.now()), by(call)));
+      return this.shown(
+        call,
+        await this.badges.create(Badge.write(call.params, this.clock.now()), actorAndParent(call)),
+      );
     }
 
     @Endpoint('PUT', `${base}/:badge_id`, {
@@ -108,7 +122,7 @@ function badgesBelow(kind: 'project' | 'group') {
     })
     async update(call: BadgeCall<UpdateBadge>): Promise<RenderedBadge> {
       const change = (one: Badge): void => one.change(call.params, this.clock.now());
-      return this.shown(call, await this.badges.change(call.params.badge_id, change, by(call)));
+      return this.shown(call, await this.badges.change(call.params.badge_id, change, actorAndParent(call)));
     }
 
     @Endpoint('DELETE', `${base}/:badge_id`, {

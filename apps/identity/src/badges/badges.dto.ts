@@ -1,5 +1,5 @@
 import { Int, Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import type { BadgeInput } from './badge.entity';
 
 export class ListBadges {
@@ -15,11 +15,11 @@ export class PreviewBadge {
   @Text() image_url: string;
 }
 
-export class CreateBadge extends PreviewBadge implements NothingBut<BadgeInput, CreateBadge> {
+export class CreateBadge extends PreviewBadge implements ExactInput<BadgeInput, CreateBadge> {
   @Text({ optional: true, nullable: true }) name?: string | null;
 }
 
-export class UpdateBadge extends OneBadge implements NothingBut<BadgeInput, UpdateBadge, 'badge_id'> {
+export class UpdateBadge extends OneBadge implements ExactInput<BadgeInput, UpdateBadge, 'badge_id'> {
   @Text({ optional: true }) link_url?: string;
   @Text({ optional: true }) image_url?: string;
   @Text({ optional: true, nullable: true }) name?: string | null;

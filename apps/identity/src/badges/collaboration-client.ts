@@ -1,11 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { RepositoryFacts, RepositoryFactsAnswer } from '@rookery/contracts';
-import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
-import { currentWaiter, InternalKeys, KEPT_IDLE_MS, LOGGER } from '@rookery/platform';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import { InternalKeys, InternalRoute, LOGGER, platformSettings } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
-import { Pool } from 'undici';
-import { identitySettings } from '../identity.config';
 
 /** Maximum wait for an answer. Badges can be rendered without it. Units: ms. */
 const MAX_WAIT_MS = 5000;
@@ -13,65 +11,40 @@ const MAX_WAIT_MS = 5000;
 const WAIT_FRACTION = 0.5;
 /** Pause after a failure during which no request is sent. Units: ms. */
 const PAUSE_MS = 30_000;
+const CONNECTIONS = 4;
 
-/** Client for the only internal call from identity to collaboration. Source: reference identity-and-import 8. */
+/** Client for the internal call from identity to collaboration. Source: reference identity-and-import 8. */
 @Injectable()
 export class CollaborationClient implements OnModuleDestroy {
-  private readonly pool: Pool;
-  private readonly path: string;
-  private readonly authorization: string;
+  private readonly route: InternalRoute<{ readonly project_ids: readonly number[] }, RepositoryFactsAnswer>;
   private pausedUntil = 0;
 
   constructor(
-    @Inject(identitySettings.token) settings: SettingsOf<typeof identitySettings>,
+    @Inject(platformSettings.token) { collaborationUrl: url }: SettingsOf<typeof platformSettings>,
     @Inject(InternalKeys) keys: InternalKeys,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    const url = new URL(settings.collaborationUrl);
-    this.path = url.pathname.replace(/\/+$/, '') + INTERNAL_PATHS.repositoryFacts;
-    this.pool = new Pool(url.origin, {
-      connections: 4,
-      pipelining: 1,
-      connectTimeout: MAX_WAIT_MS,
-      keepAliveMaxTimeout: KEPT_IDLE_MS,
+    this.route = new InternalRoute({
+      ...{ caller: 'identity', callee: 'collaboration', url, keys, path: INTERNAL_PATHS.repositoryFacts },
+      ...{ connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS },
+      share: (leftMs) => leftMs * WAIT_FRACTION,
     });
-    this.authorization = keys.authorization('identity', 'collaboration');
   }
 
   onModuleDestroy(): Promise<void> {
-    return this.pool.destroy();
+    return this.route.close();
   }
 
   /** Returns facts about a project's repository. Shape: null when collaboration has none or does not answer in time. */
   async repositoryOf(projectId: number): Promise<RepositoryFacts | null> {
     if (performance.now() < this.pausedUntil) return null;
     try {
-      const { projects } = await this.ask(projectId);
+      const { projects } = await this.route.ask({ project_ids: [projectId] });
       return projects.find((facts) => facts.project_id === projectId) ?? null;
     } catch (error) {
       this.pausedUntil = performance.now() + PAUSE_MS;
       this.logger.warn({ err: error }, 'collaboration did not answer a request for repository facts');
       return null;
     }
-  }
-
-  private async ask(projectId: number): Promise<RepositoryFactsAnswer> {
-    const leftMs = (currentWaiter()?.deadline ?? Infinity) - Date.now();
-    const waitMs = Math.round(Math.max(1, Math.min(MAX_WAIT_MS, leftMs * WAIT_FRACTION)));
-    const { statusCode, body } = await this.pool.request({
-      method: 'POST',
-      path: this.path,
-      headers: {
-        authorization: this.authorization,
-        'content-type': 'application/json',
-        'user-agent': 'rookery-identity',
-        [INTERNAL_WAIT_HEADER]: String(waitMs),
-      },
-      body: JSON.stringify({ project_ids: [projectId] }),
-      signal: AbortSignal.timeout(waitMs),
-    });
-    if (statusCode === 200) return (await body.json()) as RepositoryFactsAnswer;
-    await body.dump();
-    throw new Error(`collaboration answered ${statusCode}`);
   }
 }

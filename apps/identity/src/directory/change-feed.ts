@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, HeadWatch } from '@rookery/persistence';
-import type { Head, Prepared } from '@rookery/persistence';
+import type { LogHead, Prepared } from '@rookery/persistence';
 import { CHANGES, DECIDE } from './change-feed.queries';
 import { HistoriesService } from './history/histories.service';
 
@@ -25,7 +25,7 @@ export interface Question {
   readonly ref: number | string;
 }
 
-interface ChangesRow extends Head {
+interface ChangesRow extends LogHead {
   readonly up_to: number;
   readonly is_known: boolean;
   readonly answer: string;
@@ -58,7 +58,11 @@ export class ChangeFeed {
     }
     const isIdle = row.epoch === request.epoch && row.version <= request.after;
     if (!isIdle || request.waitMs === 0) return row.answer;
-    const hasMoved = await this.watch.beyond({ version: request.after, epoch: request.epoch }, request.waitMs, signal);
+    const hasMoved = await this.watch.waitPast(
+      { version: request.after, epoch: request.epoch },
+      request.waitMs,
+      signal,
+    );
     return hasMoved ? (await this.read(request)).answer : row.answer;
   }
 
@@ -66,8 +70,8 @@ export class ChangeFeed {
    * Returns the head of the log from the database, whichever replica wrote last. Readers that wait in this process are
    * woken as well.
    */
-  async head(): Promise<Head> {
-    const row = await this.watch.look();
+  async head(): Promise<LogHead> {
+    const row = await this.watch.read();
     if (!row) throw new Error('directory_head has no row');
     return { version: row.version, epoch: row.epoch };
   }

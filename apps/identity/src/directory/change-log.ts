@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DirectoryKind, DomainEvent } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { asHopedSql, HeadWatch, HISTORY, prepared } from '@rookery/persistence';
-import type { Head, LastStatement, Tx } from '@rookery/persistence';
+import { conditionMetSql, HeadWatch, HISTORY, prepared } from '@rookery/persistence';
+import type { LogHead, LastStatement, Tx } from '@rookery/persistence';
 import { LOGGED_KINDS, WRITE_CHANGES } from './change-states';
-import { BELONGINGS, SUBTREE } from './subtree.queries';
+import { BELONGINGS, MARKED_ABOVE, PROJECTS_BELOW, SUBTREE } from './subtree.queries';
 
 type LoggedKind = DirectoryKind | 'token';
 type Pending = ReadonlyMap<LoggedKind, Set<number>>;
@@ -21,12 +21,12 @@ const NEXT_VERSION = prepared('directory_next_version', COUNT);
 const LAST_VERSION = prepared(
   'directory_last_version',
   `with counted as (${COUNT})
-   select version, epoch, ${asHopedSql('(select from counted where awaited is null) as free', '$1')} as is_as_hoped
+   select version, epoch, ${conditionMetSql('(select from counted where awaited is null) as free', '$1')} as is_as_hoped
    from (values (1)) as always left join counted on true`,
 );
 
 /** Ids above `floors` are new. They may not be committed until all `services` have reported the ids they have seen. */
-interface Counted extends Head {
+interface Counted extends LogHead {
   readonly awaited: { readonly services: readonly string[]; readonly floors: Readonly<Record<string, number>> } | null;
 }
 
@@ -41,7 +41,7 @@ interface Counted extends Head {
 @Injectable()
 export class ChangeLog {
   private readonly pending = new WeakMap<Tx, Pending>();
-  private readonly heads = new WeakMap<Tx, Head>();
+  private readonly heads = new WeakMap<Tx, LogHead>();
 
   constructor(@Inject(HeadWatch) private readonly watch: HeadWatch) {}
 
@@ -69,6 +69,22 @@ export class ChangeLog {
     );
   }
 
+  /** Records the projects below a group: they are read-only while a group above is marked for deletion. */
+  async recordProjectsBelow(tx: Tx, namespaceId: number): Promise<void> {
+    const rows = await tx.prepared<{ id: number }>(PROJECTS_BELOW, [namespaceId]);
+    this.add(
+      tx,
+      'project',
+      rows.map((row) => row.id),
+    );
+  }
+
+  /** As `recordProjectsBelow`, for a group that moved; `above` are the groups above it before and after the move. */
+  async recordMovedProjects(tx: Tx, namespaceId: number, above: readonly number[]): Promise<void> {
+    const marked = await tx.prepared(MARKED_ABOVE, [above]);
+    if (marked.length > 0) await this.recordProjectsBelow(tx, namespaceId);
+  }
+
   /**
    * Records a row that is deleted (or changes its owner) with its dependents: groups and projects below, memberships,
    * shares, tokens. Must be called before the rows are deleted.
@@ -85,11 +101,13 @@ export class ChangeLog {
    */
   emit(tx: Tx, event: DomainEvent): void {
     // Steps run in order, and a step that an earlier step adds runs last, so the version is written by then.
-    tx.beforeCommit(async () => tx.lastly(async () => tx.emit({ ...event, seen: this.versionOf(tx) ?? undefined })));
+    tx.beforeCommit(async () =>
+      tx.beforeCommitLast(async () => tx.emit({ ...event, seen: this.versionOf(tx) ?? undefined })),
+    );
   }
 
   /** Returns the version that a transaction created. Shape: null before its commit and when it changed nothing. */
-  versionOf(tx: Tx): Head | null {
+  versionOf(tx: Tx): LogHead | null {
     return this.heads.get(tx) ?? null;
   }
 
@@ -103,7 +121,7 @@ export class ChangeLog {
   private begin(tx: Tx): Pending {
     const pending: Pending = new Map([...LOGGED_KINDS, 'token' as const].map((kind) => [kind, new Set<number>()]));
     this.pending.set(tx, pending);
-    tx.lastly(() => this.write(tx, pending), this.lastStatement(tx, pending));
+    tx.beforeCommitLast(() => this.write(tx, pending), this.lastStatement(tx, pending));
     return pending;
   }
 
@@ -129,11 +147,11 @@ export class ChangeLog {
     return {
       statement: (patienceMs) => ({ ...LAST_VERSION, values: [patienceMs] }),
       follow: () => ({ ...WRITE_CHANGES, values: valuesOf(pending) }),
-      done: ([counted]) => this.setHead(tx, counted as Head),
+      done: ([counted]) => this.setHead(tx, counted as LogHead),
     };
   }
 
-  private setHead(tx: Tx, { version, epoch }: Head): void {
+  private setHead(tx: Tx, { version, epoch }: LogHead): void {
     const head = { version, epoch };
     this.heads.set(tx, head);
     tx.afterCommit(() => this.watch.moved(head));

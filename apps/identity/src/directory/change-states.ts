@@ -1,4 +1,4 @@
-import { DIRECTORY_KINDS } from '@rookery/contracts';
+import { DIRECTORY_KINDS, directoryMergeSettings } from '@rookery/contracts';
 import type { DirectoryKind, Schema } from '@rookery/contracts';
 import { instantSql, prepared } from '@rookery/persistence';
 
@@ -13,13 +13,32 @@ export const TABLES: Readonly<Record<DirectoryKind, string>> = {
 
 /** Fields that are not plain columns. Shape: SQL with the table's alias `x`. */
 const DERIVED: Readonly<Record<string, string>> = {
-  'user.notification_email': 'case when x.confirmed_at is not null then x.email end',
+  'user.notification_email': 'case when x.confirmed_at is not null then coalesce(x.notification_email, x.email) end',
   'user.bot_group_id': botHomeSql('group'),
   'user.bot_project_id': botHomeSql('project'),
   'namespace.mentions_disabled': `(x.settings ->> 'mentions_disabled')::boolean`,
+  'project.archived': readOnlySql('x'),
   'project.repository_access_level': `x.settings ->> 'repository_access_level'`,
   'project.feature_flags_access_level': `x.settings ->> 'feature_flags_access_level'`,
+  'project.merge_settings': mergeSettingsSql('x'),
 };
+
+/**
+ * SQL: whether a project takes no writes: it is archived, or it or a group above is marked for deletion. Shape: `alias` is
+ * that of projects.
+ */
+export function readOnlySql(alias: string): string {
+  return `(${alias}.archived or ${alias}.marked_for_deletion_on is not null or exists (
+    select 1 from namespaces home join namespaces above on above.id = any(home.traversal_ids)
+    where home.id = ${alias}.namespace_id and above.marked_for_deletion_on is not null))`;
+}
+
+/** SQL: the settings for merges that a project has set; null for none. Shape: `alias` is that of projects. */
+export function mergeSettingsSql(alias: string): string {
+  const names = Object.keys(directoryMergeSettings.fields).join(',');
+  return `(select jsonb_object_agg(s.key, s.value) from jsonb_each(${alias}.settings) s
+    where s.key = any('{${names}}') and s.value <> 'null')`;
+}
 
 /** SQL: the group or project of a token's bot. It never changes: it is that of the token and its rotated successors. */
 function botHomeSql(type: 'group' | 'project'): string {

@@ -37,7 +37,7 @@ export class CompactionJob {
       return head?.compacted_to ?? 0;
     });
     return this.work.run(async (tx) => {
-      await tx.takeTime();
+      await tx.allowLongStatements();
       const [gone] = await tx.query<{ count: number }>(
         `with gone as (${DELETE} returning 1) select count(*)::integer as count from gone`,
         [horizon],

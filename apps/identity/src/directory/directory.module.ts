@@ -3,7 +3,7 @@ import { BEFORE_REPLAY, SCOPE_RESOLVER, WRITE_HEADERS } from '@rookery/api-v4';
 import type { BeforeReplay, WriteHeaders } from '@rookery/api-v4';
 import { DIRECTORY_VERSION_HEADER } from '@rookery/contracts';
 import { Database, HeadWatch, HISTORY, Owns, prepared } from '@rookery/persistence';
-import type { Head } from '@rookery/persistence';
+import type { LogHead } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
 import { ChangeFeed } from './change-feed';
 import { ChangeLog } from './change-log';
@@ -31,14 +31,14 @@ const HEAD = prepared(
  * this process has committed. It includes the write's own version, because a commit is recorded before its use case
  * returns, so no transaction has to be followed to its answer. Source: ADR 0042.
  */
-export function versionHeaders(watch: HeadWatch): WriteHeaders {
+function versionHeaders(watch: HeadWatch): WriteHeaders {
   return () => (watch.latest === null ? [] : [DIRECTORY_VERSION_HEADER, String(watch.latest)]);
 }
 
 /** Reads the head before an answer is replayed, because its write may have been committed by another process. */
-export function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
+function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
   return async () => {
-    const [head] = await database.prepared<Head>(HEAD, []);
+    const [head] = await database.prepared<LogHead>(HEAD, []);
     if (head) watch.moved(head);
   };
 }

@@ -40,3 +40,16 @@ export const BELONGINGS: Readonly<Record<'user' | 'namespace' | 'project', Prepa
      union all select 'token', t.id from access_tokens t where t.user_id = $1::bigint`,
   ),
 };
+
+/** Selects the projects of a namespace and of all below it. `$1` is the namespace. */
+export const PROJECTS_BELOW = prepared(
+  'directory_projects_below',
+  `select p.id from projects p join namespaces home on home.id = p.namespace_id
+   where home.traversal_ids @> array[$1::bigint]`,
+);
+
+/** Selects the namespaces that are marked for deletion. `$1` are ids. */
+export const MARKED_ABOVE = prepared(
+  'directory_marked_above',
+  'select id from namespaces where id = any($1::bigint[]) and marked_for_deletion_on is not null',
+);

@@ -4,6 +4,7 @@ import { DirectoryModule } from '../directory/directory.module';
 import { UsersModule } from '../users/users.module';
 import { AccountMailsController } from './account-mails/account-mails.controller';
 import { AccountMailsService } from './account-mails/account-mails.service';
+import { ExportMails } from './account-mails/export-mails';
 import { ConfirmationMails } from './confirming/confirmation-mails';
 import { EmailConfirmationCount } from './confirming/email-confirmation-count.entity';
 import { EmailConfirmationController } from './confirming/email-confirmation.controller';
@@ -11,6 +12,8 @@ import { EmailConfirmationsService } from './confirming/email-confirmations.serv
 import { EmailsController } from './emails.controller';
 import { EmailsQueries } from './emails.queries';
 import { EmailsService } from './emails.service';
+import { NotificationEmailsController } from './notification-emails.controller';
+import { NotificationEmailsService } from './notification-emails.service';
 import { PrimaryEmails } from './primary-emails';
 import { UserEmailsController } from './user-emails.controller';
 
@@ -18,14 +21,22 @@ import { UserEmailsController } from './user-emails.controller';
 @Owns(EmailConfirmationCount)
 @Module({
   imports: [DirectoryModule, UsersModule],
-  controllers: [EmailsController, UserEmailsController, EmailConfirmationController, AccountMailsController],
+  controllers: [
+    EmailsController,
+    UserEmailsController,
+    EmailConfirmationController,
+    AccountMailsController,
+    NotificationEmailsController,
+  ],
   providers: [
     EmailsQueries,
     EmailsService,
     EmailConfirmationsService,
+    NotificationEmailsService,
     PrimaryEmails,
     AccountMailsService,
     ConfirmationMails,
+    ExportMails,
   ],
   exports: [PrimaryEmails, AccountMailsService, EmailConfirmationsService],
 })

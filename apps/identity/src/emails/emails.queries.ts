@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '@rookery/kernel';
-import type { Reads, RowOf } from '@rookery/persistence';
+import type { SqlReader, RowOf } from '@rookery/persistence';
 import { Database, ListQuery } from '@rookery/persistence';
 import type { Email } from '../users/addresses/email.entity';
 
@@ -18,7 +18,7 @@ export class EmailsQueries {
     return emailsOf(userId).page(this.db, request);
   }
 
-  async one(userId: number, id: number, reads: Reads = this.db): Promise<EmailRow | null> {
+  async one(userId: number, id: number, reads: SqlReader = this.db): Promise<EmailRow | null> {
     const found = await emailsOf(userId)
       .where((bind) => `e.id = ${bind(id)}`)
       .one(reads);

@@ -74,6 +74,30 @@ export class GroupChangesService {
     await this.log.recordSubtree(tx, id);
   }
 
+  /**
+   * Gives a group another name and path in a given transaction, each unless another one has it. Returns the group as it
+   * was. Shape: `wanted` gets the locked group. Errors: NotFound.
+   */
+  async renameIfFree(
+    tx: Tx,
+    id: number,
+    wanted: (group: NamespaceRecord) => { readonly name: string; readonly path: string },
+  ): Promise<NamespaceRecord> {
+    const { group, parent } = await this.withParent(tx, id);
+    const to = wanted(group);
+    const [taken] = await tx.query<{ name: boolean; path: boolean }>(
+      `select exists (select 1 from namespaces where parent_id = $1 and kind = 'group' and name = $2 and id <> $4) as name,
+         exists (select 1 from sibling_paths where parent_id = coalesce($1, 0) and path = lower($3)
+           and namespace_id is distinct from $4) as path`,
+      [group.parent_id, to.name, to.path, id],
+    );
+    const name = taken!.name ? group.name : to.name;
+    const path = taken!.path ? group.path : to.path;
+    if (name !== group.name || path !== group.path) await this.rename(tx, group, parent, { name, path });
+    await this.log.recordSubtree(tx, id);
+    return group;
+  }
+
   private async rename(
     tx: Tx,
     old: NamespaceRecord,
@@ -92,7 +116,7 @@ export class GroupChangesService {
    * Locks the parent before the group, like transactions that lock the tree above. Errors: Conflict when the group is
    * moved repeatedly.
    */
-  private async withParent(tx: Tx, id: number): Promise<{ group: NamespaceRecord; parent: NamespaceRecord | null }> {
+  async withParent(tx: Tx, id: number): Promise<{ group: NamespaceRecord; parent: NamespaceRecord | null }> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const [at] = await tx.query<NamespaceRecord>(`select parent_id from namespaces where id = $1`, [id]);
       const parent = !at || at.parent_id === null ? null : await this.locked(tx, at.parent_id, 'share');

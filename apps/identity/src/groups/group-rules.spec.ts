@@ -1,5 +1,5 @@
 import { Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import type { GroupChange, NewGroup } from './group-input';
 import { partsOf, problemsOfGroup } from './group-rules';
 import { CreateGroup, UpdateGroup } from './groups.dto';
@@ -7,11 +7,11 @@ import { CreateGroup, UpdateGroup } from './groups.dto';
 const plainUser = { isAdmin: false };
 
 /** A parameter that no rule handles does not compile, neither in the class nor in `partsOf`. */
-class CreateColoured extends CreateGroup implements NothingBut<NewGroup, CreateColoured, 'parent_id'> {
+class CreateColoured extends CreateGroup implements ExactInput<NewGroup, CreateColoured, 'parent_id'> {
   // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
 }
-class UpdateColoured extends UpdateGroup implements NothingBut<GroupChange, UpdateColoured, 'id'> {
+class UpdateColoured extends UpdateGroup implements ExactInput<GroupChange, UpdateColoured, 'id'> {
   // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
 }

@@ -1,4 +1,4 @@
-import type { NothingBut, Visibility } from '@rookery/kernel';
+import type { ExactInput, Visibility } from '@rookery/kernel';
 import { lengthProblems, plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
 import { asProperties } from '@rookery/persistence';
 import type { AvatarChange } from '../avatars/avatars.service';
@@ -59,7 +59,7 @@ export interface GroupParts {
  */
 export function partsOf<Sent extends GroupChange>(
   viewer: { readonly isAdmin: boolean },
-  sent: Sent & NothingBut<GroupChange, Sent>,
+  sent: Sent & ExactInput<GroupChange, Sent>,
 ): GroupParts {
   const change: GroupChange = sent;
   const { name, path, visibility, description, avatar, ip_restriction_ranges: ranges, ...plain } = change;

@@ -1,6 +1,6 @@
 import type { UploadedFile } from '@rookery/api-v4';
 import { Flag, IdOrPath, Int, ListOfHashes, OneOf, Text, withPlainFields } from '@rookery/api-v4';
-import type { NothingBut, Visibility } from '@rookery/kernel';
+import type { ExactInput, Visibility } from '@rookery/kernel';
 import { VISIBILITIES } from '@rookery/kernel';
 import { AvatarUpload } from '../avatars/avatars.dto';
 import { GROUP_FIELDS } from '../namespaces/settings/group-settings';
@@ -34,7 +34,7 @@ class GroupBasics {
 /** Fields that creation and update share. Source: reference identity-and-import 2.4-2.6. */
 class GroupFields extends withPlainFields(GroupBasics, GROUP_FIELDS, { when: 'always', hashes }) {}
 
-export class CreateGroup extends GroupFields implements NothingBut<NewGroup, CreateGroup, 'parent_id'> {
+export class CreateGroup extends GroupFields implements ExactInput<NewGroup, CreateGroup, 'parent_id'> {
   @Text() name: string;
   @Text() path: string;
   @Int({ optional: true }) parent_id?: number;
@@ -49,7 +49,7 @@ class NamedGroupFields extends GroupFields {
 
 export class UpdateGroup
   extends withPlainFields(NamedGroupFields, GROUP_FIELDS, { when: 'later' })
-  implements NothingBut<GroupChange, UpdateGroup, 'id'>
+  implements ExactInput<GroupChange, UpdateGroup, 'id'>
 {
   @Text({ optional: true, nullable: true, about: 'Not supported: only a blank text is accepted.' })
   ip_restriction_ranges?: string | null;

@@ -40,6 +40,6 @@ import { LinkedGroupsQueries } from './sharing/linked-groups.queries';
     MovedTreesService,
     TransferLocationsQueries,
   ],
-  exports: [GroupsQueries],
+  exports: [GroupChangesService, GroupsQueries],
 })
 export class GroupsModule {}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, problemsByField, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
@@ -30,7 +30,7 @@ export class GroupsService {
     private readonly namespaces: NamespacesService,
     private readonly memberships: MembershipsService,
     private readonly avatars: AvatarsService,
-    private readonly instance: Instance,
+    private readonly instance: InstanceSettings,
   ) {}
 
   /**

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
-import type { Ending } from '@rookery/jobs';
+import type { Interruptible } from '@rookery/jobs';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { housekeepingCron } from '../identity.config';
@@ -23,7 +23,7 @@ export class ExpiryJob {
   ) {}
 
   @Job('expire-memberships', { cron: housekeepingCron })
-  async run(run?: Ending): Promise<void> {
+  async run(run?: Interruptible): Promise<void> {
     const rounds = [(tx: Tx) => this.endMemberships(tx), (tx: Tx) => this.shares.endExpired(tx, BATCH)];
     for (const round of rounds) {
       while ((await this.work.run(round)) === BATCH) run?.signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import { belowInherited, mayGrantLevel, mayManageMembers } from './member.policy';
-import { peopleNamed } from './listing/people-named';
+import { usersNamed } from './listing/user-reference';
 
 const viewer = { isAdmin: false } as Viewer;
 const admin = { isAdmin: true } as Viewer;
@@ -37,7 +37,7 @@ describe('users named in a request', () => {
     [{ user_id: '7, 8,7' }, [{ id: 7 }, { id: 8 }]],
     [{ user_id: [7, '8'] }, [{ id: 7 }, { id: 8 }]],
     [{ username: 'ada,bob' }, [{ username: 'ada' }, { username: 'bob' }]],
-  ])('%j', (params, expected) => expect(peopleNamed(params)).toEqual(expected));
+  ])('%j', (params, expected) => expect(usersNamed(params)).toEqual(expected));
 
   it.each([
     { user_id: '' },
@@ -46,5 +46,5 @@ describe('users named in a request', () => {
     { user_id: '-1' },
     { user_id: {} },
     { username: ' ' },
-  ])('refuses %j', (params) => expect(() => peopleNamed(params)).toThrow(/is (invalid|empty)/));
+  ])('refuses %j', (params) => expect(() => usersNamed(params)).toThrow(/is (invalid|empty)/));
 });

@@ -12,8 +12,8 @@ import { CreateMember, ListAllMembers, ListMembers, OneMember, RemoveMember, Upd
 import { MembersQueries } from './listing/members.queries';
 import { MembersService } from './members.service';
 import { NewMembersService } from './new-members.service';
-import { peopleNamed } from './listing/people-named';
-import type { Named } from './listing/people-named';
+import { usersNamed } from './listing/user-reference';
+import type { UserReference } from './listing/user-reference';
 
 const SOURCE = 'reference identity-and-import 2.8';
 type Scope = ProjectScope | GroupScope;
@@ -101,8 +101,8 @@ function membersBelow(kind: 'group' | 'project') {
       answers: created(addedMember),
     })
     async create({ viewer, within, params }: MemberCall<CreateMember>): Promise<Added> {
-      const people = peopleNamed(params);
-      const [first] = people as [Named];
+      const people = usersNamed(params);
+      const [first] = people as [UserReference];
       if (people.length === 1)
         return { member: await this.newMembers.add(viewer, memberSource(within), first, params) };
       await this.newMembers.addSeveral(viewer, memberSource(within), people, params);

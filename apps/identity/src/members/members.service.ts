@@ -31,7 +31,7 @@ export class MembersService {
       const endsSooner = grant.expires_at !== undefined && grant.expires_at !== null;
       if (grant.access_level < ACCESS_LEVELS.owner || endsSooner) await this.checkOwnerRemains(tx, source, userId);
       await this.memberships.change(tx, old.membership_id, grant.access_level, grant.expires_at);
-      return (await this.queries.one(source, userId, tx, 'even over'))!;
+      return (await this.queries.one(source, userId, tx, 'even expired'))!;
     });
   }
 
@@ -86,7 +86,7 @@ export class MembersService {
    */
   private async checkOwnerRemains(tx: Tx, source: MemberSource, userId: number): Promise<void> {
     if (source.type === 'project') {
-      if (source.personOfSpace === userId) throw new Forbidden();
+      if (source.personalOwnerId === userId) throw new Forbidden();
       return;
     }
     const [row] = await tx.query<{ is_owner: boolean; others: number }>(

@@ -14,7 +14,7 @@ export interface NewMembership {
   readonly expiresOn?: string | null;
 }
 /** Groups and projects that are being deleted. */
-export interface GoneSources {
+export interface SourceIds {
   readonly namespaceIds: readonly number[];
   readonly projectIds: readonly number[];
 }
@@ -108,11 +108,11 @@ export class MembershipsService {
    * Deletes the memberships of groups and projects that are being deleted. The caller has recorded the change and
    * emitted the event.
    */
-  async endWith(tx: Tx, gone: GoneSources): Promise<void> {
+  async endOfSources(tx: Tx, sources: SourceIds): Promise<void> {
     await tx.query(
       `delete from members where (source_type = 'namespace' and source_id = any($1))
          or (source_type = 'project' and source_id = any($2))`,
-      [gone.namespaceIds, gone.projectIds],
+      [sources.namespaceIds, sources.projectIds],
     );
   }
 

@@ -3,10 +3,11 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Conflict, Invalid, NotFound, PartlyRefused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
+import { emitAccessRequest } from './access-requests/access-request-event';
 import type { MemberRow, KnownUser } from './listing/members.queries';
 import type { MemberSource } from './listing/member-source';
 import { MembersQueries } from './listing/members.queries';
-import type { Named } from './listing/people-named';
+import type { UserReference } from './listing/user-reference';
 import { AddressRefused, MemberRules } from './member-rules';
 import type { Grant } from './member-rules';
 import { MembershipsService } from './memberships.service';
@@ -29,7 +30,7 @@ export class NewMembersService {
    * Errors: NotFound for the user; Forbidden for a level above the viewer's own; Conflict for an existing member;
    * Invalid; MethodNotAllowed while memberships are locked.
    */
-  add(viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
+  add(viewer: SignedInViewer, source: MemberSource, who: UserReference, grant: Grant): Promise<MemberRow> {
     return this.countingDisclosures(viewer, () =>
       this.work.run((tx) => this.addWithin(tx, viewer, source, who, grant)),
     );
@@ -52,7 +53,7 @@ export class NewMembersService {
   async addSeveral(
     viewer: SignedInViewer,
     source: MemberSource,
-    people: readonly Named[],
+    people: readonly UserReference[],
     grant: Grant,
   ): Promise<void> {
     this.rules.refuseGrant(viewer, source, grant);
@@ -79,7 +80,7 @@ export class NewMembersService {
     tx: Tx,
     viewer: SignedInViewer,
     source: MemberSource,
-    people: readonly Named[],
+    people: readonly UserReference[],
   ): Promise<{ known: KnownUser[]; refused: Reasons }> {
     const known: KnownUser[] = [];
     // Without a prototype, because keys are names from the request, for example `__proto__`.
@@ -103,7 +104,13 @@ export class NewMembersService {
   }
 
   /** Same as `add`, within a transaction of the caller. */
-  async addWithin(tx: Tx, viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
+  async addWithin(
+    tx: Tx,
+    viewer: SignedInViewer,
+    source: MemberSource,
+    who: UserReference,
+    grant: Grant,
+  ): Promise<MemberRow> {
     this.rules.refuseGrant(viewer, source, grant);
     await this.rules.refuseLocked(tx, source);
     const user = await this.queries.person(tx, viewer, source, who);
@@ -137,8 +144,15 @@ export class NewMembersService {
     if ((await this.memberships.add(tx, added)) === null) throw new Conflict(EXISTS);
     // Becoming a member settles an access request.
     const column = source.type === 'project' ? 'project_id' : 'namespace_id';
-    await tx.query(`delete from access_requests where ${column} = $1 and user_id = $2`, [source.id, userId]);
+    const [request] = await tx.query<{ id: number; at: Date }>(
+      `delete from access_requests where ${column} = $1 and user_id = $2 returning id, now() as at`,
+      [source.id, userId],
+    );
+    if (request) {
+      const accepted = { state: 'accepted', actorId: viewer.userId, at: request.at } as const;
+      emitAccessRequest(tx, { id: request.id, userId }, source, accepted);
+    }
     // A membership that ends today is already expired, but is returned this once.
-    return (await this.queries.one(source, userId, tx, 'even over'))!;
+    return (await this.queries.one(source, userId, tx, 'even expired'))!;
   }
 }

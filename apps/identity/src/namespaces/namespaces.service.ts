@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { Visibility } from '@rookery/kernel';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
@@ -47,7 +47,7 @@ export class NamespacesService {
   constructor(
     private readonly log: ChangeLog,
     private readonly paths: SiblingPathsService,
-    private readonly instance: Instance,
+    private readonly instance: InstanceSettings,
   ) {}
 
   /** Reserves an id for a row that will be inserted. */
@@ -93,7 +93,7 @@ export class NamespacesService {
          updated_at = now() where id = $1`,
       [id],
     );
-    this.log.record(tx, 'namespace', id);
+    await this.recordMark(tx, id);
   }
 
   async unmark(tx: Tx, id: number): Promise<void> {
@@ -102,7 +102,13 @@ export class NamespacesService {
        where id = $1`,
       [id],
     );
+    await this.recordMark(tx, id);
+  }
+
+  /** Projects below a marked group are read-only, so that their states in the directory change too. */
+  private async recordMark(tx: Tx, id: number): Promise<void> {
     this.log.record(tx, 'namespace', id);
+    await this.log.recordProjectsBelow(tx, id);
   }
 
   /** Deletes only these rows. The caller has recorded the change and removed their contents. */

@@ -1,8 +1,8 @@
 import type { SharedWithGroup } from '../members/sharing/shared-with-groups-sql';
-import type { UserFace } from '../users/user.entity';
+import type { UserSummary } from '../users/user.entity';
 import type { ProjectRecord } from './project.entity';
 
-export interface ProjectNamespace extends Record<string, unknown> {
+interface ProjectNamespace extends Record<string, unknown> {
   readonly id: number;
   readonly name: string;
   readonly path: string;
@@ -33,11 +33,12 @@ export interface BasicProjectRow extends Pick<
  */
 export interface ProjectRow extends BasicProjectRow, Omit<ProjectRecord, 'created_at' | 'last_activity_at'> {
   /** The user of a personal project. */
-  readonly owner: UserFace | null;
+  readonly owner: UserSummary | null;
   /** The source of a fork, if the viewer can see it. */
   readonly forked_from_project: BasicProjectRow | null;
   /** Number of open issues, and of those that are not confidential; null where they were never counted. */
-  readonly open_issues: { readonly all: number; readonly public: number } | null;
+  /** Open issues, and commits of the default branch. */
+  readonly counts: { readonly all: number; readonly public: number; readonly commits: number } | null;
   readonly shared_with_groups: readonly SharedWithGroup[];
   /**
    * Access levels of the viewer: the effective one; that of the project itself; that of its groups and of groups

@@ -81,7 +81,6 @@ export const PROJECT_FIELDS = plain.table({
 
 export type ProjectSettings = PlainSettings<typeof PROJECT_FIELDS>;
 export type PlainProjectInput = PlainInput<typeof PROJECT_FIELDS>;
-export type FeatureLevel = ProjectSettings['pages_access_level'];
 
 type FeatureField = Extract<keyof typeof PROJECT_FIELDS, `${string}_access_level`>;
 /** Fields with the access level of a feature. */

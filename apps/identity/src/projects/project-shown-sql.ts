@@ -2,10 +2,10 @@ import { groupLevelSql, projectLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { instantSql } from '@rookery/persistence';
 import { customAttributesSql } from '../custom-attributes/custom-attributes-sql';
-import { OWN_TABLES, live } from '../directory/reach/reach-sql';
+import { OWN_TABLES, notExpiredSql } from '../directory/reach/reach-sql';
 import { seenProjectSql } from '../directory/reach/seen-sql';
 import { sharedWithGroupsSql } from '../members/sharing/shared-with-groups-sql';
-import { openIssuesSql, projectStatisticsSql } from '../statistics/statistics-sql';
+import { projectCountsSql, projectStatisticsSql } from '../statistics/statistics-sql';
 import { userFaceSql } from '../users/users.queries';
 
 /** Parameters for selecting the columns of projects. Shape: `user` is an SQL expression of the viewer's id. */
@@ -48,7 +48,7 @@ export function projectColumns(showing: Showing): { readonly columns: string; re
   };
 }
 
-const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as group_level, null as open_issues,
+const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as group_level, null as counts,
     '[]'::json as shared_with_groups, null as forked_from_project, null as statistics`;
 
 function fullSql({ viewer, user, statistics }: Showing): string {
@@ -58,7 +58,7 @@ function fullSql({ viewer, user, statistics }: Showing): string {
       where m.user_id = ${user} and m.source_type = 'project' and m.source_id = p.id and ${LIVE}) as project_level,
     nullif(greatest(case when n.kind = 'group' then ${groupLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} end,
       ${invitedLevelSql(user)}), 0) as group_level,
-    ${openIssuesSql('p.id')} as open_issues,
+    ${projectCountsSql('p.id')} as counts,
     ${sharedWithGroupsSql(viewer, { source: 'project', id: 'p.id', user })} as shared_with_groups,
     ${forkedFromSql(viewer, user)} as forked_from_project,
     ${statistics === true ? projectStatisticsSql('p.id') : 'null'} as statistics`;
@@ -69,7 +69,7 @@ function invitedLevelSql(user: string): string {
   return `(select max(least(s.access_level, m.access_level)) from shares s
       join namespaces invited on invited.id = s.group_id
       join members m on m.user_id = ${user} and m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)
-      where s.source_type = 'project' and s.source_id = p.id and ${live('s')} and ${LIVE})`;
+      where s.source_type = 'project' and s.source_id = p.id and ${notExpiredSql('s')} and ${LIVE})`;
 }
 
 function forkedFromSql(viewer: Viewer, user: string): string {

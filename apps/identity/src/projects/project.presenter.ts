@@ -6,11 +6,11 @@ import {
   int,
   list,
   nested,
-  nothing,
+  alwaysNull,
   nullable,
   object,
   onlyWhen,
-  picked,
+  pickFields,
   presenter,
   shownFields,
   shownPlainFields,
@@ -133,17 +133,16 @@ const plain = shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintaine
 const full = shownFields<ProjectRow>()({
   container_registry_image_prefix: [text, (project, _, ctx) => `${host(ctx)}/${fullPath(project).toLowerCase()}`],
   _links: [nested(links), (project) => project],
-  ...picked(plain, 'packages_enabled'),
-  // Repositories are served by the collaboration service, in a later release.
-  empty_repo: [bool, () => true],
+  ...pickFields(plain, 'packages_enabled'),
+  empty_repo: [bool, ({ counts }) => (counts?.commits ?? 0) === 0],
   archived: [bool, (project) => project.archived],
   owner: [nullable(userSummary.asField()), (project) => project.owner, { when: (project) => project.owner !== null }],
-  ...picked(plain, 'resolve_outdated_diff_discussions', 'repository_object_format', 'issues_enabled'),
-  ...picked(plain, 'merge_requests_enabled', 'wiki_enabled', 'jobs_enabled', 'snippets_enabled'),
-  ...picked(plain, 'container_registry_enabled', 'service_desk_enabled'),
+  ...pickFields(plain, 'resolve_outdated_diff_discussions', 'repository_object_format', 'issues_enabled'),
+  ...pickFields(plain, 'merge_requests_enabled', 'wiki_enabled', 'jobs_enabled', 'snippets_enabled'),
+  ...pickFields(plain, 'container_registry_enabled', 'service_desk_enabled'),
   can_create_merge_request_in: [bool, (project, _, { viewer }) => mayOpenMergeRequests(project, viewer.isAdmin)],
-  ...picked(plain, 'issues_access_level', 'merge_requests_access_level', ...FEATURE_FIELDS),
-  ...picked(
+  ...pickFields(plain, 'issues_access_level', 'merge_requests_access_level', ...FEATURE_FIELDS),
+  ...pickFields(
     plain,
     'emails_disabled',
     'emails_enabled',
@@ -168,15 +167,15 @@ const full = shownFields<ProjectRow>()({
   open_issues_count: [int, openIssuesCount, { when: toIssues }],
   description_html: [text, (project) => descriptionHtml(project.description)],
   updated_at: [instant, (project) => project.updated_at],
-  ...picked(plain, 'request_access_enabled', 'public_jobs'),
+  ...pickFields(plain, 'request_access_enabled', 'public_jobs'),
   shared_with_groups: [sharedWithGroups, (project) => project.shared_with_groups],
-  ...picked(plain, 'only_allow_merge_if_pipeline_succeeds', 'allow_merge_on_skipped_pipeline'),
-  ...picked(plain, 'only_allow_merge_if_all_discussions_are_resolved', 'remove_source_branch_after_merge'),
-  ...picked(plain, 'printing_merge_request_link_enabled', 'merge_method', 'squash_option'),
-  ...picked(plain, 'enforce_auth_checks_on_uploads', 'suggestion_commit_message', 'merge_commit_template'),
-  ...picked(plain, 'squash_commit_template', 'issue_branch_template', 'warn_about_potentially_unwanted_characters'),
-  ...picked(plain, 'autoclose_referenced_issues', 'max_artifacts_size', 'ci_config_path', 'ci_default_git_depth'),
-  ...picked(plain, 'ci_forward_deployment_enabled', 'ci_job_token_scope_enabled', 'ci_separated_caches'),
+  ...pickFields(plain, 'only_allow_merge_if_pipeline_succeeds', 'allow_merge_on_skipped_pipeline'),
+  ...pickFields(plain, 'only_allow_merge_if_all_discussions_are_resolved', 'remove_source_branch_after_merge'),
+  ...pickFields(plain, 'printing_merge_request_link_enabled', 'merge_method', 'squash_option'),
+  ...pickFields(plain, 'enforce_auth_checks_on_uploads', 'suggestion_commit_message', 'merge_commit_template'),
+  ...pickFields(plain, 'squash_commit_template', 'issue_branch_template', 'warn_about_potentially_unwanted_characters'),
+  ...pickFields(plain, 'autoclose_referenced_issues', 'max_artifacts_size', 'ci_config_path', 'ci_default_git_depth'),
+  ...pickFields(plain, 'ci_forward_deployment_enabled', 'ci_job_token_scope_enabled', 'ci_separated_caches'),
   // Plain fields without a fixed position.
   ...plain,
   runners_token: [nullable(text), (project) => project.runners_token, { when: administers }],
@@ -184,7 +183,7 @@ const full = shownFields<ProjectRow>()({
   marked_for_deletion_on: [nullable(day), (project) => project.marked_for_deletion_on],
   // Without a repository there is no licence.
   license_url: [nullable(text), () => null, { when: (project) => project.with_license }],
-  license: [nothing, () => null, { when: (project) => project.with_license }],
+  license: [alwaysNull, () => null, { when: (project) => project.with_license }],
   statistics: [object(sizes), (project) => project.statistics!, { when: showsStatistics }],
   permissions: [
     object({ project_access: ofLevel, group_access: ofLevel }),
@@ -194,9 +193,9 @@ const full = shownFields<ProjectRow>()({
 });
 
 /** Confidential issues count only for viewers who may read all of them. Source: reference identity-and-import 10.2. */
-function openIssuesCount({ open_issues, level }: ProjectRow, _: undefined, { viewer }: PresentContext): number {
+function openIssuesCount({ counts, level }: ProjectRow, _: undefined, { viewer }: PresentContext): number {
   const readsConfidential = viewer.isAdmin || level >= ACCESS_LEVELS.planner;
-  return open_issues?.[readsConfidential ? 'all' : 'public'] ?? 0;
+  return counts?.[readsConfidential ? 'all' : 'public'] ?? 0;
 }
 
 /** Statistics are visible to members from reporter. Source: reference identity-and-import 10.2. */

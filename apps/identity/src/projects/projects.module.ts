@@ -20,6 +20,7 @@ import { ProjectListsController } from './listing/project-lists.controller';
 import { ProjectListsQueries } from './listing/project-lists.queries';
 import { ProjectUsersController } from './listing/project-users.controller';
 import { UserProjectsController } from './listing/user-projects.controller';
+import { FormerProjectsController } from './moving/former-projects.controller';
 import { ProjectMovesController } from './moving/project-moves.controller';
 import { ProjectMovesService } from './moving/project-moves.service';
 import { ProjectsController } from './projects.controller';
@@ -50,6 +51,7 @@ import { StarrersQueries } from './stars/starrers.queries';
     UserProjectsController,
     ProjectChangesController,
     ProjectForksController,
+    FormerProjectsController,
     ProjectMovesController,
     ProjectSharesController,
     ProjectGroupsController,

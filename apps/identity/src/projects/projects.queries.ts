@@ -3,8 +3,8 @@ import type { Viewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import type { Condition } from '@rookery/persistence';
-import { seenProjects } from '../directory/reach/reached-projects-sql';
-import { live } from '../directory/reach/reach-sql';
+import { visibleProjectsSql } from '../directory/reach/reached-projects-sql';
+import { notExpiredSql } from '../directory/reach/reach-sql';
 import type { ProjectRow } from './project-row';
 import { projectColumns, shapeFor } from './project-shown-sql';
 import type { Showing } from './project-shown-sql';
@@ -36,15 +36,6 @@ export class ProjectsQueries {
     return row;
   }
 
-  /** Returns the id of the project that formerly had this full path. */
-  async formerId(fullPath: string): Promise<number | null> {
-    const rows = await this.db.query<{ project_id: number }>(
-      `select project_id from redirect_routes where path = lower($1) and project_id is not null`,
-      [fullPath],
-    );
-    return rows[0]?.project_id ?? null;
-  }
-
   /** Lists at most 100 of a group's own projects, newest first. */
   ofGroup(viewer: Viewer, groupId: number): Promise<ProjectRow[]> {
     return this.listed(viewer, (bind) => `p.namespace_id = ${bind(groupId)}`);
@@ -55,14 +46,14 @@ export class ProjectsQueries {
     return this.listed(
       viewer,
       (bind) => `p.id in (select s.source_id from shares s where s.source_type = 'project'
-        and s.group_id = ${bind(groupId)} and ${live('s')})`,
+        and s.group_id = ${bind(groupId)} and ${notExpiredSql('s')})`,
     );
   }
 
   private async listed(viewer: Viewer, where: Condition): Promise<ProjectRow[]> {
     const list = projectsFor(viewer)
       .where(where)
-      .where((bind) => seenProjects(viewer, `${bind(viewer.userId)}::bigint`))
+      .where((bind) => visibleProjectsSql(viewer, `${bind(viewer.userId)}::bigint`))
       .orderBy([['p.id', 'desc']]);
     return (await list.rows(this.db, 100)).slice(0, 100);
   }

@@ -27,6 +27,24 @@ const TOUCH = prepared(
    update projects p set last_activity_at = stale.at from stale where p.id = stale.id`,
 );
 
+/** Sets default branches that a first push decided. */
+const NOTE_BRANCHES = prepared(
+  'projects_note_default_branches',
+  `with last as (select distinct on (id) id, branch, changed from unnest($1::bigint[], $2::text[], $3::boolean[])
+       with ordinality as pushed (id, branch, changed, place) order by id, changed desc, place desc),
+     stale as (select p.id, last.branch from projects p join last on last.id = p.id
+       where p.default_branch is null or (last.changed and p.default_branch <> last.branch)
+       order by p.id for no key update of p)
+   update projects p set default_branch = stale.branch from stale where p.id = stale.id returning p.id`,
+);
+
+/** The branch of `HEAD` after a push. Shape: `hasChanged` if the push replaced a branch that does not exist. */
+export interface PushedBranch {
+  readonly projectId: number;
+  readonly branch: string;
+  readonly hasChanged: boolean;
+}
+
 /** A validated project that can be inserted. */
 export interface ProjectDraft extends Partial<Project> {
   readonly name: string;
@@ -126,6 +144,21 @@ export class ProjectsService {
     await this.takePath(tx, home, from.project.id, path);
   }
 
+  /** Gives a located project another name and path, each unless another project or group has it. */
+  async renameIfFree(tx: Tx, from: LocatedProject, wanted: { name: string; path: string }): Promise<void> {
+    const { project, home } = from;
+    const taken = await this.taken(tx, home.id, wanted);
+    const name = taken['name'] && wanted.name !== project.name ? project.name : wanted.name;
+    const path = taken['path'] && wanted.path !== project.path ? project.path : wanted.path;
+    await tx.query('update projects set name = $2, path = $3, updated_at = now() where id = $1', [
+      project.id,
+      name,
+      path,
+    ]);
+    if (path !== project.path) await this.changePath(tx, from, home, path);
+    this.log.record(tx, 'project', project.id);
+  }
+
   /** Makes the user of a personal namespace a member of a project in it. Source: reference identity-and-import 10.2. */
   async addNamespaceUser(tx: Tx, userId: number, actorId: number, projectId: number): Promise<void> {
     const person = { userId, source: { kind: 'project', id: projectId }, level: ACCESS_LEVELS.owner, actorId } as const;
@@ -157,6 +190,16 @@ export class ProjectsService {
       [namespaceIds, visibility],
     );
     this.log.record(tx, 'project', ...rows.map((row) => row.id));
+  }
+
+  /** Stores the default branches that first pushes decided. Source: reference repositories 1.5. */
+  async noteDefaultBranches(tx: Tx, pushed: readonly PushedBranch[]): Promise<void> {
+    const rows = await tx.prepared<{ id: number }>(NOTE_BRANCHES, [
+      pushed.map(({ projectId }) => projectId),
+      pushed.map(({ branch }) => branch),
+      pushed.map(({ hasChanged }) => hasChanged),
+    ]);
+    for (const { id } of rows) this.log.record(tx, 'project', id);
   }
 
   /** Updates the last activity of these projects. */

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import { Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { ProjectsService } from '../projects/projects.service';
 import { TreeRemovalService } from './tree-removal.service';
 
-/** What is asked for when a group or project is deleted. */
+/** Parameters for deleting a group or project. */
 export interface RemovalRequest {
   readonly permanently_remove?: boolean;
   readonly full_path?: string;
@@ -23,8 +23,8 @@ const TABLES = { group: 'namespaces', project: 'projects' } as const;
 const NOUNS = { group: 'Group', project: 'Project' } as const;
 
 /**
- * Delayed deletion of groups and projects: the first call marks, removal follows when the period is over or when it
- * is asked for with the full path. Source: reference identity-and-import 2.6, 10.2.
+ * Delayed deletion of groups and projects. The first call marks the row. It is removed when the period is over, or by a
+ * second call with the flag and the full path. A marked one gives its path free (`deletion-names.ts`). Source: reference identity-and-import 2.6, 10.2.
  */
 @Injectable()
 export class DeletionMarksService {
@@ -34,36 +34,45 @@ export class DeletionMarksService {
     groups: NamespacesService,
     projects: ProjectsService,
     private readonly trees: TreeRemovalService,
-    private readonly instance: Instance,
+    private readonly instance: InstanceSettings,
   ) {
     this.rows = { group: groups, project: projects };
   }
 
-  /** Errors: Refused for a second call without the flag, the flag without a mark, or a wrong path. */
-  async request(tx: Tx, kind: Kind, thing: Marked, asked: RemovalRequest, actorId: number | null): Promise<void> {
-    if (this.instance.setting('deletion_adjourned_period') === 0) return this.trees.remove(tx, kind, thing.id, actorId);
-    const isMarked = thing.marked_for_deletion_on !== null;
+  /**
+   * Marks a group or project, or removes a marked one. Shape: true if it was marked, so that the caller renames it.
+   * Errors: Refused for a second call without the flag, the flag without a mark, or a wrong path.
+   */
+  async request(tx: Tx, kind: Kind, row: Marked, asked: RemovalRequest, actorId: number | null): Promise<boolean> {
+    if (this.instance.setting('deletion_adjourned_period') === 0) return this.remove(tx, kind, row.id, actorId);
+    const isMarked = row.marked_for_deletion_on !== null;
     if (!asked.permanently_remove) {
       if (isMarked) throw new Refused(`${NOUNS[kind]} has been already marked for deletion`, { verbatim: true });
-      return this.rows[kind].mark(tx, thing.id);
+      await this.rows[kind].mark(tx, row.id);
+      return true;
     }
     if (!isMarked) throw new Refused(`${NOUNS[kind]} must be marked for deletion first.`, { verbatim: true });
-    if (asked.full_path?.toLowerCase() !== thing.full_path.toLowerCase()) {
+    if (asked.full_path?.toLowerCase() !== row.full_path.toLowerCase()) {
       const text = `\`full_path\` is incorrect. You must enter the complete path for the ${kind}.`;
       throw new Refused(text, { verbatim: true });
     }
-    return this.trees.remove(tx, kind, thing.id, actorId);
+    return this.remove(tx, kind, row.id, actorId);
   }
 
-  /** Takes the mark away. Errors: Refused when there is none. */
-  async restore(tx: Tx, kind: Kind, thing: Pick<Marked, 'id' | 'marked_for_deletion_on'>): Promise<void> {
-    if (thing.marked_for_deletion_on === null) {
+  private async remove(tx: Tx, kind: Kind, id: number, actorId: number | null): Promise<false> {
+    await this.trees.remove(tx, kind, id, actorId);
+    return false;
+  }
+
+  /** Removes the mark; the caller gives the former names back. Errors: Refused if the row is not marked. */
+  async restore(tx: Tx, kind: Kind, row: Pick<Marked, 'id' | 'marked_for_deletion_on'>): Promise<void> {
+    if (row.marked_for_deletion_on === null) {
       throw new Refused(`${NOUNS[kind]} has not been marked for deletion`, { verbatim: true });
     }
-    await this.rows[kind].unmark(tx, thing.id);
+    await this.rows[kind].unmark(tx, row.id);
   }
 
-  /** What was marked at least the period ago. */
+  /** Locks and returns groups or projects whose deletion period is over. Shape: ids. Bounds: 100; locked rows are skipped. */
   async due(tx: Tx, kind: Kind): Promise<number[]> {
     const rows = await tx.query<{ id: number }>(
       `select id from ${TABLES[kind]} where marked_for_deletion_on <= (now() at time zone 'UTC')::date - $1::int

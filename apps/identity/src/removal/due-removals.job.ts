@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
-import type { Ending } from '@rookery/jobs';
+import type { Interruptible } from '@rookery/jobs';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { housekeepingCron } from '../identity.config';
@@ -17,8 +17,8 @@ export class DueRemovalsJob {
   ) {}
 
   @Job('remove-due', { cron: housekeepingCron })
-  async run(run?: Ending): Promise<void> {
-    // Groups first: what lies in them goes with them.
+  async run(run?: Interruptible): Promise<void> {
+    // Groups first, because their projects are removed with them.
     for (const kind of ['group', 'project'] as const) {
       while (await this.work.run((tx) => this.next(tx, kind))) run?.signal.throwIfAborted();
     }

@@ -3,12 +3,12 @@ import type { RemovalRequest } from './deletion-marks.service';
 
 export class RemoveUser {
   @Int({ in: 'path' }) id: number;
-  @Flag({ default: false, about: 'Also what they wrote, and the groups that only they own.' }) hard_delete: boolean;
+  @Flag({ default: false, about: 'Also removes their content, and groups that only they own.' }) hard_delete: boolean;
 }
 
 export class RemoveServiceAccount {
   @Int({ in: 'path' }) user_id: number;
-  @Flag({ default: false, about: 'With what it wrote and the groups that only it owns.' }) hard_delete: boolean;
+  @Flag({ default: false, about: 'Also removes its content, and groups that only it owns.' }) hard_delete: boolean;
 }
 
 export class RemoveGroup implements RemovalRequest {
@@ -21,12 +21,12 @@ export class OneGroup {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-/** Nothing but the project itself. */
+/** Parameters of a route that needs only the project. */
 export class OneProject {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
 export class RemoveProject extends OneProject {
-  @Flag({ optional: true, about: 'Removes a project that is marked already.' }) permanently_remove?: boolean;
-  @Text({ optional: true, about: 'The whole path, to be sure.' }) full_path?: string;
+  @Flag({ optional: true, about: 'Removes a project that is already marked.' }) permanently_remove?: boolean;
+  @Text({ optional: true, about: 'Full path of the project, as a confirmation.' }) full_path?: string;
 }

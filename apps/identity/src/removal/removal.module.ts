@@ -8,17 +8,17 @@ import { ProjectsModule } from '../projects/projects.module';
 import { ServiceAccountsModule } from '../service-accounts/service-accounts.module';
 import { TokensModule } from '../tokens/tokens.module';
 import { UsersModule } from '../users/users.module';
-import { Belongings } from './belongings';
+import { RemovedSources } from './removed-sources';
 import { DeletionMarksService } from './deletion-marks.service';
 import { AccountsOfRemovedGroups } from './groups/accounts-of-removed-groups';
 import { GroupStatesController } from './groups/group-states.controller';
 import { GroupStatesService } from './groups/group-states.service';
 import { DueRemovalsJob } from './due-removals.job';
 import { EndedBotsJob } from './people/ended-bots.job';
-import { LostThingsService } from './lost-things.service';
+import { LostResourcesService } from './lost-resources.service';
 import { GhostUser } from './people/ghost-user';
 import { RemovalSteps } from './people/removal-steps';
-import { GroupsOwnedAlone } from './people/groups-owned-alone';
+import { SolelyOwnedGroups } from './people/solely-owned-groups';
 import { AccountRemoval } from './people/account-removal';
 import { UserRemovalController } from './people/user-removal.controller';
 import { UserRemoval } from './people/user-removal.entity';
@@ -28,7 +28,7 @@ import { ProjectStatesController } from './projects/project-states.controller';
 import { ProjectStatesService } from './projects/project-states.service';
 import { TreeRemovalService } from './tree-removal.service';
 
-/** What happens everywhere when a person, group or project goes: marking, restoring, removing, and what ends with them. */
+/** Deletion, restoring and removal of users, groups and projects, with the rows of all wings that are removed with them. */
 @Owns(UserRemoval)
 @Module({
   imports: [
@@ -45,16 +45,16 @@ import { TreeRemovalService } from './tree-removal.service';
   providers: [
     DeletionMarksService,
     TreeRemovalService,
-    Belongings,
+    RemovedSources,
     GroupStatesService,
     AccountsOfRemovedGroups,
     ProjectStatesService,
     UserRemovalService,
     RemovalSteps,
-    GroupsOwnedAlone,
+    SolelyOwnedGroups,
     AccountRemoval,
     GhostUser,
-    LostThingsService,
+    LostResourcesService,
     EndedBotsJob,
     UserRemovalJob,
     DueRemovalsJob,

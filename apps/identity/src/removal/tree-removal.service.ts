@@ -5,29 +5,30 @@ import { ChangeLog } from '../directory/change-log';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { TOP_DOWN } from '../namespaces/paths/namespace-trees.service';
 import { ProjectsService } from '../projects/projects.service';
-import { Belongings } from './belongings';
+import { RemovedSources } from './removed-sources';
 
-/** Removes what belongs to groups that are about to go. */
-type RemovesWithGroups = (tx: Tx, groupIds: readonly number[], actorId: number | null) => Promise<void>;
+/** Removes rows that belong to groups, before the groups are removed. */
+type GroupRemovalHook = (tx: Tx, groupIds: readonly number[], actorId: number | null) => Promise<void>;
 
-/** Removes groups with all that lies in them, and projects. Source: reference identity-and-import 2.6, 10.2. */
+/** Removes groups with their subgroups and projects, and single projects. Source: reference identity-and-import 2.6, 10.2. */
 @Injectable()
 export class TreeRemovalService {
-  private readonly others: RemovesWithGroups[] = [];
+  private readonly hooks: GroupRemovalHook[] = [];
 
   constructor(
     private readonly log: ChangeLog,
     private readonly groups: NamespacesService,
     private readonly projects: ProjectsService,
-    private readonly belongings: Belongings,
+    private readonly sources: RemovedSources,
   ) {}
 
   /**
-   * What this class cannot use, since it is used by it, is told to it here: people may go with groups, and groups with
-   * people. It is done when projects, members and shares are gone and the groups themselves are not yet.
+   * Registers a hook that runs when a tree of groups is removed, after its projects, members and shares and before the
+   * groups. Classes that depend on this one register here: service accounts are removed with their group, and groups
+   * with their owner.
    */
-  alsoRemoves(other: RemovesWithGroups): void {
-    this.others.push(other);
+  onGroupRemoval(hook: GroupRemovalHook): void {
+    this.hooks.push(hook);
   }
 
   async remove(tx: Tx, kind: 'group' | 'project', id: number, actorId: number | null): Promise<void> {
@@ -42,10 +43,10 @@ export class TreeRemovalService {
     );
     const namespaceIds = tree.map((row) => row.id);
     const projectIds = await this.projects.removeIn(tx, namespaceIds);
-    await this.belongings.remove(tx, { namespaceIds, projectIds });
-    for (const other of this.others) await other(tx, namespaceIds, actorId);
+    await this.sources.remove(tx, { namespaceIds, projectIds });
+    for (const hook of this.hooks) await hook(tx, namespaceIds, actorId);
     await this.groups.remove(tx, namespaceIds);
-    await this.belongings.endBots(tx, { namespaceIds, projectIds });
+    await this.sources.blockBots(tx, { namespaceIds, projectIds });
     for (const project_id of projectIds) this.announceProject(tx, project_id, actorId);
     for (const group_id of namespaceIds) {
       this.log.emit(tx, groupDeleted.of({ aggregateId: group_id, actorId, data: { group_id } }));
@@ -54,10 +55,10 @@ export class TreeRemovalService {
 
   private async removeProject(tx: Tx, id: number, actorId: number | null): Promise<void> {
     await this.log.recordWithBelongings(tx, 'project', id);
-    const gone = { namespaceIds: [], projectIds: [id] };
-    await this.belongings.remove(tx, gone);
+    const removed = { namespaceIds: [], projectIds: [id] };
+    await this.sources.remove(tx, removed);
     await this.projects.remove(tx, id);
-    await this.belongings.endBots(tx, gone);
+    await this.sources.blockBots(tx, removed);
     this.announceProject(tx, id, actorId);
   }
 

@@ -1,6 +1,6 @@
 import type { GroupScope } from '@rookery/api-v4';
 import { ability } from '@rookery/api-v4';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import { ACCESS_LEVELS, Refused } from '@rookery/kernel';
 
 /**
@@ -12,7 +12,9 @@ export const managesServiceAccounts = <P extends object>() =>
     'service_account.manage',
     ({ viewer, within }, services) => {
       if (viewer.isAdmin) return true;
-      const isForOwners = services.get(Instance).setting('allow_top_level_group_owners_to_create_service_accounts');
+      const isForOwners = services
+        .get(InstanceSettings)
+        .setting('allow_top_level_group_owners_to_create_service_accounts');
       return isForOwners && within.level >= ACCESS_LEVELS.owner;
     },
     { signedIn: true },

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
-import type { Reads, RowOf } from '@rookery/persistence';
+import type { SqlReader, RowOf } from '@rookery/persistence';
 import type { User } from '../users/user.entity';
 
 /** A service account, as statements read it. */
@@ -33,7 +33,7 @@ export class ServiceAccountsQueries {
   }
 
   /** Shape: `through` is the transaction that has just written the account. */
-  async one(of: AccountsOf, userId: number, through: Reads = this.db): Promise<ServiceAccountRow | null> {
+  async one(of: AccountsOf, userId: number, through: SqlReader = this.db): Promise<ServiceAccountRow | null> {
     const found = await accountsOf(of)
       .where((bind) => `u.id = ${bind(userId)}`)
       .one(through);
@@ -44,7 +44,7 @@ export class ServiceAccountsQueries {
 /** Accounts whose removal is in progress are not listed. */
 function accountsOf(of: AccountsOf): ListQuery<ServiceAccountRow> {
   const list = new ListQuery<ServiceAccountRow>({ name: 'service-accounts', from: 'users u', columns: SHOWN })
-    .among({ from: 'service_accounts s join users u on u.id = s.user_id' })
+    .fromSource({ from: 'service_accounts s join users u on u.id = s.user_id' })
     .where('not exists (select 1 from user_removals r where r.user_id = s.user_id)');
   return of === 'instance' ? list : list.where((bind) => `s.group_id = ${bind(of)}`);
 }

@@ -44,11 +44,12 @@ export function projectStatisticsSql(projectIdSql: string): string {
 }
 
 /**
- * SQL: counts for `open_issues_count` of a project. Shape: a JSON object with `all` and `public` (without confidential
- * ones); null where nothing was counted yet. One read of the row serves both.
+ * SQL: counts of a project. Shape: a JSON object with open issues (`all`, and `public` without confidential ones) and
+ * `commits` of the default branch; null where nothing was counted yet. One read of the row serves all of them.
  */
-export function openIssuesSql(projectIdSql: string): string {
-  return `(select json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count)
+export function projectCountsSql(projectIdSql: string): string {
+  return `(select json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count,
+      'commits', measured.commit_count)
     from project_statistics measured where measured.project_id = ${projectIdSql})`;
 }
 

@@ -59,10 +59,7 @@ export class AccessToken {
 }
 
 /** Columns of a token that statements read: never the digest. */
-export type AccessTokenRecord = RowOf<
-  AccessToken,
-  Exclude<keyof AccessToken, 'digest' | 'noticesSent' | 'ipsChangedAt'>
->;
+type AccessTokenRecord = RowOf<AccessToken, Exclude<keyof AccessToken, 'digest' | 'noticesSent' | 'ipsChangedAt'>>;
 
 /** A token, as statements read it. */
 export interface TokenRow extends AccessTokenRecord {

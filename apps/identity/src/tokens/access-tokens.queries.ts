@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '@rookery/kernel';
-import type { Filters, OrderTerm, Reads, Sort, Tx } from '@rookery/persistence';
+import type { Filters, OrderTerm, SqlReader, Sort, Tx } from '@rookery/persistence';
 import { Database, filter, ListQuery } from '@rookery/persistence';
 import type { UserKind } from '../users/user.entity';
 import type { TokenRow } from './access-token.entity';
@@ -27,13 +27,13 @@ export interface LockedToken extends TokenRow {
 
 const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
 /** Condition on `t`: neither revoked nor expired. */
-export const ACTIVE = `(not t.revoked and (t.expires_on is null or t.expires_on > ${TODAY}))`;
+const ACTIVE = `(not t.revoked and (t.expires_on is null or t.expires_on > ${TODAY}))`;
 /**
  * Condition on `t` and its holder `u`: an administrator issued the token to another human user, who has not rotated it
  * since. Bots do not count, because their group is responsible for their tokens. Source: reference identity-and-import
  * 4.7.
  */
-export const GIVEN_OUT = `(u.kind = 'human' and t.created_by_id <> t.user_id)`;
+export const ISSUED_TO_OTHERS = `(u.kind = 'human' and t.created_by_id <> t.user_id)`;
 /** Columns of a token `t`. */
 export const TOKEN_COLUMNS = `t.id, t.user_id, t.name, t.description, t.scopes, t.impersonation, t.expires_on, t.revoked, t.last_used_at,
   t.last_used_ips, t.previous_token_id, t.family_id, t.created_by_id, t.resource_type, t.resource_id, t.access_level,
@@ -66,7 +66,7 @@ export class AccessTokensQueries {
     return list.page(this.db, request);
   }
 
-  async one(id: number, reads: Reads = this.db): Promise<TokenRow | null> {
+  async one(id: number, reads: SqlReader = this.db): Promise<TokenRow | null> {
     const list = new ListQuery<TokenRow>({ name: 'tokens', from: 'access_tokens t', columns: TOKEN_COLUMNS });
     return (await list.where((bind) => `t.id = ${bind(id)}`).one(reads)) ?? null;
   }

@@ -7,7 +7,7 @@ import { Work } from '@rookery/persistence';
 import { TokenRecipients } from './notices/token-recipients';
 import type { UserKind } from '../users/user.entity';
 import type { NewTokenRow, TokenRow } from './access-token.entity';
-import { AccessTokensQueries, GIVEN_OUT } from './access-tokens.queries';
+import { AccessTokensQueries, ISSUED_TO_OTHERS } from './access-tokens.queries';
 import type { LockedToken } from './access-tokens.queries';
 import type { NewToken, TokenResource } from './token-rows';
 import { TokenRows } from './token-rows';
@@ -105,7 +105,7 @@ export class AccessTokensService {
     const known = this.ending.get(familyId);
     if (known) return known;
     const end = this.work
-      .apart(async (tx) => {
+      .runIndependent(async (tx) => {
         await this.queries.lockFamily(tx, familyId);
         await this.revokeWhere(tx, 'family_id = $1', [familyId]);
       })
@@ -123,10 +123,10 @@ export class AccessTokensService {
    * Revokes tokens that the user issued to other users and that were not rotated since. Bounds: at most `limit` tokens.
    * Shape: the number of revoked ones.
    */
-  async revokeGivenOutBy(tx: Tx, userId: number, limit: number): Promise<number> {
+  async revokeIssuedBy(tx: Tx, userId: number, limit: number): Promise<number> {
     const rows = await tx.query<{ id: number }>(
       `select t.id from access_tokens t join users u on u.id = t.user_id
-       where t.created_by_id = $1 and not t.revoked and ${GIVEN_OUT} order by t.id limit $2 for update of t`,
+       where t.created_by_id = $1 and not t.revoked and ${ISSUED_TO_OTHERS} order by t.id limit $2 for update of t`,
       [userId, limit],
     );
     await this.rows.markRevoked(

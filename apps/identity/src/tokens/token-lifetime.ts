@@ -38,7 +38,7 @@ export function isActive(token: { revoked: boolean; expiresOn: string | null }, 
  * Units: days before expiry on which notices are sent; 0 = the token has expired. Source: reference identity-and-import
  * 4.5.
  */
-export const NOTICE_DAYS: readonly number[] = [60, 30, 7, 0];
+const NOTICE_DAYS: readonly number[] = [60, 30, 7, 0];
 
 /**
  * Returns the number of notices that are not due any more with so many days left. A short lifetime has only the later

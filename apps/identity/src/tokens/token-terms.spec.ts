@@ -1,4 +1,4 @@
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { ApplicationSettings } from '@rookery/instance';
 import { Refused } from '@rookery/kernel';
 import { TokenTerms } from './token-terms';
@@ -12,7 +12,7 @@ const terms = (over: Partial<ApplicationSettings> = {}) => {
     service_access_tokens_expiration_enforced: true,
     ...over,
   };
-  return new TokenTerms(clock as never, new Instance(settings as ApplicationSettings));
+  return new TokenTerms(clock as never, new InstanceSettings(settings as ApplicationSettings));
 };
 
 describe('the terms of a new token', () => {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, scopesOf } from '@rookery/kernel';
 import type { UserKind } from '../users/user.entity';
@@ -41,7 +41,7 @@ export function digestOf(secret: string): Buffer {
 export class TokenTerms {
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly instance: Instance,
+    private readonly instance: InstanceSettings,
   ) {}
 
   /**

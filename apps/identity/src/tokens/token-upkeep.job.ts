@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import { housekeepingCron } from '../identity.config';
-import { ExpiryNotices } from './notices/expiry-notices';
+import { TokenExpiryNotices } from './notices/expiry-notices';
 
 /** Periodic work on access tokens: expiry notices. Source: reference identity-and-import 4.5. */
 @Injectable()
 export class TokenUpkeepJob {
-  constructor(private readonly notices: ExpiryNotices) {}
+  constructor(private readonly notices: TokenExpiryNotices) {}
 
   @Job('tell-of-ending-tokens', { cron: housekeepingCron })
   async run(): Promise<void> {

@@ -62,6 +62,6 @@ export class CreateOwnToken {
   @Day({ optional: true, about: 'Default: the end of this day.' }) expires_at?: string;
 }
 
-export class ListAssociations {
+export class ListTokenAssociations {
   @OneOf(GRANTABLE_LEVELS, { default: 10 }) min_access_level: number;
 }

@@ -9,13 +9,15 @@ import { UsersModule } from '../users/users.module';
 import { AccessToken } from './access-token.entity';
 import { AccessTokensQueries } from './access-tokens.queries';
 import { AccessTokensService } from './access-tokens.service';
-import { ExpiryNotices } from './notices/expiry-notices';
+import { TokenExpiryNotices } from './notices/expiry-notices';
 import { TokenMails } from './notices/token-mails';
 import { TokenRecipients } from './notices/token-recipients';
 import { ImpersonationTokensController } from './personal/impersonation-tokens.controller';
 import { OwnTokensController } from './personal/own-tokens.controller';
 import { PersonalAccessTokensController } from './personal/personal-access-tokens.controller';
 import { TokenAssociationsQueries } from './personal/token-associations.queries';
+import { JobResolution } from './resolution/job-resolution';
+import { PackageClient } from './resolution/package-client';
 import { TokenResolution } from './resolution/token-resolution';
 import { TokenResolutionController } from './resolution/token-resolution.controller';
 import { TokenUse } from './resolution/token-use';
@@ -48,6 +50,8 @@ import { TokenUpkeepJob } from './token-upkeep.job';
     TokenTerms,
     TokenRows,
     TokenAssociationsQueries,
+    JobResolution,
+    PackageClient,
     TokenResolution,
     {
       provide: CALLER_SOURCE,
@@ -61,7 +65,7 @@ import { TokenUpkeepJob } from './token-upkeep.job';
     LeakedTokensQueries,
     TokenRecipients,
     TokenMails,
-    ExpiryNotices,
+    TokenExpiryNotices,
     TokenUpkeepJob,
   ],
   exports: [AccessTokensQueries, AccessTokensService, TokenRows],

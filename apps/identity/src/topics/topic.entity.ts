@@ -1,4 +1,4 @@
-import { nothingLeft } from '@rookery/kernel';
+import { assertAllUsed } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Fields of a topic. Omitted fields keep their values on update. */
@@ -48,7 +48,7 @@ export class Topic {
 
   change(input: TopicInput, now: Date): void {
     const { name = this.name, title = this.title, description = this.description, ...rest } = input;
-    nothingLeft(rest);
+    assertAllUsed(rest);
     this.name = name;
     this.title = title?.trim() === '' ? null : title;
     this.description = description;

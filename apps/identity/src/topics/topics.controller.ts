@@ -1,6 +1,16 @@
 import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, anyone, by, created, Endpoint, ifUnmodified, none, one, page } from '@rookery/api-v4';
+import {
+  administrator,
+  anyone,
+  actorAndParent,
+  created,
+  Endpoint,
+  ifUnmodified,
+  none,
+  one,
+  page,
+} from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { TopicMergeService } from './topic-merge.service';
 import type { Topic } from './topic.entity';
@@ -52,7 +62,7 @@ export class TopicsController {
     answers: created(topic),
   })
   create(call: Call<CreateTopic, undefined, SignedInViewer>): Promise<Topic> {
-    return this.topics.create(call.params, by(call));
+    return this.topics.create(call.params, actorAndParent(call));
   }
 
   @Endpoint('POST', '/topics/merge', {
@@ -78,7 +88,7 @@ export class TopicsController {
     answers: one(topic),
   })
   update(call: Call<UpdateTopic, undefined, SignedInViewer>): Promise<Topic> {
-    return this.topics.update(call.params.id, call.params, by(call));
+    return this.topics.update(call.params.id, call.params, actorAndParent(call));
   }
 
   @Endpoint('DELETE', '/topics/:id', {

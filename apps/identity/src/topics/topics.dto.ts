@@ -1,10 +1,10 @@
 import type { UploadedFile } from '@rookery/api-v4';
 import { Flag, Int, Search, Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import { AvatarUpload } from '../avatars/avatars.dto';
 import type { NewTopic, TopicChange, TopicFilters } from './topics.service';
 
-export class ListTopics implements NothingBut<TopicFilters, ListTopics> {
+export class ListTopics implements ExactInput<TopicFilters, ListTopics> {
   @Search({ about: 'Part of the name or title.' }) search?: string;
   @Flag({ default: false, about: 'Only topics without projects.' }) without_projects: boolean;
   @Int({ optional: true }) organization_id?: number;
@@ -14,7 +14,7 @@ export class OneTopic {
   @Int({ in: 'path' }) id: number;
 }
 
-export class CreateTopic implements NothingBut<NewTopic, CreateTopic> {
+export class CreateTopic implements ExactInput<NewTopic, CreateTopic> {
   @Text() name: string;
   @Text() title: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
@@ -22,7 +22,7 @@ export class CreateTopic implements NothingBut<NewTopic, CreateTopic> {
   @Int({ optional: true, about: 'The only organization is 1.' }) organization_id?: number;
 }
 
-export class UpdateTopic implements NothingBut<TopicChange, UpdateTopic, 'id'> {
+export class UpdateTopic implements ExactInput<TopicChange, UpdateTopic, 'id'> {
   @Int({ in: 'path' }) id: number;
   @Text({ optional: true }) name?: string;
   @Text({ optional: true, about: 'If blank, the name is shown instead.' }) title?: string;

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, Page, PageRequest } from '@rookery/kernel';
-import { CLOCK, Invalid, NotFound, nothingLeft } from '@rookery/kernel';
-import type { AllFilters, By, Collection, OrderTerm, Tx } from '@rookery/persistence';
-import { collection, filter, nearness, Work } from '@rookery/persistence';
+import { CLOCK, Invalid, NotFound, assertAllUsed } from '@rookery/kernel';
+import type { AllFilters, WriteContext, Collection, OrderTerm, Tx } from '@rookery/persistence';
+import { collection, filter, similarityOrderSql, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
 import type { AvatarChange } from '../avatars/avatars.service';
 import { lockAssignments } from './project-topics.service';
@@ -65,9 +65,9 @@ export class TopicsService {
   }
 
   /** Errors: Invalid by field; NotFound for an unknown organization. */
-  async create(params: NewTopic, by: By): Promise<Topic> {
+  async create(params: NewTopic, by: WriteContext): Promise<Topic> {
     const { name, title, description = null, avatar, organization_id: organization = 1, ...rest } = params;
-    nothingLeft(rest);
+    assertAllUsed(rest);
     if (organization !== 1) throw new NotFound('Organization');
     this.refuseProblems(params, true);
     return this.topics.create(Topic.write({ name, title, description }, this.clock.now()), by, async (topic, tx) => {
@@ -78,7 +78,7 @@ export class TopicsService {
   }
 
   /** Errors: NotFound; Invalid by field. */
-  update(id: number, params: TopicChange, by: By): Promise<Topic> {
+  update(id: number, params: TopicChange, by: WriteContext): Promise<Topic> {
     const { avatar, ...said } = params;
     const before = said.name === undefined ? undefined : lockAssignments;
     const change = async (topic: Topic, tx: Tx): Promise<void> => {
@@ -90,7 +90,7 @@ export class TopicsService {
   }
 
   /** Deletes the topic and removes it from its projects. Errors: NotFound; those of `by.unchanged`. */
-  async remove(id: number, by: By): Promise<void> {
+  async remove(id: number, by: WriteContext): Promise<void> {
     await this.topics.remove(id, { ...by, before: lockAssignments });
   }
 
@@ -120,7 +120,7 @@ export function listedTopics(
     filters,
     narrow: (list) =>
       list.orderBy(
-        search ? [[nearness(list.bind(search, 'search'), ['row.name']), 'asc'], ...BY_PROJECTS] : BY_PROJECTS,
+        search ? [[similarityOrderSql(list.bind(search, 'search'), ['row.name']), 'asc'], ...BY_PROJECTS] : BY_PROJECTS,
       ),
   });
 }

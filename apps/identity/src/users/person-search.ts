@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import { isSignedIn } from '@rookery/kernel';
-import { containing, partOf } from '@rookery/persistence';
+import { likePattern, containsSql } from '@rookery/persistence';
 import type { Filter } from '@rookery/persistence';
 
 /**
@@ -17,10 +17,10 @@ export function personSearch(
   const names = [`${person}.name`, `${person}.username`];
   return (text, bind) => {
     if (text === '') return false;
-    const pattern = bind(containing(text));
+    const pattern = bind(likePattern(text));
     if (viewer.isAdmin && addressesOfAdministrators === 'in part')
-      return partOf([...names, `${person}.email`], pattern);
-    return `(${partOf(names, pattern)} or ${byWholeAddress(viewer, person, bind(text))})`;
+      return containsSql([...names, `${person}.email`], pattern);
+    return `(${containsSql(names, pattern)} or ${byWholeAddress(viewer, person, bind(text))})`;
   };
 }
 

@@ -1,5 +1,5 @@
 import { Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import type { UserChange } from './changing/user-changes.service';
 import { columnsOfUser, problemsOfUser } from './user-rules';
 import type { NewUser } from './user-rules';
@@ -7,13 +7,13 @@ import { CreateUser, UpdateUser } from './users.dto';
 
 /** A parameter that no rule handles does not compile. */
 type UnusedParameters = 'reset_password' | 'force_random_password' | 'skip_confirmation';
-class CreateColoured extends CreateUser implements NothingBut<NewUser, CreateColoured, UnusedParameters> {
+class CreateColoured extends CreateUser implements ExactInput<NewUser, CreateColoured, UnusedParameters> {
   // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
 }
 class UpdateColoured
   extends UpdateUser
-  implements NothingBut<UserChange, UpdateColoured, 'id' | 'skip_reconfirmation'>
+  implements ExactInput<UserChange, UpdateColoured, 'id' | 'skip_reconfirmation'>
 {
   // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;

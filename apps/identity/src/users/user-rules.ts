@@ -9,7 +9,7 @@ import type { Profile, User } from './user.entity';
 import { PROFILE_TEXTS } from './user.entity';
 
 /** Optional fields of a user. Omitted fields keep their values, or have defaults on creation. */
-export type UserFields = {
+type UserFields = {
   readonly admin?: boolean;
   readonly external?: boolean;
   readonly private_profile?: boolean;

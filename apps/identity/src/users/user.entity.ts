@@ -71,6 +71,8 @@ export class User {
   @Column({ type: 'text', nullable: true }) avatarUrl: string | null;
   @Column({ type: 'text', nullable: true }) publicEmail: string | null;
   @Column({ type: 'text', nullable: true }) commitEmail: string | null;
+  /** The address for notifications if it is not the primary one. */
+  @Column({ type: 'text', nullable: true }) notificationEmail: string | null;
   /** Null for users without a password. */
   @Column({ type: 'text', nullable: true, select: false }) passwordDigest: string | null;
   @Column({ type: 'boolean', default: true }) canCreateGroup: boolean;
@@ -110,12 +112,12 @@ export class Identity {
 export type UserRecord = RowOf<User, keyof User>;
 
 /** Fields that a summary of a user shows. */
-export type UserFace = RowOf<User, 'id' | 'username' | 'name' | 'state' | 'avatarUrl' | 'publicEmail'>;
+export type UserSummary = RowOf<User, 'id' | 'username' | 'name' | 'state' | 'avatarUrl' | 'publicEmail'>;
 /** A user, as statements read it. */
 export interface UserRow extends RowOf<User, Exclude<keyof User, 'passwordDigest'>> {
   readonly namespace_id: number | null;
   readonly plan: string | null;
-  readonly created_by: UserFace | null;
+  readonly created_by: UserSummary | null;
   readonly identities: readonly RowOf<Identity, 'provider' | 'externUid'>[];
   /** Only if an administrator requested them. */
   readonly custom_attributes?: readonly { key: string; value: string }[] | null;

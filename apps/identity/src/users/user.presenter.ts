@@ -7,7 +7,7 @@ import {
   instant,
   int,
   list,
-  nothing,
+  alwaysNull,
   nullable,
   object,
   onlyWhen,
@@ -15,7 +15,7 @@ import {
   text,
   choice,
 } from '@rookery/api-v4';
-import type { UserFace, UserRow } from './user.entity';
+import type { UserSummary, UserRow } from './user.entity';
 import type { MembershipRow } from './memberships/user-memberships.queries';
 
 function absolute(url: string | null, ctx: PresentContext): string | null {
@@ -23,7 +23,7 @@ function absolute(url: string | null, ctx: PresentContext): string | null {
 }
 
 /** Summary of a user inside another resource. Source: reference identity-and-import 10.1. */
-export const userSummary = presenter<UserFace>('UserSummary').fields({
+export const userSummary = presenter<UserSummary>('UserSummary').fields({
   id: [int, (user) => user.id],
   username: [text, (user) => user.username],
   public_email: [nullable(text), (user) => user.public_email],
@@ -89,7 +89,7 @@ const privateFields = shownFields<UserRow>()({
   projects_limit: [int, (user) => user.projects_limit],
   current_sign_in_at: [nullable(instant), (user) => user.current_sign_in_at],
   identities: [
-    list(object({ provider: text, extern_uid: text, saml_provider_id: nothing })),
+    list(object({ provider: text, extern_uid: text, saml_provider_id: alwaysNull })),
     (user) =>
       user.identities.map((one) => ({ provider: one.provider, extern_uid: one.extern_uid, saml_provider_id: null })),
   ],

@@ -1,6 +1,6 @@
 import { AtLeastOneOf, Flag, Hash, Instant, Int, OneOf, Search, Text } from '@rookery/api-v4';
 import type { UploadedFile } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import { AvatarUpload } from '../avatars/avatars.dto';
 import type { UserChange } from './changing/user-changes.service';
 import type { NewUser } from './user-rules';
@@ -82,7 +82,7 @@ type PasswordAlternatives = 'reset_password' | 'force_random_password';
 @AtLeastOneOf('password', 'reset_password', 'force_random_password')
 export class CreateUser
   extends UserWrite
-  implements NothingBut<NewUser, CreateUser, PasswordAlternatives | 'skip_confirmation'>
+  implements ExactInput<NewUser, CreateUser, PasswordAlternatives | 'skip_confirmation'>
 {
   @Text() email: string;
   @Text() username: string;
@@ -99,7 +99,7 @@ export class ListMemberships {
   type?: 'Namespace' | 'Project';
 }
 
-export class UpdateUser extends UserWrite implements NothingBut<UserChange, UpdateUser, 'id' | 'skip_reconfirmation'> {
+export class UpdateUser extends UserWrite implements ExactInput<UserChange, UpdateUser, 'id' | 'skip_reconfirmation'> {
   @Int({ in: 'path' }) id: number;
   @Text({ optional: true }) email?: string;
   @Text({ optional: true }) username?: string;

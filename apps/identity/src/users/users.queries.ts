@@ -6,7 +6,7 @@ import { customAttributesFilter, customAttributesSql } from '../custom-attribute
 import { knownUserSql } from './bot-home';
 import { BOTS } from './bot-limits';
 import { personSearch } from './person-search';
-import type { UserFace, UserRow } from './user.entity';
+import type { UserSummary, UserRow } from './user.entity';
 
 /** Filters of the list of users. Source: reference identity-and-import 10.1. */
 export interface UserFilters {
@@ -101,8 +101,8 @@ export class UsersQueries {
     return rows.length > 0;
   }
 
-  async faces(ids: readonly number[]): Promise<ReadonlyMap<number, UserFace>> {
-    const rows = await this.db.query<UserFace>(
+  async summaries(ids: readonly number[]): Promise<ReadonlyMap<number, UserSummary>> {
+    const rows = await this.db.query<UserSummary>(
       `select id, username, name, state, avatar_url, public_email from users where id = any($1)`,
       [ids],
     );
@@ -117,7 +117,7 @@ export class UsersQueries {
   }
 
   /**
-   * Returns the rows after a position in the list, one more than requested. Shape: `cursor` as returned by `placeOf`,
+   * Returns the rows after a position in the list, one more than requested. Shape: `cursor` as returned by `withCurrentPlace`,
    * null for the start.
    */
   after(

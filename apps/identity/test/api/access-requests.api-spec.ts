@@ -1,4 +1,4 @@
-import { aViewer, foreignId, paging, parameterEncodings, requestOf } from '@rookery/testing';
+import { makeViewer, foreignId, paging, parameterEncodings, requestOf } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -131,6 +131,46 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     }
   });
 
+  it('publish what becomes of them', async () => {
+    const source = await make(kind);
+    const changesOf = async (bob: Person) => {
+      const rows = await identity.db.query<{ payload: object; actor_id: number }>(
+        `select payload, actor_id from outbox where subject = 'identity.access_request.changed.v1'
+           and (payload ->> 'user_id')::bigint = $1 order by id`,
+        [bob.id],
+      );
+      return rows.map(({ payload, actor_id: actorId }) => ({ ...payload, actorId }));
+    };
+    const expected = (bob: Person, state: string, actor: Person) => ({
+      user_id: bob.id,
+      source_type: kind,
+      source_id: source.id,
+      state,
+      changed_at: expect.stringMatching(/Z$/),
+      actorId: actor.id,
+    });
+    const ends: [string, (bob: Person) => Promise<unknown>, (bob: Person) => Person][] = [
+      ['accepted', (bob) => ada.client.put(`${source.base}/${bob.id}/approve`).expect(201), () => ada],
+      [
+        'accepted',
+        (bob) => ada.client.post(source.members).send({ user_id: bob.id, access_level: 10 }).expect(201),
+        () => ada,
+      ],
+      ['denied', (bob) => ada.client.delete(`${source.base}/${bob.id}`).expect(204), () => ada],
+      ['withdrawn', (bob) => bob.client.delete(`${source.base}/${bob.id}`).expect(204), (bob) => bob],
+    ];
+    for (const [state, settle, actor] of ends) {
+      const bob = await person();
+      await bob.client.post(source.base).send({}).expect(201);
+      expect(await changesOf(bob)).toEqual([expected(bob, 'requested', bob)]);
+      await settle(bob);
+      expect((await changesOf(bob)).slice(1)).toEqual([expected(bob, state, actor(bob))]);
+    }
+    const carl = await person();
+    await ada.client.post(source.members).send({ user_id: carl.id, access_level: 10 }).expect(201);
+    expect(await changesOf(carl)).toEqual([]);
+  });
+
   describe('approval', () => {
     parameterEncodings({
       app: () => identity.app,
@@ -139,7 +179,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
         await bob.client.post(source.base).expect(201);
         const path = `${source.encoded}/${bob.id}/approve`;
         return {
-          viewer: aViewer({ userId: ada.id, username: 'ada' }),
+          viewer: makeViewer({ userId: ada.id, username: 'ada' }),
           method: 'PUT',
           path,
           params: { access_level: 20 },
@@ -169,7 +209,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
 
   foreignId({
     app: () => identity.app,
-    viewer: () => aViewer({ userId: ada.id, username: 'ada' }),
+    viewer: () => makeViewer({ userId: ada.id, username: 'ada' }),
     requests: async () => {
       const [one, other, bob] = [await make(kind), await make(kind), await person()];
       await bob.client.post(one.base).expect(201);
@@ -188,7 +228,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     });
     paging(() => ({
       app: identity.app,
-      viewer: aViewer({ userId: ada.id, username: 'ada' }),
+      viewer: makeViewer({ userId: ada.id, username: 'ada' }),
       path: source.base,
       rows: 5,
     }));

@@ -1,4 +1,4 @@
-import { aViewer } from '@rookery/testing';
+import { makeViewer } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -54,6 +54,15 @@ const fileAt = (url: unknown): string => {
 const bytesOf = async (client: Agent, path: string): Promise<Buffer> => (await client.get(path)).body;
 const stored = async (kind: Kind, id: number): Promise<number> =>
   (await identity.db.query(`select 1 from avatars where ${COLUMNS[kind]} = $1`, [id])).length;
+
+it('a file in place of a text is refused', async () => {
+  const { path } = await make('project');
+  const { status, body } = await identity.root
+    .put(path)
+    .attach('description', PNG, 'a.png')
+    .attach('topics', PNG, 'b.png');
+  expect([status, body]).toEqual([400, { error: 'description is invalid, topics is invalid' }]);
+});
 
 it("a group's avatar can also be sent by POST and to its own route, together with other fields", async () => {
   const { path } = await make('group', { visibility: 'public' });
@@ -162,11 +171,28 @@ describe.each(KINDS)('the avatar of a %s', (kind) => {
     expect(await stored(kind, target.id)).toBe(1);
   });
 
-  it('is kept when other fields change, and when a text is sent instead', async () => {
+  it('is kept when other fields change', async () => {
     const target = await make(kind);
     const url = (await upload(target)).body.avatar_url as string;
-    for (const body of [{ avatar: 'avatar.png' }, kind === 'user' ? { bio: 'b' } : { description: 'd' }]) {
-      expect((await identity.root.put(target.path).send(body)).body.avatar_url).toBe(url);
+    const change = kind === 'user' ? { bio: 'b' } : { description: 'd' };
+    expect((await identity.root.put(target.path).send(change)).body.avatar_url).toBe(url);
+    expect(await stored(kind, target.id)).toBe(1);
+  });
+
+  it('is refused as a text, a number, a list or a hash, in JSON, forms and query parameters', async () => {
+    const target = await make(kind);
+    const url = (await upload(target)).body.avatar_url as string;
+    const put = () => identity.root.put(target.path);
+    const texts = ['./x.jpg', url, 5, ['a'], { name: 'a' }];
+    const answers = [
+      ...texts.map((avatar) => put().send({ avatar })),
+      put().send({ file: './x.jpg' }),
+      put().type('form').send('avatar=x.jpg'),
+      put().field({ avatar: 'x.jpg' }),
+      put().query({ avatar: 'x.jpg' }),
+    ];
+    for (const { status, body } of await Promise.all(answers)) {
+      expect([status, body]).toEqual([400, { error: 'avatar is invalid' }]);
     }
     expect(await stored(kind, target.id)).toBe(1);
   });
@@ -192,9 +218,9 @@ describe.each(['group', 'project'] as const)('the avatar of a private %s', (kind
       }
       const seen = await ada.client.get(address);
       expect([seen.status, seen.get('cache-control')]).toEqual([200, 'max-age=0, private, must-revalidate']);
-      const narrow = identity.app.as(aViewer({ userId: ada.id, username: 'ada', scopes: ['read_registry'] }));
+      const narrow = identity.app.as(makeViewer({ userId: ada.id, username: 'ada', scopes: ['read_registry'] }));
       expect((await narrow.get(address)).body).toMatchObject({ error: 'insufficient_scope' });
-      const reading = identity.app.as(aViewer({ userId: ada.id, username: 'ada', scopes: ['read_api'] }));
+      const reading = identity.app.as(makeViewer({ userId: ada.id, username: 'ada', scopes: ['read_api'] }));
       await reading.get(address).expect(200);
     }
   });
@@ -269,11 +295,14 @@ describe('PUT /user/avatar', () => {
     expect((await identity.anonymous.put('/api/v4/user/avatar').send({})).body).toEqual({
       message: '401 Unauthorized',
     });
-    const narrow = identity.app.as(aViewer({ userId: bob.id, username: 'bob', scopes: ['read_user'] }));
+    const narrow = identity.app.as(makeViewer({ userId: bob.id, username: 'bob', scopes: ['read_user'] }));
     await narrow.put('/api/v4/user/avatar').send({}).expect(403);
-    for (const body of [{}, { avatar: 'text' }]) {
-      const missing = await bob.client.put('/api/v4/user/avatar').send(body);
-      expect([missing.status, missing.body]).toEqual([400, { error: 'avatar is missing' }]);
+    for (const [body, error] of [
+      [{}, 'avatar is missing'],
+      [{ avatar: 'text' }, 'avatar is invalid'],
+    ] as const) {
+      const refused = await bob.client.put('/api/v4/user/avatar').send(body);
+      expect([refused.status, refused.body]).toEqual([400, { error }]);
     }
     const bad = await bob.client.put('/api/v4/user/avatar').attach('avatar', Buffer.from('text'), 'avatar.png');
     expect([bad.status, bad.body]).toEqual([400, { message: { avatar: [expect.stringContaining('not supported')] } }]);

@@ -1,6 +1,6 @@
 import {
   anonymousViewer,
-  aViewer,
+  makeViewer,
   foreignId,
   paging,
   parameterEncodings,
@@ -61,7 +61,7 @@ const add = async (source: Source, over: Readonly<Record<string, unknown>> = {})
 const join = (source: Source, person: Person, access_level: number) =>
   identity.root.post(`${source.path}/members`).send({ user_id: person.id, access_level }).expect(201);
 const answerOf = ({ status, body }: Response): [number, unknown] => [status, body];
-const viewerOf = (person: Person) => aViewer({ userId: person.id, username: person.username });
+const viewerOf = (person: Person) => makeViewer({ userId: person.id, username: person.username });
 const LEVELS: Readonly<Record<string, number>> = {
   guest: 10,
   planner: 15,
@@ -190,8 +190,8 @@ describe.each<[Kind, string]>([
           standing === 'anonymous'
             ? anonymousViewer()
             : standing === 'admin'
-              ? aViewer({ userId: 1, username: 'root', isAdmin: true })
-              : aViewer({
+              ? makeViewer({ userId: 1, username: 'root', isAdmin: true })
+              : makeViewer({
                   userId: (person ?? stranger).id,
                   username: (person ?? stranger).username,
                   isExternal: standing === 'external',

@@ -1,4 +1,4 @@
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { ApplicationSettings } from '@rookery/instance';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -16,7 +16,7 @@ afterAll(() => identity.close());
 afterEach(() => say({}));
 
 function say(settings: Partial<ApplicationSettings>): void {
-  identity.app.get(Instance).take({ version: 1, features: {}, settings });
+  identity.app.get(InstanceSettings).take({ version: 1, features: {}, settings });
 }
 
 interface Group {

@@ -1,4 +1,4 @@
-import { anonymousViewer, aViewer, parameterEncodings, requestOf } from '@rookery/testing';
+import { anonymousViewer, makeViewer, parameterEncodings, requestOf } from '@rookery/testing';
 import { ListQuery } from '@rookery/persistence';
 import { customAttributesFilter, customAttributesSql } from '../../src/custom-attributes/custom-attributes-sql';
 import { startIdentity } from '../support/app';
@@ -9,7 +9,7 @@ let ada: Person;
 /** Paths of the attributes of each kind, and those of another owner of that kind. */
 const bases: Record<string, { base: string; other: string; encoded?: string }> = {};
 const ids: Record<string, [number, number]> = {};
-const admin = aViewer({ userId: 1, username: 'root', isAdmin: true });
+const admin = makeViewer({ userId: 1, username: 'root', isAdmin: true });
 
 beforeAll(async () => {
   identity = await startIdentity();

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import { anonymousViewer, aViewer, paging, parameterEncodings, requestOf } from '@rookery/testing';
-import { ContextKeys } from '@rookery/platform';
+import type { NotificationEmailAnswer } from '@rookery/contracts';
+import { anonymousViewer, makeViewer, paging, parameterEncodings, requestOf } from '@rookery/testing';
+import { ContextSigningKeys } from '@rookery/platform';
 import { confirmationKeys, confirmationToken } from '../../src/emails/confirming/confirmation-token';
 import type { Confirmable } from '../../src/emails/confirming/confirmation-token';
 import { confirmationsOf, mailFacts, newestLink } from '../support/account-mails';
 import { UnconfirmedAddressesJob } from '../../src/users/addresses/unconfirmed-addresses.job';
+import { internalCall } from '../support/internal-calls';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -180,7 +182,7 @@ describe('POST /user/emails', () => {
   parameterEncodings({
     app: () => identity.app,
     to: () => ({
-      viewer: aViewer({ userId: bob.id, username: 'bob' }),
+      viewer: makeViewer({ userId: bob.id, username: 'bob' }),
       method: 'POST',
       path: '/api/v4/user/emails',
       params: { email: address() },
@@ -248,10 +250,76 @@ describe('reading and deleting', () => {
     });
     paging(() => ({
       app: identity.app,
-      viewer: aViewer({ userId: pat.id, username: 'pat' }),
+      viewer: makeViewer({ userId: pat.id, username: 'pat' }),
       path: '/api/v4/user/emails',
       rows: 5,
     }));
+  });
+});
+
+describe('the address for notifications', () => {
+  const choose = (person: Person, email: string | null) =>
+    internalCall<NotificationEmailAnswer>(
+      identity,
+      INTERNAL_PATHS.notificationEmail,
+      { user_id: person.id, email },
+      'collaboration',
+    );
+  const inDirectory = async (person: Person): Promise<unknown> => {
+    const [row] = await identity.db.query<{ email: string }>(
+      `select state ->> 'notification_email' as email from directory_changes where kind = 'user' and entity_id = $1
+       order by version desc limit 1`,
+      [person.id],
+    );
+    return row!.email;
+  };
+  const confirmed = async (person: Person): Promise<Email> => {
+    const path = `/api/v4/users/${person.id}/emails`;
+    return (await identity.root.post(path).send({ email: address(), skip_confirmation: true }).expect(201)).body;
+  };
+
+  it('is the primary one or a confirmed one of the user, ignoring case', async () => {
+    const eva = await identity.person('eva');
+    expect(await choose(eva, null)).toEqual({ outcome: 'chosen', email: 'eva@example.com' });
+    const [own, waiting] = [await confirmed(eva), await add(eva)];
+    for (const refused of [waiting.email, 'bob@example.com', 'nobody@mail.example', '', `${own.email} `])
+      expect(await choose(eva, refused)).toEqual({ outcome: 'not_verified', email: 'eva@example.com' });
+    expect(await choose(eva, own.email.toUpperCase())).toEqual({ outcome: 'chosen', email: own.email });
+    expect(await choose(eva, null)).toEqual({ outcome: 'chosen', email: own.email });
+    expect(await inDirectory(eva)).toBe(own.email);
+    expect(await choose(eva, 'EVA@example.com')).toEqual({ outcome: 'chosen', email: 'eva@example.com' });
+    expect(await inDirectory(eva)).toBe('eva@example.com');
+  });
+
+  it('is the primary one again when the chosen one is deleted', async () => {
+    const fay = await identity.person('fay');
+    const own = await confirmed(fay);
+    await choose(fay, own.email);
+    await fay.client.delete(`/api/v4/user/emails/${own.id}`).expect(204);
+    expect([await choose(fay, null), await inDirectory(fay)]).toEqual([
+      { outcome: 'chosen', email: 'fay@example.com' },
+      'fay@example.com',
+    ]);
+  });
+
+  it('follows the primary one unless another was chosen', async () => {
+    const gil = await identity.person('gil');
+    await choose(gil, 'gil@example.com');
+    await identity.root.put(`/api/v4/users/${gil.id}`).send({ email: 'gil@new.example' }).expect(200);
+    expect([await choose(gil, null), await inDirectory(gil)]).toEqual([
+      { outcome: 'chosen', email: 'gil@new.example' },
+      'gil@new.example',
+    ]);
+  });
+
+  it.each([
+    [{ user_id: 'x', email: null }, 400],
+    [{ user_id: 1, email: 7 }, 400],
+    [{ user_id: 1, email: 'a\0' }, 400],
+    [{ user_id: 99999999, email: null }, 404],
+  ])('refuses %j', async (asked, status) => {
+    const call = internalCall(identity, INTERNAL_PATHS.notificationEmail, asked, 'collaboration');
+    await expect(call).rejects.toThrow(new RegExp(`^${status} `));
   });
 });
 
@@ -322,7 +390,7 @@ describe('/users/:id/emails', () => {
     });
     paging(() => ({
       app: identity.app,
-      viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+      viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
       path: `/api/v4/users/${quin.id}/emails`,
       rows: 5,
     }));
@@ -331,7 +399,7 @@ describe('/users/:id/emails', () => {
   parameterEncodings({
     app: () => identity.app,
     to: () => ({
-      viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+      viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
       method: 'POST',
       path: `/api/v4/users/${bob.id}/emails`,
       params: { email: address(), skip_confirmation: true },
@@ -395,7 +463,7 @@ describe('GET //users/confirmation', () => {
       `select id, email, confirmation_requested_at from emails where id = $1`,
       [email.id],
     );
-    const token = confirmationToken(asked!, confirmationKeys(identity.app.get(ContextKeys))[0]);
+    const token = confirmationToken(asked!, confirmationKeys(identity.app.get(ContextSigningKeys))[0]);
     const { status, body } = await follow('/users/confirmation').query({ confirmation_token: token });
     expect([status, body]).toEqual([400, { message: '400 Bad request - Confirmation token has expired' }]);
   });
@@ -484,6 +552,16 @@ describe('the facts of an e-mail', () => {
   });
 
   const follow = (link: string) => identity.anonymous.get(link);
+
+  it('about an export are a link for an active user', async () => {
+    const eve = await identity.person('exporter', { name: 'Eve' });
+    const ask = () =>
+      mailFacts(identity, { template: 'dependency_list_exported', recipient_id: eve.id, subject_id: 9 });
+    const link = 'http://localhost:8080/api/v4/dependency_list_exports/9/download';
+    expect(await ask()).toEqual([{ address: expect.stringContaining('@'), name: 'Eve', link, token: null }]);
+    await identity.root.post(`/api/v4/users/${eve.id}/block`);
+    expect(await ask()).toEqual([null]);
+  });
 
   it('about a token are for its holder only', async () => {
     const { body: token }: { body: { id: number; expires_at: string } } = await identity.root

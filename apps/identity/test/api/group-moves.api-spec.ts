@@ -1,4 +1,4 @@
-import { aViewer, anonymousViewer, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { makeViewer, anonymousViewer, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -234,7 +234,7 @@ describe('POST /groups/:id/transfer', () => {
       const [own, target] = [await group(ada), await group(ada)];
       await join(`/api/v4/groups/${own.id}`, bob, 40);
       const stranger = await person();
-      const viewer = ({ id, username }: Person) => aViewer({ userId: id, username });
+      const viewer = ({ id, username }: Person) => makeViewer({ userId: id, username });
       return {
         method: 'POST',
         path: `/api/v4/groups/${own.id}/transfer`,
@@ -253,7 +253,12 @@ describe('POST /groups/:id/transfer', () => {
     to: async () => {
       const [own, target] = [await group(ada), await group(ada, { name: 'Same target' })];
       const params = { group_id: target.id };
-      return { viewer: aViewer({ userId: ada.id }), method: 'POST', path: `/api/v4/groups/${own.id}/transfer`, params };
+      return {
+        viewer: makeViewer({ userId: ada.id }),
+        method: 'POST',
+        path: `/api/v4/groups/${own.id}/transfer`,
+        params,
+      };
     },
     seen: (body) => String(body['full_name']).split(' / ')[0],
     expected: 'Same target',
@@ -322,7 +327,7 @@ describe('GET /groups/:id/transfer_locations', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: lena.id, username: 'lena' }),
+    viewer: makeViewer({ userId: lena.id, username: 'lena' }),
     path: `/api/v4/groups/${child.id}/transfer_locations`,
     query: { search: '' },
     rows: 5,

@@ -1,4 +1,4 @@
-import { aViewer, paging, visibility } from '@rookery/testing';
+import { makeViewer, paging, visibility } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -192,7 +192,7 @@ describe('GET /groups/:id/projects', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: ada.id, username: 'ada' }),
+    viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: `/api/v4/groups/${home.id}/projects`,
     query: { include_subgroups: true },
     rows: 8,
@@ -244,7 +244,7 @@ describe('GET /groups/:id/projects/shared', () => {
   });
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: ada.id, username: 'ada' }),
+    viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: `/api/v4/groups/${many.id}/projects/shared`,
     rows: 5,
   }));

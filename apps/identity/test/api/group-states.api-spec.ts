@@ -1,4 +1,4 @@
-import { aViewer, anonymousViewer, refusalOrder } from '@rookery/testing';
+import { makeViewer, anonymousViewer, refusalOrder } from '@rookery/testing';
 import type { Test } from 'supertest';
 import { DropIpRestrictionRanges1767225600041 } from '../../src/migrations/1767225600041-drop-ip-restriction-ranges';
 import { inDays, maker } from '../support/groups-and-projects';
@@ -16,15 +16,17 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const viewer = ({ id, username }: Person) => aViewer({ userId: id, username });
+const viewer = ({ id, username }: Person) => makeViewer({ userId: id, username });
 
 describe('POST /groups/:id/restore', () => {
   it('restores a group, by id and by path', async () => {
     const own = await group(ada);
-    for (const ref of [own.id, encodeURIComponent(own.full_path)]) {
+    const scheduled = `${own.full_path}-deletion_scheduled-${own.id}`;
+    for (const ref of [own.id, encodeURIComponent(scheduled)]) {
       await ada.client.delete(`/api/v4/groups/${own.id}`).expect(202);
       const { status, body } = await ada.client.post(`/api/v4/groups/${ref}/restore`).send({});
       expect([status, body.id, body.marked_for_deletion_on, body.shared_with_groups]).toEqual([201, own.id, null, []]);
+      expect([body.full_path, body.name]).toEqual([own.full_path, own.name]);
       for (const key of ['projects', 'runners_token']) expect(body).not.toHaveProperty(key);
     }
     const again = await ada.client.post(`/api/v4/groups/${own.id}/restore`);

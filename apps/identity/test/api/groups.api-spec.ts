@@ -1,5 +1,5 @@
 import type { Agent } from 'supertest';
-import { aViewer, paging } from '@rookery/testing';
+import { makeViewer, paging } from '@rookery/testing';
 import { inDays } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -16,6 +16,7 @@ afterAll(() => identity.close());
 
 interface Group {
   readonly id: number;
+  readonly name: string;
   readonly full_path: string;
 }
 let serial = 0;
@@ -413,7 +414,7 @@ describe('GET /groups', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: lena.id, username: 'lena' }),
+    viewer: makeViewer({ userId: lena.id, username: 'lena' }),
     path: '/api/v4/groups',
     query: { sort: 'asc' },
     rows: 6,
@@ -548,7 +549,16 @@ describe('DELETE /groups/:id', () => {
     expect([day, inDays(0)]).toContain(marked.marked_for_deletion_on);
     expect((await remove()).body).toEqual({ message: 'Group has been already marked for deletion' });
     expect((await remove({ permanently_remove: true, full_path: 'wrong' })).body.message).toContain('is incorrect');
-    await remove({ permanently_remove: 'true', full_path: top.full_path }).expect(202);
+    const scheduled = `${top.full_path}-deletion_scheduled-${top.id}`;
+    expect(marked).toMatchObject({
+      full_path: scheduled,
+      path: scheduled,
+      name: `${top.name}-deletion_scheduled-${top.id}`,
+    });
+    expect((await remove({ permanently_remove: true, full_path: top.full_path })).body.message).toContain(
+      'is incorrect',
+    );
+    await remove({ permanently_remove: 'true', full_path: scheduled }).expect(202);
     for (const path of [`/api/v4/groups/${top.id}`, `/api/v4/groups/${child.id}`, `/api/v4/projects/${project.id}`]) {
       await identity.root.get(path).expect(404);
     }

@@ -16,8 +16,10 @@ describe.each([
   ['directoryChanges', 'GET', {}],
   ['directoryHead', 'GET', {}],
   ['decide', 'POST', { viewer_id: null, project: 1 }],
+  ['formerProject', 'POST', { full_path: 'nobody/nothing' }],
   ['confirmCaller', 'POST', { token_id: 1, user_id: 1 }],
   ['accountMails', 'POST', { mails: [] }],
+  ['notificationEmail', 'POST', { user_id: 1, email: null }],
 ] as const)('%s', (call, method, asked) => {
   const path = INTERNAL_PATHS[call];
   const ask = (authorization: string) => {

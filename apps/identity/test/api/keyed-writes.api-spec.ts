@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Work } from '@rookery/persistence';
-import { keyedWrites } from '@rookery/testing';
+import { idempotentWrites } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -21,7 +21,7 @@ const count = async (table: string): Promise<number> => {
 };
 const admin = (): Agent => identity.as({ userId: owner.id, username: 'owner', isAdmin: true });
 
-keyedWrites('POST /users', {
+idempotentWrites('POST /users', {
   caller: () => identity.root,
   stranger: admin,
   database: () => identity.db,
@@ -35,7 +35,7 @@ keyedWrites('POST /users', {
   refused: { username: 'root', name: 'x', email: 'x@example.com', password: 'correct horse' },
 });
 
-keyedWrites('POST /users/:id/personal_access_tokens', {
+idempotentWrites('POST /users/:id/personal_access_tokens', {
   caller: () => identity.root,
   stranger: admin,
   database: () => identity.db,
@@ -64,8 +64,8 @@ const aToken = async (): Promise<Token> => {
       .expect(201)
   ).body as Token;
 };
-const holder = ({ id }: Token, isForReplay = false): Agent =>
-  identity.as({ userId: owner.id, username: 'owner', tokenId: id, ...(isForReplay ? { isForReplay: true } : {}) });
+const holder = ({ id }: Token, isReplayOnly = false): Agent =>
+  identity.as({ userId: owner.id, username: 'owner', tokenId: id, ...(isReplayOnly ? { isReplayOnly: true } : {}) });
 const isRevoked = async ({ token }: Token): Promise<boolean> => (await resolve(identity, token)).outcome === 'revoked';
 
 describe('a token that rotates itself, with an idempotency key', () => {

@@ -1,4 +1,4 @@
-import { aViewer, paging } from '@rookery/testing';
+import { makeViewer, paging } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -56,6 +56,6 @@ describe.each([
         await (list === 'invited_groups' ? invite(one, center) : invite(center, one));
       }
     });
-    paging(() => ({ app: identity.app, viewer: aViewer({ userId: ada.id, username: 'ada' }), path, rows: 5 }));
+    paging(() => ({ app: identity.app, viewer: makeViewer({ userId: ada.id, username: 'ada' }), path, rows: 5 }));
   });
 });

@@ -1,4 +1,4 @@
-import { aViewer, paging } from '@rookery/testing';
+import { makeViewer, paging } from '@rookery/testing';
 import { ExpiryJob } from '../../src/members/expiry.job';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -211,7 +211,7 @@ describe('lists', () => {
   describe.each(['', '/all'])('members%s', (all) => {
     paging(() => ({
       app: identity.app,
-      viewer: aViewer({ userId: ada.id, username: 'ada' }),
+      viewer: makeViewer({ userId: ada.id, username: 'ada' }),
       path: `${source.base}${all}`,
       query: { show_seat_info: true },
       rows: 5,

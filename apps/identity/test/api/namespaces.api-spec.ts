@@ -1,4 +1,4 @@
-import { aViewer, paging, parameterEncodings } from '@rookery/testing';
+import { makeViewer, paging, parameterEncodings } from '@rookery/testing';
 import { SeatCountsJob } from '../../src/namespaces/plans/seat-counts.job';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
@@ -222,7 +222,7 @@ describe('GET /namespaces', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: lena.id, username: 'lena' }),
+    viewer: makeViewer({ userId: lena.id, username: 'lena' }),
     path: '/api/v4/namespaces',
     query: { top_level_only: false },
     rows: 5,
@@ -296,7 +296,7 @@ describe('GET /namespaces/:namespace/exists', () => {
     });
     expect(Number(refused!.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(refused!.get('retry-after'))).toBeLessThanOrEqual(60);
-    const bot = identity.as({ userId: curious.id + 1_000_000, username: 'bot', isBot: true, makerId: curious.id });
+    const bot = identity.as({ userId: curious.id + 1_000_000, username: 'bot', isBot: true, creatorId: curious.id });
     await bot.get('/api/v4/namespaces/whatever/exists').expect(429);
     await identity.db.query(
       `update namespace_checks set window_started_at = now() - interval '61 seconds' where user_id = $1`,
@@ -358,7 +358,7 @@ describe('PUT /namespaces/:id', () => {
     app: () => identity.app,
     to: async () => {
       const { id } = await group(ada);
-      const viewer = aViewer({ userId: 1, username: 'root', isAdmin: true });
+      const viewer = makeViewer({ userId: 1, username: 'root', isAdmin: true });
       return { viewer, method: 'PUT', path: `/api/v4/namespaces/${id}`, params: { plan: 'premium' } };
     },
     seen: (body) => body['plan'],

@@ -1,5 +1,5 @@
 import type { SignedInViewer } from '@rookery/kernel';
-import { aViewer } from '@rookery/testing';
+import { makeViewer } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startIdentity } from '../support/app';
@@ -145,7 +145,7 @@ it.each(CASES)('a request that waits while %s (%s) reads and writes nothing', as
   const admin = await identity.person(`admin-${serial}`, { admin: true });
   const context = await HOLDERS[holds]!(person, admin);
   const directory = { version: 0, epoch };
-  const agent = old.as(aViewer({ userId: person.id, username: name, directory, ...context }), { unseen: true });
+  const agent = old.as(makeViewer({ userId: person.id, username: name, directory, ...context }), { isUncounted: true });
   const write = () => agent.post('/api/v4/groups').send({ name: `${name}-group`, path: `${name}-group` });
   await agent.get('/api/v4/user').expect(200);
 
@@ -161,7 +161,9 @@ it('a request that ends its own permission returns its answer', async () => {
   const person = await identity.person('leaver');
   const tokenId = await give(identity.root, 'personal_access', person, ['api']);
   const directory = { version: 0, epoch };
-  const agent = old.as(aViewer({ userId: person.id, username: 'leaver', directory, tokenId }), { unseen: true });
+  const agent = old.as(makeViewer({ userId: person.id, username: 'leaver', directory, tokenId }), {
+    isUncounted: true,
+  });
   await agent.delete('/api/v4/personal_access_tokens/self').expect(204);
   await agent.get('/api/v4/user').expect(401);
 });
@@ -170,7 +172,9 @@ it('a rotation that waits while its token is rotated has the family revoked', as
   const person = await identity.person('rotator');
   const tokenId = await give(identity.root, 'personal_access', person, ['api']);
   const directory = { version: 0, epoch };
-  const agent = old.as(aViewer({ userId: person.id, username: 'rotator', directory, tokenId }), { unseen: true });
+  const agent = old.as(makeViewer({ userId: person.id, username: 'rotator', directory, tokenId }), {
+    isUncounted: true,
+  });
   const first = await identity.root.post(`/api/v4/personal_access_tokens/${tokenId}/rotate`).expect(200);
   const second = await agent.post('/api/v4/personal_access_tokens/self/rotate');
   expect([second.status, second.body]).toEqual([401, { error: 'invalid_token', error_description: REVOKED }]);

@@ -1,4 +1,4 @@
-import { aViewer, linksOf, parameterEncodings } from '@rookery/testing';
+import { makeViewer, linksOf, parameterEncodings } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -43,7 +43,7 @@ describe('POST /user/personal_access_tokens', () => {
   parameterEncodings({
     app: () => identity.app,
     to: () => ({
-      viewer: aViewer({ userId: ada.id, username: ada.username }),
+      viewer: makeViewer({ userId: ada.id, username: ada.username }),
       method: 'POST',
       path,
       params: { name: 'x', description: 'd', scopes: ['k8s_proxy', 'self_rotate'], expires_at: inDays(9) },

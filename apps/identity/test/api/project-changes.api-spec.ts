@@ -1,4 +1,4 @@
-import { anonymousViewer, aViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { anonymousViewer, makeViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -173,7 +173,7 @@ describe('POST /projects/user/:user_id', () => {
   parameterEncodings({
     app: () => identity.app,
     to: () => ({
-      viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+      viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
       method: 'POST',
       path: `/api/v4/projects/user/${bob.id}`,
       params: { name: unique('enc'), wiki_enabled: false, topics: ['one', 'two'] },
@@ -259,9 +259,9 @@ describe('PUT /projects/:id', () => {
         good: { description: 'x' },
         bad: { visibility: 'secret' },
         anonymous: anonymousViewer(),
-        outsider: aViewer({ userId: (await person()).id }),
-        reader: aViewer({ userId: reader.id }),
-        allowed: aViewer({ userId: ada.id, username: 'ada' }),
+        outsider: makeViewer({ userId: (await person()).id }),
+        reader: makeViewer({ userId: reader.id }),
+        allowed: makeViewer({ userId: ada.id, username: 'ada' }),
       };
     },
   );
@@ -269,7 +269,7 @@ describe('PUT /projects/:id', () => {
   parameterEncodings({
     app: () => identity.app,
     to: async () => ({
-      viewer: aViewer({ userId: ada.id, username: 'ada' }),
+      viewer: makeViewer({ userId: ada.id, username: 'ada' }),
       method: 'PUT',
       path: `/api/v4/projects/${encoded(await project(ada))}`,
       params: { jobs_enabled: false, build_timeout: 900, topics: ['one', 'two'], squash_option: 'always' },

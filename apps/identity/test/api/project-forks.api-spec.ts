@@ -1,4 +1,4 @@
-import { anonymousViewer, aViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { anonymousViewer, makeViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -209,7 +209,10 @@ describe('POST /projects/:id/fork', () => {
     const second = await fork(ada, first.body.id, { path: unique('again'), name: unique('again') });
     expect(await column(second.body.id, 'forked_from_project_id')).toBe(first.body.id);
     await identity.root.delete(`/api/v4/projects/${first.body.id}`);
-    const gone = { permanently_remove: true, full_path: first.body.path_with_namespace };
+    const gone = {
+      permanently_remove: true,
+      full_path: `${first.body.path_with_namespace}-deletion_scheduled-${first.body.id}`,
+    };
     await identity.root.delete(`/api/v4/projects/${first.body.id}`).send(gone);
     expect(await column(second.body.id, 'forked_from_project_id')).toBeNull();
     expect(await column(source.id, 'forks_count')).toBe(0);
@@ -245,7 +248,7 @@ describe('POST /projects/:id/fork', () => {
     to: async (encoding) => {
       const { id } = await open();
       const name = `enc ${encoding.replace(/\W/g, '')}`;
-      const viewer = aViewer({ userId: bob.id, username: 'bob' });
+      const viewer = makeViewer({ userId: bob.id, username: 'bob' });
       return {
         viewer,
         method: 'POST',
@@ -265,8 +268,8 @@ describe('POST /projects/:id/fork', () => {
       good: {},
       bad: { visibility: 'secret' },
       anonymous: anonymousViewer(),
-      outsider: aViewer({ userId: (await person()).id }),
-      allowed: aViewer({ userId: 1, isAdmin: true, username: 'root' }),
+      outsider: makeViewer({ userId: (await person()).id }),
+      allowed: makeViewer({ userId: 1, isAdmin: true, username: 'root' }),
     }),
   );
 });

@@ -1,4 +1,4 @@
-import { aViewer, paging, visibility } from '@rookery/testing';
+import { makeViewer, paging, visibility } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -101,7 +101,7 @@ describe('GET /projects/:id/groups', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: bob.id, username: 'bob' }),
+    viewer: makeViewer({ userId: bob.id, username: 'bob' }),
     path: `/api/v4/projects/${deep.id}/groups`,
     query: { with_shared: false },
     rows: 5,

@@ -1,4 +1,4 @@
-import { aViewer, paging, visibility } from '@rookery/testing';
+import { makeViewer, paging, visibility } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -309,7 +309,7 @@ describe('GET /projects/:id/forks', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: bob.id, username: 'bob' }),
+    viewer: makeViewer({ userId: bob.id, username: 'bob' }),
     path: `/api/v4/projects/${origin.id}/forks`,
     query: { simple: true },
     rows: 5,

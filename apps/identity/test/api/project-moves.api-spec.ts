@@ -1,4 +1,4 @@
-import { anonymousViewer, aViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { anonymousViewer, makeViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -58,7 +58,7 @@ describe('PUT /projects/:id/transfer', () => {
     await ada.client
       .put(`/api/v4/projects/${encoded(moved)}`)
       .send({ description: 'x' })
-      .expect(404);
+      .expect(405);
     const heir = await project(ada, { path: pathOf(moved) });
     expect((await ada.client.get(`/api/v4/projects/${encoded(moved)}`)).body.id).toBe(heir.id);
   });
@@ -169,7 +169,7 @@ describe('PUT /projects/:id/transfer', () => {
     app: () => identity.app,
     to: async () => {
       const [moved, home] = [await project(ada), await group(ada)];
-      const viewer = aViewer({ userId: ada.id, username: 'ada' });
+      const viewer = makeViewer({ userId: ada.id, username: 'ada' });
       return {
         viewer,
         method: 'PUT',
@@ -192,9 +192,9 @@ describe('PUT /projects/:id/transfer', () => {
         good: { namespace: 'bob' },
         bad: {},
         anonymous: anonymousViewer(),
-        outsider: aViewer({ userId: (await person()).id }),
-        reader: aViewer({ userId: reader.id }),
-        allowed: aViewer({ userId: 1, isAdmin: true, username: 'root' }),
+        outsider: makeViewer({ userId: (await person()).id }),
+        reader: makeViewer({ userId: reader.id }),
+        allowed: makeViewer({ userId: 1, isAdmin: true, username: 'root' }),
       };
     },
   );

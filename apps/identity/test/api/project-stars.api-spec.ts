@@ -1,4 +1,4 @@
-import { aViewer, anonymousViewer, paging, visibility } from '@rookery/testing';
+import { makeViewer, anonymousViewer, paging, visibility } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -135,7 +135,7 @@ describe('GET /projects/:id/starrers', () => {
   });
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: ada.id, username: 'ada' }),
+    viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: `/api/v4/projects/${many.id}/starrers`,
     query: { search: 'person' },
     rows: 6,
@@ -148,7 +148,7 @@ describe('GET /projects/:id/starrers', () => {
       const parent = await project(ada, { visibility: level });
       const path = `/api/v4/projects/${parent.id}/starrers`;
       if (standing === 'anonymous') return { viewer: anonymousViewer(), path };
-      if (standing === 'admin') return { viewer: aViewer({ userId: 1, isAdmin: true }), path };
+      if (standing === 'admin') return { viewer: makeViewer({ userId: 1, isAdmin: true }), path };
       const isExternal = standing === 'external';
       const one = await identity.person(unique('stand'), isExternal ? { external: true } : {});
       const levels: Record<string, number> = {
@@ -160,7 +160,7 @@ describe('GET /projects/:id/starrers', () => {
         owner: 50,
       };
       if (levels[standing]) await join(`/api/v4/projects/${parent.id}`, one, levels[standing]);
-      return { viewer: aViewer({ userId: one.id, username: one.username, isExternal }), path };
+      return { viewer: makeViewer({ userId: one.id, username: one.username, isExternal }), path };
     },
   });
 });

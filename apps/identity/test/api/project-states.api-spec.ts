@@ -1,4 +1,4 @@
-import { anonymousViewer, aViewer, refusalOrder, requestOf } from '@rookery/testing';
+import { anonymousViewer, makeViewer, refusalOrder, requestOf } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -53,14 +53,21 @@ describe('POST /projects/:id/archive and /unarchive', () => {
   });
 });
 
+/** The project as it is after the mark. */
+const scheduled = (made: MadeProject): MadeProject => ({
+  ...made,
+  path_with_namespace: `${made.path_with_namespace}-deletion_scheduled-${made.id}`,
+});
+
 describe('POST /projects/:id/restore', () => {
   it('restores the project and changes the directory; without a mark it is 400', async () => {
     const made = await project(ada);
     await ada.client.delete(`/api/v4/projects/${made.id}`);
-    const { status, body } = await ada.client.post(`/api/v4/projects/${encoded(made)}/restore`).send({});
+    const { status, body } = await ada.client.post(`/api/v4/projects/${encoded(scheduled(made))}/restore`).send({});
     expect([status, body.marked_for_deletion_on, body.marked_for_deletion_at]).toEqual([201, null, null]);
     expect(body).toEqual((await ada.client.get(`/api/v4/projects/${made.id}`)).body);
-    expect(await stateIn(made.id)).toHaveLength(3);
+    expect(body).toMatchObject({ path_with_namespace: made.path_with_namespace, name: made.name });
+    expect((await stateIn(made.id)).map((state) => state['archived'])).toEqual([false, true, false]);
     const again = await ada.client.post(`/api/v4/projects/${made.id}/restore`);
     expect([again.status, again.body]).toEqual([400, { message: 'Project has not been marked for deletion' }]);
     await ada.client.delete(`/api/v4/projects/${made.id}`).expect(202);
@@ -76,13 +83,14 @@ describe('DELETE /projects/:id', () => {
     const flag = { permanently_remove: true, full_path: made.path_with_namespace };
     expect(await remove(made, flag)).toMatchObject(refused('Project must be marked for deletion first.'));
     expect(await remove(made)).toMatchObject({ status: 202, body: { message: '202 Accepted' } });
-    expect(await remove(made)).toMatchObject(refused('Project has been already marked for deletion'));
+    expect(await remove(scheduled(made))).toMatchObject(refused('Project has been already marked for deletion'));
+    expect(await remove(made)).toMatchObject({ status: 405 });
     const wrong = refused('`full_path` is incorrect. You must enter the complete path for the project.');
-    for (const full_path of ['ada', '', undefined])
-      expect(await remove(made, { permanently_remove: 'true', full_path })).toMatchObject(wrong);
+    for (const full_path of ['ada', '', undefined, made.path_with_namespace])
+      expect(await remove(scheduled(made), { permanently_remove: 'true', full_path })).toMatchObject(wrong);
     await ada.client
       .delete(`/api/v4/projects/${made.id}`)
-      .query({ ...flag, permanently_remove: 'True' })
+      .query({ full_path: scheduled(made).path_with_namespace, permanently_remove: 'True' })
       .expect(202);
     await ada.client.get(`/api/v4/projects/${made.id}`).expect(404);
     expect((await stateIn(made.id)).at(-1)).toBeNull();
@@ -97,11 +105,70 @@ describe('DELETE /projects/:id', () => {
     await remove(new Date(Date.now() + 60_000)).expect(202);
   });
 
-  it('keeps a marked project readable, writable and at its path', async () => {
+  it('gives the name and path of a marked project free, and restores them where they are free', async () => {
+    const made = await project(ada);
+    await remove(made).expect(202);
+    const { body: marked } = await ada.client.get(`/api/v4/projects/${encoded(scheduled(made))}`).expect(200);
+    expect(marked).toMatchObject({ id: made.id, name: `${made.name}-deletion_scheduled-${made.id}`, archived: false });
+    const former = await ada.client.get(`/api/v4/projects/${encoded(made)}/members`);
+    expect([former.status, former.get('location')]).toEqual([301, expect.stringContaining(`/${made.id}/members`)]);
+    const heir = await project(ada, { name: made.name, path: made.path });
+    expect(heir.path_with_namespace).toBe(made.path_with_namespace);
+    expect((await ada.client.get(`/api/v4/projects/${encoded(made)}`)).body.id).toBe(heir.id);
+    const kept = await ada.client.post(`/api/v4/projects/${made.id}/restore`).expect(201);
+    expect(kept.body).toMatchObject({ path_with_namespace: marked.path_with_namespace, name: marked.name });
+    await remove(heir).expect(202);
+    await ada.client.delete(`/api/v4/projects/${made.id}`).expect(202);
+    const back = await ada.client.post(`/api/v4/projects/${made.id}/restore`).expect(201);
+    expect(back.body.marked_for_deletion_on).toBeNull();
+  });
+
+  it('marks a project whose longer path somebody has', async () => {
+    const made = await project(ada);
+    const squatter = await project(ada, { path: `${made.path}-deletion_scheduled-${made.id}` });
+    await remove(made).expect(202);
+    const { body } = await ada.client.get(`/api/v4/projects/${made.id}`).expect(200);
+    expect([body.path, body.marked_for_deletion_on === null]).toEqual([made.path, false]);
+    expect(squatter.path).toContain(body.path);
+  });
+
+  it('marks a project and a group with the longest names', async () => {
+    const longest = 'x'.repeat(255);
+    const home = await group(ada);
+    const made = await project(ada, { namespace_id: home.id, name: longest, path: longest });
+    await remove(made).expect(202);
+    const below = await group(ada, { parent_id: home.id, name: longest, path: `y${longest.slice(1)}` });
+    await ada.client.delete(`/api/v4/groups/${below.id}`).expect(202);
+    await ada.client.post(`/api/v4/groups/${below.id}/restore`).expect(201);
+    const { body } = await ada.client.post(`/api/v4/projects/${made.id}/restore`).expect(201);
+    expect([body.name, body.path]).toEqual([longest, longest]);
+  });
+
+  it('makes projects below a marked group read-only in the directory, also after moves', async () => {
+    const [top, other] = [await group(ada), await group(ada)];
+    const child = await group(ada, { parent_id: top.id });
+    const made = await project(ada, { namespace_id: child.id });
+    const readOnly = async () => (await stateIn(made.id)).at(-1)!['archived'];
+    await ada.client.delete(`/api/v4/groups/${top.id}`).expect(202);
+    expect(await readOnly()).toBe(true);
+    const { body } = await ada.client.get(`/api/v4/projects/${made.id}`).expect(200);
+    expect([body.archived, body.path_with_namespace]).toEqual([
+      false,
+      `${top.full_path}-deletion_scheduled-${top.id}/${child.path}/${made.path}`,
+    ]);
+    await ada.client.post(`/api/v4/groups/${child.id}/transfer`).send({ group_id: other.id }).expect(201);
+    expect(await readOnly()).toBe(false);
+    await ada.client.post(`/api/v4/groups/${child.id}/transfer`).send({ group_id: top.id }).expect(201);
+    expect(await readOnly()).toBe(true);
+    await ada.client.post(`/api/v4/groups/${top.id}/restore`).expect(201);
+    expect(await readOnly()).toBe(false);
+  });
+
+  it('keeps a marked project readable, and its administration open', async () => {
     const made = await project(ada);
     const day = inDays(0);
     await remove(made).expect(202);
-    const { body: kept } = await ada.client.put(`/api/v4/projects/${encoded(made)}`).send({ description: 'kept' });
+    const { body: kept } = await ada.client.put(`/api/v4/projects/${made.id}`).send({ description: 'kept' });
     expect(kept.description).toBe('kept');
     expect([day, inDays(0)]).toContain(kept.marked_for_deletion_on);
     await ada.client.post(`/api/v4/projects/${made.id}/star`).expect(201);
@@ -114,7 +181,8 @@ describe('DELETE /projects/:id', () => {
     const made = await project(ada, { visibility: 'public' });
     await ada.client.post(`/api/v4/projects/${made.id}/star`).expect(201);
     await remove(made).expect(202);
-    await remove(made, { permanently_remove: true, full_path: made.path_with_namespace }).expect(202);
+    const full_path = scheduled(made).path_with_namespace;
+    await remove(scheduled(made), { permanently_remove: true, full_path }).expect(202);
     const [left] = await identity.db.query(
       `select (select count(*)::int from project_stars where project_id = $1) as stars,
          (select count(*)::int from members where source_type = 'project' and source_id = $1) as members,
@@ -179,9 +247,9 @@ describe('the parameter of a deletion', () => {
         good: {},
         bad: { permanently_remove: 'perhaps' },
         anonymous: anonymousViewer(),
-        outsider: aViewer({ userId: (await person()).id }),
-        reader: aViewer({ userId: reader.id }),
-        allowed: aViewer({ userId: 1, isAdmin: true, username: 'root' }),
+        outsider: makeViewer({ userId: (await person()).id }),
+        reader: makeViewer({ userId: reader.id }),
+        allowed: makeViewer({ userId: 1, isAdmin: true, username: 'root' }),
       };
     },
   );

@@ -1,4 +1,4 @@
-import { aViewer, paging, parameterEncodings } from '@rookery/testing';
+import { makeViewer, paging, parameterEncodings } from '@rookery/testing';
 import { DueRemovalsJob } from '../../src/removal/due-removals.job';
 import { inDays } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -199,7 +199,7 @@ describe('POST /projects', () => {
   parameterEncodings({
     app: () => identity.app,
     to: (encoding) => ({
-      viewer: aViewer({ userId: ada.id, username: 'ada' }),
+      viewer: makeViewer({ userId: ada.id, username: 'ada' }),
       method: 'POST',
       path: '/api/v4/projects',
       params: { name: `enc ${encoding.replace(/\W/g, '')} ${++serial}`, issues_enabled: false, build_timeout: 700 },
@@ -264,12 +264,20 @@ describe('GET /projects/:id', () => {
     expect([moved.status, moved.get('location')]).toEqual([301, `http://localhost:8080/api/v4/projects/${project.id}`]);
     expect(moved.get('content-type')).toBe('text/plain');
     const asked = await ada.client.get(`/api/v4/projects/${ref(project)}`).query({ statistics: '1', license: false });
-    expect(asked.get('location')).toBe(`http://localhost:8080/api/v4/projects/${project.id}?statistics=true`);
+    expect(asked.get('location')).toBe(
+      `http://localhost:8080/api/v4/projects/${project.id}?statistics=1&license=false`,
+    );
     await bob.client.get(`/api/v4/projects/${ref(project)}`).expect(404);
     await ada.client
       .put(`/api/v4/projects/${ref(project)}`)
       .send({ name: 'x' })
-      .expect(404);
+      .expect(405);
+    const members = await ada.client.get(`/api/v4/projects/${ref(project)}/members/all?query=a`);
+    expect([members.status, members.get('location')]).toEqual([
+      301,
+      `http://localhost:8080/api/v4/projects/${project.id}/members/all?query=a`,
+    ]);
+    await bob.client.get(`/api/v4/projects/${ref(project)}/members`).expect(404);
     const heir = await make({ path: project.path_with_namespace.split('/')[1] });
     expect((await ada.client.get(`/api/v4/projects/${ref(project)}`)).body.id).toBe(heir.id);
   });
@@ -372,7 +380,7 @@ describe('GET /projects', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+    viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
     path: '/api/v4/projects',
     query: { search: 'lena' },
     rows: 7,
@@ -416,7 +424,7 @@ describe('DELETE /projects/:id', () => {
     expect([day, inDays(0)]).toContain(marked.marked_for_deletion_on);
     expect(marked.marked_for_deletion_at).toBe(marked.marked_for_deletion_on);
     expect((await remove()).body).toEqual({ message: 'Project has been already marked for deletion' });
-    await remove({ permanently_remove: true, full_path: project.path_with_namespace }).expect(202);
+    await remove({ permanently_remove: true, full_path: marked.path_with_namespace }).expect(202);
     await identity.root.get(`/api/v4/projects/${project.id}`).expect(404);
     const [row] = await identity.db.query<{ count: number }>(
       `select count(*)::int as count from members where source_type = 'project' and source_id = $1`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
-  aViewer,
+  makeViewer,
   anonymousViewer,
   foreignId,
   paging,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const viewerOf = (person: Person) => aViewer({ userId: person.id, username: person.username });
+const viewerOf = (person: Person) => makeViewer({ userId: person.id, username: person.username });
 const botOf = (token: Token, scopes = ['api']): Agent =>
   identity.as({ userId: token.user_id, username: `bot${token.user_id}`, isBot: true, tokenId: token.id, scopes });
 const sourceOf = {
@@ -242,7 +242,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       const where = await sourceOf[kind]({ visibility: level });
       const path = where.base;
       if (standing === 'anonymous') return { viewer: anonymousViewer(), path };
-      if (standing === 'admin') return { viewer: aViewer({ userId: 1, isAdmin: true }), path };
+      if (standing === 'admin') return { viewer: makeViewer({ userId: 1, isAdmin: true }), path };
       const person = await make.person({ external: standing === 'external' });
       const levels = { guest: 10, planner: 15, reporter: 20, developer: 30, maintainer: 40, owner: 50 };
       const held = levels[standing as keyof typeof levels] as number | undefined;
@@ -335,7 +335,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       });
       foreignId({
         app: () => identity.app,
-        viewer: () => aViewer({ userId: 1, isAdmin: true }),
+        viewer: () => makeViewer({ userId: 1, isAdmin: true }),
         requests: () => [
           { method: 'GET', path: `${other.base}/${token.id}` },
           { method: 'DELETE', path: `${other.base}/${token.id}` },

@@ -81,9 +81,10 @@ describe(`${AT_ONCE} rotations at once`, () => {
       const innocent = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
       const { token, by, path } = await WAYS[way]!();
       // Blocks the first rotation, and with it all that wait for the family.
-      const slow = await identity.db.alone('slow', 60_000);
+      const slow = await identity.db.openConnection('slow', 60_000);
       await slow.query('begin');
       await slow.query('select id from access_tokens where id = $1 for update', [token.id]);
+      const heldUntil = performance.now() + HELD_MS;
       const rotations = Promise.all(
         Array.from({ length: AT_ONCE }, async () => {
           const { status, body } = await by.post(path).send({});
@@ -91,7 +92,6 @@ describe(`${AT_ONCE} rotations at once`, () => {
         }),
       );
       await untilBlocked((sql) => identity.db.query(sql), 2);
-      const heldUntil = performance.now() + HELD_MS;
       // Token checks as the gateway requests them for the late ones.
       const late = Array.from({ length: AT_ONCE }, () => resolve(identity, token.token, { rotating: true }));
       // Other requests are served while the family is locked; they would not be without free connections.
@@ -101,6 +101,7 @@ describe(`${AT_ONCE} rotations at once`, () => {
         expect(await resolve(identity, innocent.token)).toMatchObject({ outcome: 'valid' });
         await stranger.client.get('/api/v4/user').expect(200);
       }
+      mostWaiting = Math.max(mostWaiting, await waiting());
       // The first waits for the lock, one waits for the first, and the others hold no connection.
       expect(mostWaiting).toBe(2);
       await slow.query('rollback');

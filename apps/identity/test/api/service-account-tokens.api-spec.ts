@@ -1,4 +1,4 @@
-import { anonymousViewer, aViewer, foreignId, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { anonymousViewer, makeViewer, foreignId, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -36,7 +36,7 @@ const give = async (over: object = {}, userId = bot) =>
       .send({ name: 'ci', scopes: ['api'], ...over })
       .expect(201)
   ).body as Token;
-const viewer = (person: Person) => aViewer({ userId: person.id, username: person.username });
+const viewer = (person: Person) => makeViewer({ userId: person.id, username: person.username });
 const outcome = async (asked: PromiseLike<{ status: number; body: unknown }>): Promise<[number, unknown]> => {
   const { status, body } = await asked;
   return [status, body];

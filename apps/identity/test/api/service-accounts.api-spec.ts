@@ -1,6 +1,6 @@
 import {
   anonymousViewer,
-  aViewer,
+  makeViewer,
   foreignId,
   paging,
   parameterEncodings,
@@ -36,7 +36,7 @@ interface Account {
 const at = (group: { id: number } = nest): string => `/api/v4/groups/${group.id}/service_accounts`;
 const made = async (body: object = {}, group = nest) =>
   (await olga.client.post(at(group)).send(body).expect(201)).body as Account;
-const viewer = (person: Person) => aViewer({ userId: person.id, username: person.username });
+const viewer = (person: Person) => makeViewer({ userId: person.id, username: person.username });
 const MAY_NOT_CREATE = {
   message: '403 Forbidden - User does not have permission to create a service account in this namespace.',
 };
@@ -251,7 +251,7 @@ describe('GET /groups/:id/service_accounts', () => {
       const person = await make.person({ external: over.isExternal, admin: over.isAdmin });
       if (standing in LEVELS)
         await make.join(`/api/v4/groups/${group.id}`, person, LEVELS[standing as keyof typeof LEVELS]);
-      return { viewer: aViewer({ userId: person.id, username: person.username, ...over }), path: at(group) };
+      return { viewer: makeViewer({ userId: person.id, username: person.username, ...over }), path: at(group) };
     },
   });
 });
@@ -513,7 +513,7 @@ describe('when the group is removed', () => {
 });
 
 describe('/service_accounts', () => {
-  const root = aViewer({ userId: 1, username: 'root', isAdmin: true });
+  const root = makeViewer({ userId: 1, username: 'root', isAdmin: true });
 
   it('creates accounts that belong to no group', async () => {
     const { status, body } = await identity.root.post('/api/v4/service_accounts').send({});

@@ -1,4 +1,4 @@
-import { aViewer, anonymousViewer, foreignId, parameterEncodings } from '@rookery/testing';
+import { makeViewer, anonymousViewer, foreignId, parameterEncodings } from '@rookery/testing';
 import { ExpiryJob } from '../../src/members/expiry.job';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
@@ -236,7 +236,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     to: async () => {
       const { one, invited } = await sourced();
       const params = { group_id: invited.id, group_access: 30, expires_at: inDays(3) };
-      return { viewer: aViewer({ userId: ada.id, username: 'ada' }), method: 'POST', path: `${one}/share`, params };
+      return { viewer: makeViewer({ userId: ada.id, username: 'ada' }), method: 'POST', path: `${one}/share`, params };
     },
     seen: (body) => {
       const [link] = kind === 'group' ? (body['shared_with_groups'] as Record<string, unknown>[]) : [body];
@@ -247,7 +247,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
 
   foreignId({
     app: () => identity.app,
-    viewer: () => aViewer({ userId: ada.id, username: 'ada' }),
+    viewer: () => makeViewer({ userId: ada.id, username: 'ada' }),
     requests: async () => {
       const { one, invited } = await sourced();
       const other = await sourced();
@@ -352,7 +352,7 @@ describe('sharing a group', () => {
       .expect(201);
     await bob.client.delete(`/api/v4/groups/${invited.id}`).expect(202);
     const before = await versionNow();
-    const body = { permanently_remove: true, full_path: invited.full_path };
+    const body = { permanently_remove: true, full_path: `${invited.full_path}-deletion_scheduled-${invited.id}` };
     await bob.client.delete(`/api/v4/groups/${invited.id}`).send(body).expect(202);
     expect((await changesSince(before)).map((row) => row.kind)).toContain('share');
     expect((await ada.client.get(`/api/v4/groups/${own.id}`)).body.shared_with_groups).toEqual([]);

@@ -1,4 +1,4 @@
-import { aViewer, tokenScopes } from '@rookery/testing';
+import { makeViewer, tokenScopes } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -12,7 +12,7 @@ afterAll(() => identity.close());
 
 tokenScopes({
   app: () => identity.app,
-  viewer: () => aViewer({ userId: reader.id, username: reader.username }),
+  viewer: () => makeViewer({ userId: reader.id, username: reader.username }),
   params: {
     'POST /api/v4/topics': { name: 'topic', title: 'Topic' },
     'POST /api/v4/topics/merge': { source_topic_id: 1, target_topic_id: 2 },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { ResolveSudoAnswer } from '@rookery/contracts';
-import { aViewer, paging, until } from '@rookery/testing';
+import { makeViewer, paging, until } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { ROOT_TOKEN, startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -177,7 +177,7 @@ describe('GET /personal_access_tokens', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: lena.id, username: 'lena' }),
+    viewer: makeViewer({ userId: lena.id, username: 'lena' }),
     path: '/api/v4/personal_access_tokens',
     query: { state: 'active' },
     rows: 5,

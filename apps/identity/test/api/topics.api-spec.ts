@@ -1,4 +1,4 @@
-import { aViewer, paging, parameterEncodings, requestOf } from '@rookery/testing';
+import { makeViewer, paging, parameterEncodings, requestOf } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -102,7 +102,7 @@ describe('POST /topics', () => {
   parameterEncodings({
     app: () => identity.app,
     to: (encoding) => ({
-      viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+      viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
       method: 'POST',
       path: '/api/v4/topics',
       params: { name: unique(encoding.replace(/\W/g, '')), title: 'T', description: 'd', organization_id: 1 },
@@ -218,7 +218,7 @@ describe('PUT /topics/:id', () => {
   parameterEncodings({
     app: () => identity.app,
     to: async () => ({
-      viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+      viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
       method: 'PUT',
       path: `/api/v4/topics/${(await make()).id}`,
       params: { title: 'T', description: 'd' },
@@ -359,7 +359,7 @@ describe('GET /topics', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: ada.id, username: 'ada' }),
+    viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: '/api/v4/topics',
     query: { search: 'xq' },
     rows: 5,

@@ -1,5 +1,5 @@
 import { scryptSync } from 'node:crypto';
-import { aViewer, parameterEncodings } from '@rookery/testing';
+import { makeViewer, parameterEncodings } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 import { resolve, sudo } from '../support/internal-calls';
@@ -351,7 +351,7 @@ describe('parameters', () => {
     to: async (encoding) => {
       const who = await identity.person(`enc-${encoding.replace(/\W/g, '')}`);
       return {
-        viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+        viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
         method: 'PUT',
         path: `/api/v4/users/${who.id}`,
         params: { name: 'New', external: true, projects_limit: 5, bio: 'a, b' },

@@ -1,4 +1,4 @@
-import { aViewer, paging } from '@rookery/testing';
+import { makeViewer, paging } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -182,7 +182,7 @@ describe('GET /users', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: people['dan']!.id, username: 'dan' }),
+    viewer: makeViewer({ userId: people['dan']!.id, username: 'dan' }),
     path: '/api/v4/users',
     query: { exclude_internal: true },
     rows: 8,

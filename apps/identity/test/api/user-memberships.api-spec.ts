@@ -1,4 +1,4 @@
-import { aViewer, paging } from '@rookery/testing';
+import { makeViewer, paging } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -82,7 +82,7 @@ describe('GET /users/:id/memberships', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+    viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
     path: `/api/v4/users/${bob.id}/memberships`,
     rows: 6,
     key: (row) => `${row['source_type'] as string} ${row['source_id'] as number}`,

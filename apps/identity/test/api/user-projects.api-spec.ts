@@ -1,4 +1,4 @@
-import { aViewer, paging } from '@rookery/testing';
+import { makeViewer, paging } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
@@ -65,7 +65,7 @@ describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (w
       url = /<http:\/\/localhost:8080([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1];
       if (url) expect(url).toMatch(sort === 'asc' ? /id_after=/ : /id_before=/);
     }
-    expect(named(found.map((id) => ({ id, path_with_namespace: '' })))).toEqual(
+    expect(named(found.map((id) => ({ id, name: '', path: '', path_with_namespace: '' })))).toEqual(
       await list(`/api/v4/users/ada/${what}`, { order_by: 'id', sort }, ada.client),
     );
     const { status, body } = await ada.client.get(`/api/v4/users/ada/${what}?pagination=keyset&order_by=name`);
@@ -123,7 +123,7 @@ describe('GET /users/:user_id/projects', () => {
   });
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: many.id, username: many.username }),
+    viewer: makeViewer({ userId: many.id, username: many.username }),
     path: `/api/v4/users/${many.username}/projects`,
     query: { owned: true },
     rows: 5,
@@ -153,7 +153,7 @@ describe('GET /users/:user_id/starred_projects', () => {
 
   paging(() => ({
     app: identity.app,
-    viewer: aViewer({ userId: ada.id, username: 'ada' }),
+    viewer: makeViewer({ userId: ada.id, username: 'ada' }),
     path: '/api/v4/users/ada/starred_projects',
     query: { simple: true },
     rows: 5,

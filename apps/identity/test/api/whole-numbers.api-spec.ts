@@ -1,4 +1,4 @@
-import { aViewer, wholeNumbers } from '@rookery/testing';
+import { makeViewer, wholeNumbers } from '@rookery/testing';
 import { startIdentity } from '../support/app';
 import type { IdentityApp } from '../support/app';
 
@@ -15,7 +15,7 @@ afterAll(() => identity.close());
 
 wholeNumbers({
   app: () => identity.app,
-  viewer: () => aViewer({ userId: 1, username: 'root', isAdmin: true }),
+  viewer: () => makeViewer({ userId: 1, username: 'root', isAdmin: true }),
   ids: () => ids,
   params: {
     'POST /api/v4/groups': (serial) => ({ name: `Nest ${serial}`, path: `nest-${serial}` }),

@@ -1,7 +1,7 @@
 import { groupLevelSql, projectLevelSql } from '@rookery/directory';
 import type { Page } from '@rookery/kernel';
 import type { Database, Statement } from '@rookery/persistence';
-import { aViewer, testDatabase } from '@rookery/testing';
+import { makeViewer, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
@@ -77,7 +77,7 @@ async function compareGroups(): Promise<void> {
         ] as const) {
           const params = { ...GROUPS, ...asked, ...narrowed, order_by, sort };
           await compare(
-            (page) => lists.page(aViewer({ userId: user }), params, page),
+            (page) => lists.page(makeViewer({ userId: user }), params, page),
             `select n.id from namespaces n where n.kind = 'group' and ${where} and ${level} >= $2
              order by n.${order_by} ${sort}, n.id`,
             [user, least(asked)],
@@ -101,7 +101,8 @@ async function compareProjects(): Promise<void> {
         ] as const) {
           const by = order_by === 'created_at' ? 'id' : order_by;
           await compare(
-            (page) => lists.page(aViewer({ userId: user }), { ...plain, ...asked, ...narrowed, order_by, sort }, page),
+            (page) =>
+              lists.page(makeViewer({ userId: user }), { ...plain, ...asked, ...narrowed, order_by, sort }, page),
             `select p.id from projects p join namespaces n on n.id = p.namespace_id where ${where} and ${level} >= $2
              order by p.${by} ${sort}, p.id ${sort}`,
             [user, least(asked)],

@@ -148,7 +148,7 @@ describe('the change log of the directory', () => {
     const plans = await identity.work.run(async (tx) => {
       identity.log.record(tx, 'user', await user(tx, 'ann'));
       const counted: { generic_plans: string; custom_plans: string }[] = [];
-      tx.lastly(async () => {
+      tx.beforeCommitLast(async () => {
         const name = 'directory_write_changes';
         const sql = 'select generic_plans, custom_plans from pg_prepared_statements where name = $1';
         counted.push(...(await tx.query<(typeof counted)[number]>(sql, [name])));
@@ -224,7 +224,7 @@ describe('the change log of the directory', () => {
     const first = identity.work.run(async (tx) => {
       await tx.query(`update users set name = 'New name' where id = $1`, [id]);
       identity.log.record(tx, 'user', id);
-      tx.lastly(() => held);
+      tx.beforeCommitLast(() => held);
     });
     const second = identity.work.run(async (tx) => {
       await until(async () => (await lockHolders()) > 0);

@@ -73,7 +73,7 @@ describe('a service and identity', () => {
       tokenId: null,
       impersonatorId: null,
       isBySudo: false,
-      makerId: null,
+      creatorId: null,
       address: null,
     };
     const who = { userId, username: 'ann', scopes: ['api'], requestId: 'r', deadline: Date.now() + 30_000 };

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import {
   anonymousViewer,
-  aViewer,
-  cutOf,
+  makeViewer,
+  limitNodeOf,
   expectPlan,
   planOf,
   readRows,
   testDatabase,
-  vacuumed,
+  vacuumUntilVisible,
 } from '@rookery/testing';
 import type { Planned, PlanNode, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
@@ -16,14 +16,14 @@ import type { GroupFilters } from '../../src/groups/listing/group-filters';
 import { GroupListsQueries } from '../../src/groups/listing/group-lists.queries';
 
 /**
- * Plans of the lists of groups over enough rows, by shape. A list that reads a table whole, or goes through all groups
- * for the sake of somebody's, differs from the golden file. `UPDATE_GOLDEN=1` writes them anew. Source: ADR 0063.
+ * Compares the plans of lists of groups over many rows with golden files. A list that reads a whole table, or all groups
+ * to find those of one user, has another plan. `UPDATE_GOLDEN=1` writes the files. Source: ADR 0063.
  */
 const GROUPS = 20_000;
 const MANY = 2000;
-/** A member of a hundred groups; of the last 2,000 by name; of one above 2,000. */
-const [few, last, above] = [2, 3, 4].map((userId) => aViewer({ userId })) as [Viewer, Viewer, Viewer];
-type Viewer = ReturnType<typeof aViewer>;
+/** Members of a hundred groups, of the last 2,000 groups by name, and of one group with 2,000 subgroups. */
+const [few, last, above] = [2, 3, 4].map((userId) => makeViewer({ userId })) as [Viewer, Viewer, Viewer];
+type Viewer = ReturnType<typeof makeViewer>;
 let database: TestDatabase;
 let pool: Pool;
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await pool.query(
     `insert into users (id, username, name, email) select g, 'u' || g, 'U', 'u' || g || '@e.example' from generate_series(1, 4) g`,
   );
-  // The first is a root above the next 2,000; every ninth of the others lies below the fourth before it.
+  // The first group has the next 2,000 as subgroups; every ninth of the others is a subgroup of the fourth before it.
   await pool.query(`
     insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
       select n, 'group', parent, array_remove(array[parent, n], null), 'Group ' || lpad((n * 7919 % ${GROUPS})::text, 5, '0'),
@@ -49,7 +49,7 @@ beforeAll(async () => {
   await member(2, `${alone} order by id limit 100`);
   await member(3, `${alone} order by name desc limit ${MANY}`);
   await member(4, 'select 1 as id');
-  await vacuumed(pool);
+  await vacuumUntilVisible(pool);
 }, 400_000);
 afterAll(async () => {
   await pool.end();
@@ -83,7 +83,7 @@ const HOT: Record<string, Planned> = {
   'groups/groups-top-level': listed(last, { top_level_only: true }),
   'groups/groups-by-path': listed(last, { order_by: 'path' }),
   'groups/groups-available': listed(few, { all_available: true }),
-  'groups/groups-of-admin': listed(aViewer({ userId: 1, isAdmin: true })),
+  'groups/groups-of-admin': listed(makeViewer({ userId: 1, isAdmin: true })),
   'groups/groups-children': below(1, 30, 'children'),
   'groups/groups-descendants': below(1, 30, 'descendants'),
 };
@@ -92,7 +92,7 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
   await expectPlan(pool, join(__dirname, '../golden', name), HOT[name]!);
 });
 
-/** Rows of groups, their ancestors and members that a list looks at before its page is cut. */
+/** Maximum number of rows of groups, their ancestors and members that a list reads for its page. */
 test.each<[string, number]>([
   ['groups/groups-anonymous', 60],
   ['groups/groups-of-few', 200],
@@ -102,8 +102,8 @@ test.each<[string, number]>([
   ['groups/groups-descendants', 60],
   ['groups/groups-top-level', 200],
   ['groups/groups-by-path', 200],
-])('%s reads little more than it has to', async (name, most) => {
-  const cut = cutOf(await planOf(pool, HOT[name]!, 'run'));
+])('%s reads few more rows than its page', async (name, most) => {
+  const cut = limitNodeOf(await planOf(pool, HOT[name]!, 'run'));
   expect(read(cut)).toBeLessThanOrEqual(most);
 });
 

@@ -4,13 +4,13 @@ import { entitiesOf, SnakeNaming } from '@rookery/persistence';
 import type { Work } from '@rookery/persistence';
 import {
   anonymousViewer,
-  aViewer,
-  cutOf,
+  makeViewer,
+  limitNodeOf,
   expectPlan,
   planOf,
   readRows,
   testDatabase,
-  vacuumed,
+  vacuumUntilVisible,
 } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
@@ -25,8 +25,8 @@ import { listedTopics, topics } from '../../src/topics/topics.service';
 import { projectsOfUser, projectsStarredBy } from '../../src/projects/listing/user-projects-set';
 
 /**
- * Plans of the hot lists over enough rows, by shape: which index finds what. A list that reads a table whole or sorts
- * it differs from the golden file. `UPDATE_GOLDEN=1` writes them anew.
+ * Compares the plans of hot lists over many rows with golden files, which show the used indexes. A list that reads or sorts
+ * a whole table has another plan. `UPDATE_GOLDEN=1` writes the files.
  */
 let database: TestDatabase;
 let pool: Pool;
@@ -58,7 +58,7 @@ beforeAll(async () => {
     insert into project_stars (user_id, project_id) select 2 + p.id % 200, p.id from projects p where p.id % 2 = 0;
     update projects set forked_from_project_id = 1 + id % 50 where id > 100 and id % 6 = 0;
   `);
-  await vacuumed(pool);
+  await vacuumUntilVisible(pool);
 }, 400_000);
 afterAll(async () => {
   await dataSource.destroy();
@@ -66,8 +66,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-const person = aViewer({ userId: 5 });
-const admin = aViewer({ userId: 1, isAdmin: true });
+const person = makeViewer({ userId: 5 });
+const admin = makeViewer({ userId: 1, isAdmin: true });
 const plain: ProjectFilters = { order_by: 'created_at', sort: 'desc', simple: false };
 const pageOne = { page: 1, perPage: 20 };
 const range = { with_shared: true, include_subgroups: false, include_ancestor_groups: false };
@@ -109,13 +109,13 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
   expect(shape).not.toMatch(/Seq Scan on (projects|project_topics|project_stars|topics|project_statistics)\b/);
 });
 
-/** Rows of projects that a list looks at before its page is cut. */
+/** Maximum number of rows of projects that a list reads for its page. */
 test.each<[string, number]>([
   ['projects/projects-anonymous', 30],
   ['projects/projects-of-topic', 90],
   ['projects/projects-of-group', 30],
   ['projects/projects-by-size', 30],
-])('%s reads little more than its page', async (name, most) => {
-  const cut = cutOf(await planOf(pool, HOT[name]!, 'run'));
+])('%s reads few more rows than its page', async (name, most) => {
+  const cut = limitNodeOf(await planOf(pool, HOT[name]!, 'run'));
   expect(readRows(cut, 'projects')).toBeLessThanOrEqual(most);
 });

@@ -5,13 +5,14 @@ import {
   noteCreated,
   packageStorageMeasured,
   projectIssuesCounted,
+  pushCompleted,
 } from '@rookery/contracts';
 import type { DomainEvent } from '@rookery/contracts';
 import { startNats } from '@rookery/testing';
 import type { PrivateNats } from '@rookery/testing';
 import {
   groupStatisticsSql,
-  openIssuesSql,
+  projectCountsSql,
   projectStatisticsSql,
   rootStorageStatisticsSql,
 } from '../../src/statistics/statistics-sql';
@@ -46,7 +47,10 @@ const make = async (over: Readonly<Record<string, unknown>> = {}): Promise<{ id:
 };
 const shown = async (sql: string): Promise<Record<string, number>> =>
   (await identity.db.query<{ shown: Record<string, number> }>(`select ${sql} as shown`))[0]!.shown;
-const openIssues = (project: number) => shown(openIssuesSql(String(project)));
+const openIssues = async (project: number) => {
+  const { commits: _, ...issues } = await shown(projectCountsSql(String(project)));
+  return issues;
+};
 
 const minute = 60_000;
 const MEASURED = Date.parse('2026-11-21T08:00:00.000Z');
@@ -87,6 +91,19 @@ const counted = (project: number, all: number, open: number, at = MEASURED): Dom
       open_issues_count: all,
       open_public_issues_count: open,
       counted_at: new Date(at).toISOString(),
+    },
+  });
+const pushed = (project: number, branch: string | null, hasChanged = false): DomainEvent =>
+  pushCompleted.of({
+    aggregateId: project,
+    actorId: ada.id,
+    data: {
+      push_id: project,
+      project_id: project,
+      user_id: ada.id,
+      default_branch: branch,
+      default_branch_changed: hasChanged,
+      pushed_at: new Date().toISOString(),
     },
   });
 function issue(id: number, project: number) {
@@ -277,6 +294,37 @@ describe('open issues', () => {
     expect(await openIssues(id)).toEqual({ all: 7, public: 5 });
     await ada.client.post(`/api/v4/projects/${id}/restore`).expect(201);
     expect(await openIssues(id)).toEqual({ all: 7, public: 5 });
+  });
+});
+
+describe('pushes', () => {
+  const show = async (id: number) => (await ada.client.get(`/api/v4/projects/${id}`).expect(200)).body;
+
+  it('decide the default branch of a project that has none, and no other', async () => {
+    const { id } = await make();
+    expect(await show(id)).toMatchObject({ default_branch: null, empty_repo: true });
+    await worker.publish(pushed(id, null));
+    await worker.publish(pushed(id, 'develop', true));
+    await worker.publish(storage(id, 1));
+    await worker.drained();
+    expect(await show(id)).toMatchObject({ default_branch: 'develop', empty_repo: false });
+    await worker.publish(pushed(id, 'main'));
+    await worker.drained();
+    expect(await show(id)).toMatchObject({ default_branch: 'develop' });
+  });
+
+  it('replace a default branch that was not pushed, and tell copies of the directory', async () => {
+    const { id } = await make();
+    await ada.client.put(`/api/v4/projects/${id}`).send({ default_branch: 'trunk' }).expect(200);
+    await worker.publish(pushed(id, 'main', true));
+    await worker.drained();
+    expect(await show(id)).toMatchObject({ default_branch: 'main' });
+    const [last] = await identity.db.query<{ branch: string }>(
+      `select state ->> 'default_branch' as branch from directory_changes
+       where kind = 'project' and entity_id = $1 order by version desc limit 1`,
+      [id],
+    );
+    expect(last).toEqual({ branch: 'main' });
   });
 });
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Database } from '@rookery/persistence';
-import { aViewer, expectPlan, testDatabase, vacuumed } from '@rookery/testing';
+import { makeViewer, expectPlan, testDatabase, vacuumUntilVisible } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
@@ -26,7 +26,7 @@ beforeAll(async () => {
     insert into members (user_id, source_type, source_id, access_level)
       select 1 + g % 5000, 'namespace', 1 + g / 100, 30 from generate_series(1, 39900) g;
   `);
-  await vacuumed(pool);
+  await vacuumUntilVisible(pool);
 }, 300_000);
 afterAll(async () => {
   await pool.end();
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 const page = { page: 1, perPage: 20 };
-const viewer = aViewer({ userId: 1 });
+const viewer = makeViewer({ userId: 1 });
 /** Group 2 below group 1. */
 const source: MemberSource = {
   kind: 'group',
@@ -42,7 +42,7 @@ const source: MemberSource = {
   id: 2,
   traversalIds: [1, 2],
   ancestorIds: [1],
-  personOfSpace: null,
+  personalOwnerId: null,
   level: 10,
 };
 const presented = { digest: 'ab'.repeat(32), ip: '10.0.0.1' } as never;

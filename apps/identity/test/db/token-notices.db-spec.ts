@@ -1,5 +1,5 @@
 import { TokenUpkeepJob } from '../../src/tokens/token-upkeep.job';
-import { ExpiryNotices } from '../../src/tokens/notices/expiry-notices';
+import { TokenExpiryNotices } from '../../src/tokens/notices/expiry-notices';
 import { maker } from '../support/groups-and-projects';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -29,7 +29,7 @@ const endsIn = (id: number, days: number) =>
     `update access_tokens set expires_on = ((now() at time zone 'UTC') - interval '1 hour')::date + $2::int where id = $1`,
     [id, days],
   );
-const sendNotices = () => identity.app.get(ExpiryNotices).send();
+const sendNotices = () => identity.app.get(TokenExpiryNotices).send();
 const noticesOf = async (id: number) =>
   (
     await identity.db.query<{ payload: { days_left: number; recipient_ids: number[] } }>(

@@ -1,4 +1,4 @@
-import type { AccountMailQuestion, AccountMailsAnswer } from '@rookery/contracts';
+import type { AccountMailRequest, AccountMailsAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { IdentityApp } from './app';
 import { internalCall } from './internal-calls';
@@ -6,7 +6,7 @@ import { internalCall } from './internal-calls';
 /** Requests facts like the mailer. */
 export async function mailFacts(
   identity: IdentityApp,
-  ...mails: readonly AccountMailQuestion[]
+  ...mails: readonly AccountMailRequest[]
 ): Promise<AccountMailsAnswer['mails']> {
   return (await internalCall<AccountMailsAnswer>(identity, INTERNAL_PATHS.accountMails, { mails }, 'collaboration'))
     .mails;

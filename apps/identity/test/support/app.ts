@@ -3,7 +3,7 @@ import { applicationSettings } from '@rookery/instance';
 import { jobSettings } from '@rookery/jobs';
 import { messagingSettings } from '@rookery/messaging';
 import { Database, databaseSettingsFor } from '@rookery/persistence';
-import { aViewer, anonymousViewer, startTestApp, testDatabase } from '@rookery/testing';
+import { makeViewer, anonymousViewer, startTestApp, testDatabase } from '@rookery/testing';
 import type { TestApp, TestAppOptions } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { BootstrapCommand } from '../../src/bootstrap/bootstrap.command';
@@ -58,7 +58,7 @@ export async function startIdentity(
   };
   const app = await startTestApp(options);
   await app.get(BootstrapCommand).run();
-  const root = app.as(aViewer({ userId: 1, username: 'root', isAdmin: true, scopes: ['api', 'sudo'] }));
+  const root = app.as(makeViewer({ userId: 1, username: 'root', isAdmin: true, scopes: ['api', 'sudo'] }));
   const person = async (username: string, over: Readonly<Record<string, unknown>> = {}): Promise<Person> => {
     const body = {
       username,
@@ -72,7 +72,7 @@ export async function startIdentity(
       .send(body)
       .expect(201);
     const isExternal = over['external'] === true;
-    const client = app.as(aViewer({ userId: made.id, username, isAdmin: over['admin'] === true, isExternal }));
+    const client = app.as(makeViewer({ userId: made.id, username, isAdmin: over['admin'] === true, isExternal }));
     return { id: made.id, username, namespaceId: made.namespace_id, client };
   };
   return {
@@ -82,7 +82,7 @@ export async function startIdentity(
     db: app.get(Database),
     databaseUrl: database.url,
     person,
-    as: (viewer) => app.as(aViewer(viewer)),
+    as: (viewer) => app.as(makeViewer(viewer)),
     again: (more) => startTestApp({ ...options, env: { ...options.env, ...more } }),
     close: async () => {
       await app.close();

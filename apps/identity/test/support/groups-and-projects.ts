@@ -9,6 +9,8 @@ export interface MadeGroup {
 }
 export interface MadeProject {
   readonly id: number;
+  readonly name: string;
+  readonly path: string;
   readonly path_with_namespace: string;
 }
 

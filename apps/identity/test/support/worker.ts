@@ -5,7 +5,7 @@ import { eventWorker, JetStreamStrategy, messagingSettings } from '@rookery/mess
 import { Database, databaseSettingsFor } from '@rookery/persistence';
 import { createLogger, LOGGER, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext, SettingsDefinition } from '@rookery/platform';
-import { drains, publishEvent, testInternalKeys } from '@rookery/testing';
+import { effectsWaiter, publishEvent, testInternalKeys } from '@rookery/testing';
 import type { PrivateNats } from '@rookery/testing';
 import { connect } from 'nats';
 import { bootstrapSettings } from '../../src/bootstrap/bootstrap.config';
@@ -58,7 +58,7 @@ export async function startWorker(o: { readonly databaseUrl: string; readonly na
   return {
     logs,
     publish: (event, sent) => publishEvent(bus, event, sent),
-    drained: drains(bus, database, strategy),
+    drained: effectsWaiter(bus, database, strategy),
     stop: async () => {
       await bus.close();
       await shutdown.run();

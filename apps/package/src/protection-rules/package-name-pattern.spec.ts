@@ -15,12 +15,21 @@ describe('matchesPattern', () => {
     ['100%', '1000', false],
     ['*', '', false],
   ])('%s on %s: %s', (pattern, name, expected) => {
-    expect(matchesPattern(pattern, name)).toBe(expected);
+    expect(matchesPattern(pattern, name, 'npm')).toBe(expected);
+  });
+
+  it.each([
+    ['My_Pkg', 'my.pkg', true],
+    ['my.__pkg*', 'My-Pkg_extra', true],
+    ['my-pkg', 'mypkg', false],
+  ])('normalizes both sides for PyPI: %s on %s: %s', (pattern, name, expected) => {
+    expect(matchesPattern(pattern, name, 'pypi')).toBe(expected);
+    if (expected) expect(matchesPattern(pattern, name, 'generic')).toBe(false);
   });
 
   it('takes linear time on hostile patterns', () => {
     const started = process.cpuUsage();
-    expect(matchesPattern(`${'a*'.repeat(100)}b`, 'a'.repeat(200))).toBe(false);
+    expect(matchesPattern(`${'a*'.repeat(100)}b`, 'a'.repeat(200), 'npm')).toBe(false);
     // Units: microseconds. Backtracking would not end within the test.
     expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
   });

@@ -31,7 +31,13 @@ function isNpmPattern(pattern: string): boolean {
   return slash > 1 && NPM_SCOPE.test(pattern.slice(1, slash)) && NPM_NAME.test(pattern.slice(slash + 1));
 }
 
-/** Whether a pattern matches a name. */
-export function matchesPattern(pattern: string, name: string): boolean {
-  return name !== '' && matchesWildcard(pattern.toLowerCase(), name.toLowerCase());
+/** Whether a pattern matches a name of a package of this type. Patterns for PyPI are normalized as names are. */
+export function matchesPattern(pattern: string, name: string, type: string): boolean {
+  const comparable = type === 'pypi' ? normalizedPypiName : (text: string) => text.toLowerCase();
+  return name !== '' && matchesWildcard(comparable(pattern), comparable(name));
+}
+
+/** Form of a PyPI name by which names are equal: lower case, each run of `-`, `_` and `.` is one `-` (PEP 503). */
+export function normalizedPypiName(name: string): string {
+  return name.replace(/[-_.]+/g, '-').toLowerCase();
 }

@@ -1,4 +1,4 @@
-import { nothingLeft, Unprocessable } from '@rookery/kernel';
+import { assertAllUsed, Unprocessable } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { ProtectedPackageType } from './package-name-pattern';
 import { problemOfPattern } from './package-name-pattern';
@@ -59,7 +59,7 @@ export class ProtectionRule {
   change(input: ProtectionRuleInput, now: Date): void {
     const { package_name_pattern, package_type, ...levels } = input;
     const { minimum_access_level_for_push: push, minimum_access_level_for_delete: remove, ...rest } = levels;
-    nothingLeft(rest);
+    assertAllUsed(rest);
     this.packageNamePattern = package_name_pattern ?? this.packageNamePattern;
     this.packageType = package_type ?? this.packageType;
     if (push !== undefined) this.pushLevel = push;

@@ -1,12 +1,12 @@
 import { choice, int, nullable, presenter, text } from '@rookery/api-v4';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import { PROTECTED_PACKAGE_TYPES } from './package-name-pattern';
 import type { ProtectionRule } from './protection-rule.entity';
 import { DELETE_LEVELS, PUSH_LEVELS } from './protection-rule.entity';
 
 /** Source: requirements 3 §2 Package protection rule. The delete level is null while its feature is off. */
 export const protectionRulePresenter = presenter<ProtectionRule>('PackageProtectionRule')
-  .load((_rules, ctx) => ({ instance: ctx.get(Instance), viewer: ctx.viewer }))
+  .load((_rules, ctx) => ({ instance: ctx.get(InstanceSettings), viewer: ctx.viewer }))
   .fields({
     id: [int, (rule) => rule.id],
     project_id: [int, (rule) => rule.projectId],

@@ -1,9 +1,9 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
-import { all, by, created, Endpoint, none, one, project } from '@rookery/api-v4';
+import { all, actorAndParent, created, Endpoint, none, one, project } from '@rookery/api-v4';
 import type { EventDefinition } from '@rookery/contracts';
 import { protectionRuleCreated, protectionRuleDeleted, protectionRuleUpdated } from '@rookery/contracts';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, Unprocessable } from '@rookery/kernel';
 import type { Collection } from '@rookery/persistence';
@@ -26,7 +26,7 @@ const announce =
       data: { rule_id: rule.id, project_id: rule.projectId, package_type: rule.packageType },
     });
 
-export const protectionRules = collection(ProtectionRule, {
+const protectionRules = collection(ProtectionRule, {
   within: 'projectId',
   order: { id: 'ASC' },
   created: announce(protectionRuleCreated),
@@ -44,7 +44,7 @@ export class ProtectionRulesController {
   constructor(
     work: Work,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly instance: Instance,
+    private readonly instance: InstanceSettings,
   ) {
     this.rules = protectionRules.on(work);
   }
@@ -71,7 +71,7 @@ export class ProtectionRulesController {
   })
   create(call: Call<CreateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
     const rule = ProtectionRule.write(call.within.id, this.input(call), this.clock.now());
-    return this.rules.create(rule, by(call));
+    return this.rules.create(rule, actorAndParent(call));
   }
 
   @Endpoint('PATCH', '/projects/:id/packages/protection/rules/:package_protection_rule_id', {
@@ -85,7 +85,7 @@ export class ProtectionRulesController {
   })
   update(call: Call<UpdateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
     const change = (rule: ProtectionRule) => rule.change(this.input(call), this.clock.now());
-    return this.rules.change(call.params.package_protection_rule_id, change, by(call));
+    return this.rules.change(call.params.package_protection_rule_id, change, actorAndParent(call));
   }
 
   @Endpoint('DELETE', '/projects/:id/packages/protection/rules/:package_protection_rule_id', {
@@ -98,7 +98,7 @@ export class ProtectionRulesController {
     fails: [404],
   })
   async remove(call: Call<OneProtectionRule, ProjectScope>): Promise<void> {
-    await this.rules.remove(call.params.package_protection_rule_id, by(call));
+    await this.rules.remove(call.params.package_protection_rule_id, actorAndParent(call));
   }
 
   /** Removes the delete level from the input while its feature is off, so that it is neither stored nor changed. */

@@ -1,5 +1,5 @@
 import { AtLeastOneOf, Int, OneOf, Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import type { ProtectedPackageType } from './package-name-pattern';
 import { PROTECTED_PACKAGE_TYPES } from './package-name-pattern';
 import type { DeleteLevel, ProtectionRuleInput, PushLevel } from './protection-rule.entity';
@@ -7,7 +7,7 @@ import { DELETE_LEVELS, PUSH_LEVELS } from './protection-rule.entity';
 
 /** Source: requirements 3 §4 Package protection rules; reference packages-and-admin 5. */
 @AtLeastOneOf('minimum_access_level_for_push', 'minimum_access_level_for_delete')
-export class CreateProtectionRule implements NothingBut<ProtectionRuleInput, CreateProtectionRule> {
+export class CreateProtectionRule implements ExactInput<ProtectionRuleInput, CreateProtectionRule> {
   @Text({ about: '`*` matches any run of characters.' }) package_name_pattern: string;
   @OneOf(PROTECTED_PACKAGE_TYPES) package_type: ProtectedPackageType;
   @OneOf(PUSH_LEVELS, { optional: true, nullable: true }) minimum_access_level_for_push?: PushLevel | null;
@@ -20,7 +20,7 @@ export class OneProtectionRule {
 
 export class UpdateProtectionRule
   extends OneProtectionRule
-  implements NothingBut<ProtectionRuleInput, UpdateProtectionRule, keyof OneProtectionRule>
+  implements ExactInput<ProtectionRuleInput, UpdateProtectionRule, keyof OneProtectionRule>
 {
   @Text({ optional: true }) package_name_pattern?: string;
   @OneOf(PROTECTED_PACKAGE_TYPES, { optional: true }) package_type?: ProtectedPackageType;

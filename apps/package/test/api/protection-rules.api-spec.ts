@@ -1,7 +1,14 @@
 import type { DirectoryProject, FeatureGates } from '@rookery/contracts';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, goneWithProjects, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import {
+  foreignId,
+  deletedWithProjects,
+  parameterEncodings,
+  refusalOrder,
+  requestOf,
+  visibility,
+} from '@rookery/testing';
 import type { DirectorySeed, SeededService, SeededUser, TestApp } from '@rookery/testing';
 import { startPackage } from '../support/app';
 
@@ -226,7 +233,7 @@ describe('a rule of another project', () => {
 });
 
 describe('a rule', () => {
-  goneWithProjects({
+  deletedWithProjects({
     service: () => service,
     effect: 'drop-protection-rules',
     tables: ['protection_rules'],
@@ -300,9 +307,9 @@ describe('with the feature of the delete level on', () => {
   const switchOn = (gates: Partial<FeatureGates>) => {
     const closed = { boolean: false, percentage_of_time: 0, percentage_of_actors: 0, actors: [], groups: [] };
     const features = { packages_protected_packages_delete: { ...closed, ...gates } };
-    app.get(Instance).take({ version: 1, features, settings: {} });
+    app.get(InstanceSettings).take({ version: 1, features, settings: {} });
   };
-  const switchOff = () => app.get(Instance).take({ version: 1, features: {}, settings: {} });
+  const switchOff = () => app.get(InstanceSettings).take({ version: 1, features: {}, settings: {} });
   afterEach(switchOff);
 
   const ownersRule = (of = project) => aRule({ minimum_access_level_for_delete: 'owner' }, of);

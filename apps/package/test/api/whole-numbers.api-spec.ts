@@ -1,16 +1,15 @@
 import type { Viewer } from '@rookery/kernel';
 import { wholeNumbers } from '@rookery/testing';
-import type { SeededService } from '@rookery/testing';
-import { startPackage } from '../support/app';
+import { PipelineScene } from '../support/pipelines';
 
-let service: SeededService;
+let scene: PipelineScene;
 let admin: Viewer;
 let ids: Readonly<Record<string, number>>;
 beforeAll(async () => {
-  service = await startPackage();
-  admin = service.seed.viewer(await service.seed.user({ admin: true }));
-  ids = { projects: (await service.seed.project({ visibility: 'public' })).id };
+  scene = await PipelineScene.open();
+  admin = scene.seed.viewer(await scene.seed.user({ admin: true }));
+  ids = { projects: (await scene.seed.project({ visibility: 'public' })).id };
 });
-afterAll(() => service.close());
+afterAll(() => scene.close());
 
-wholeNumbers({ app: () => service.app, viewer: () => admin, ids: () => ids });
+wholeNumbers({ app: () => scene.app, viewer: () => admin, ids: () => ids });

@@ -1,5 +1,6 @@
 import { directoryMigrations } from '@rookery/directory';
 import { instanceEntities } from '@rookery/instance';
+import { jobEntities } from '@rookery/jobs';
 import { entitiesOf, plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
@@ -17,7 +18,7 @@ afterAll(() => database.drop());
 test('entities of all other tables match the migrated schema', async () => {
   await expectEntitiesToMatchSchema(
     database,
-    [...entitiesOf(PackageModule), ...plumbingEntities, ...instanceEntities],
+    [...entitiesOf(PackageModule), ...plumbingEntities, ...instanceEntities, ...jobEntities],
     directoryMigrations,
   );
 });

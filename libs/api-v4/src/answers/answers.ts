@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Page } from '@rookery/kernel';
-import type { JsonPage, JsonText, Otherwise } from './json-text';
+import type { JsonPage, JsonText, AlternativeAnswer, UnfinishedAnswer } from './json-text';
 import type { KeysetPage } from './keyset';
 import type { Presenter } from './presenter';
 
@@ -12,46 +12,59 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Opens the bytes of a file, or of a part of it. Not called where only the head is answered. */
+/** Opens the bytes of a file or of a range of it. Not called when only headers are answered. */
 export type OpenRange = (range: ByteRange | null) => Readable | Promise<Readable>;
 
-/** Bytes that a handler answers with. Units: `length` in bytes when known. */
+/** A file that a handler answers with. Units: `length` in bytes when known. */
 export interface FileAnswer {
   /**
-   * The bytes, or a function that opens them; ranges need the function or a Buffer. May be null where `knownVersions`
-   * of the call has the version, since nothing is sent then.
+   * The bytes, or a function that opens them; ranges need the function or a Buffer. May be null if `knownVersions` of
+   * the call contains the version, because no bytes are sent then.
    */
   readonly stream: Readable | Buffer | OpenRange | null;
   readonly mediaType: string;
   /** An answer without it is chunked and has no ranges. Fewer or more bytes than stated abort the connection. */
   readonly length?: number;
-  /** Answers `If-Modified-Since`, in whole seconds. */
+  /** Compared with `If-Modified-Since`, in whole seconds. */
   readonly lastModified?: Date;
-  /** Further headers. Shape: names in small letters. */
+  /** Additional headers. Shape: names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as an attachment of this name; inline without. */
+  /** Name of the attachment. Without it the file is sent inline. */
   readonly filename?: string;
-  /** Browsers show it in place, under its name: pictures whose media type was checked. */
+  /** Lets browsers display the file, although it has a name: for pictures whose media type was checked. */
   readonly isInline?: true;
-  /** Tells contents apart: who has this one is answered 304. Shape: visible ASCII without quotes. */
+  /**
+   * Identifies the contents (ETag). Clients that have this version are answered 304. Shape: visible ASCII without
+   * quotes.
+   */
   readonly version?: string;
-  /** Anybody may read it, so caches between may keep it; they ask again each time, as clients do. */
+  /** Forbids every cache to store the bytes. */
+  readonly isNeverStored?: true;
+  /** Value of `Cache-Control` that clients expect, instead of the one that follows from the other fields. */
+  readonly cacheControl?: string;
+  /**
+   * Allows shared caches to store the file, because everyone may read it. They revalidate it each time, like clients.
+   */
   readonly isPublic?: boolean;
+  /** The address names the content, so that the client may keep it without asking again. */
+  readonly isImmutable?: true;
+  /** Request headers that choose the content. Shape: the value of `Vary`. */
+  readonly vary?: string;
 }
 
-/** Keyset paging of a list beside its ordinary pages. Source: reference identity-and-import 1.3. */
+/** Declares keyset paging for a list in addition to offset pages. Source: reference identity-and-import 1.3. */
 export interface KeysetOption {
-  /** The orders that have it; the first is documented as default. Others are refused with 405. */
+  /** Orders with keyset paging; the first is the documented default. Others are refused with 405. */
   readonly orderBy: readonly string[];
   readonly sort?: readonly ('asc' | 'desc')[];
-  /** The noun of the refusal past an offset of 50,000 rows. */
+  /** Name of the resource in the refusal of offsets past 50,000 rows. Without it large offsets are allowed. */
   readonly offsetCapFor?: string;
-  /** Ignore `pagination=keyset` of signed-in callers and answer ordinary pages (groups). */
+  /** Ignores `pagination=keyset` of signed-in callers and answers offset pages (groups). */
   readonly anonymousOnly?: boolean;
 }
 
 /**
- * The success of an endpoint; two for those few that say so. `R` is what the handler returns: domain rows, never a shape of the API.
+ * Declares the successful answer of an endpoint. Shape: `R` is the handler's result, in domain types and not API types.
  */
 export interface Answer<R> {
   readonly kind: 'one' | 'page' | 'all' | 'none' | 'message' | 'empty' | 'json' | 'file' | 'redirect' | 'web';
@@ -60,21 +73,29 @@ export interface Answer<R> {
   readonly schema?: JsonSchema;
   readonly message?: string;
   readonly keyset?: KeysetOption;
+  /** The endpoint declares `pagination` and `page_token` itself and answers with the page that they name. */
+  readonly hasPageTokens?: true;
+  /** Refuses pages and page sizes below 1, which other lists read as 1 or refuse with other texts. */
+  readonly hasStrictPages?: true;
   readonly mediaType?: string;
-  /** Parts of the file can be asked for. */
+  /** Schemas of further types of a file, which the client chooses by `Accept`. */
+  readonly otherTypes?: Readonly<Record<string, JsonSchema>>;
+  /** Clients may request byte ranges of the file. */
   readonly hasRanges?: true;
-  /** What an `Otherwise` is answered with. */
-  readonly otherwise?: { readonly status: number; readonly schema: JsonSchema };
-  /** Only for inference. */
+  /** The gateway forwards the file as a stream, as it does where `hasRanges` is set. */
+  readonly isStreamed?: true;
+  /** Second success, for a handler that returns an `AlternativeAnswer`. */
+  readonly alternative?: { readonly status: number; readonly schema: JsonSchema | null };
+  /** Exists only for type inference. */
   readonly returns?: (value: never) => R;
 }
 
-/** 200 with one thing. */
+/** 200 with one resource. */
 export function one<T>(presenter: Presenter<T>): Answer<T | JsonText> {
   return { kind: 'one', status: 200, presenter };
 }
 
-/** 201 with the thing made. */
+/** 201 with the created resource. */
 export function created<T>(presenter: Presenter<T>): Answer<T | JsonText> {
   return { kind: 'one', status: 201, presenter };
 }
@@ -82,12 +103,12 @@ export function created<T>(presenter: Presenter<T>): Answer<T | JsonText> {
 /** 200 with one page and the paging headers; adds `page` and `per_page`. */
 export function page<T>(
   presenter: Presenter<T>,
-  options: { readonly keyset?: KeysetOption } = {},
+  options: Pick<Answer<T>, 'keyset' | 'hasPageTokens' | 'hasStrictPages'> = {},
 ): Answer<Page<T> | JsonPage | KeysetPage<T>> {
-  return { kind: 'page', status: 200, presenter, ...(options.keyset ? { keyset: options.keyset } : {}) };
+  return { kind: 'page', status: 200, presenter, ...options };
 }
 
-/** As `page`, for an object that holds several lists: each is cut by the same page, the headers tell of the longest. */
+/** 200 with an object of several lists, each cut to the same page. The paging headers describe the longest list. */
 export function pageOfLists(schema: JsonSchema): Answer<JsonPage> {
   return { kind: 'page', status: 200, schema };
 }
@@ -115,12 +136,12 @@ export function accepted(options: { readonly empty?: true } = {}): Answer<void> 
   return options.empty ? { kind: 'empty', status: 202 } : { kind: 'message', status: 202, message: '202 Accepted' };
 }
 
-/** 201 with `{"message":"201 Created"}`: uploads whose thing is not shown. */
+/** 201 with `{"message":"201 Created"}`, for uploads whose resource is not shown. */
 export function createdMessage(): Answer<void> {
   return { kind: 'message', status: 201, message: '201 Created' };
 }
 
-/** A plain JSON value with its schema: small answers that are no noun. */
+/** A JSON value with its schema, for small answers without a presenter. */
 export function json<T = unknown>(
   schema: JsonSchema,
   options: { readonly status?: 200 | 201 | 202 } = {},
@@ -128,30 +149,66 @@ export function json<T = unknown>(
   return { kind: 'json', status: options.status ?? 200, schema };
 }
 
-/** A second success: the handler tells it from the first by an `Otherwise`. */
-export function orElse<R>(answer: Answer<R>, status: 200 | 201 | 202, schema: JsonSchema): Answer<R | Otherwise> {
-  return { ...answer, otherwise: { status, schema } } as Answer<R | Otherwise>;
+/** Adds a second success to an answer. The handler selects it by returning an `AlternativeAnswer`. */
+export function withAlternative<R>(
+  answer: Answer<R>,
+  status: 200 | 201 | 202,
+  schema: JsonSchema,
+): Answer<R | AlternativeAnswer> {
+  return { ...answer, alternative: { status, schema } } as Answer<R | AlternativeAnswer>;
 }
 
-/** 200 with bytes. */
-export function file(mediaType = 'application/octet-stream', schema?: JsonSchema): Answer<FileAnswer> {
-  return { kind: 'file', status: 200, mediaType, ...(schema === undefined ? {} : { schema }) };
+/** Adds 202 with the same resource, which is still being made: the handler returns an `UnfinishedAnswer` for it. */
+export function orUnfinished<T>(presenter: Presenter<T>): Answer<T | JsonText | UnfinishedAnswer<T>> {
+  const alternative = { status: 202, schema: presenter.reference };
+  return { ...one(presenter), alternative } as Answer<T | JsonText | UnfinishedAnswer<T>>;
+}
+
+/** Adds a second success without a body, 204: the handler returns `new AlternativeAnswer(null)` for it. */
+export function orNone<R>(answer: Answer<R>): Answer<R | AlternativeAnswer> {
+  return { ...answer, alternative: { status: 204, schema: null } } as Answer<R | AlternativeAnswer>;
+}
+
+/** 200 with a file. Shape: `otherTypes` as in `Answer`. */
+export function file(
+  mediaType = 'application/octet-stream',
+  schema?: JsonSchema,
+  otherTypes?: Readonly<Record<string, JsonSchema>>,
+): Answer<FileAnswer> {
+  return {
+    ...{ kind: 'file', status: 200, mediaType },
+    ...(schema === undefined ? {} : { schema }),
+    ...(otherTypes === undefined ? {} : { otherTypes }),
+  };
+}
+
+/** 200 with a document in one of several media types, which the handler chooses by `Accept`. */
+export function fileOfTypes(mediaType: string, ...otherTypes: readonly string[]): Answer<FileAnswer> {
+  return file(mediaType, undefined, Object.fromEntries(otherTypes.map((type) => [type, {}])));
 }
 
 /**
- * 200 with bytes of any length, from a stream: with ranges (206, 416), conditions (304, 412), and a `HEAD` that opens
- * nothing. The gateway passes it on under back-pressure. Source: ADR 0086.
+ * 200 with a streamed file of any length. Supports ranges (206, 416), conditions (304, 412), and `HEAD` without opening
+ * the file. The gateway forwards it with back-pressure. Source: ADR 0086.
  */
-export function streamed(mediaType = 'application/octet-stream'): Answer<FileAnswer> {
-  return { kind: 'file', status: 200, mediaType, hasRanges: true };
+export function streamed(
+  mediaType = 'application/octet-stream',
+  otherTypes?: Readonly<Record<string, JsonSchema>>,
+): Answer<FileAnswer> {
+  return { ...file(mediaType, undefined, otherTypes), hasRanges: true };
 }
 
-/** 302 to the absolute URL that the handler returns; never on a write, which clients would not repeat. */
+/** 200 with JSON that the handler streams, because it may be large, with headers of its own. `HEAD` opens nothing. */
+export function streamedJson(schema: JsonSchema): Answer<FileAnswer> {
+  return { ...file('application/json', schema), isStreamed: true };
+}
+
+/** 302 to the absolute URL that the handler returns. Not for writes, which clients would not repeat there. */
 export function redirect(): Answer<string> {
   return { kind: 'redirect', status: 302 };
 }
 
-/** What a person sees in a browser. Shape: the content of `<main>` as HTML, whatever somebody wrote in it escaped. */
+/** A page for a browser. Shape: `html` is the content of `<main>`; texts of users must be escaped. */
 export interface WebPage {
   readonly title: string;
   readonly html: string;

@@ -1,8 +1,8 @@
 import {
-  AnswerLost,
+  AnswerUnavailable,
   Conflict,
   Forbidden,
-  InDoubt,
+  CommitInDoubt,
   InsufficientScope,
   Invalid,
   InvalidParameters,
@@ -19,7 +19,15 @@ import {
   Unavailable,
   Unprocessable,
 } from '@rookery/kernel';
-import { afterCommit, MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVerb } from './errors';
+import {
+  afterCommit,
+  MalformedBody,
+  renderError,
+  UnknownRoute,
+  UnsupportedMediaType,
+  withReasonPhrase,
+  WrongVerb,
+} from './errors';
 
 const expired = 'Token is expired. You can either do re-authorization or token refresh.';
 const scopes = 'The request requires higher privileges than provided by the access token.';
@@ -33,6 +41,7 @@ it.each([
   [new Refused(), 400, { message: '400 Bad request' }],
   [new Refused('Failed to save', { verbatim: true }), 400, { message: 'Failed to save' }],
   [new Refused('It stays', { underError: true }), 400, { message: { error: 'It stays' } }],
+  [new Refused('It failed', { more: { error_code: 'empty' } }), 400, { message: 'It failed', error_code: 'empty' }],
   [new PartlyRefused({ ada: 'no' }), 400, { status: 'error', message: { ada: 'no' } }],
   [new Unauthorized(), 401, { message: '401 Unauthorized' }],
   [new Unauthorized('blocked'), 401, { message: '401 Unauthorized - blocked' }],
@@ -54,6 +63,7 @@ it.each([
   [Object.assign(new Error('x'), { statusCode: 414 }), 414, { message: '414 URI Too Long' }],
   [new Unprocessable(), 422, { message: '422 Unprocessable Entity' }],
   [new Unprocessable({ error: ['x'] }), 422, { message: { error: ['x'] } }],
+  [new Unprocessable(['No.']), 422, { message: ['No.'] }],
   [new Unavailable('directory behind'), 503, { message: '503 Service Unavailable' }],
   [new UnknownRoute(), 404, { error: '404 Not Found' }],
   [new WrongVerb(['GET', 'HEAD']), 405, { error: '405 Not Allowed' }],
@@ -73,7 +83,7 @@ it.each([
   expect([rendered.status, JSON.parse(rendered.body!)]).toEqual([status, body]);
 });
 
-it('says when to come back', () => {
+it('sets Retry-After and the headers of rate limits', () => {
   const limit = { name: 'pins', most: 3, each: 'minute', setting: 'PINS_COUNT' } as const;
   const { headers, body } = renderError(new TooManyRequests(7, limit));
   expect(headers).toMatchObject({ 'retry-after': '7', 'ratelimit-name': 'pins', 'ratelimit-limit': '3' });
@@ -90,16 +100,16 @@ it('says when to come back', () => {
   expect(renderError(new Unavailable('deadline', 3)).headers).toEqual({ 'retry-after': '3' });
 });
 
-it('names what is allowed, and challenges dead tokens', () => {
+it('lists the allowed methods, and challenges revoked tokens', () => {
   expect(renderError(new WrongVerb(['GET', 'HEAD'])).headers).toEqual({ allow: 'GET, HEAD' });
   expect(renderError(new TokenRefused('revoked')).headers['www-authenticate']).toContain('error="invalid_token"');
 });
 
-it('has no body when nothing changed', () => {
+it('has no body for 304', () => {
   expect(renderError(new NotModified())).toEqual({ status: 304, headers: {}, body: null });
 });
 
-it('logs an unexpected error once, and an expected one never', () => {
+it('logs an unexpected error once, and expected errors not at all', () => {
   const log = { error: jest.fn(), warn: jest.fn() };
   renderError(new NotFound('Project'), log);
   renderError(new Forbidden(), log);
@@ -108,10 +118,10 @@ it('logs an unexpected error once, and an expected one never', () => {
   expect(log.error).toHaveBeenCalledTimes(1);
 });
 
-it('answers a commit in doubt so that nobody sends it again, and logs each under its request', () => {
+it('answers a commit in doubt without Retry-After, and logs each with its request id', () => {
   const log = { error: jest.fn(), warn: jest.fn() };
   const outages = { note: jest.fn() };
-  const error = new InDoubt(new Error('Connection terminated unexpectedly'));
+  const error = new CommitInDoubt(new Error('Connection terminated unexpectedly'));
   expect(renderError(error, log, outages, 'r1')).toEqual({
     status: 502,
     headers: {},
@@ -121,11 +131,11 @@ it('answers a commit in doubt so that nobody sends it again, and logs each under
   expect(log.error).toHaveBeenCalledWith({ err: error, requestId: 'r1' }, 'a commit is in doubt');
 });
 
-it('answers what is lost after a commit so that nobody sends it again, and tells it from a commit in doubt', () => {
+it('answers an outage after a commit without Retry-After, and does not log it as a commit in doubt', () => {
   const log = { error: jest.fn(), warn: jest.fn() };
   const outages = { note: jest.fn() };
   const lost = afterCommit(new Unavailable('database busy'));
-  expect(lost).toBeInstanceOf(AnswerLost);
+  expect(lost).toBeInstanceOf(AnswerUnavailable);
   expect(renderError(lost, log, outages, 'r1')).toEqual({
     status: 502,
     headers: {},
@@ -133,17 +143,17 @@ it('answers what is lost after a commit so that nobody sends it again, and tells
   });
   expect(outages.note).toHaveBeenCalledWith('answer lost', { err: lost, requestId: 'r1' });
   expect(log.error).not.toHaveBeenCalled();
-  const doubt = new InDoubt(new Error('x'));
+  const doubt = new CommitInDoubt(new Error('x'));
   expect(afterCommit(doubt)).toBe(doubt);
   const refused = new NotFound('Issue');
   expect(afterCommit(refused)).toBe(refused);
 });
 
-it('tells the reason of each 503, and nothing of other answers', () => {
+it('records the reason of each 503, and no other answers', () => {
   const log = { error: jest.fn(), warn: jest.fn() };
   const noted: unknown[] = [];
   const outages = { note: (reason: string, facts?: object) => void noted.push([reason, facts]) };
-  const told = (error: Error): unknown => {
+  const recorded = (error: Error): unknown => {
     expect(renderError(error, log, outages, 'r1').status).toBe(503);
     return noted.pop();
   };
@@ -157,8 +167,23 @@ it('tells the reason of each 503, and nothing of other answers', () => {
     [coded('ECONNREFUSED'), 'other'],
     [Object.assign(new Error('closing'), { statusCode: 503 }), 'other'],
   ] as const) {
-    expect(told(error)).toEqual([reason, { err: error, requestId: 'r1' }]);
+    expect(recorded(error)).toEqual([reason, { err: error, requestId: 'r1' }]);
   }
   for (const error of [new NotFound('Project'), new Forbidden(), new Error('x')]) renderError(error, log, outages);
   expect(noted).toEqual([]);
+});
+
+it.each([
+  [new Refused('File is too large'), 'File is too large'],
+  [new Refused('Validation failed: Version is invalid', { verbatim: true }), 'Validation failed: Version is invalid'],
+  [new Forbidden('Package protected.'), 'Package protected.'],
+  [new Forbidden(), 'Forbidden'],
+  [new NotFound('Project'), 'Project Not Found'],
+  [new Unauthorized(), 'Unauthorized'],
+  [new InvalidParameters(['name is missing']), 'name is missing'],
+  [new InvalidParameters([`a\r\nb: \u00e4`]), 'a??b: ?'],
+  [new InvalidParameters(['x'.repeat(300)]), 'x'.repeat(200)],
+  [new Invalid({ name: ['is blank'] }), undefined],
+])('gives %s the reason phrase %s', (error, reason) => {
+  expect(withReasonPhrase(renderError(error)).reason).toBe(reason);
 });

@@ -1,17 +1,18 @@
 import {
-  AnswerLost,
+  AnswerUnavailable,
   Conflict,
   Forbidden,
   HeavyPage,
-  InDoubt,
+  CommitInDoubt,
   InsufficientScope,
   Invalid,
-  InvalidAsSaid,
+  InvalidSentences,
   InvalidParameters,
   KeyInUse,
   MethodNotAllowed,
   Moved,
   NotFound,
+  NotImplemented,
   NotModified,
   PartlyRefused,
   PreconditionFailed,
@@ -28,14 +29,16 @@ import type { UnavailableReason } from '@rookery/kernel';
 import { ContextRefused } from '@rookery/platform';
 import type { Logger, Outages } from '@rookery/platform';
 
-/** An answer ready to be written. Shape: `body` is JSON text, null for none. */
+/** An error as status, headers and body. Shape: `body` is JSON text, null for none. */
 export interface RenderedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** Reason phrase of the status line, in visible ASCII. Omitted: that of the status. */
+  readonly reason?: string;
 }
 
-/** No route has this path. */
+/** The path matches no route. */
 export class UnknownRoute extends RookeryError {
   readonly code = 'unknown_route';
   constructor() {
@@ -43,7 +46,7 @@ export class UnknownRoute extends RookeryError {
   }
 }
 
-/** There is a route of this path, but not for the verb. */
+/** The path matches a route, but the method does not. */
 export class WrongVerb extends RookeryError {
   readonly code = 'wrong_verb';
   constructor(readonly allowed: readonly string[]) {
@@ -51,7 +54,7 @@ export class WrongVerb extends RookeryError {
   }
 }
 
-/** A body that is not what its content type says. */
+/** The body does not match its content type. */
 export class MalformedBody extends RookeryError {
   readonly code = 'malformed_body';
   constructor() {
@@ -59,10 +62,10 @@ export class MalformedBody extends RookeryError {
   }
 }
 
-/** The client left before its streamed body was whole. No client reads the answer. */
-export class UploadCut extends MalformedBody {}
+/** The client left before its streamed body was complete. No client reads the answer. */
+export class UploadAborted extends MalformedBody {}
 
-/** The asked part of a file lies behind its end. Units: `size` of the whole in bytes. */
+/** The requested range begins after the end of the file. Units: `size` of the file in bytes. */
 export class RangeNotSatisfiable extends RookeryError {
   readonly code = 'range_not_satisfiable';
   constructor(readonly size: number) {
@@ -70,6 +73,7 @@ export class RangeNotSatisfiable extends RookeryError {
   }
 }
 
+/** The endpoint does not accept the content type of the body. */
 export class UnsupportedMediaType extends RookeryError {
   readonly code = 'unsupported_media_type';
   constructor(mediaType: string) {
@@ -84,7 +88,8 @@ const TOKEN_TEXTS = {
 } as const;
 const SCOPE_TEXT = 'The request requires higher privileges than provided by the access token.';
 
-const STATUS_TEXTS: Readonly<Record<number, string>> = {
+/** Texts of statuses in answers. */
+export const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: 'Bad request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -100,7 +105,7 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Any error as the documented answer. Nothing of an unexpected error reaches the client; it is logged here, once.
+ * Renders any error as its documented answer. Unexpected errors are logged here, once, and show the client no details.
  * Source: reference identity-and-import 1.1, 4.4; reference work-tracking 1.1; reference packages-and-admin 1.1.
  */
 export function renderError(
@@ -112,12 +117,13 @@ export function renderError(
   const reason = reasonOf(error);
   if (reason !== null) {
     outages?.note(reason, { err: error, requestId });
-    if (error instanceof InDoubt) {
-      // Each by itself: somebody may have to look what became of it. Without Retry-After, so that no client does it twice.
+    if (error instanceof CommitInDoubt) {
+      // Logs each one, because an operator may have to check its outcome. Without Retry-After, so that no client
+      // repeats it.
       log?.error({ err: error, requestId }, 'a commit is in doubt');
       return message(502, '502 Bad Gateway');
     }
-    if (error instanceof AnswerLost) return message(502, '502 Bad Gateway');
+    if (error instanceof AnswerUnavailable) return message(502, '502 Bad Gateway');
     return unavailable(error instanceof Unavailable ? error.retryAfterSeconds : 1);
   }
   const known = error instanceof RookeryError ? rendered(error, log) : undefined;
@@ -130,9 +136,27 @@ export function renderError(
   return message(500, '500 Internal Server Error');
 }
 
-/** What is unavailable once something was committed is no reason to send the request again. */
+/** Longest reason phrase. Units: characters. */
+const MAX_REASON = 200;
+
+/**
+ * Returns the same error with its text as the reason phrase: `400 Bad request - File is too large` becomes
+ * `File is too large`. Source: reference packages-and-admin 4.1.
+ */
+export function withReasonPhrase(error: RenderedError): RenderedError {
+  const body = (error.body === null || error.headers['content-type'] ? {} : JSON.parse(error.body)) as {
+    readonly message?: unknown;
+    readonly error?: unknown;
+  };
+  const text = [body.message, body.error].find((value) => typeof value === 'string');
+  const own = text?.replace(/^\d{3} (?:[A-Za-z ]+ - )?/, '');
+  if (!own) return error;
+  return { ...error, reason: own.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_REASON) };
+}
+
+/** Converts an error after a commit: an outage becomes AnswerUnavailable, so that the client does not repeat the request. */
 export function afterCommit(error: unknown): unknown {
-  return reasonOf(error) === null || error instanceof InDoubt ? error : new AnswerLost(error);
+  return reasonOf(error) === null || error instanceof CommitInDoubt ? error : new AnswerUnavailable(error);
 }
 
 function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
@@ -142,9 +166,10 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   if (error instanceof InvalidParameters) return failure(400, error.problems.join(', '));
   if (error instanceof HeavyPage) return failure(400, error.message);
   if (error instanceof Invalid) return message(400, error.fields);
-  if (error instanceof InvalidAsSaid) return message(400, error.sentences);
+  if (error instanceof InvalidSentences) return message(400, error.sentences);
   if (error instanceof Refused) {
     if (error.options.underError) return message(400, { error: error.message });
+    if (error.options.more) return answer(400, { message: error.message, ...error.options.more });
     return error.options.verbatim ? message(400, error.message) : reasoned(400, error.reason);
   }
   if (error instanceof PartlyRefused) return answer(400, { status: 'error', message: error.reasons });
@@ -152,7 +177,12 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
     if (error.options.inError) return failure(403, error.message);
     return error.options.verbatim ? message(403, error.message) : reasoned(403, error.reason);
   }
-  if (error instanceof Unauthorized) return reasoned(401, error.reason);
+  if (error instanceof Unauthorized) {
+    const rendering = reasoned(401, error.reason);
+    return error.challenge === undefined
+      ? rendering
+      : { ...rendering, headers: { 'www-authenticate': error.challenge } };
+  }
   if (error instanceof TokenRefused) return tokenRefused(TOKEN_TEXTS[error.why]);
   if (error instanceof InsufficientScope) return insufficientScope(error.scopes);
   if (error instanceof KeyInUse) {
@@ -160,21 +190,25 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   }
   if (error instanceof Conflict) return message(409, error.reason ?? '409 Conflict');
   if (error instanceof Unprocessable) return message(422, error.detail ?? '422 Unprocessable Entity');
-  if (error instanceof MethodNotAllowed) return error.explanation ? failure(405, error.explanation) : plain(405);
+  if (error instanceof MethodNotAllowed) {
+    if (error.explanation === undefined) return plain(405);
+    return error.options.under === 'message' ? message(405, error.explanation) : failure(405, error.explanation);
+  }
   if (error instanceof PreconditionFailed) return message(412, '412 Precondition Failed');
   if (error instanceof Moved) {
     const headers = { location: error.location, 'content-type': 'text/plain' };
     return { status: 301, headers, body: error.message };
   }
   if (error instanceof NotModified) return { status: 304, headers: {}, body: null };
+  if (error instanceof NotImplemented) return message(501, error.message);
   if (error instanceof TooLarge) return plain(413);
   if (error instanceof TooManyRequests) {
     return message(429, { error: error.message }, rateHeaders(error));
   }
-  return renderedOfEdge(error, log);
+  return renderedHttpError(error, log);
 }
 
-function renderedOfEdge(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
+function renderedHttpError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
   if (error instanceof UnknownRoute) return failure(404, '404 Not Found');
   if (error instanceof WrongVerb) return failure(405, '405 Not Allowed', { allow: error.allowed.join(', ') });
   if (error instanceof MalformedBody) return failure(400, error.message);
@@ -182,7 +216,7 @@ function renderedOfEdge(error: RookeryError, log?: Pick<Logger, 'warn'>): Render
   if (error instanceof RangeNotSatisfiable)
     return message(416, error.message, { 'content-range': `bytes */${error.size}` });
   if (error instanceof ContextRefused) {
-    // Only our own processes can get here; somebody else knocking is worth a line.
+    // Only our own processes can reach a service directly, so a request without a valid context is logged.
     log?.warn({ why: error.why }, 'request context refused');
     return plain(401);
   }
@@ -209,7 +243,7 @@ function unavailable(retryAfterSeconds: number): RenderedError {
 }
 function rateHeaders({ retryAfterSeconds, limit }: TooManyRequests): Readonly<Record<string, string>> {
   const retryAfter = { 'retry-after': String(retryAfterSeconds) };
-  // Of places there is no number that a clock gives back.
+  // Limits of concurrency have no reset time.
   if (limit.each === 'moment') return retryAfter;
   return {
     ...retryAfter,
@@ -228,14 +262,19 @@ function insufficientScope(scopes: readonly string[]): RenderedError {
   return answer(403, { error: 'insufficient_scope', error_description: SCOPE_TEXT, scope: scopes.join(' ') });
 }
 
-/** PostgreSQL: statement and lock timeouts; connection and shutdown classes, too many connections. Node: no connection. */
+/**
+ * PostgreSQL: statement and lock timeouts; connection and shutdown classes, too many connections. Node: no connection.
+ */
 const REASONS: readonly (readonly [RegExp, UnavailableReason])[] = [
   [/^(57014|55P03)$/, 'database slow'],
   [/^(08...|57P0.|53300)$/, 'database away'],
   [/^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EAI_AGAIN)$/, 'other'],
 ];
 
-/** Why it is 503; null when it is something else. Shape: services throw Unavailable, and raw errors where they forgot. */
+/**
+ * Returns the reason of a 503; null for other errors. Services throw Unavailable, but drivers' errors may also get
+ * here.
+ */
 function reasonOf(error: unknown): UnavailableReason | null {
   if (error instanceof Unavailable) return error.reason;
   if (error instanceof RookeryError) return null;
@@ -251,7 +290,7 @@ function reasonOf(error: unknown): UnavailableReason | null {
   return statusOf(error) === 503 ? 'other' : null;
 }
 
-/** The status that Fastify or Nest put on an error of theirs. */
+/** Returns the status of an error from Fastify or Nest. */
 function statusOf(error: unknown): number | undefined {
   const { statusCode, status } = (error ?? {}) as { statusCode?: unknown; status?: unknown };
   return typeof statusCode === 'number' ? statusCode : typeof status === 'number' ? status : undefined;

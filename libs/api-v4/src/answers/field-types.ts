@@ -1,20 +1,19 @@
 import type { JsonSchema } from './answers';
 import type { PresentContext, Presenter } from './presenter';
-import { wordFor } from './words';
+import { descriptionOf } from './field-descriptions';
 
-/** Writes one value as JSON text. */
+/** Renders one value as JSON text. */
 export type WriteValue = (value: unknown, ctx: PresentContext) => string;
 
 /**
- * The type of an output field: how it is written and how it is documented.
- * `batch` is set when writing needs a presenter that loads: all values of a page are gathered, loaded once, and then
- * written one by one.
+ * Type of an output field: its JSON schema and its rendering. `batch` is set when the rendering needs a presenter that
+ * loads data: the values of all rows are collected, loaded once, and then rendered one by one.
  */
 export interface FieldType<V> {
   readonly schema: JsonSchema;
   readonly write: WriteValue;
   readonly batch?: (values: readonly unknown[], ctx: PresentContext) => Promise<WriteValue>;
-  /** Only for inference. */
+  /** Exists only for type inference. */
   readonly holds?: (value: V) => void;
 }
 
@@ -34,7 +33,7 @@ function writeNumber(value: unknown): string {
 function writeInstant(value: unknown): string {
   if (value instanceof Date) return `"${value.toISOString()}"`;
   if (typeof value !== 'string') return 'null';
-  // Texts come from instantSql in this very form; anything else is brought into it.
+  // Texts from instantSql already have this form; others are converted.
   return value.length === 24 && value.endsWith('Z') ? `"${value}"` : `"${new Date(value).toISOString()}"`;
 }
 
@@ -43,7 +42,7 @@ function writeDay(value: unknown): string {
   return typeof value === 'string' ? `"${value.slice(0, 10)}"` : 'null';
 }
 
-/** A whole number within the safe range. */
+/** A safe integer. */
 export const int: FieldType<number> = { schema: { type: 'integer' }, write: writeNumber };
 export const number: FieldType<number> = { schema: { type: 'number' }, write: writeNumber };
 export const text: FieldType<string> = { schema: { type: 'string' }, write: writeText };
@@ -58,20 +57,20 @@ export const instant: FieldType<Date | string> = {
 };
 /** A calendar day, `YYYY-MM-DD`. */
 export const day: FieldType<Date | string> = { schema: { type: 'string', format: 'date' }, write: writeDay };
-/** What the API has a name for and Rookery has not. */
-export const nothing: FieldType<null> = { schema: { type: 'null' }, write: () => 'null' };
-/** A list of such things. */
-export const noItems: FieldType<readonly never[]> = {
+/** Always null: a field that the API has but Rookery does not support. */
+export const alwaysNull: FieldType<null> = { schema: { type: 'null' }, write: () => 'null' };
+/** Always an empty list: a list that the API has but Rookery does not support. */
+export const alwaysEmptyList: FieldType<readonly never[]> = {
   schema: { type: 'array', items: {}, maxItems: 0 },
   write: () => '[]',
 };
 
-/** One of a few texts. */
+/** A text of an enumeration. */
 export function choice<const C extends string>(...values: readonly C[]): FieldType<C> {
   return { schema: { type: 'string', enum: [...values] }, write: writeText };
 }
 
-/** Null and missing values are written as null. */
+/** Renders null and missing values as null. */
 export function nullable<V>(of: FieldType<V>): FieldType<V | null | undefined> {
   const orNull =
     (write: WriteValue): WriteValue =>
@@ -125,7 +124,7 @@ export function list<V>(of: FieldType<V>): FieldType<readonly V[]> {
   };
 }
 
-/** A nested object with named fields, in this order; those of the second part are left out where they are undefined. */
+/** A nested object with these fields, in this order. Fields in `sometimes` are omitted when they are undefined. */
 export function object<V extends Record<string, unknown>, S extends Record<string, unknown> = Record<never, never>>(
   fields: { readonly [K in keyof V]: FieldType<V[K]> },
   sometimes?: { readonly [K in keyof S]: FieldType<S[K]> },
@@ -173,11 +172,11 @@ export function object<V extends Record<string, unknown>, S extends Record<strin
 }
 
 function described(name: string, schema: JsonSchema): JsonSchema {
-  const word = wordFor(name);
+  const word = descriptionOf(name);
   return word === undefined ? schema : { description: word, ...schema };
 }
 
-/** A free map from text to one type. */
+/** An object with any keys, whose values have one type. */
 export function mapOf<V>(of: FieldType<V>): FieldType<Readonly<Record<string, V>>> {
   return {
     schema: { type: 'object', additionalProperties: of.schema },
@@ -188,7 +187,7 @@ export function mapOf<V>(of: FieldType<V>): FieldType<Readonly<Record<string, V>
   };
 }
 
-/** What another presenter makes of the value; a presenter that loads does so once for the whole page. */
+/** Renders a value with another presenter, which loads its data once for the whole page. */
 export function nested<T>(presenter: Presenter<T>): FieldType<T> {
   return presenter.asField();
 }

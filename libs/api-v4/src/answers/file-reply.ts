@@ -13,14 +13,14 @@ import type { ReplyFacts } from './reply';
 
 type RequestHeaders = FastifyRequest['headers'];
 
-/** One range of bytes. Several ranges and other units are answered with the whole. */
+/** A single byte range. Requests for several ranges or other units get the whole file. */
 const ONE_RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 
 /**
- * Writes a file as the answer: whole, the asked part of it, or its head alone.
- * Shape: `hasRanges` as the endpoint declares; without it only `If-None-Match` and `If-Modified-Since` count.
- * Errors: PreconditionFailed, RangeNotSatisfiable; a plain Error for a file without bytes. An error after the head was
- * written leaves an unfinished answer, which the caller must abort.
+ * Sends a file, the requested range of it, or only its headers.
+ * Shape: `hasRanges` as the endpoint declares; without it only `If-None-Match` and `If-Modified-Since` are evaluated.
+ * Errors: PreconditionFailed, RangeNotSatisfiable; a plain Error for a file without bytes. After an error that follows
+ * the headers, the answer is incomplete and the caller must abort it.
  */
 export async function writeFile(
   reply: FastifyReply,
@@ -30,11 +30,12 @@ export async function writeFile(
 ): Promise<void> {
   try {
     const validators = validatorsOf(file);
-    if (hasRanges) refuseUnmet(asked, file);
-    const headers = commonHeaders(facts, `max-age=0, ${file.isPublic ? 'public' : 'private'}, must-revalidate`);
+    if (hasRanges) checkPreconditions(asked, file);
+    const headers = commonHeaders(facts, cacheControlOf(file));
+    if (file.vary !== undefined) headers.push('vary', file.vary);
     for (const [name, value] of Object.entries(validators)) headers.push(name, value);
     if (Object.keys(validators).length > 0 && fresh(asked, validators)) return writeHead(reply, 304, headers);
-    if (file.stream === null) throw new Error('bytes that the caller does not have were left out');
+    if (file.stream === null) throw new Error('a file has no bytes although the caller does not have its version');
     headers.push(...contentHeaders(file));
     const size = sizeOf(file);
     const range = hasRanges && !facts.isHead ? rangeOf(asked, file, size) : null;
@@ -45,7 +46,7 @@ export async function writeFile(
     if (facts.isHead) return writeHead(reply, 200, headers);
     await writeBytes(reply, file, { status: range ? 206 : 200, headers, range, length });
   } finally {
-    // Whatever was not sent is closed.
+    // Closes the source even if it was not sent.
     if (isStream(file.stream)) file.stream.destroy();
   }
 }
@@ -72,13 +73,13 @@ async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: Par
     if (length === undefined) await pipeline(source, reply.raw);
     else await pipeline(source, new ExactLength(length), reply.raw);
   } catch (error) {
-    // A client that left is no failure; pipeline has closed the source.
+    // A client that left is not an error; pipeline has closed the source.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE' || source.errored) throw error;
     if (!reply.raw.destroyed) throw error;
   }
 }
 
-/** Fails where the source has other than the stated bytes: HTTP would show the client another answer, or none. */
+/** Fails if the source has more or fewer bytes than stated, because Content-Length would be wrong then. */
 class ExactLength extends Transform {
   constructor(private left: number) {
     super({ highWaterMark: 64 * 1024 });
@@ -101,6 +102,13 @@ function writeHead(reply: FastifyReply, status: number, headers: readonly string
   reply.raw.end();
 }
 
+function cacheControlOf({ cacheControl, isNeverStored, isPublic, isImmutable }: FileAnswer): string {
+  if (cacheControl !== undefined) return cacheControl;
+  if (isNeverStored) return 'no-cache, max-age=0, must-revalidate';
+  if (isImmutable) return 'private, max-age=31536000, immutable';
+  return `max-age=0, ${isPublic ? 'public' : 'private'}, must-revalidate`;
+}
+
 function validatorsOf({ version, lastModified }: FileAnswer): Record<string, string> {
   return {
     ...(version === undefined ? {} : { etag: `"${version}"` }),
@@ -111,15 +119,15 @@ function validatorsOf({ version, lastModified }: FileAnswer): Record<string, str
 function contentHeaders({ mediaType, filename, isInline, headers }: FileAnswer): string[] {
   return [
     ...['content-type', mediaType, 'x-content-type-options', 'nosniff'],
-    // Whatever a browser takes the bytes for, they may load and run nothing.
+    // The file can neither load nor run anything, even if a browser misinterprets it.
     ...['content-security-policy', "default-src 'none'"],
     ...(filename === undefined ? [] : ['content-disposition', disposition(filename, isInline)]),
     ...Object.entries(headers ?? {}).flat(),
   ];
 }
 
-/** Errors: PreconditionFailed (RFC 9110 13.2.2). */
-function refuseUnmet(asked: RequestHeaders, { version, lastModified }: FileAnswer): void {
+/** Checks `If-Match` and `If-Unmodified-Since`. Errors: PreconditionFailed (RFC 9110 13.2.2). */
+function checkPreconditions(asked: RequestHeaders, { version, lastModified }: FileAnswer): void {
   const wanted = asked['if-match'];
   if (wanted !== undefined) {
     const tags = wanted.split(',').map((tag) => tag.trim());
@@ -131,7 +139,7 @@ function refuseUnmet(asked: RequestHeaders, { version, lastModified }: FileAnswe
   if (since !== null && lastModified && wholeSeconds(lastModified) > since) throw new PreconditionFailed();
 }
 
-/** The one part that is asked for; null for the whole. Errors: RangeNotSatisfiable (RFC 9110 14.2). */
+/** Returns the requested range; null for the whole file. Errors: RangeNotSatisfiable (RFC 9110 14.2). */
 function rangeOf(asked: RequestHeaders, file: FileAnswer, size: number | undefined): ByteRange | null {
   const { range } = asked;
   if (range === undefined || size === undefined || !isSeekable(file) || !ONE_RANGE.test(range)) return null;
@@ -141,7 +149,7 @@ function rangeOf(asked: RequestHeaders, file: FileAnswer, size: number | undefin
   return ranges[0]!;
 }
 
-/** `If-Range` asks for the part only of the version, or the time, that the client has a part of. */
+/** Evaluates `If-Range`: the range applies only if the client's part is of the current version or time. */
 function isRangeWanted(condition: string | undefined, { version, lastModified }: FileAnswer): boolean {
   if (condition === undefined) return true;
   if (condition.includes('"')) return version !== undefined && condition.trim() === `"${version}"`;
@@ -169,7 +177,7 @@ function isStream(stream: FileAnswer['stream']): stream is Readable {
   return stream !== null && typeof stream === 'object' && !Buffer.isBuffer(stream);
 }
 
-/** Both forms of the name, as browsers and package clients read one or the other (RFC 6266, RFC 8187). */
+/** Sends the name in both forms, because some browsers and package clients read only one (RFC 6266, RFC 8187). */
 function disposition(filename: string, isInline = false): string {
   const name = filename.replace(/[\p{Cc}\p{Cs}/\\]/gu, '_');
   const plain = name.replace(/[^\x20-\x7e]|"/g, '_');

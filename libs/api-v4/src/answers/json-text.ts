@@ -1,11 +1,22 @@
-/** JSON that PostgreSQL built: sent as it is, never parsed. Source: docs/performance.md 5.3. */
+/** JSON that PostgreSQL built. It is sent unchanged and never parsed. Source: docs/performance.md 5.3. */
 export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** The second success of an endpoint that has two (`orElse`). Shape: a value of its schema. */
-export class Otherwise {
-  constructor(readonly value: object) {}
+/** Selects the second success of an endpoint. Shape: a value of its schema for `withAlternative`; null for `orNone`. */
+export class AlternativeAnswer {
+  constructor(readonly value: object | null) {}
+}
+
+/**
+ * Answers 202 with the resource while it is being made, for endpoints with `orUnfinished`. Units: `pollMs` is the time
+ * after which the client asks again.
+ */
+export class UnfinishedAnswer<T> {
+  constructor(
+    readonly row: T,
+    readonly pollMs: number,
+  ) {}
 }
 
 export type { JsonPage } from '@rookery/kernel';

@@ -1,12 +1,12 @@
-/** One page of a keyset list. Shape: `next` holds the query parameters that continue it; null at the end. */
+/** One page of a keyset list. Shape: `next` has the query parameters of the next page; null on the last page. */
 export interface KeysetPage<T> {
   readonly rows: readonly T[];
   readonly next: Readonly<Record<string, string | number>> | null;
 }
 
 /**
- * Cuts a keyset page out of rows read with a limit of `perPage + 1`. `position` says where the next page begins:
- * `{ id_after: 7 }`, or anything for an opaque cursor.
+ * Builds a keyset page from rows that were read with a limit of `perPage + 1`. `position` returns the start of the next
+ * page: `{ id_after: 7 }`, or any object for an opaque cursor.
  */
 export function keysetPage<T>(
   perPage: number,
@@ -20,23 +20,25 @@ export function keysetPage<T>(
   return { rows, next: 'cursor' in at ? { cursor: writeCursor(at.cursor) } : { ...at } };
 }
 
-/** Base64url of the JSON. Opaque to clients, but not secret: it must hold nothing that the row does not show. */
+/**
+ * Encodes a cursor as JSON in base64url. It is opaque but not secret: it must contain only values that the row shows.
+ */
 export function writeCursor(content: object): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
 
-/** What a statement can compare with; a forged cursor may hold anything. */
-function isPlace(value: unknown): boolean {
+/** Whether a statement can use the value. A forged cursor may contain any value. */
+function isComparable(value: unknown): boolean {
   return Number.isSafeInteger(value) || (typeof value === 'string' && !value.includes('\0'));
 }
 
-/** The content of a cursor, or undefined when it is not one of ours: an id, and the value that the list is ordered by. */
+/** Decodes a cursor: an id, and the value that the list is ordered by. Shape: undefined for a malformed cursor. */
 export function readCursor(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const content: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
     if (typeof content !== 'object' || content === null || Array.isArray(content)) return undefined;
     const cursor = content as Record<string, unknown>;
-    return Number.isSafeInteger(cursor['id']) && Object.values(cursor).every(isPlace) ? cursor : undefined;
+    return Number.isSafeInteger(cursor['id']) && Object.values(cursor).every(isComparable) ? cursor : undefined;
   } catch {
     return undefined;
   }

@@ -15,7 +15,7 @@ const notes: Note[] = [
   { id: 2, body: '\ud800', authorId: null },
 ];
 
-it('writes fields in their order, and what JSON cannot hold well-formed', async () => {
+it('renders fields in their order, and values that JSON cannot express as valid JSON', async () => {
   const shape = presenter<Note>('Note').fields({ id: [int, (note) => note.id], body: [text, (note) => note.body] });
   const written = await shape.array(notes, ctx);
   expect(written).toBe(JSON.stringify(notes.map(({ id, body }) => ({ id, body }))));
@@ -23,7 +23,7 @@ it('writes fields in their order, and what JSON cannot hold well-formed', async 
   expect(await shape.one(notes[0]!, ctx)).toBe(JSON.stringify({ id: 1, body: notes[0]!.body }));
 });
 
-it('loads once a batch, also for what is nested', async () => {
+it('loads once for all rows, also in nested presenters', async () => {
   const loads: number[][] = [];
   const author = presenter<Author>('Author')
     .load((authors) => {
@@ -54,7 +54,7 @@ it('loads once a batch, also for what is nested', async () => {
   expect(loads).toEqual([[7], [1, 2, 2, 3]]);
 });
 
-it('leaves conditional keys out, and extends a shape', async () => {
+it('omits conditional fields, and extends a presenter', async () => {
   const short = presenter<Note>('Note')
     .load(() => ({ mark: '!' }))
     .fields({
@@ -69,7 +69,7 @@ it('leaves conditional keys out, and extends a shape', async () => {
   expect(long.schema['required']).toEqual(['id', 'more']);
 });
 
-it('writes times in UTC with milliseconds, and days alone', async () => {
+it('renders times in UTC with milliseconds, and days without a time', async () => {
   const shape = presenter<Date>('Times').fields({
     date: [instant, (at) => at],
     sql: [instant, () => '2020-01-15T12:36:29.590Z'],
@@ -88,7 +88,7 @@ it('writes times in UTC with milliseconds, and days alone', async () => {
   });
 });
 
-it('documents what it writes', () => {
+it('provides the schema of its output', () => {
   const shape = presenter<Note>('Note').fields({
     id: [int, (note) => note.id, { about: 'Global.' }],
     state: [choice('opened', 'closed'), () => 'opened' as const, { deprecated: 'status' }],
@@ -101,7 +101,7 @@ it('documents what it writes', () => {
     properties: {
       id: { type: 'integer', description: 'Global.' },
       state: { type: 'string', enum: ['opened', 'closed'], description: 'Deprecated: use status.', deprecated: true },
-      author: { description: 'The person who made it.', type: ['integer', 'null'] },
+      author: { description: 'User who created it.', type: ['integer', 'null'] },
       stats: { type: 'object', properties: { up: { type: 'integer' } }, required: ['up'] },
       maps: { type: 'object', additionalProperties: { type: 'string' } },
     },

@@ -3,26 +3,28 @@ import type { Links } from '@rookery/platform';
 import type { JsonSchema } from './answers';
 import type { FieldType, WriteValue } from './field-types';
 import type { RuleServices } from '../call/permission';
-import { wordFor } from './words';
+import { descriptionOf } from './field-descriptions';
 
-/** What a presenter may ask. Shape: `within` is the scope of the request's parent, undefined when it has none. */
+/** The request for which a presenter renders. Shape: `within` is the scope of its parent, undefined without one. */
 export interface PresentContext extends RuleServices {
   readonly viewer: Viewer;
   readonly links: Links;
   readonly within: unknown;
 }
 
+/** Options of a presenter's field. */
 export interface FieldOptions<T, L> {
-  /** Leaves the key out when it answers false. */
+  /** Omits the field when it returns false. */
   readonly when?: (row: T, loaded: L, ctx: PresentContext) => boolean;
+  /** Description for the OpenAPI document. */
   readonly about?: string;
-  /** What to use instead. */
+  /** Names the replacement of a deprecated field. */
   readonly deprecated?: string;
-  /** A secret that is shown with the making of it and never again, so an answer with it is not kept for long. */
+  /** Marks a secret that is shown only when it is created. Answers with it are stored only for a short time. */
   readonly shownOnce?: true;
 }
 
-/** Output name to type and source; the order is the order of the output. */
+/** Fields by output name, in the order of the output. Shape: type, getter, options. */
 export type Fields<T, L, V extends Record<string, unknown>> = {
   readonly [K in keyof V]:
     | readonly [FieldType<V[K]>, (row: T, loaded: L, ctx: PresentContext) => V[K]]
@@ -38,19 +40,19 @@ interface CompiledField {
   readonly source: (row: unknown, loaded: unknown, ctx: PresentContext) => unknown;
   readonly when: ((row: unknown, loaded: unknown, ctx: PresentContext) => boolean) | undefined;
   readonly options: FieldOptions<never, never>;
-  /** Which loader's result the source gets. */
+  /** Index of the loader whose result the source gets. */
   readonly part: number;
 }
 
-/** Writes one row as JSON text. */
+/** Renders one row as JSON text. */
 export type WriteRow<T> = (row: T) => string;
 
 /**
- * How a noun is shown. It always takes a batch, loads what it needs once, and yields the OpenAPI schema.
- * Made by `presenter(name)`. Source: ADR 0033.
+ * Renders rows of one resource as JSON and provides their OpenAPI schema. Related data is loaded once for all rows.
+ * Created by `presenter(name)`. Source: ADR 0033.
  */
 export class Presenter<in T> {
-  /** Whether it shows a secret this once. */
+  /** Whether a field is a secret that is shown only once. */
   readonly hasSecret: boolean;
   private readonly loads: boolean;
 
@@ -63,18 +65,18 @@ export class Presenter<in T> {
     this.loads = loaders.some(Boolean) || fields.some((field) => field.type.batch !== undefined);
   }
 
-  /** Made when it is asked for: what stands in it may become known after the presenter is made. */
+  /** JSON schema of a row. Built on demand, because nested presenters may be declared later. */
   get schema(): JsonSchema {
     return (this.cachedSchema ??= schemaOf(this.fields));
   }
   private cachedSchema: JsonSchema | undefined;
 
-  /** Loads once for all rows and gives the writer of one; a plain value when there is nothing to load. */
+  /** Loads data for all rows and returns the function that renders one. Synchronous when no data is loaded. */
   prepare(rows: readonly T[], ctx: PresentContext): WriteRow<T> | Promise<WriteRow<T>> {
     return this.loads ? this.prepareLoaded(rows, ctx) : this.writer([], this.plainWriters, ctx);
   }
 
-  /** The rows as one JSON array. */
+  /** Renders rows as a JSON array. */
   async array(rows: readonly T[], ctx: PresentContext): Promise<string> {
     if (rows.length === 0) return '[]';
     const prepared = this.prepare(rows, ctx);
@@ -84,18 +86,18 @@ export class Presenter<in T> {
     return `${out}]`;
   }
 
-  /** One row as a JSON object. */
+  /** Renders one row as a JSON object. */
   async one(row: T, ctx: PresentContext): Promise<string> {
     const prepared = this.prepare([row], ctx);
     return (prepared instanceof Promise ? await prepared : prepared)(row);
   }
 
-  /** A longer shape of the same noun: all fields of this one, then more; a field of the same name takes its place. */
+  /** Begins a presenter with all fields of this one and more. A field with the name of an earlier one replaces it. */
   extend<U extends T>(name: string): PresenterBuilder<U, undefined> {
     return new PresenterBuilder<U, undefined>(name, undefined, this.loaders, this.fields);
   }
 
-  /** This presenter as the type of a field of another. */
+  /** Returns this presenter as a field type for other presenters. */
   asField(): FieldType<T> {
     const write: WriteValue = (value, ctx) => this.writer([], this.plainWriters, ctx)(value as T);
     if (!this.loads) return { schema: this.reference, write };
@@ -111,7 +113,7 @@ export class Presenter<in T> {
     };
   }
 
-  /** Named in the document, so that each shape is described once. */
+  /** Reference to the schema in the OpenAPI document, which describes each schema once. */
   get reference(): JsonSchema {
     return { $ref: `#/components/schemas/${this.name}`, 'x-presenter': this };
   }
@@ -151,7 +153,7 @@ export class Presenter<in T> {
   }
 }
 
-/** Says the batch loader first, then the fields. */
+/** Builds a presenter: first the optional loader, then the fields. */
 export class PresenterBuilder<T, L> {
   constructor(
     private readonly name: string,
@@ -160,11 +162,12 @@ export class PresenterBuilder<T, L> {
     private readonly baseFields: readonly CompiledField[] = [],
   ) {}
 
-  /** The only place with IO: called once with all rows of an answer. */
+  /** Sets the loader, the only part with IO. It is called once with all rows of an answer. */
   load<N>(loader: (rows: readonly T[], ctx: PresentContext) => Promise<N> | N): PresenterBuilder<T, Awaited<N>> {
     return new PresenterBuilder<T, Awaited<N>>(this.name, loader as Loader, this.baseLoaders, this.baseFields);
   }
 
+  /** Adds the fields and returns the presenter. */
   fields<V extends Record<string, unknown>>(fields: Fields<T, L, V>): Presenter<T> {
     const part = this.baseLoaders.length;
     const own = Object.entries(fields).map(([name, spec]) => compiled(name, spec as unknown as FieldSpec, part));
@@ -189,7 +192,7 @@ function schemaOf(fields: readonly CompiledField[]): JsonSchema {
 }
 
 function documented(field: CompiledField): JsonSchema {
-  const { deprecated, about = wordFor(field.name) } = field.options;
+  const { deprecated, about = descriptionOf(field.name) } = field.options;
   if (about === undefined && deprecated === undefined) return field.type.schema;
   const description = [about, deprecated && `Deprecated: use ${deprecated}.`].filter(Boolean).join(' ');
   return { ...field.type.schema, description, ...(deprecated ? { deprecated: true } : {}) };
@@ -210,12 +213,12 @@ type PlainField<T> = readonly [
   FieldOptions<T, undefined>?,
 ];
 
-/** Fields that are declared apart from a presenter, with the types that they have there: `shownFields<User>()({…})`. */
+/** Declares fields outside of a presenter with the same type checks: `shownFields<User>()({…})`. */
 export function shownFields<T>() {
   return <V extends Record<string, unknown>>(fields: Fields<T, undefined, V>): Fields<T, undefined, V> => fields;
 }
 
-/** The same fields, shown only when the condition holds (and their own, if they have one). */
+/** Adds a condition to fields. A field with a condition of its own needs both. */
 export function onlyWhen<T, V extends Record<string, unknown>>(
   holds: Condition<T>,
   fields: Fields<T, undefined, V>,
@@ -228,6 +231,6 @@ export function onlyWhen<T, V extends Record<string, unknown>>(
       return [name, [type, source, { ...options, when }]] as const;
     },
   );
-  // Names and types are those that came in; only Object.entries loses them.
+  // The result has the names and types of the argument; Object.entries loses them.
   return Object.fromEntries(conditional) as unknown as Fields<T, undefined, V>;
 }

@@ -3,22 +3,23 @@ import type { KeptAnswer, LimitState } from '@rookery/platform';
 import type { FastifyReply } from 'fastify';
 import type { RenderedError } from './errors';
 
-/** What every answer of a request carries. Units: `startedAt` as of performance.now(). */
+/** Facts about a request that every answer needs. Units: `startedAt` as of performance.now(). */
 export interface ReplyFacts {
   readonly requestId: string;
   readonly startedAt: number;
   readonly isHead: boolean;
-  /** Further headers of the service. */
+  /** Returns additional headers of the service. */
   readonly more?: (() => readonly string[]) | null;
-  /** Parameters that had no effect. */
+  /** Names of parameters that had no effect. */
   readonly unread?: readonly string[];
-  /** A limit of the service that the request was counted by. */
+  /** State of the service's limit that counted the request. */
   readonly limit?: LimitState;
 }
 
 /**
- * Writes an answer straight to the socket: Fastify's own `send` would add a charset to the content type, which
- * clients do not expect. Shape: `extra` is a flat list of names and values.
+ * Sends a JSON answer without Fastify's `send`, which would add a charset to the content type that clients do not
+ * expect.
+ * Shape: `extra` is a flat list of header names and values; `body` null for none.
  * Source: reference identity-and-import 1.4; ADR 0030.
  */
 export function writeJson(
@@ -31,7 +32,7 @@ export function writeJson(
   const headers = commonHeaders(facts, 'max-age=0, private, must-revalidate');
   if (body !== null) {
     headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(body)));
-  }
+  } else if (status !== 204 && !facts.isHead) headers.push('content-length', '0');
   for (let i = 0; i < extra.length; i++) headers.push(extra[i]!);
   if (facts.limit !== undefined) headers.push(...limitHeaders(facts.limit));
   reply.hijack();
@@ -39,9 +40,10 @@ export function writeJson(
   reply.raw.end(facts.isHead || body === null ? undefined : body);
 }
 
+/** Sends the answer of an error. If an answer has begun already, the connection is closed. */
 export function writeError(reply: FastifyReply, facts: ReplyFacts, error: RenderedError): void {
   if (reply.raw.headersSent) {
-    // Too late for another answer: a cut connection tells the client that this one is not whole.
+    // A closed connection shows the client that the answer that has begun is incomplete.
     reply.raw.destroy();
     return;
   }
@@ -52,12 +54,13 @@ export function writeError(reply: FastifyReply, facts: ReplyFacts, error: Render
     headers.push('content-length', String(Buffer.byteLength(error.body)));
   }
   reply.hijack();
+  if (error.reason !== undefined) reply.raw.statusMessage = error.reason;
   reply.raw.writeHead(error.status, headers);
   reply.raw.end(facts.isHead || error.body === null ? undefined : error.body);
 }
 
-/** An answer that is kept: also to be given again, then word for word. */
-export function writeKept(
+/** Sends the stored answer of a write with an idempotency key. Replays are identical except for the common headers. */
+export function writeStored(
   reply: FastifyReply,
   facts: ReplyFacts,
   { status, headers, body }: KeptAnswer,
@@ -74,14 +77,16 @@ export function writeKept(
 
 const NO_VERSIONS: ReadonlySet<string> = new Set();
 
-/** What `If-None-Match` names, compared weakly as RFC 9110 13.1.2 says for reads; `*` stays as it is. */
+/** Returns the versions in `If-None-Match`, for weak comparison (RFC 9110 13.1.2); `*` is returned as `*`. */
 export function versionsIn(header: string | undefined): ReadonlySet<string> {
   if (header === undefined) return NO_VERSIONS;
   const tags = header.split(',').map((tag) => /^\s*(?:W\/)?(?:"(.*)"|(\*))\s*$/.exec(tag));
   return new Set(tags.flatMap((tag) => tag?.[1] ?? tag?.[2] ?? []));
 }
 
-/** As an answer of 429 has them, with what is left. Source: reference identity-and-import 1.4. */
+/**
+ * Returns the headers that an answer 429 has, with the rest of the limit. Source: reference identity-and-import 1.4.
+ */
 function limitHeaders({ name, most, used, seconds }: LimitState): string[] {
   return [
     'ratelimit-name',
@@ -97,6 +102,7 @@ function limitHeaders({ name, most, used, seconds }: LimitState): string[] {
   ];
 }
 
+/** Returns the headers of every answer. Shape: a flat list of names and values. */
 export function commonHeaders(facts: ReplyFacts, cacheControl: string): string[] {
   const seconds = ((performance.now() - facts.startedAt) / 1000).toFixed(6);
   const headers = [

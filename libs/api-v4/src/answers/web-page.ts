@@ -15,7 +15,10 @@ button { font: inherit; padding: .5rem 1.25rem; border: 0; border-radius: .375re
 button:focus-visible { outline: 3px solid #8ab4f8; outline-offset: 2px }
 `;
 
-/** Nothing is loaded or run, forms go to ourselves, nobody frames the page, and no other site learns its address. */
+/**
+ * The page loads and runs nothing, sends forms only to this server, and cannot be framed. HEADERS hides its address
+ * from other sites.
+ */
 const POLICY =
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
   `form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
@@ -24,7 +27,7 @@ const HEADERS = [
   ...['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY', 'x-robots-tag', 'noindex'],
 ];
 
-/** Shape: a page, or the URL of another. Source: reference identity-and-import 10.5. */
+/** Sends a page, or a redirect. Shape: `page` is a page or a URL. Source: reference identity-and-import 10.5. */
 export function writeWebPage(reply: FastifyReply, facts: ReplyFacts, page: WebPage | string): void {
   reply.hijack();
   const common = commonHeaders(facts, 'no-store');

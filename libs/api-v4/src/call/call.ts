@@ -5,7 +5,7 @@ import type { StreamedBody } from './streamed-body';
 /** No declared parameters. */
 export type NoParams = Record<never, never>;
 
-/** How a keyset list goes on. Shape: `cursor` is the decoded content of an opaque cursor, written by `keysetPage`. */
+/** Position in a keyset list. Shape: `cursor` is the decoded content of an opaque cursor, which `keysetPage` writes. */
 export interface KeysetRequest {
   readonly perPage: number;
   readonly cursor: Readonly<Record<string, unknown>> | null;
@@ -16,15 +16,15 @@ export interface KeysetRequest {
 /** An uploaded part with a file name. Bounds: never larger than the body limit of its endpoint. */
 export interface UploadedFile {
   readonly filename: string;
-  /** As the client said it; empty when it did not. */
+  /** As the client sent it; empty without one. */
   readonly mediaType: string;
   readonly bytes: Buffer;
 }
 
 /**
- * One request as a handler sees it: no HTTP. Parameters are coerced and declared, the parent is visible, the
- * permission is granted.
- * Shape: `within` is the parent's scope; `page` is the asked page (defaults when the endpoint has no pages).
+ * One authorized request as a handler sees it, without HTTP. Parameters are declared and coerced, the parent is visible
+ * to the viewer, and the permission is granted.
+ * Shape: `within` is the parent's scope; `page` is the requested page (defaults when the endpoint has no pages).
  */
 export interface Call<P = NoParams, W = undefined, V extends Viewer = Viewer> {
   readonly params: P;
@@ -36,9 +36,14 @@ export interface Call<P = NoParams, W = undefined, V extends Viewer = Viewer> {
   readonly files: Readonly<Record<string, UploadedFile>>;
   /** `If-Unmodified-Since`, to whole seconds. */
   readonly unmodifiedSince: Date | null;
-  /** A browser asks (`Accept` names HTML), or somebody only looks (HEAD): nothing may come of the request by itself. */
-  readonly isBrowsed: boolean;
-  /** The versions of a file that the caller has: its bytes need not be read then. `If-None-Match`. */
+  /**
+   * The request comes from a browser (`Accept` names HTML) or reads only headers (HEAD): the handler must not change
+   * anything.
+   */
+  readonly isReadOnly: boolean;
+  /** The request reads only headers (HEAD). */
+  readonly isHead: boolean;
+  /** Versions of the file that the caller already has (`If-None-Match`). Their bytes need not be read. */
   readonly knownVersions: ReadonlySet<string>;
   readonly requestId: string;
 }
@@ -46,11 +51,13 @@ export interface Call<P = NoParams, W = undefined, V extends Viewer = Viewer> {
 /** A call whose endpoint declares `body: streamedBody(…)`. */
 export interface StreamedCall<P = NoParams, W = undefined, V extends Viewer = Viewer> extends Call<P, W, V> {
   readonly body: StreamedBody;
+  /** Resolves once the answer was written to its end (true) or its connection closed before (false). Never rejects. */
+  readonly answered: Promise<boolean>;
 }
 
 /**
- * Errors: PreconditionFailed when the record changed after the time that the caller named. Compared in whole seconds,
- * as HTTP dates have no more. Source: reference identity-and-import 1.4.
+ * Checks `If-Unmodified-Since`. Errors: PreconditionFailed when the record changed after that time, compared in whole
+ * seconds like all HTTP dates. Source: reference identity-and-import 1.4.
  */
 export function checkUnmodifiedSince(call: Pick<Call, 'unmodifiedSince'>, updatedAt: Date): void {
   if (call.unmodifiedSince === null) return;
@@ -59,12 +66,12 @@ export function checkUnmodifiedSince(call: Pick<Call, 'unmodifiedSince'>, update
   }
 }
 
-/** Who does it and in which project or group: what changes of collections ask for. */
-export function by<W>({ viewer, within }: Pick<Call<unknown, W>, 'viewer' | 'within'>) {
+/** Returns the actor and the parent of a change, as changes of collections take them. */
+export function actorAndParent<W>({ viewer, within }: Pick<Call<unknown, W>, 'viewer' | 'within'>) {
   return { actorId: viewer.userId, within };
 }
 
-/** The same for a deletion that honours `If-Unmodified-Since`. */
+/** Returns the same as `actorAndParent` for a deletion, plus the check of `If-Unmodified-Since`. */
 export function ifUnmodified<W>(call: Pick<Call<unknown, W>, 'viewer' | 'within' | 'unmodifiedSince'>) {
-  return { ...by(call), unchanged: (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt) };
+  return { ...actorAndParent(call), unchanged: (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt) };
 }

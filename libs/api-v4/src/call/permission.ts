@@ -2,38 +2,42 @@ import type { Role, SignedInViewer, Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Call } from './call';
 
-/** What a compound rule may ask besides the call: providers of the service. */
+/** Gives a compound rule access to the providers of the service. */
 export interface RuleServices {
   // Nest's own token type: classes with private constructors and symbols alike.
   get<T>(token: (abstract new (...args: never[]) => T) | symbol | string): T;
 }
 
-/** Who may call an endpoint. Made by `anyone`, `signedIn`, `administrator`, `atLeast` and `ability` only. */
+/**
+ * Permission that an endpoint requires. Created by `anyone`, `signedIn`, `administrator`, `atLeast` and `ability` only.
+ */
 export interface Permission<P = unknown, W = unknown, V extends Viewer = Viewer> {
   readonly name: string;
   readonly kind: 'anyone' | 'signedIn' | 'administrator' | 'atLeast' | 'ability';
-  /** Whether an anonymous caller gets as far as the rule; `reads` = on GET only. */
+  /** Whether the rule is evaluated for anonymous callers; `reads` = on GET only. */
   readonly anonymous: 'asked' | 'reads' | 'refused';
-  /** null = nothing to decide once the caller is known to be signed in or an administrator. */
+  /** null = the caller only has to be signed in, or to be an administrator. */
   readonly rule: ((call: Call<P, W, V>, services: RuleServices) => boolean | Promise<boolean>) | null;
 }
 
-/** Everybody who sees the parent, anonymous callers included. */
+/** Permits every caller who can see the parent, including anonymous ones. */
 export function anyone(): Permission<unknown, unknown, Viewer> {
   return { name: 'anyone', kind: 'anyone', anonymous: 'asked', rule: null };
 }
 
-/** Anybody with a token. */
+/** Permits every caller with a valid token. */
 export function signedIn(): Permission<unknown, unknown, SignedInViewer> {
   return { name: 'signed in', kind: 'signedIn', anonymous: 'refused', rule: null };
 }
 
-/** Instance administrators; refused before parameters are looked at. Source: ADR 0003. */
+/**
+ * Permits administrators of the instance. Other callers are refused before parameters are validated. Source: ADR 0003.
+ */
 export function administrator(): Permission<unknown, unknown, SignedInViewer> {
   return { name: 'administrator', kind: 'administrator', anonymous: 'refused', rule: null };
 }
 
-/** A role in the parent, or an administrator of the instance. */
+/** Permits callers with at least this role in the parent, and administrators of the instance. */
 export function atLeast(role: Role): Permission<unknown, { readonly level: number }, SignedInViewer> {
   const level = ACCESS_LEVELS[role];
   return {
@@ -45,8 +49,9 @@ export function atLeast(role: Role): Permission<unknown, { readonly level: numbe
 }
 
 /**
- * A named compound rule; it lives in the policy of its room. An anonymous caller is asked on GET only, and never
- * with `signedIn`.
+ * Permits callers by a named rule, which is defined in the policy file of its wing. Anonymous callers reach the rule on
+ * GET only, and never with `signedIn`.
+ * With `anonymous: 'asked'`, the rule also decides about anonymous callers on writes.
  */
 export function ability<P = unknown, W = unknown>(
   name: string,
@@ -56,11 +61,12 @@ export function ability<P = unknown, W = unknown>(
 export function ability<P = unknown, W = unknown>(
   name: string,
   rule: (call: Call<P, W>, services: RuleServices) => boolean | Promise<boolean>,
+  options?: { readonly anonymous: 'asked' },
 ): Permission<P, W>;
 export function ability<P, W>(
   name: string,
   rule: (call: Call<P, W, never>, services: RuleServices) => boolean | Promise<boolean>,
-  options: { readonly signedIn?: true } = {},
+  options: { readonly signedIn?: true; readonly anonymous?: 'asked' } = {},
 ): Permission<P, W, never> {
-  return { name, kind: 'ability', anonymous: options.signedIn ? 'refused' : 'reads', rule };
+  return { name, kind: 'ability', anonymous: options.signedIn ? 'refused' : (options.anonymous ?? 'reads'), rule };
 }

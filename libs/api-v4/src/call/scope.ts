@@ -1,13 +1,14 @@
+import type { DirectoryMergeSettings } from '@rookery/contracts';
 import type { Viewer, Visibility } from '@rookery/kernel';
 
-/** What every service knows of a namespace, from its directory copy. Source: docs/architecture.md 4. */
+/** Fields of a namespace that every service has in its directory copy. Source: docs/architecture.md 4. */
 export interface NamespaceFacts {
   readonly id: number;
   readonly kind: 'group' | 'user';
-  /** The person of a user namespace. */
+  /** Owner of a user namespace; null for a group. */
   readonly ownerId: number | null;
   readonly parentId: number | null;
-  /** Ids from the root down to this one, itself included. */
+  /** Ids from the root down to this namespace, inclusive. */
   readonly traversalIds: readonly number[];
   readonly name: string;
   readonly path: string;
@@ -21,7 +22,7 @@ export interface NamespaceFacts {
 
 export type FeatureAccess = 'disabled' | 'private' | 'enabled';
 
-/** A project that the viewer may see, with the level they hold in it (0 when none). */
+/** A project that the viewer may see, with the viewer's access level in it (0 for none). */
 export interface ProjectScope {
   readonly kind: 'project';
   readonly id: number;
@@ -37,6 +38,8 @@ export interface ProjectScope {
   readonly mergeRequestsAccessLevel: FeatureAccess;
   readonly repositoryAccessLevel: FeatureAccess;
   readonly featureFlagsAccessLevel: FeatureAccess;
+  /** Settings for merges that the project has set. */
+  readonly mergeSettings: DirectoryMergeSettings;
   readonly packagesEnabled: boolean;
   readonly emailsEnabled: boolean;
   readonly creatorId: number | null;
@@ -48,47 +51,53 @@ export interface ProjectScope {
   readonly level: number;
 }
 
-/** A group (never a user namespace) that the viewer may see, with the level they hold in it. */
+/** A group (never a user namespace) that the viewer may see, with the viewer's access level in it. */
 export interface GroupScope extends NamespaceFacts {
   readonly kind: 'group';
   readonly level: number;
 }
 
 /**
- * What decides while the copy is behind: whichever is first, the copy or the word of identity on this one place; or the
- * copy alone, for endpoints whose statements judge other places by it too. Source: ADR 0042.
+ * Source of a decision while the copy is late. `whichever`: the copy or identity's answer about this project or group,
+ * the first of the two. `copy`: the copy alone, for endpoints whose statements authorize other projects by it too.
+ * Source: ADR 0042.
  */
-export type DecidedBy = 'whichever' | 'copy';
+export type DecisionSource = 'whichever' | 'copy';
 
 /**
- * Turns `:id` into a project or group. Two implementations: the directory copy of a service and identity's own tables.
+ * Resolves `:id` to a project or group. Two implementations: the directory copy of a service and identity's own tables.
  * Shape: a number is an id, a text is a full path; null = missing or invisible to the viewer.
  * Errors: Unavailable when the copy has not reached the version of the request in time.
  */
 export interface ScopeResolver {
-  project(ref: number | string, viewer: Viewer, by?: DecidedBy): Promise<ProjectScope | null>;
-  group(ref: number | string, viewer: Viewer, by?: DecidedBy): Promise<GroupScope | null>;
-  /** Waits until decisions for this viewer may be made. */
+  project(ref: number | string, viewer: Viewer, by?: DecisionSource): Promise<ProjectScope | null>;
+  group(ref: number | string, viewer: Viewer, by?: DecisionSource): Promise<GroupScope | null>;
+  /** Finds a project that the viewer may see by a full path that it had formerly. */
+  formerProject?(fullPath: string, viewer: Viewer): Promise<ProjectScope | null>;
+  /** Waits until the copy may decide for this viewer. */
   fresh(viewer: Viewer): Promise<void>;
   /**
-   * A version beyond the viewer's, by which what they were refused is judged again; null when there is none. Left out
-   * where nothing is copied, hence nothing is behind.
+   * Returns a version newer than the viewer's, with which a refused request is authorized again; null for none. Not
+   * implemented by identity, whose own tables are never late.
    */
   newest?(viewer: Viewer): Promise<Viewer['directory'] | null>;
 }
+/** Injection token of ScopeResolver. */
 export const SCOPE_RESOLVER: unique symbol = Symbol('ScopeResolver');
 
-/** Which path parameter names the parent, what it is called when it is not found, and how it is resolved. */
+/** Declares the parent of an endpoint: its path parameter, its name in a 404 answer, and its resolution. */
 export interface ScopeOption<W> {
   readonly kind: 'project' | 'group';
   readonly param: string;
   readonly resource: string;
-  readonly by: DecidedBy;
+  readonly by: DecisionSource;
+  /** Whether `resolve` finds projects by former paths too. */
+  readonly servesFormerPaths?: true;
   resolve(resolver: ScopeResolver, ref: number | string, viewer: Viewer): Promise<W | null>;
 }
 
-/** The endpoint lies below a project; 404 "Project Not Found" unless the viewer may see it. */
-export function project(param = 'id', by: DecidedBy = 'whichever'): ScopeOption<ProjectScope> {
+/** Declares a project as the parent; 404 "Project Not Found" unless the viewer may see it. */
+export function project(param = 'id', by: DecisionSource = 'whichever'): ScopeOption<ProjectScope> {
   return {
     kind: 'project',
     param,
@@ -98,8 +107,24 @@ export function project(param = 'id', by: DecidedBy = 'whichever'): ScopeOption<
   };
 }
 
-/** The endpoint lies below a group; 404 "Group Not Found" unless the viewer may see it. */
-export function group(param = 'id', by: DecidedBy = 'whichever'): ScopeOption<GroupScope> {
+/**
+ * Declares a project as the parent that the path names by its full path, or by a former one which no other project has
+ * taken. For git, whose users keep addresses for years. Source: reference repositories 1.9.
+ */
+export function projectByAnyPath(param: string): ScopeOption<ProjectScope> {
+  const named = project(param);
+  return {
+    ...named,
+    servesFormerPaths: true,
+    async resolve(resolver, ref, viewer) {
+      const found = await named.resolve(resolver, ref, viewer);
+      return found ?? (await resolver.formerProject?.(String(ref), viewer)) ?? null;
+    },
+  };
+}
+
+/** Declares a group as the parent; 404 "Group Not Found" unless the viewer may see it. */
+export function group(param = 'id', by: DecisionSource = 'whichever'): ScopeOption<GroupScope> {
   return {
     kind: 'group',
     param,
@@ -109,16 +134,16 @@ export function group(param = 'id', by: DecidedBy = 'whichever'): ScopeOption<Gr
   };
 }
 
-/** For endpoints stamped once below projects and once below groups. */
+/** Declares a parent of either kind, for controllers that are generated for projects and for groups. */
 export function source(
   kind: 'project' | 'group',
   param = 'id',
-  by: DecidedBy = 'whichever',
+  by: DecisionSource = 'whichever',
 ): ScopeOption<ProjectScope | GroupScope> {
   return kind === 'project' ? project(param, by) : group(param, by);
 }
 
-/** The group that a scope belongs to: itself, or the namespace of a project. */
+/** Returns the namespace of a scope: the group itself, or the namespace of a project. */
 export function namespaceOf(scope: ProjectScope | GroupScope): NamespaceFacts {
   return scope.kind === 'project' ? scope.namespace : scope;
 }

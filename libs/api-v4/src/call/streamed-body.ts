@@ -6,23 +6,24 @@ import { TooLarge } from '@rookery/kernel';
 
 export type DigestName = 'sha256' | 'sha512' | 'sha1' | 'md5';
 
-/** Request body of an endpoint that reaches its handler as a stream. Made by `streamedBody` only. */
+/** Declares that the handler reads the request body as a stream. Created by `streamedBody` only. */
 export interface StreamedBodyOption {
   /** Units: bytes, as the handler reads them. */
   readonly maxBytes: number;
-  /** Media types; any type, or none, without. */
+  /** Accepted media types. Omitted: any type, or none. */
   readonly types?: readonly string[];
-  /** Digests that are computed while the body passes. SHA-256 is always among them. */
-  readonly digests?: readonly DigestName[];
+  /** Digests to compute while the body passes, in addition to SHA-256; or none, for packs that git checks itself. */
+  readonly digests?: readonly DigestName[] | 'none';
   /** Accepts gzip and hands the inflated bytes to the handler. `maxBytes` then bounds both forms. */
   readonly inflates?: true;
 }
 
-/** Hands the request body to the handler as `call.body`. Parameters then come from path, query and headers only. */
+/** Passes the request body to the handler as `call.body`. Parameters then come from path, query and headers only. */
 export function streamedBody(option: StreamedBodyOption): StreamedBodyOption {
   return option;
 }
 
+/** Properties of a body that its headers declare. */
 export interface BodyFacts {
   /** As the client sent it; empty without one. */
   readonly mediaType: string;
@@ -32,7 +33,7 @@ export interface BodyFacts {
 
 const HIGH_WATER_MARK = 64 * 1024;
 
-/** Passes bytes on up to a limit. Errors: TooLarge. */
+/** Passes bytes through up to a limit. Errors: TooLarge. */
 export class ByteLimit extends Transform {
   /** Bytes so far. */
   size = 0;
@@ -50,20 +51,19 @@ export class ByteLimit extends Transform {
 }
 
 /**
- * The body of a request while it arrives: a Readable that counts its bytes and computes digests. Reading slowly slows
- * the client down.
- * Errors, as `error` of the stream: TooLarge over the limit; UploadCut when the client left before the end;
- * MalformedBody for gzip that is none. After an error the handler must leave nothing behind.
+ * Readable stream of a request body that counts bytes and computes digests. A slow reader slows the client down.
+ * Errors, as `error` of the stream: TooLarge over the limit; UploadAborted when the client left before the end;
+ * MalformedBody for invalid gzip. After an error the handler must undo what it stored.
  */
 export class StreamedBody extends ByteLimit {
-  /** When the last byte had passed. Units: epoch milliseconds; null before. */
+  /** Time at which the last byte had passed. Units: epoch milliseconds; null before. */
   endedAt: number | null = null;
   readonly mediaType: string;
   readonly declaredSize: number | null;
   private readonly hashes: ReadonlyMap<DigestName, Hash>;
   private readonly computed = new Map<DigestName, string>();
 
-  /** Shape: `recheck` checks again whether the caller may still do this. */
+  /** Shape: `recheck` rechecks the caller's permissions. */
   constructor(
     { maxBytes, digests = [] }: Pick<StreamedBodyOption, 'maxBytes' | 'digests'>,
     { mediaType, declaredSize }: BodyFacts,
@@ -72,7 +72,8 @@ export class StreamedBody extends ByteLimit {
     super(maxBytes);
     this.mediaType = mediaType;
     this.declaredSize = declaredSize;
-    this.hashes = new Map([...new Set<DigestName>(['sha256', ...digests])].map((name) => [name, createHash(name)]));
+    const names = digests === 'none' ? [] : new Set<DigestName>(['sha256', ...digests]);
+    this.hashes = new Map([...names].map((name) => [name, createHash(name)]));
   }
 
   override _transform(chunk: Buffer, encoding: BufferEncoding, done: TransformCallback): void {
@@ -86,16 +87,24 @@ export class StreamedBody extends ByteLimit {
     done();
   }
 
-  /** Digest of the whole body, in hexadecimal. Errors: a plain Error before the end, or for one that was not asked for. */
+  /**
+   * Returns a digest of the whole body, in hexadecimal. Errors: a plain Error before the end, or for a digest that was
+   * not declared.
+   */
   digest(name: DigestName = 'sha256'): string {
     const digest = this.computed.get(name);
-    if (digest === undefined) throw new Error(`no ${name} of a body that is not whole`);
+    if (digest === undefined) throw new Error(`no ${name} of an incomplete body`);
     return digest;
   }
 
+  /** Lets the deadline of the request count from now, after work on the body that may last long (packs). */
+  restartDeadline(): void {
+    if (this.endedAt !== null) this.endedAt = Date.now();
+  }
+
   /**
-   * Checks the caller's rights again; call it right before the upload takes effect. `work.run` does the same by itself.
-   * Errors: what the caller is answered instead.
+   * Rechecks the caller's permissions. Call it immediately before the upload takes effect, unless that happens in
+   * `work.run`, which does the same. Errors: the answer to the caller.
    */
   recheckRights(): Promise<void> {
     return this.recheck();

@@ -12,15 +12,15 @@ import type { ApiRuntime } from './runtime';
 
 export const NO_HEADERS: readonly string[] = [];
 
-/** What an answer says, and the headers that go with that. Shape: `text` is null for none. */
+/** Body and headers of an answer. Shape: `text` is null for an empty body. */
 export interface Content {
   readonly text: string | null;
   readonly headers: readonly string[];
 }
 
 /**
- * Writes what an endpoint's handler gave as the kind of answer that the endpoint declares: presenters for rows, links and
- * totals for pages, text that the database built as it is. Source: ADR 0033.
+ * Renders a handler's result as the kind of answer that its endpoint declares: rows by presenters, pages with links and
+ * totals. JSON that the database built is sent unchanged. Source: ADR 0033.
  */
 export class AnswerContent {
   constructor(

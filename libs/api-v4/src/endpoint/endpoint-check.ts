@@ -4,8 +4,8 @@ import { pathNamesOf, templatesOf } from './route-template';
 import { wildcardProblems } from './wildcard';
 
 /**
- * What is wrong with the declarations of a service; an application with a problem does not start, so that no route
- * can be without a permission or a source. Source: ADR 0030.
+ * Returns the problems of a service's declarations. An application with a problem does not start, so that every route
+ * has a permission and a source. Source: ADR 0030.
  */
 export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly string[] {
   const seen = new Set<string>();
@@ -44,16 +44,16 @@ function problemsOf({ options, method }: EndpointRecord): string[] {
   ];
 }
 
-/** What is looked for in texts is bounded and dear, whoever declares it. */
+/** Text searches must be declared by @Search, which bounds them and counts them as costly. */
 function searchProblems({ options }: EndpointRecord): string[] {
   const fields = options.params ? fieldsOf(options.params) : [];
   const isText = ({ form }: (typeof fields)[number]): boolean => form.kind === 'text';
   return fields
-    .filter((field) => /^(search|query)$/.test(field.name) && isText(field) && !field.common.dear)
+    .filter((field) => /^(search|query)$/.test(field.name) && isText(field) && !field.common.costly)
     .map(({ name }) => `takes ${name}, which is not declared by @Search`);
 }
 
-/** A stream has no parameters, and a wildcard route leaves its body unread. */
+/** A streamed body carries no parameters, and a wildcard route does not read its body. */
 function streamProblems(endpoint: EndpointRecord): string[] {
   const { options, method } = endpoint;
   const isWrite = method !== 'GET' && method !== 'DELETE';

@@ -4,7 +4,7 @@ import { DiscoveryService, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { CLOCK, Unavailable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
 import {
-  ContextKeys,
+  ContextSigningKeys,
   InternalKeys,
   KEYED_WRITES,
   Links,
@@ -19,7 +19,7 @@ import makeRouter from 'find-my-way';
 import type { HTTPMethod } from 'find-my-way';
 import { CALLER_SOURCE, CallerChecks } from '../limits/caller-checks';
 import type { CallerSource } from '../limits/caller-checks';
-import { FairPlaces, placesOf } from '../limits/fair-places';
+import { FairSemaphore, placesOf } from '../limits/fair-places';
 import { endpointsOf } from './endpoint';
 import type { EndpointRecord, HttpMethod } from './endpoint';
 import { endpointProblems } from './endpoint-check';
@@ -40,18 +40,18 @@ type Verb = HttpMethod | 'HEAD';
 type Methods = Record<string, (argument: unknown) => unknown>;
 
 /**
- * Gives the endpoints of all controllers to Fastify's router when the application starts. They are registered without
- * Nest's router: it costs 4 us a request and cannot say a body limit, an alias or a path outside the prefix (ADR 0030).
+ * Registers the endpoints of all controllers with Fastify's router when the application starts. It bypasses Nest's
+ * router, which costs 4 us a request and does not support body limits, aliases or paths outside the prefix (ADR 0030).
  */
 @Injectable()
 export class EndpointRoutes implements OnModuleInit {
   readonly traffic: Traffic;
-  private readonly known = makeRouter({ ignoreDuplicateSlashes: true, maxParamLength: 4096 });
+  private readonly fixedRoutes = makeRouter({ ignoreDuplicateSlashes: true, maxParamLength: 4096 });
   private readonly verbs = new Set<string>();
   private readonly wildcards = new WildcardRoutes<EndpointPipeline>();
-  /** Wildcard routes that Fastify has. */
-  private readonly handedOver = new Set<string>();
-  /** Routes whose bodies are left unread. */
+  /** Wildcard routes that are registered with Fastify. Shape: method, space, URL. */
+  private readonly registeredWildcards = new Set<string>();
+  /** Routes whose bodies Fastify does not read. */
   private readonly streaming: RouteOptions[] = [];
 
   constructor(
@@ -62,7 +62,7 @@ export class EndpointRoutes implements OnModuleInit {
     this.traffic = new Traffic(this.get<Metrics>(Metrics));
   }
 
-  /** Errors: a plain Error that lists everything that is wrong with the declarations. */
+  /** Registers the routes. Errors: a plain Error that lists every problem of the declarations. */
   onModuleInit(): void {
     const holders = this.discovery.getControllers().filter((wrapper) => wrapper.instance && wrapper.metatype);
     const declared = holders.flatMap(({ instance, metatype }) =>
@@ -70,12 +70,12 @@ export class EndpointRoutes implements OnModuleInit {
     );
     const problems = endpointProblems(declared.map(({ endpoint }) => endpoint));
     if (problems.length > 0) throw new Error(`endpoints that cannot be served:\n  ${problems.join('\n  ')}`);
-    // Workers and commands have no HTTP; their declarations are checked all the same.
+    // Workers and commands serve no HTTP, but their declarations are checked too.
     if (this.http.httpAdapter?.getType() !== 'fastify') return;
     const fastify = this.http.httpAdapter.getInstance<FastifyInstance>();
     const runtime = this.runtime(declared.map(({ endpoint }) => endpoint));
     for (const { endpoint, instance } of declared) this.serve(fastify, endpoint, instance, runtime);
-    // A scope of its own, since parsers of bodies are those of a scope.
+    // Body parsers belong to a scope of Fastify, so these routes get their own.
     if (this.streaming.length > 0) {
       void fastify.register((scope, _options, done) => {
         registerStreams(scope);
@@ -91,18 +91,21 @@ export class EndpointRoutes implements OnModuleInit {
     }
   }
 
-  /** The refusal of a request that no route took. Shape: `url` as sent. */
+  /**
+   * Returns the error for a request that matches no route: 405 if its path has other methods, else 404. Shape: `url` as
+   * sent.
+   */
   refusalOf(url: string): UnknownRoute | WrongVerb {
     const path = url.split('?', 1)[0]!;
-    const fixed = [...this.verbs].filter((verb) => this.known.find(verb as HTTPMethod, path) !== null);
+    const fixed = [...this.verbs].filter((verb) => this.fixedRoutes.find(verb as HTTPMethod, path) !== null);
     const allowed = [...new Set([...fixed, ...this.wildcards.methodsOf(path)])];
     return allowed.length === 0 ? new UnknownRoute() : new WrongVerb(allowed);
   }
 
-  /** The endpoint that takes a request, null when none does. Shape: `url` as sent, with or without a query. */
+  /** Returns the endpoint that matches a request; null for none. Shape: `url` as sent, with or without a query. */
   endpointAt(method: string, url: string): EndpointRecord | null {
     const path = url.split('?', 1)[0]!;
-    const found = this.known.find(method as HTTPMethod, path)?.store as EndpointRecord | undefined;
+    const found = this.fixedRoutes.find(method as HTTPMethod, path)?.store as EndpointRecord | undefined;
     return found ?? this.wildcards.find(method, path)?.target.endpoint ?? null;
   }
 
@@ -128,15 +131,15 @@ export class EndpointRoutes implements OnModuleInit {
     else this.streaming.push(route);
     for (const verb of verbs) {
       this.verbs.add(verb);
-      this.known.on(verb, template, () => undefined, endpoint);
+      this.fixedRoutes.on(verb, template, () => undefined, endpoint);
     }
   }
 
-  /** Wildcard routes with one beginning share a route of Fastify, whose handler finds the one that fits. */
+  /** Wildcard routes with the same prefix share one route of Fastify, whose handler finds the matching one. */
   private serveWildcard(verb: Verb, template: string, pipeline: EndpointPipeline): void {
     const url = this.wildcards.add(verb, template, pipeline);
-    if (this.handedOver.has(`${verb} ${url}`)) return;
-    this.handedOver.add(`${verb} ${url}`);
+    if (this.registeredWildcards.has(`${verb} ${url}`)) return;
+    this.registeredWildcards.add(`${verb} ${url}`);
     const handler = (request: FastifyRequest, reply: FastifyReply): unknown => {
       const found = this.wildcards.find(verb, request.raw.url!.split('?', 1)[0]!);
       if (found === null) return reply.callNotFound();
@@ -152,17 +155,17 @@ export class EndpointRoutes implements OnModuleInit {
     const { requestRightsMs: rightsMs, strictParameters: isStrict } = settings;
     const places = connections === undefined ? null : placesOf(connections);
     const needsResolver = endpoints.some(({ options }) => options.within !== undefined);
-    // Nobody comes by the routes of our own processes whose rights could be lost.
+    // Internal routes have no callers whose permissions could change.
     const callers = endpoints.length === 0 ? NO_CALLERS : this.get<CallerSource>(CALLER_SOURCE);
     return {
       service,
-      dear: places ? new FairPlaces(places.dear) : null,
-      heavy: places ? new FairPlaces(places.heavy) : null,
+      costly: places ? new FairSemaphore(places.costly) : null,
+      heavy: places ? new FairSemaphore(places.heavy) : null,
       unread: new UnreadPages(),
       checks: new CallerChecks(callers, rightsMs),
       rightsMs,
       isStrict,
-      keys: this.get(ContextKeys),
+      keys: this.get(ContextSigningKeys),
       internalKeys: this.get(InternalKeys),
       clock: this.get<Clock>(CLOCK),
       log: this.get<Logger>(LOGGER),
@@ -177,7 +180,7 @@ export class EndpointRoutes implements OnModuleInit {
     };
   }
 
-  /** Nest has no optional look-up outside constructors. */
+  /** Returns a provider or null. Nest has no optional lookup outside constructors. */
   private optional<T>(token: symbol): T | null {
     try {
       return this.get<T>(token);

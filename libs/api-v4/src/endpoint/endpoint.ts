@@ -1,31 +1,39 @@
 import 'reflect-metadata';
 import type { RookeryError, Viewer } from '@rookery/kernel';
 import type { Answer } from '../answers/answers';
-import type { Call, NoParams } from '../call/call';
+import type { RenderedError } from '../answers/errors';
+import type { FailureForm } from '../answers/text-errors';
+import type { Call, NoParams, StreamedCall } from '../call/call';
 import type { Permission } from '../call/permission';
 import type { ScopeOption } from '../call/scope';
-import type { StreamedBody, StreamedBodyOption } from '../call/streamed-body';
+import type { StreamedBodyOption } from '../call/streamed-body';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type ParamsClass<P> = new () => P;
 
-/** Confirmed departures from the usual order or body of a refusal, as data. Source: ADR 0003. */
+/** Deliberate exceptions to the usual order or body of refusals. Source: ADR 0003. */
 export interface Refusals {
   /** Instead of 401 for an anonymous caller. */
   readonly anonymousAs?: () => RookeryError;
   /** Instead of 403 for a caller without the permission. */
   readonly forbiddenAs?: () => RookeryError;
   /** Instead of 404 for an invisible parent. */
-  readonly parentAs?: () => RookeryError;
-  /** Parameters are judged before anonymous callers are refused. */
+  readonly parentAs?: (viewer: Viewer) => RookeryError;
+  /** Validates parameters before anonymous callers are refused. */
   readonly validateFirst?: true;
-  /** Parent and permission are judged before parameters, which the permission then cannot ask for. */
+  /** Checks parent and permission before parameters. The permission then cannot depend on parameters. */
   readonly authorizeFirst?: true;
   /** Instead of the usual 400 for parameters. Shape: the problems as complete phrases. */
   readonly parametersAs?: (problems: readonly string[]) => RookeryError;
+  /** Repeats the text of an error as the reason phrase of its status line, which package managers show to users. */
+  readonly hasReasonPhrase?: true;
+  /** Answers in the form of problem details (RFC 9457) clients whose `Accept` names it. */
+  readonly offersProblemDetails?: true;
+  /** Changes each refusal before it is sent, for clients that read refusals in a form of their own. */
+  readonly renderedAs?: (refusal: RenderedError) => RenderedError;
 }
 
-/** All that is to be said about an endpoint, in one place. */
+/** Complete declaration of an endpoint. */
 export interface EndpointOptions<
   P = NoParams,
   W = undefined,
@@ -33,55 +41,63 @@ export interface EndpointOptions<
   V extends Viewer = Viewer,
   B extends StreamedBodyOption | undefined = StreamedBodyOption | undefined,
 > {
-  /** One sentence. */
+  /** Description for the OpenAPI document. Shape: one sentence. */
   readonly about: string;
-  /** 'requirements 1 §4 Issue notes' or 'reference identity-and-import 2.5'. */
+  /** Document that requires the endpoint, such as 'requirements 1 §4 Issue notes'. */
   readonly source: string;
-  /** The parent, from the path; 404 unless the viewer may see it. */
+  /** Parent that the path names; 404 unless the viewer may see it. */
   readonly within?: ScopeOption<W>;
   readonly may: Permission<NoInfer<P>, NoInfer<W>, V>;
   readonly params?: ParamsClass<P>;
   readonly answers: Answer<R>;
-  /** Statuses besides success that the endpoint has for its own reasons; those of the pipeline need not be named. */
+  /** Failure statuses of the endpoint's own. Those of the pipeline are added automatically. */
   readonly fails?: readonly number[];
-  /** Token scopes that suffice besides `api` (and `read_api` for GET); 'any' = every token. */
+  /** Token scopes that suffice in addition to `api` (and `read_api` for GET); 'any' = every token. */
   readonly tokenScopes?: readonly string[] | 'any';
   readonly refusals?: Refusals;
+  /** Writes failures in a form that git or git-lfs shows to its user, with a Basic challenge for 401. */
+  readonly failsAs?: FailureForm;
+  /**
+   * Idempotency keys do not apply: the write has effects outside of the database, such as moved refs of git, which the
+   * transaction of a keyed write could not take back. Source: ADR 0185.
+   */
+  readonly takesNoKey?: true;
   /** Units: bytes. Default 1 MiB. */
   readonly bodyLimit?: number;
-  /** Hands the body to the handler as a stream, `call.body`; nothing of it is read before. */
+  /** Passes the body to the handler as the stream `call.body`. It is not read before. */
   readonly body?: B;
   /**
    * Further paths of the same endpoint, for instance the original wire name of a neutral word. Shape: below `/api/v4`,
    * without the path of the controller.
    */
   readonly aliases?: readonly string[];
-  /** What to use instead. */
+  /** Names the replacement of a deprecated endpoint. */
   readonly deprecated?: string;
 }
 
-/** An endpoint as it was declared. Shape: paths begin with `/` below `/api/v4`, or with `//` at the root. */
+/**
+ * A declared endpoint with its location in the source. Shape: paths begin with `/` below `/api/v4`, or with `//` at the
+ * root.
+ */
 export interface EndpointRecord {
   readonly method: HttpMethod;
   readonly path: string;
   readonly options: EndpointOptions<never, never, unknown, never>;
-  // The class and method that hold it; the class is made before Nest knows it.
+  // The declaring class and method. The decorator runs before Nest creates the controller.
   readonly controller: abstract new (...args: never[]) => unknown;
   readonly handler: string;
-  /** Source file from the root of the repository, when it can be told. */
+  /** Source file from the root of the repository; null when it is unknown. */
   readonly file: string | null;
 }
 
-type CallOf<P, W, V extends Viewer, B> = B extends StreamedBodyOption
-  ? Call<P, W, V> & { readonly body: StreamedBody }
-  : Call<P, W, V>;
+type CallOf<P, W, V extends Viewer, B> = B extends StreamedBodyOption ? StreamedCall<P, W, V> : Call<P, W, V>;
 
 const endpoints: EndpointRecord[] = [];
 const RECORDS = Symbol('rookery:endpoints');
 
 /**
- * Declares an endpoint on a controller method. Route, refusals, parameters, success, and the OpenAPI document all
- * follow from it; the method gets a typed `Call` and returns domain rows. Source: ADR 0030.
+ * Declares an endpoint on a controller method. Route, refusals, parameters, success and the OpenAPI document follow
+ * from the declaration. The method gets a typed `Call` and returns domain rows. Source: ADR 0030.
  */
 export function Endpoint<
   P = NoParams,
@@ -98,7 +114,7 @@ export function Endpoint<
   key: string | symbol,
   descriptor: TypedPropertyDescriptor<H>,
 ) => void {
-  // Read only for the document; an error that nobody asks for its stack costs next to nothing.
+  // The stack is read for the OpenAPI document only. An error whose stack is not read is cheap.
   const declared = new Error();
   return (target, key) => {
     const controller = target.constructor as EndpointRecord['controller'];
@@ -110,7 +126,9 @@ export function Endpoint<
   };
 }
 
-/** The second line of the stack is whoever wrote the decorator. Built files are told by their sources. */
+/**
+ * Source file of the decorator, from the second line of the stack. Paths of built files become those of their sources.
+ */
 function fileOf(declared: Error): string | null {
   const frame = declared.stack?.split('\n')[2] ?? '';
   const path = /((?:apps|libs)\/[^():]+)\.[jt]s[:)]/.exec(frame.replaceAll('\\', '/'))?.[1];

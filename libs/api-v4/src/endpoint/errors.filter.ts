@@ -9,7 +9,7 @@ import type { EndpointRoutes } from './endpoint-routes';
 import { renderError } from '../answers/errors';
 import { writeError } from '../answers/reply';
 
-/** Errors outside of endpoints: no such route, a body over the limit, ordinary Nest routes. */
+/** Answers errors outside of endpoints: unknown routes, bodies over the limit, ordinary Nest routes. */
 @Catch()
 export class ErrorsFilter implements ExceptionFilter {
   constructor(
@@ -19,7 +19,7 @@ export class ErrorsFilter implements ExceptionFilter {
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): Observable<never> | void {
-    // Event handlers judge their errors themselves; they get each as it is.
+    // Event handlers handle their errors themselves and get them unchanged.
     if (host.getType() !== 'http') return throwError(() => error);
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();

@@ -11,7 +11,7 @@ import { BROKEN_QUERY } from '../params/request-body';
 import { requireCaller } from './request-context';
 import type { ApiRuntime } from './runtime';
 
-/** A call of one of our own processes. Shape: `body` as JSON parsed it, `query` as texts. */
+/** A request from one of our own processes. Shape: `body` is parsed JSON, the values of `query` are texts. */
 export interface InternalRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -21,11 +21,12 @@ export interface InternalRequest {
   readonly signal: AbortSignal;
 }
 
+/** A declared internal route. */
 export interface InternalRecord {
   readonly method: HttpMethod;
   /** Full path, below `/internal/`. */
   readonly path: string;
-  /** Processes that may ask; others are refused. */
+  /** Processes that may call the route; others are refused. */
   readonly callers: readonly ProcessName[];
   readonly handler: string;
 }
@@ -33,9 +34,11 @@ export interface InternalRecord {
 const INTERNAL = Symbol('rookery:internal');
 
 /**
- * A route for our own processes, on an ordinary controller method that takes an InternalRequest and returns what is
- * sent as JSON (nothing: 204). It needs `Authorization: Bearer <key>` of one of the callers, and the gateway never routes
- * it. Shape: `path` is the whole path, as in INTERNAL_PATHS, `callers` as in INTERNAL_CALLERS. Errors of the kernel are answered as everywhere.
+ * Declares a route for our own processes on a controller method. The method takes an InternalRequest, and its result is
+ * sent as JSON (undefined: 204). Requests need `Authorization: Bearer <key>` of one of the callers; the gateway never
+ * routes them. Shape: `path` is the full path, as in INTERNAL_PATHS, `callers` as in INTERNAL_CALLERS.
+ * Errors: a plain Error for a path that is not below `/internal/`. Kernel errors of the method are answered as
+ * everywhere.
  */
 export function Internal(method: HttpMethod, path: string, callers: readonly ProcessName[]): MethodDecorator {
   if (!path.startsWith('/internal/')) throw new Error(`${path} is not below /internal/`);
@@ -45,13 +48,14 @@ export function Internal(method: HttpMethod, path: string, callers: readonly Pro
   };
 }
 
+/** Returns the internal routes of a controller class. */
 export function internalRoutesOf(controller: object): readonly InternalRecord[] {
   return (Reflect.getOwnMetadata(INTERNAL, controller) as InternalRecord[] | undefined) ?? [];
 }
 
 type Handler = (request: InternalRequest) => unknown;
 
-/** Answers one internal route; never rejects. */
+/** Returns the request handler of an internal route. The handler never rejects. */
 export function internalRoute(record: InternalRecord, handler: Handler, runtime: ApiRuntime) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const startedAt = performance.now();
@@ -81,8 +85,8 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
   };
 }
 
-/** How long the caller waits. Units: milliseconds; Infinity when it does not say. */
+/** Time that the caller waits for the answer. Units: milliseconds; Infinity without the header. */
 function waitOf(request: FastifyRequest): number {
-  const told = request.headers[INTERNAL_WAIT_HEADER];
-  return typeof told === 'string' && /^\d{1,9}$/.test(told) ? Number(told) : Infinity;
+  const wait = request.headers[INTERNAL_WAIT_HEADER];
+  return typeof wait === 'string' && /^\d{1,9}$/.test(wait) ? Number(wait) : Infinity;
 }

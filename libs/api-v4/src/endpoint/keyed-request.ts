@@ -12,26 +12,26 @@ import type { ReadBody } from '../params/request-body';
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * Whether requests of an endpoint may carry an idempotency key. Their answer must be one that can be kept, which bytes
- * and pages for browsers are not, and their body must be known before the handler runs.
+ * Whether requests of an endpoint may carry an idempotency key. Their answer must be storable, which files and pages
+ * for browsers are not, and their body must be read before the handler runs.
  */
-export function takesKey({ method, options: { answers, body } }: EndpointRecord): boolean {
-  return method !== 'GET' && body === undefined && answers.kind !== 'file' && answers.kind !== 'web';
+export function takesKey({ method, options: { answers, body, takesNoKey } }: EndpointRecord): boolean {
+  return method !== 'GET' && body === undefined && !takesNoKey && answers.kind !== 'file' && answers.kind !== 'web';
 }
 
-/** What the sender called it; null when they did not. */
-export function keyOf({ headers }: FastifyRequest): string | null {
+/** Returns the idempotency key of a request; null without one. */
+export function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
   return (headers[IDEMPOTENCY_HEADER] as string | undefined) ?? null;
 }
 
-/** Whether the path means the token that asks: then the same words of another token are another request. */
-export function meansItsToken(template: string): boolean {
+/** Whether the path names the caller's own token. The same request with another token is a different write then. */
+export function namesOwnToken(template: string): boolean {
   return template.split('/').includes('self');
 }
 
 /**
- * The write that a request names. Shape: `isOfToken` as `meansItsToken`. Errors: InvalidParameters for a key that is none; Refused for one of a caller whom
- * nothing tells from others.
+ * Returns the write that a request identifies by its idempotency key. Shape: `isOfToken` as `namesOwnToken`.
+ * Errors: InvalidParameters for a malformed key; Refused for anonymous callers, who cannot be distinguished.
  */
 export function keyedWriteOf(
   key: string,
@@ -48,8 +48,8 @@ export function keyedWriteOf(
   return { key, userId, actorId: impersonatorId ?? 0, tokenId, request: asked };
 }
 
-/** The answer to a refusal that can be told again; null for what the sender shall try again. */
-export function keptRefusal(error: unknown): NewAnswer | null {
+/** Returns the answer to store for a failed write; null if the client should retry it. */
+export function storedRefusal(error: unknown): NewAnswer | null {
   if (!(error instanceof RookeryError) || error instanceof Unavailable || error instanceof TooManyRequests) return null;
   const { status, headers, body } = renderError(error);
   if (status >= 500) return null;

@@ -59,7 +59,7 @@ const problems = (body: object, of: ParamsPlan<object> = plan): readonly string[
   }
 };
 
-it('takes the path first, then the body, then the query, and drops what is not declared', () => {
+it('reads the path first, then the body, then the query, and drops undeclared parameters', () => {
   const more = { query: { body: 'q', weight: '2', issue_iid: '9', unknown: 'x' } };
   expect({ ...read(plan, { body: 'b', issue_iid: 8, other: 1 }, more) }).toEqual({
     issue_iid: 7,
@@ -69,17 +69,25 @@ it('takes the path first, then the body, then the query, and drops what is not d
   });
 });
 
-describe('what nothing takes up', () => {
+describe('a parameter that no field reads', () => {
   const unread = (body: object, query: object = {}, most = 32): readonly string[] =>
-    plan.unread({ path: { issue_iid: '7' }, body: body as never, query: query as never, files: {} }, BESIDES, most);
-  const BESIDES = new Set(['page']);
+    plan.unread(
+      { path: { issue_iid: '7' }, body: body as never, query: query as never, files: {} },
+      READ_ELSEWHERE,
+      most,
+    );
+  const READ_ELSEWHERE = new Set(['page']);
 
-  it('is named once, wherever it was sent; other names of a field and those of the path are known', () => {
+  it('is named once, in body and query; aliases and path parameters are not named', () => {
     expect(unread({ body: 'b', confidential: true, issue_iid: 8, other: 1 }, { other: 2, page: 3, more: 4 })).toEqual([
       'other',
       'more',
     ]);
     expect(unread({ attributes: { anything: 'goes' }, ids: [1], stages: null })).toEqual([]);
+  });
+
+  it('is named if a name of the same parameter wins', () => {
+    expect(unread({ body: 'b', internal: true, confidential: false })).toEqual(['confidential']);
   });
 
   it('is named within hashes and lists of hashes', () => {
@@ -92,13 +100,13 @@ describe('what nothing takes up', () => {
     expect(unread({ variables: { 0: { key: 'a', other: 1 } } })).toEqual(['variables[other]']);
   });
 
-  it('is named up to a bound', () => {
+  it('is named up to a limit', () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`x${index}`, 1]));
     expect(unread(many, many, 3)).toEqual(['x0', 'x1', 'x2']);
   });
 });
 
-it('tells missing, null and empty apart', () => {
+it('distinguishes missing, null and empty values', () => {
   expect(read(plan, { body: 'b' })).not.toHaveProperty('parent_id');
   expect(read(plan, { body: 'b', parent_id: null }).parent_id).toBeNull();
   expect(read(plan, { body: 'b', parent_id: '' }).parent_id).toBeNull();
@@ -107,7 +115,7 @@ it('tells missing, null and empty apart', () => {
   expect(read(plan, { body: 'b', sort: null }).sort).toBe('desc');
 });
 
-it('folds deprecated names', () => {
+it('reads deprecated aliases', () => {
   expect(read(plan, { body: 'b', confidential: 'True' }).internal).toBe(true);
   expect(read(plan, { body: 'b', confidential: 'true', internal: 'false' }).internal).toBe(false);
 });
@@ -140,7 +148,7 @@ it.each([
   [{ body: 'b', author_id: 1, author: 'x' }, 'author_id, author are mutually exclusive'],
 ])('refuses %j: %s', (body, problem) => expect(problems(body)).toEqual([problem]));
 
-it('bounds numbers by what a column of their name holds', () => {
+it('bounds numbers by the range of the column with their name', () => {
   class Numbers {
     @Int({ optional: true }) position?: number;
     @Int({ optional: true, min: 0 }) weight?: number;
@@ -174,7 +182,7 @@ it('names every problem, in the order of declaration', () => {
   ]);
 });
 
-it('brings good values into form', () => {
+it('coerces valid values', () => {
   const body = {
     body: 'b',
     level: '20',
@@ -192,7 +200,7 @@ it('brings good values into form', () => {
   expect(params).toBeInstanceOf(Everything);
 });
 
-it('judges rules over several parameters', () => {
+it('validates rules over several parameters', () => {
   @AtLeastOneOf('a', 'b')
   @ExactlyOneOf('c', 'd')
   class Rules {
@@ -210,7 +218,7 @@ it('judges rules over several parameters', () => {
   expect(problems({ a: 1, c: 1 }, rules)).toEqual([]);
 });
 
-it('counts every rule of class-validator, and agrees with its own validation', () => {
+it('applies every rule of class-validator, with the same results as its own validation', () => {
   const Even = (): PropertyDecorator =>
     ValidateBy(
       { name: 'even', validator: { validate: (value) => (value as number) % 2 === 0 } },
@@ -225,7 +233,7 @@ it('counts every rule of class-validator, and agrees with its own validation', (
   expect(validateSync(read(plan, { body: 'b', ids: [1] }))).toEqual([]);
 });
 
-it('inherits the fields of a parent class, its own first come last', () => {
+it('inherits the fields of a parent class, before its own', () => {
   class Parent {
     @Int() a: number;
   }
@@ -239,12 +247,12 @@ class Instance {
   @Text({ optional: true, header: 'x-instance' }) instance_id?: string;
 }
 
-describe('a field that a header may carry', () => {
+describe('a field with a header', () => {
   const instance = new ParamsPlan(Instance);
   const from = (headers: Record<string, string>, query: object = {}) =>
     read(instance, {}, { headers, query: query as never }).instance_id;
 
-  test('the header counts before a parameter, and its own name is no header', () => {
+  test('the header has precedence over the parameter, and a header with the name of the field is ignored', () => {
     expect([
       from({ 'x-instance': 'a' }),
       from({ 'x-instance': 'a' }, { instance_id: 'b' }),

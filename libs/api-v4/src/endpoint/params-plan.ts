@@ -10,7 +10,7 @@ import type { ParamsClass } from './endpoint';
 import { fieldsOf, togetherRulesOf } from '../params/fields';
 import type { FieldDeclaration, TogetherRule } from '../params/fields';
 
-/** Where the parameters of a request came from; the first that has a name wins. */
+/** Parts of a request that carry parameters, by precedence. */
 export interface ParamSources {
   readonly path: RawParams;
   readonly body: RawParams;
@@ -21,7 +21,7 @@ export interface ParamSources {
 
 interface PlannedField {
   readonly name: string;
-  /** The name and its deprecated ones. */
+  /** The name, then its deprecated aliases. */
   readonly names: readonly string[];
   readonly pathOnly: boolean;
   readonly header: string | undefined;
@@ -35,7 +35,7 @@ interface PlannedField {
   readonly nested: { readonly plan: ParamsPlan<object>; readonly many: boolean } | null;
 }
 
-/** Names that nobody reads, as they are found. */
+/** Collects the names of parameters that the endpoint does not read. */
 interface Unread {
   readonly names: string[];
   readonly most: number;
@@ -45,14 +45,14 @@ interface Unread {
 const has = Object.prototype.hasOwnProperty;
 
 /**
- * How a parameter class is read from a request: merge by declared name (path, body, query), coerce, hold against the
- * rules, fold aliases, drop what is not declared. Made once a class and endpoint.
+ * Reads a parameter class from requests: merges path, body and query by declared name, coerces and validates values,
+ * resolves aliases and drops undeclared parameters. Created once for each class and endpoint.
  * Source: reference identity-and-import 1.2; ADR 0031.
  */
 export class ParamsPlan<P extends object> {
   private readonly fields: readonly PlannedField[];
   private readonly together: readonly TogetherRule[];
-  /** Those of body and query, by each of their names. */
+  /** Fields that body or query may carry, by each of their names. */
   private readonly byName: ReadonlyMap<string, PlannedField>;
 
   constructor(
@@ -66,7 +66,7 @@ export class ParamsPlan<P extends object> {
     this.byName = new Map(sendable.flatMap((field) => field.names.map((name) => [name, field] as const)));
   }
 
-  /** Errors: InvalidParameters with every problem, in the order of declaration. */
+  /** Returns the validated parameters. Errors: InvalidParameters with every problem, in the order of declaration. */
   read(sources: ParamSources): P {
     const problems: string[] = [];
     const params = this.collect(sources, '', problems);
@@ -75,13 +75,16 @@ export class ParamsPlan<P extends object> {
   }
 
   /**
-   * Names of what was sent and no field takes up, nested ones as `not[name]`, elements of lists without their place.
-   * Shape: `besides` are names that somebody else reads; those of the path are known wherever they stand.
-   * Bounds: the first `most`.
+   * Names of sent parameters that no field reads. Names in `readElsewhere` and names of path parameters are left out.
+   * Shape: nested names as `not[name]`, elements of lists without their index. Bounds: the first `most`.
    */
-  unread({ path, body, query, files }: ParamSources, besides: ReadonlySet<string>, most: number): readonly string[] {
+  unread(
+    { path, body, query, files }: ParamSources,
+    readElsewhere: ReadonlySet<string>,
+    most: number,
+  ): readonly string[] {
     const names: string[] = [];
-    const isKnown = (name: string): boolean => besides.has(name) || has.call(path, name);
+    const isKnown = (name: string): boolean => readElsewhere.has(name) || has.call(path, name);
     for (const sent of [body, query, files]) this.gatherUnread(sent, '', { names, most, isKnown });
     return names;
   }
@@ -90,14 +93,14 @@ export class ParamsPlan<P extends object> {
     for (const name of Object.keys(sent)) {
       if (found.names.length >= found.most) return;
       const field = this.byName.get(name);
-      if (field === undefined) {
+      if (field === undefined || isOvershadowed(field, name, sent)) {
         const whole = named(within, name);
         if (!found.isKnown(name) && !found.names.includes(whole)) found.names.push(whole);
       } else if (field.nested) {
         const { plan, many } = field.nested;
         const items = many ? (itemsOf(sent[name]) ?? []) : [sent[name]];
         for (const item of items) {
-          if (isRecord(item)) plan.gatherUnread(item, named(within, name), { ...found, isKnown: NOBODY_ELSE });
+          if (isRecord(item)) plan.gatherUnread(item, named(within, name), { ...found, isKnown: NONE_KNOWN });
         }
       }
     }
@@ -107,25 +110,27 @@ export class ParamsPlan<P extends object> {
     const params = new this.params();
     const target = params as Record<string, unknown>;
     let refused: string[] | null = null;
+    const hasFiles = Object.keys(sources.files).length > 0;
     for (let i = 0; i < this.fields.length; i++) {
       const field = this.fields[i]!;
-      const raw = field.upload ? uploaded(field, sources) : sent(field, sources);
+      const isFile = hasFiles && !field.upload && isSentAsFile(field, sources);
+      const raw = field.upload ? uploaded(field, sources) : isFile ? INVALID : sent(field, sources);
       const before = problems.length;
       const value = this.valueOf(field, raw, params, within, problems);
       if (value !== undefined) target[field.name] = value;
       else if (problems.length > before) (refused ??= []).push(field.name);
     }
-    // A value that does not do was sent all the same.
+    // An invalid value counts as sent.
     const wasSent = (name: string): boolean => target[name] !== undefined || refused?.includes(name) === true;
-    for (const rule of this.together) judgeTogether(rule, wasSent, within, problems);
+    for (const rule of this.together) checkTogether(rule, wasSent, within, problems);
     return params;
   }
 
-  /** The value for the handler; undefined when it was not sent or does not do. */
+  /** Returns the value for the handler; undefined when it was not sent or is invalid. */
   private valueOf(field: PlannedField, raw: unknown, owner: object, within: string, problems: string[]): unknown {
     if (raw === undefined || (raw === null && !field.nullable)) return absent(field, within, problems);
     if (raw === null) return null;
-    const value = field.coerce(raw);
+    const value = raw === INVALID ? INVALID : field.coerce(raw);
     if (value === INVALID) return void problems.push(`${named(within, field.name)} is invalid`);
     if (value === null) {
       if (field.nullable) return null;
@@ -165,7 +170,7 @@ export class ParamsPlan<P extends object> {
   }
 }
 
-const NOBODY_ELSE = (): boolean => false;
+const NONE_KNOWN = (): boolean => false;
 const NOTHING: RawParams = Object.freeze(Object.create(null) as RawParams);
 
 function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: ReadonlySet<string>): PlannedField {
@@ -204,14 +209,30 @@ function sent(field: PlannedField, { path, body, query, headers }: ParamSources)
 }
 
 /**
- * The file; null when a blank text stands where it may be taken away. Texts under another name of it say nothing: one
- * library sends an empty one beside every picture. Source: reference identity-and-import 2.6, 14.1.
+ * Returns the uploaded file; null when a blank text asks to remove it; INVALID for another text, list or hash in place of
+ * a file. Blank texts under an alias are ignored: one client library sends an empty one with every picture.
+ * Source: reference identity-and-import 2.6, 14.1.
  */
 function uploaded(field: PlannedField, sources: ParamSources): unknown {
   const file = field.names.map((name) => sources.files[name]).find((one) => one !== undefined);
-  if (file !== undefined || !field.nullable) return file;
-  const text = sent({ ...field, names: [field.name] }, sources);
-  return text === null || (typeof text === 'string' && text.trim() === '') ? null : undefined;
+  if (file !== undefined) return file;
+  for (const name of field.names) {
+    const text = sent({ ...field, names: [name] }, sources);
+    const isBlank = text === null || (typeof text === 'string' && text.trim() === '');
+    if (text !== undefined && !isBlank) return INVALID;
+    if (text !== undefined && name === field.name && field.nullable) return null;
+  }
+  return undefined;
+}
+
+/** Whether the request has a file in place of the value of a field. */
+function isSentAsFile({ pathOnly, headerOnly, names }: PlannedField, { files }: ParamSources): boolean {
+  return !pathOnly && !headerOnly && names.some((name) => has.call(files, name));
+}
+
+/** Whether the same hash has the field under a name that wins. */
+function isOvershadowed({ names, upload }: PlannedField, name: string, sent: RawParams): boolean {
+  return !upload && names.slice(0, names.indexOf(name)).some((other) => has.call(sent, other));
 }
 
 function absent(field: PlannedField, within: string, problems: string[]): unknown {
@@ -224,7 +245,7 @@ function named(within: string, name: string): string {
   return within === '' ? name : `${within}[${name}]`;
 }
 
-function judgeTogether(
+function checkTogether(
   rule: TogetherRule,
   wasSent: (name: string) => boolean,
   within: string,

@@ -1,8 +1,9 @@
-import { ADMISSION_HEADER, IGNORED_HEADER, isRotation, LOOK_HEADER } from '@rookery/contracts';
+import { ADMISSION_HEADER, IGNORED_HEADER, isRotation, READ_ONLY_HEADER } from '@rookery/contracts';
 import type { PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import {
   Forbidden,
   HeavyPage,
+  isOpenToJobs,
   InsufficientScope,
   InvalidParameters,
   NotFound,
@@ -18,19 +19,18 @@ import { AnswerContent, NO_HEADERS } from './answer-content';
 import type { Content } from './answer-content';
 import type { RawParams } from '../params/bracket-params';
 import type { Call } from '../call/call';
-import { toIdOrPath } from '../params/coercion';
 import type { EndpointRecord, ParamsClass } from './endpoint';
 import { afterCommit, renderError } from '../answers/errors';
 import { callerOf } from '../limits/fair-places';
 import { fieldsOf } from '../params/fields';
-import { Otherwise } from '../answers/json-text';
-import { keptRefusal, keyedWriteOf, keyOf, meansItsToken, takesKey } from './keyed-request';
+import { AlternativeAnswer, UnfinishedAnswer } from '../answers/json-text';
+import { storedRefusal, keyedWriteOf, idempotencyKeyOf, namesOwnToken, takesKey } from './keyed-request';
 import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from '../params/paging';
 import { ParamsPlan } from './params-plan';
 import { decidingFacts, RequestRights } from '../limits/request-rights';
 import type { FileAnswer, WebPage } from '../answers/answers';
 import { writeFile } from '../answers/file-reply';
-import { versionsIn, writeError, writeJson, writeKept } from '../answers/reply';
+import { versionsIn, writeError, writeJson, writeStored } from '../answers/reply';
 import type { ReplyFacts } from '../answers/reply';
 import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, NO_BODY, readBody } from '../params/request-body';
 import type { ReadBody } from '../params/request-body';
@@ -38,6 +38,8 @@ import { viewerOf } from './request-context';
 import { pathNamesOf, wildcardNameOf } from './route-template';
 import type { ApiRuntime } from './runtime';
 import { UnreadParams } from './unread-params';
+import { parentOf } from './parent';
+import { inFormOfClient } from './refusal-form';
 import { moveDeadline, Upload } from './upload';
 import { refuseUnreadSudo } from '../params/unread-sudo';
 import { writeWebPage } from '../answers/web-page';
@@ -46,8 +48,8 @@ class NoDeclaredParams {}
 
 type Handler = (call: Call<object, unknown>) => unknown;
 
-/** A request on its way. */
-interface Passage {
+/** State of one request between its arrival and its answer. */
+interface RequestState {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly facts: Writable<ReplyFacts>;
@@ -58,8 +60,8 @@ interface Passage {
 }
 
 /**
- * The way of a request through one endpoint, in the one order of refusals: context 401, anonymous 401, token scope
- * 403, administrator 403, parameters 400, parent 404, permission 403, then the handler and the presenter.
+ * Executes the requests of one endpoint. The checks have a fixed order: context 401, anonymous 401, token scope 403,
+ * administrator 403, parameters 400, parent 404, permission 403. Then the handler and the presenter run.
  * Source: ADR 0003, 0030.
  */
 export class EndpointPipeline {
@@ -68,15 +70,16 @@ export class EndpointPipeline {
   private readonly options: EndpointRecord['options'];
   private readonly refusesAnonymous: boolean;
   private readonly scopes: readonly string[] | null;
+  private readonly isOpenToJobs: boolean;
   private readonly bodyLimit: number;
-  /** Name of the wildcard in the template, whose value is a path and never an id. */
+  /** Name of the wildcard in the template. Its value is a path and never an id. */
   private readonly wildcard: string | null;
   private readonly isRotating: boolean;
-  /** null where a write cannot be named. */
+  /** null if requests of the endpoint cannot have an idempotency key. */
   private readonly keyed: KeyedWrites | null;
   private readonly unread: UnreadParams;
-  /** Names of the parameters that make a request dear. */
-  private readonly dear: readonly string[];
+  /** Names of the parameters that make a request costly when they are sent. */
+  private readonly costly: readonly string[];
 
   constructor(
     readonly endpoint: EndpointRecord,
@@ -93,12 +96,13 @@ export class EndpointPipeline {
     this.content = new AnswerContent(this.options.answers, runtime);
     this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
     this.scopes = acceptedScopes(endpoint);
+    this.isOpenToJobs = isOpenToJobs(endpoint.method, pathOf(template));
     this.bodyLimit = bodyLimit ?? DEFAULT_BODY_LIMIT;
     this.wildcard = wildcardNameOf(template);
-    this.dear = dearNamesOf(params);
+    this.costly = costlyNamesOf(params);
   }
 
-  /** Never rejects. */
+  /** Executes a request and writes its answer. Never rejects: errors become answers. */
   async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { traffic, log, outages } = this.runtime;
     const startedAt = performance.now();
@@ -113,123 +117,130 @@ export class EndpointPipeline {
       const viewer = upload === null ? admitted : upload.viewerOf(admitted);
       facts.requestId = viewer.requestId;
       const { checks, rightsMs } = this.runtime;
-      const key = this.keyed === null ? null : keyOf(request);
+      const key = this.keyed === null ? null : idempotencyKeyOf(request);
       const own = new RequestRights(viewer, checks, request.earliestArrival, rightsMs, this.isRotating, key);
       rights = own;
       const answer = (): Promise<void> => this.answer({ request, reply, facts, viewer, rights: own, upload }, key);
       const limited = (limit: LimitState): void => void (facts.limit = limit);
       const waiter = { kind: 'client', deadline: viewer.deadline, caller: callerOf(viewer), rights, limited } as const;
       if (upload !== null) moveDeadline(waiter, () => viewer.deadline);
-      // A write is carried out to its end, whoever waits for it.
+      // A write is completed even if the client has left.
       const isGone = (): boolean => reply.raw.destroyed;
       await awaitedBy(this.endpoint.method === 'GET' ? { ...waiter, isGone } : waiter, answer);
     } catch (error) {
       const requestId = facts.requestId;
       const own = requestId === '' ? log : log.child({ requestId });
       const meant = rights?.hasCommitted ? afterCommit(error) : error;
-      writeError(reply, facts, renderError(meant, own, outages, requestId));
+      const rendered = renderError(meant, own, outages, requestId);
+      writeError(reply, facts, inFormOfClient(this.options, rendered, request.headers.accept));
     }
     upload?.close();
     traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
   }
 
-  private async answer(passage: Passage, key: string | null): Promise<void> {
-    const { request, viewer } = passage;
+  private async answer(state: RequestState, key: string | null): Promise<void> {
+    const { request, viewer } = state;
     const { refusals } = this.options;
     const first = refusals?.authorizeFirst
-      ? await this.byNewest(passage, (by) => this.allowed(request, { viewer: by.viewer, params: {} } as Call))
+      ? await this.retryWithNewest(state, (by) => this.authorize(request, { viewer: by.viewer, params: {} } as Call))
       : null;
-    const body = passage.upload === null ? readBody(request, this.bodyLimit) : NO_BODY;
+    const body = state.upload === null ? readBody(request, this.bodyLimit) : NO_BODY;
     const read = body instanceof Promise ? await body : body;
-    if (key !== null) return this.answerOnce(passage, key, first, read);
-    if (viewer.isForReplay) throw new TokenRefused('revoked');
-    await this.byNewest(passage, (by) => this.answerAnew(by, first, read, null));
+    if (key !== null) return this.executeIdempotent(state, key, first, read);
+    if (viewer.isReplayOnly) throw new TokenRefused('revoked');
+    await this.retryWithNewest(state, (by) => this.execute(by, first, read, null));
   }
 
   /**
-   * Does it by the version that the gateway knew, and what that refuses once more by the newest: another gateway may have
-   * answered just before for what this one had not heard of. Source: ADR 0042.
+   * Acts with the directory version that the gateway knew. If that version refuses the request, acts again with the
+   * newest version: another gateway may just have answered a write that this gateway had not heard of. Source: ADR
+   * 0042.
    */
-  private async byNewest<T>(passage: Passage, act: (passage: Passage) => Promise<T>): Promise<T> {
+  private async retryWithNewest<T>(state: RequestState, act: (state: RequestState) => Promise<T>): Promise<T> {
     try {
-      return await act(passage);
+      return await act(state);
     } catch (error) {
-      const { viewer, rights, upload } = passage;
-      if (!isOfRights(error) || rights.hasCommitted || upload?.isOpen) throw error;
+      const { viewer, rights, upload } = state;
+      if (!mayDependOnDirectory(error) || rights.hasCommitted || upload?.isOpen) throw error;
       const directory = await this.runtime.resolver?.newest?.(viewer);
       if (!directory) throw error;
       const newer = { ...viewer, directory };
-      return act({ ...passage, viewer: upload === null ? newer : upload.viewerOf(newer) });
+      return act({ ...state, viewer: upload === null ? newer : upload.viewerOf(newer) });
     }
   }
 
   /**
-   * What was answered before is answered again, even where the write took the right to it away: the thing may be gone,
-   * or the membership, or the token. Errors: as `KeyedWrites`.
+   * Executes a write with an idempotency key once. Later requests get the stored answer, even if the write itself
+   * removed the right to it: the target, the membership or the token may be gone. Errors: as `KeyedWrites`.
    */
-  private async answerOnce(passage: Passage, key: string, first: Call | null, body: ReadBody): Promise<void> {
-    const { request, viewer } = passage;
-    this.judge(viewer);
-    const write = keyedWriteOf(key, request, viewer, { body, isOfToken: meansItsToken(this.template) });
-    if (await this.answerAgain(passage, write)) return;
-    if (viewer.isForReplay) {
-      // Their token was presented to another rotation than that which it is gone by.
-      await this.runtime.checks.confirmed(viewer as SignedInViewer, true);
+  private async executeIdempotent(state: RequestState, key: string, first: Call | null, body: ReadBody): Promise<void> {
+    const { request, viewer } = state;
+    this.checkCaller(viewer);
+    const write = keyedWriteOf(key, request, viewer, { body, isOfToken: namesOwnToken(this.template) });
+    if (await this.replay(state, write)) return;
+    if (viewer.isReplayOnly) {
+      // The token was revoked by a rotation with another key.
+      await this.runtime.checks.confirm(viewer as SignedInViewer, true);
       throw new TokenRefused('revoked');
     }
     try {
-      await this.byNewest(passage, (by) => this.answerAnew(by, first, body, write));
+      await this.retryWithNewest(state, (by) => this.execute(by, first, body, write));
     } catch (error) {
-      // The rotation may have been done meanwhile, by this very key.
-      if (!(error instanceof TokenRefused) || !(await this.answerAgain(passage, write))) throw error;
+      // A concurrent request with this key may have completed the rotation.
+      if (!(error instanceof TokenRefused) || !(await this.replay(state, write))) throw error;
     }
   }
 
-  private async answerAgain({ reply, facts, viewer, rights }: Passage, write: KeyedWrite): Promise<boolean> {
-    const kept = await this.keyed!.answered(write).catch((error: unknown) => {
-      if (viewer.isForReplay && error instanceof Unprocessable) return null;
+  /** Sends the stored answer to the write. Returns false if none is stored. */
+  private async replay({ reply, facts, viewer, rights }: RequestState, write: KeyedWrite): Promise<boolean> {
+    const stored = await this.keyed!.answered(write).catch((error: unknown) => {
+      if (viewer.isReplayOnly && error instanceof Unprocessable) return null;
       throw error;
     });
-    if (kept === null) return false;
-    if (!this.isRotating) await rights.look();
+    if (stored === null) return false;
+    if (!this.isRotating) await rights.recheckBeforeRead();
     await this.runtime.beforeReplay?.();
-    writeKept(reply, facts, kept, true);
+    writeStored(reply, facts, stored, true);
     return true;
   }
 
-  private async answerAnew(
-    passage: Passage,
+  private async execute(
+    state: RequestState,
     first: Call | null,
     body: ReadBody,
     write: KeyedWrite | null,
   ): Promise<void> {
-    const { request, reply, facts, viewer, rights } = passage;
+    const { request, reply, facts, viewer, rights } = state;
     const prepared = this.prepare(request, viewer, facts, body) as Call;
-    const call = first ? { ...prepared, within: first.within } : await this.allowed(request, prepared);
-    rights.judgeAgain = (now) => this.stillAllowed(request, call, now);
-    // What is answered without a statement is looked at too.
-    await rights.look();
-    if (write !== null) return this.serveOnce(passage, call, write);
-    if (passage.upload !== null) return this.serveUpload(passage, passage.upload, call);
+    const call = first ? { ...prepared, within: first.within } : await this.authorize(request, prepared);
+    rights.reauthorize = (now) => this.reauthorize(request, call, now);
+    // Handlers that execute no statement need the recheck too.
+    await rights.recheckBeforeRead();
+    if (write !== null) return this.serveIdempotent(state, call, write);
+    if (state.upload !== null) return this.serveUpload(state, state.upload, call);
     try {
       await this.serve(request, reply, facts, call);
     } catch (error) {
       const { heavy, unread } = this.runtime;
-      if (!(error instanceof HeavyPage) || heavy === null || call.page.mayBeHeavy) throw error;
-      const page = { ...call.page, mayBeHeavy: true };
+      if (!(error instanceof HeavyPage) || heavy === null || call.page.hasHeavyPagePermit) throw error;
+      const page = { ...call.page, hasHeavyPagePermit: true };
       const serve = (): Promise<void> => this.serve(request, reply, facts, { ...call, page });
       await heavy.run(viewer, serve, () => unread.read(reply.raw, viewer.deadline));
     }
   }
 
-  /** Opens the body once the caller may send it, or tells the gateway that they may. */
-  private serveUpload({ request, reply, facts, rights }: Passage, upload: Upload, call: Call): Promise<void> | void {
+  /** Opens the body once the caller may send it. A request for admission only is answered 204 without a body. */
+  private serveUpload(
+    { request, reply, facts, rights }: RequestState,
+    upload: Upload,
+    call: Call,
+  ): Promise<void> | void {
     upload.checkHead();
     if (request.headers[ADMISSION_HEADER] !== undefined) return writeJson(reply, facts, 204, null, NO_HEADERS);
     const body = upload.open(async () => {
-      await rights.look();
+      await rights.recheckBeforeRead();
     });
-    return this.serve(request, reply, facts, Object.assign(call, { body }));
+    return this.serve(request, reply, facts, Object.assign(call, { body, answered: wholeAnswer(reply) }));
   }
 
   private async serve(request: FastifyRequest, reply: FastifyReply, facts: ReplyFacts, call: Call): Promise<void> {
@@ -243,8 +254,8 @@ export class EndpointPipeline {
     writeJson(reply, facts, status, text, headers);
   }
 
-  /** The answer is made before the commit and written after it. */
-  private async serveOnce({ request, reply, facts }: Passage, call: Call, write: KeyedWrite): Promise<void> {
+  /** Builds the answer before the commit and sends it after the commit. */
+  private async serveIdempotent({ request, reply, facts }: RequestState, call: Call, write: KeyedWrite): Promise<void> {
     const make = async (): Promise<NewAnswer> => {
       const { status, text, headers } = await this.contentOf(await this.resultOf(call), call, request);
       const type = text === null ? [] : ['content-type', 'application/json'];
@@ -252,38 +263,52 @@ export class EndpointPipeline {
       return { status, headers: [...type, ...headers, ...unread], body: text, hasSecret };
     };
     const unread = facts.unread?.length ? [IGNORED_HEADER, facts.unread.join(', ')] : NO_HEADERS;
-    const { answer, isReplay } = await this.keyed!.once(write, make, keptRefusal);
+    const { answer, isReplay } = await this.keyed!.once(write, make, storedRefusal);
     facts.unread = [];
     if (isReplay) await this.runtime.beforeReplay?.();
-    writeKept(reply, facts, answer, isReplay);
+    writeStored(reply, facts, answer, isReplay);
   }
 
   private resultOf(call: Call): unknown {
-    return this.isDear(call.params)
-      ? this.runtime.dear!.run(call.viewer, () => this.handler(call))
+    return this.isCostly(call.params)
+      ? this.runtime.costly!.run(call.viewer, () => this.handler(call))
       : this.handler(call);
   }
 
   private contentOf(result: unknown, call: Call, request: FastifyRequest): Answered | Promise<Answered> {
     const { answers } = this.options;
-    if (result instanceof Otherwise) {
-      return { status: answers.otherwise!.status, text: JSON.stringify(result.value), headers: NO_HEADERS };
+    if (result instanceof AlternativeAnswer) {
+      const text = result.value === null ? null : JSON.stringify(result.value);
+      return { status: answers.alternative!.status, text, headers: NO_HEADERS };
     }
+    if (result instanceof UnfinishedAnswer) return this.unfinished(result, call, request);
     const content = this.content.of(result, call, request);
     const { status } = answers;
     return content instanceof Promise ? content.then((made) => ({ status, ...made })) : { status, ...content };
   }
 
-  private isDear(params: object): boolean {
-    if (this.dear.length === 0 || this.runtime.dear === null) return false;
-    const sent = params as Readonly<Record<string, unknown>>;
-    return this.dear.some((name) => sent[name] !== undefined && sent[name] !== null && sent[name] !== '');
+  private async unfinished(
+    { row, pollMs }: UnfinishedAnswer<unknown>,
+    call: Call,
+    request: FastifyRequest,
+  ): Promise<Answered> {
+    const { text } = await this.content.of(row, call, request);
+    return { status: this.options.answers.alternative!.status, text, headers: ['poll-interval', String(pollMs)] };
   }
 
-  /** The call with its parent, once the caller may make it. Errors: NotFound for the parent, Forbidden. */
-  private async allowed(request: FastifyRequest, call: Writable<Call>): Promise<Call> {
+  private isCostly(params: object): boolean {
+    if (this.costly.length === 0 || this.runtime.costly === null) return false;
+    const sent = params as Readonly<Record<string, unknown>>;
+    return this.costly.some((name) => sent[name] !== undefined && sent[name] !== null && sent[name] !== '');
+  }
+
+  /** Returns the call with its parent if the caller is permitted. Errors: NotFound for the parent, Forbidden. */
+  private async authorize(request: FastifyRequest, call: Writable<Call>): Promise<Call> {
     const { within, may } = this.options;
-    if (within !== undefined) call.within = (await this.parent(request.params as RawParams, call.viewer)) as never;
+    if (within !== undefined) {
+      const by = { viewer: call.viewer, wildcard: this.wildcard };
+      call.within = (await parentOf(this.options, this.runtime, request, by)) as never;
+    }
     if (may.rule !== null) {
       const allowed = may.rule(call as never, this.runtime.services);
       if (!(typeof allowed === 'boolean' ? allowed : await allowed)) throw this.forbidden(call.viewer);
@@ -292,27 +317,30 @@ export class EndpointPipeline {
   }
 
   /**
-   * Whether the parent and what the caller may do there are as they were decided, at the version that `viewer` brings.
-   * Errors: as at first; Unavailable when they are others, for what was made of them is in use.
+   * Checks that the parent and the caller's permissions are unchanged at the directory version of `viewer`.
+   * Errors: as `authorize`; Unavailable when they changed, because the handler already uses the earlier ones.
    */
-  private async stillAllowed(request: FastifyRequest, call: Call, viewer: Viewer): Promise<void> {
+  private async reauthorize(request: FastifyRequest, call: Call, viewer: Viewer): Promise<void> {
     if (this.options.within === undefined) await this.runtime.resolver?.fresh(viewer);
-    const { within } = await this.allowed(request, { ...call, viewer, within: undefined });
+    const { within } = await this.authorize(request, { ...call, viewer, within: undefined });
     if (decidingFacts(within) !== decidingFacts(call.within)) throw new Unavailable('rights changed');
   }
 
-  /** Everything that needs no data: who asks, with what token. */
+  /** Returns the caller and checks all that needs no data: signature, token scopes, administrator. */
   private admit(request: FastifyRequest): Viewer {
     const { service, keys, clock } = this.runtime;
     const viewer = viewerOf(request.raw, service, keys, clock.now().getTime());
-    if (this.options.refusals?.validateFirst === undefined) this.judge(viewer);
+    if (this.options.refusals?.validateFirst === undefined) this.checkCaller(viewer);
     return viewer;
   }
 
-  private judge(viewer: Viewer): void {
+  /** Errors: Unauthorized, InsufficientScope, Forbidden, or the refusals that the endpoint declares instead. */
+  private checkCaller(viewer: Viewer): void {
     const { may, refusals } = this.options;
     if (viewer.userId === null) {
       if (this.refusesAnonymous) throw refusals?.anonymousAs?.() ?? new Unauthorized();
+    } else if (viewer.job !== undefined) {
+      if (!this.isOpenToJobs) throw new Forbidden('The token of a job is not accepted here');
     } else if (this.scopes !== null && !this.scopes.some((scope) => viewer.scopes.includes(scope))) {
       throw new InsufficientScope(this.scopes);
     }
@@ -337,30 +365,22 @@ export class EndpointPipeline {
       let keyset: Call['keyset'] = null;
       if (answers.kind === 'page') {
         const sent = (name: string): unknown => body[name] ?? query[name];
-        page = readPage(sent);
-        keyset = readKeyset(answers.keyset, sent, page, viewer.userId === null);
+        page = readPage(sent, answers.hasStrictPages);
+        if (!answers.hasPageTokens) keyset = readKeyset(answers.keyset, sent, page, viewer.userId === null);
         if (keyset === null) refuseDeepOffset(answers.keyset, page, viewer.userId === null);
       }
-      if (refusals?.validateFirst) this.judge(viewer);
+      if (refusals?.validateFirst) this.checkCaller(viewer);
       const unmodifiedSince = httpDate(request.headers['if-unmodified-since']);
       const { requestId } = viewer;
       const knownVersions = versionsIn(request.headers['if-none-match']);
-      const isBrowsed = request.raw.method === 'HEAD' || isBrowser(request.headers);
-      const sent = { params, page, keyset, files, unmodifiedSince, knownVersions, isBrowsed };
+      const isHead = request.raw.method === 'HEAD';
+      const isReadOnly = isHead || isBrowser(request.headers);
+      const sent = { params, page, keyset, files, unmodifiedSince, knownVersions, isReadOnly, isHead };
       return { ...sent, viewer, within: undefined, requestId };
     } catch (error) {
       if (error instanceof InvalidParameters && refusals?.parametersAs) throw refusals.parametersAs(error.problems);
       throw error;
     }
-  }
-
-  private async parent(path: RawParams, viewer: Viewer): Promise<unknown> {
-    const within = this.options.within!;
-    const ref = within.param === this.wildcard ? path[within.param] : toIdOrPath(path[within.param]);
-    const usable = typeof ref === 'number' || typeof ref === 'string';
-    const scope = usable ? await within.resolve(this.runtime.resolver!, ref, viewer) : null;
-    if (scope === null) throw this.options.refusals?.parentAs?.() ?? new NotFound(within.resource);
-    return scope;
   }
 
   private forbidden(viewer: Viewer): Error {
@@ -370,16 +390,21 @@ export class EndpointPipeline {
   }
 }
 
-/** Shape: names as handlers see them. */
-export function dearNamesOf(params: object | undefined): readonly string[] {
-  return params === undefined ? [] : fieldsOf(params).flatMap(({ name, common }) => (common.dear ? [name] : []));
+/** Names of the parameters that make a request costly. Shape: as handlers see them. */
+export function costlyNamesOf(params: object | undefined): readonly string[] {
+  return params === undefined ? [] : fieldsOf(params).flatMap(({ name, common }) => (common.costly ? [name] : []));
+}
+
+/** Path of a template below `/api/v4`, or with `//` at the root, as token scopes name it. */
+function pathOf(template: string): string {
+  return template.startsWith('/api/v4/') ? template.slice('/api/v4'.length) : `/${template}`;
 }
 
 type Answered = Content & { readonly status: number };
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Refusals that more rights, or a place that is there, would turn. */
-function isOfRights(error: unknown): boolean {
+/** Whether the error could disappear with a newer directory: a missing permission, or a parent that is not found. */
+function mayDependOnDirectory(error: unknown): boolean {
   return error instanceof NotFound || error instanceof Forbidden || error instanceof Unauthorized;
 }
 
@@ -387,7 +412,15 @@ function isThenable(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** The scopes that suffice, most general first; null when every token will do. */
+/** Resolves with whether the answer was written to its end before the connection closed. Never rejects. */
+function wholeAnswer({ raw }: FastifyReply): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (raw.closed) resolve(false);
+    else raw.once('finish', () => resolve(true)).once('close', () => resolve(false));
+  });
+}
+
+/** Returns the token scopes of which one suffices, the most general first; null when every token is accepted. */
 export function acceptedScopes({ method, options }: EndpointRecord): readonly string[] | null {
   if (options.tokenScopes === 'any') return null;
   return [...new Set(['api', ...(method === 'GET' ? ['read_api'] : []), ...(options.tokenScopes ?? [])])];
@@ -400,5 +433,5 @@ function httpDate(text: string | undefined): Date | null {
 }
 
 function isBrowser(headers: FastifyRequest['headers']): boolean {
-  return headers[LOOK_HEADER] !== undefined || /\btext\/html\b/i.test(headers.accept ?? '');
+  return headers[READ_ONLY_HEADER] !== undefined || /\btext\/html\b/i.test(headers.accept ?? '');
 }

@@ -2,16 +2,16 @@ import type { ContextClaims } from '@rookery/contracts';
 import { CONTEXT_HEADER } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
-import type { ContextKeys, InternalKeys } from '@rookery/platform';
+import type { ContextSigningKeys, InternalKeys } from '@rookery/platform';
 import { ContextRefused, verifyContext } from '@rookery/platform';
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Who asks, as the gateway signed it for this very request.
- * Errors: ContextRefused when the header is missing or not made for this request and service; Unavailable when clocks
- * differ or nobody waits for the answer any more.
+ * Returns the caller from the context that the gateway signed for this request.
+ * Errors: ContextRefused when the header is missing or was not signed for this request and service; Unavailable when
+ * clocks differ or the deadline has passed.
  */
-export function viewerOf(message: IncomingMessage, audience: string, keys: ContextKeys, now: number): Viewer {
+export function viewerOf(message: IncomingMessage, audience: string, keys: ContextSigningKeys, now: number): Viewer {
   const header = message.headers[CONTEXT_HEADER];
   if (typeof header !== 'string') throw new ContextRefused('malformed');
   const claims = verifyContext(header, { audience, method: message.method!, rawUrl: message.url!, now }, keys);
@@ -27,12 +27,13 @@ function asViewer(claims: ContextClaims): Viewer {
     isExternal: claims.ext,
     isBot: claims.bot,
     tokenId: claims.tok,
+    ...(claims.job ? { job: { id: claims.job[0], projectId: claims.job[1] } } : {}),
     scopes: claims.scp,
     impersonatorId: claims.imp,
     isBySudo: claims.sud === true,
-    makerId: claims.mkr ?? null,
+    creatorId: claims.mkr ?? null,
     address: claims.adr ?? null,
-    ...(claims.rpl ? { isForReplay: true as const } : {}),
+    ...(claims.rpl ? { isReplayOnly: true as const } : {}),
     directory: { version: claims.ver, epoch: claims.epo },
     requestId: claims.rid,
     deadline: claims.ddl,
@@ -40,8 +41,9 @@ function asViewer(claims: ContextClaims): Viewer {
 }
 
 /**
- * Shape: `callers` null = whoever has a key for this process. Errors: Unauthorized unless the call comes from one of our
- * own processes; Forbidden for one that may not ask this. Source: ADR 0170.
+ * Checks that a request comes from one of our own processes that may call the route. Shape: `callers` null = every
+ * process with a key for this service. Errors: Unauthorized without a valid key; Forbidden for a process that is not
+ * among `callers`. Source: ADR 0170.
  */
 export function requireCaller(
   authorization: string | undefined,

@@ -1,15 +1,16 @@
 import 'reflect-metadata';
 import type { EndpointRecord } from './endpoint';
 
-/** Where the API lives. Source: reference identity-and-import 1. */
-export const API_PREFIX = '/api/v4';
+/** Path prefix of the API. Source: reference identity-and-import 1. */
+const API_PREFIX = '/api/v4';
 
-/** Nest's own key for the path of a controller. */
+/** Nest's metadata key for the path of a controller. */
 const CONTROLLER_PATH = 'path';
 
 /**
- * The full templates of an endpoint, its own first, then its aliases, which do not share the path of the controller.
- * Shape: `/api/v4/projects/:id`; a path that begins with `//` stands at the root.
+ * Returns the full path templates of an endpoint: its own, then its aliases, which do not include the controller's
+ * path.
+ * Shape: `/api/v4/projects/:id`; a declared path that begins with `//` is relative to the root.
  */
 export function templatesOf(endpoint: EndpointRecord): readonly string[] {
   const prefix = Reflect.getMetadata(CONTROLLER_PATH, endpoint.controller) as string | readonly string[] | undefined;
@@ -24,7 +25,7 @@ function full(base: string, path: string): string {
   return `/${joined.join('/')}`;
 }
 
-/** Names of the parameters in a template, that of its wildcard included. */
+/** Names of the parameters in a template, including its wildcard. */
 export function pathNamesOf(template: string): ReadonlySet<string> {
   return new Set([...template.matchAll(/[:*]([A-Za-z_]\w*)/g)].map((match) => match[1]!));
 }

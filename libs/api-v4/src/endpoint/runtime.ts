@@ -1,23 +1,24 @@
 import type { Clock } from '@rookery/kernel';
-import type { ContextKeys, InternalKeys, KeyedWrites, Links, Logger, Metrics, Outages } from '@rookery/platform';
+import type { ContextSigningKeys, InternalKeys, KeyedWrites, Links, Logger, Metrics, Outages } from '@rookery/platform';
 import type { CallerChecks } from '../limits/caller-checks';
-import type { FairPlaces } from '../limits/fair-places';
+import type { FairSemaphore } from '../limits/fair-places';
 import type { RuleServices } from '../call/permission';
 import type { ScopeResolver } from '../call/scope';
 import type { UnreadPages } from '../limits/unread-pages';
 
+/** Options of ApiV4Module. */
 export interface ApiV4Options {
-  /** Whose contexts are accepted. */
+  /** Service whose contexts are accepted. */
   readonly service: string;
-  /** How many connections to the database its requests share; without a database no request is dear. */
+  /** Number of database connections for requests. Without a database the number of costly requests is not limited. */
   readonly connections?: number;
 }
 export const API_V4_OPTIONS: unique symbol = Symbol('ApiV4Options');
 
-/** What all endpoints of one application share. */
+/** Dependencies that all endpoints of an application share. */
 export interface ApiRuntime {
   readonly service: string;
-  readonly keys: ContextKeys;
+  readonly keys: ContextSigningKeys;
   readonly internalKeys: InternalKeys;
   readonly clock: Clock;
   readonly log: Logger;
@@ -28,22 +29,23 @@ export interface ApiRuntime {
   readonly resolver: ScopeResolver | null;
   readonly traffic: Traffic;
   readonly writeHeaders: WriteHeaders | null;
-  /** null in a service without a database of its own. */
+  /** null in a service without a database. */
   readonly keyed: KeyedWrites | null;
   readonly beforeReplay: BeforeReplay | null;
-  /** null in a service without a database of its own. */
-  readonly dear: FairPlaces | null;
-  readonly heavy: FairPlaces | null;
+  /** Limits of costly requests and of heavy pages; null in a service without a database. */
+  readonly costly: FairSemaphore | null;
+  readonly heavy: FairSemaphore | null;
   readonly unread: UnreadPages;
   readonly checks: CallerChecks;
-  /** How long a request goes on by what its context says. Units: milliseconds. */
+  /** Age at which a request's permissions must be rechecked. Units: milliseconds. */
   readonly rightsMs: number;
-  /** Whether parameters that nothing reads are refused. */
+  /** Whether requests with unread parameters are refused. */
   readonly isStrict: boolean;
 }
 
 /**
- * Headers that a service adds to every answer to a write, refusals included; asked when the answer is written.
+ * Returns the headers that a service adds to every answer to a write, including refusals. Called when the answer is
+ * sent.
  * Shape: a flat list of names and values.
  */
 export type WriteHeaders = () => readonly string[];
@@ -51,14 +53,14 @@ export type WriteHeaders = () => readonly string[];
 export const WRITE_HEADERS: unique symbol = Symbol('WriteHeaders');
 
 /**
- * Run before an answer is given again: another process may have given it first, and headers of writes are to tell of
- * that write too.
+ * Called before a stored answer is sent again. Another process may have executed the write, and the headers of this
+ * answer must include the directory version of that write.
  */
 export type BeforeReplay = () => Promise<void>;
 /** Injection token of BeforeReplay; optional. */
 export const BEFORE_REPLAY: unique symbol = Symbol('BeforeReplay');
 
-/** Requests under way and done. */
+/** Metrics of requests in flight and of completed ones. */
 export class Traffic {
   private underWay = 0;
   private readonly durations;
@@ -79,7 +81,7 @@ export class Traffic {
     this.underWay++;
   }
 
-  /** Units: `startedAt` as of performance.now(). */
+  /** Records a completed request. Units: `startedAt` as of performance.now(). */
   end(method: string, route: string, status: number, startedAt: number): void {
     this.underWay--;
     this.durations.observe({ method, route, status }, (performance.now() - startedAt) / 1000);

@@ -1,11 +1,13 @@
+import { refusesFormerPaths } from './moved-projects';
 import type { EndpointRecord } from './endpoint';
 import { takesKey } from './keyed-request';
-import { acceptedScopes, dearNamesOf } from './pipeline';
+import { acceptedScopes, costlyNamesOf } from './pipeline';
 import { pathNamesOf, templatesOf } from './route-template';
 
 /**
- * Every status that an endpoint may answer with: its success, what the pipeline refuses, and what it lists itself.
- * The document shows them, and an api-spec that sees another one fails. Bounds: 500 is never among them.
+ * Returns every status that an endpoint may answer: its successes, the refusals of the pipeline and the failures that
+ * it declares. The OpenAPI document shows them, and an api-spec that sees another one fails. Bounds: 500 is never
+ * included.
  */
 export function statusesOf(endpoint: EndpointRecord): readonly number[] {
   const { answers, fails = [], within, may, params, refusals, tokenScopes } = endpoint.options;
@@ -13,17 +15,18 @@ export function statusesOf(endpoint: EndpointRecord): readonly number[] {
   const named = pathNamesOf(templatesOf(endpoint)[0]!).size > 0;
   const guarded = may.rule !== null || may.kind === 'administrator';
   const statuses = new Set([answers.status, 401, 503, ...fails]);
-  if (answers.otherwise) statuses.add(answers.otherwise.status);
+  if (answers.alternative) statuses.add(answers.alternative.status);
   if (answers.hasRanges) for (const status of [206, 304, 412, 416]) statuses.add(status);
   if (params !== undefined || answers.kind === 'page' || takesBody) statuses.add(400);
   if ((guarded && !refusals?.forbiddenAs) || (tokenScopes !== 'any' && acceptedScopes(endpoint))) statuses.add(403);
   if (named || within) statuses.add(404);
   if (answers.keyset) statuses.add(405);
-  // Searches and heavy pages may find no place.
-  if (dearNamesOf(params).length > 0 || answers.kind === 'page') statuses.add(429);
-  // A key that is in use, and one that was used for something else.
+  if (within && refusesFormerPaths(within)) statuses.add(takesBody ? 405 : 301);
+  // Searches and heavy pages are limited in number.
+  if (costlyNamesOf(params).length > 0 || answers.kind === 'page') statuses.add(429);
+  // 409: the idempotency key is in use. 422: it was used for another request.
   if (takesKey(endpoint)) for (const status of [409, 422]) statuses.add(status);
-  // 502: whether it was committed is not known.
+  // 502: it is unknown whether the write was committed.
   if (takesBody) for (const status of [413, 415, 502]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
 }

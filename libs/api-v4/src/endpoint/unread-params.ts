@@ -4,17 +4,17 @@ import { CREDENTIAL_NAMES, KEYSET_NAMES, PAGE_NAMES } from '../params/paging';
 import type { ParamsPlan, ParamSources } from './params-plan';
 
 /** Units: names in one header. */
-const NAMES_TOLD = 32;
-/** A name that every header and log may carry. Others are the sender's text and are told as `*`. */
+const MAX_NAMES = 32;
+/** Names that are safe in a header and in a log. Others are text of the sender and are shown as `*`. */
 const PLAIN_NAME = /^[\w.[\]-]{1,64}$/;
 
 /**
- * What a request sent that its endpoint does not read, for authors of clients: clients send what they like, so nothing is
- * refused for it, but what had no effect should be seen. Source: reference identity-and-import 1.2.
+ * Finds parameters that an endpoint does not read, for authors of clients. Such parameters are not refused unless the
+ * estate is strict, but authors should see that they had no effect. Source: reference identity-and-import 1.2.
  */
 export class UnreadParams {
-  /** What the gateway and the pages of lists read. */
-  private readonly besides: ReadonlySet<string>;
+  /** Names that the gateway or the paging of lists reads. */
+  private readonly readElsewhere: ReadonlySet<string>;
 
   constructor(
     private readonly plan: ParamsPlan<object>,
@@ -22,17 +22,20 @@ export class UnreadParams {
     private readonly isStrict: boolean,
   ) {
     const paging = answers.kind !== 'page' ? [] : answers.keyset === undefined ? PAGE_NAMES : KEYSET_NAMES;
-    this.besides = new Set(['sudo', ...CREDENTIAL_NAMES, ...paging]);
+    this.readElsewhere = new Set(['sudo', ...CREDENTIAL_NAMES, ...paging]);
   }
 
-  /** Shape: names, nested ones as `not[name]`, each once. Errors: InvalidParameters where an estate is strict. */
+  /**
+   * Returns the unread names, each once. Shape: nested ones as `not[name]`. Errors: InvalidParameters in a strict
+   * estate.
+   */
   in(sources: ParamSources): readonly string[] {
-    const unread = this.plan.unread(sources, this.besides, NAMES_TOLD);
+    const unread = this.plan.unread(sources, this.readElsewhere, MAX_NAMES);
     if (unread.length === 0) return unread;
-    const names = [...new Set(unread.map(toldAs))];
+    const names = [...new Set(unread.map(shownName))];
     if (this.isStrict) throw new InvalidParameters(names.map((name) => `${name} is not read here`));
     return names;
   }
 }
 
-const toldAs = (name: string): string => (PLAIN_NAME.test(name) ? name : '*');
+const shownName = (name: string): string => (PLAIN_NAME.test(name) ? name : '*');

@@ -4,23 +4,26 @@ import { createGunzip } from 'node:zlib';
 import { TooLarge } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import type { FastifyRequest } from 'fastify';
-import { MalformedBody, UnsupportedMediaType, UploadCut } from '../answers/errors';
+import { MalformedBody, UnsupportedMediaType, UploadAborted } from '../answers/errors';
 import { ByteLimit, StreamedBody } from '../call/streamed-body';
 import type { StreamedBodyOption } from '../call/streamed-body';
 
-/** Time without a byte from a client that is waited for. The gateway gives up earlier. Units: milliseconds. */
+/**
+ * Longest time without a byte while the handler waits for the client. The gateway gives up earlier. Units:
+ * milliseconds.
+ */
 const IDLE_MS = 60_000;
-const LEAST_PATIENCE_MS = 1000;
+const MIN_PATIENCE_MS = 1000;
 
-/** Connections whose request may take longer to arrive than others. */
+/** Connections whose request may exceed the usual time of arrival. */
 const receiving = new WeakSet<Socket>();
 
-/** Whether a connection carries a streamed body, which is bound by its progress and not by a total time. */
+/** Whether a connection carries a streamed body. Such a body must make progress but has no total time limit. */
 export function isReceivingUpload(socket: Socket): boolean {
   return receiving.has(socket);
 }
 
-/** The streamed body of one request, from its head to its answer. */
+/** Receives the streamed body of one request, from the check of its headers until its answer. */
 export class Upload {
   private body: StreamedBody | null = null;
   private idle: NodeJS.Timeout | undefined;
@@ -31,23 +34,24 @@ export class Upload {
     private readonly option: StreamedBodyOption,
   ) {}
 
-  /** Whether the handler has the stream, so that nothing may be carried out a second time. */
+  /** Whether the handler has the stream. The request cannot be executed a second time then. */
   get isOpen(): boolean {
     return this.body !== null;
   }
 
   /**
-   * The viewer with a deadline that moves while the body arrives: the time that the context gave counts from its end.
+   * Returns the viewer with a deadline that moves while the body arrives: the time that the context grants counts from
+   * the end of the body.
    */
   viewerOf(viewer: Viewer): Viewer {
-    this.patienceMs ||= Math.max(LEAST_PATIENCE_MS, viewer.deadline - Date.now());
+    this.patienceMs ||= Math.max(MIN_PATIENCE_MS, viewer.deadline - Date.now());
     const { deadline } = viewer;
     return moveDeadline({ ...viewer }, () =>
       this.body === null ? deadline : (this.body.endedAt ?? Date.now()) + this.patienceMs,
     );
   }
 
-  /** Refuses by the head alone. Errors: UnsupportedMediaType, TooLarge. */
+  /** Checks the headers before the body is read. Errors: UnsupportedMediaType, TooLarge. */
   checkHead(): void {
     const { types, maxBytes, inflates } = this.option;
     const { mediaType, coding, declaredSize } = this.head();
@@ -57,7 +61,7 @@ export class Upload {
     if (declaredSize !== null && declaredSize > maxBytes) throw new TooLarge();
   }
 
-  /** Shape: `recheck` as `StreamedBody` has it. Called once. */
+  /** Starts to receive the body. Called once. Shape: `recheck` as in `StreamedBody`. */
   open(recheck: () => Promise<void>): StreamedBody {
     const { raw } = this.request;
     const { coding, ...facts } = this.head();
@@ -65,17 +69,17 @@ export class Upload {
     const entry = coding === '' ? body : inflatedInto(body, this.option.maxBytes);
     this.body = body;
     receiving.add(raw.socket);
-    // A handler may end without reading on; its answer says what was wrong.
+    // A handler may end before it has read everything; its answer reports the problem.
     body.on('error', () => undefined);
     raw.on('error', () => undefined);
-    const cut = (): void => void (entry.writableEnded || body.destroy(new UploadCut()));
+    const cut = (): void => void (entry.writableEnded || body.destroy(new UploadAborted()));
     if (raw.destroyed) cut();
     else raw.once('close', cut).pipe(entry);
     this.watch(body);
     return body;
   }
 
-  /** Takes what the client still sends, so that its connection can end or go on. */
+  /** Discards the rest of the body, so that the connection can be closed or reused. */
   close(): void {
     const { raw } = this.request;
     clearInterval(this.idle);
@@ -97,7 +101,7 @@ export class Upload {
     };
   }
 
-  /** Ends an upload whose client sends nothing while it is waited for. */
+  /** Aborts the upload if the client sends nothing for IDLE_MS while the handler waits for it. */
   private watch(body: StreamedBody): void {
     let seen = 0;
     const look = (): void => {
@@ -110,15 +114,17 @@ export class Upload {
   }
 }
 
-/** Makes a deadline one that is computed whenever it is read. Returns the target. */
+/** Replaces the deadline by a computed one. Returns the target. */
 export function moveDeadline<T extends { readonly deadline: number }>(target: T, get: () => number): T {
   return Object.defineProperty(target, 'deadline', { get, enumerable: true });
 }
 
-/** Inflates on the way to a body. Returns the stream that takes the bytes as they are sent. */
+/** Returns a stream that accepts gzip bytes and writes the inflated bytes to `body`. */
 function inflatedInto(body: StreamedBody, maxBytes: number): ByteLimit {
   const sent = new ByteLimit(maxBytes);
   const gunzip = createGunzip().once('error', () => body.destroy(new MalformedBody()));
+  // Zeros after the last member end it with a chunk pending: the body would end before its last byte is here.
+  gunzip.once('end', () => void (gunzip.writableLength > 0 && body.destroy(new MalformedBody())));
   pipeline(sent, gunzip, body, () => undefined);
   return sent;
 }

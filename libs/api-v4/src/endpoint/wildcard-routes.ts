@@ -10,23 +10,23 @@ interface WildcardRoute<T> {
   readonly target: T;
 }
 
-/** A route and the values of its parameters, each decoded once. */
+/** A matching route and the values of its parameters, each decoded once. */
 export interface FoundRoute<T> {
   readonly target: T;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Steps in a tree and control characters: never part of a name. */
-const UNSOUND = /(?:^|\/)\.{1,2}(?:\/|$)|[\u0000-\u001f\u007f]/;
+/** Empty names, dot segments and control characters, which are never part of a name. */
+const INVALID_NAME = /(?:^|\/)\.{0,2}(?:\/|$)|[\u0000-\u001f\u007f]/;
 
 /**
- * Finds routes whose template holds a wildcard, the most specific first. Fastify's router takes wildcards at the end
- * only; it hands over what no fixed route took. Source: ADR 0086.
+ * Finds the most specific route whose template contains a wildcard. Fastify's router supports wildcards at the end
+ * only; it passes on requests that match no fixed route. Source: ADR 0086.
  */
 export class WildcardRoutes<T> {
   private routes: readonly WildcardRoute<T>[] = [];
 
-  /** Adds a route. Returns the path under which Fastify hands its requests over. */
+  /** Adds a route. Returns the URL to register with Fastify for its requests. */
   add(method: string, template: string, target: T): string {
     const segments = segmentsOf(template);
     const at = wildcardAt(segments);
@@ -35,7 +35,7 @@ export class WildcardRoutes<T> {
     return `/${[...segments.slice(0, at), '*'].join('/')}`;
   }
 
-  /** Shape: `path` as sent, without a query. Null when no wildcard route takes it. */
+  /** Returns the matching route; null for none. Shape: `path` as sent, without a query. */
   find(method: string, path: string): FoundRoute<T> | null {
     const raw = segmentsOf(path);
     for (const route of this.routes) {
@@ -46,7 +46,7 @@ export class WildcardRoutes<T> {
     return null;
   }
 
-  /** Methods of the routes that take a path. */
+  /** Methods of the routes that match a path. */
   methodsOf(path: string): readonly string[] {
     const methods = new Set(this.routes.map(({ method }) => method));
     return [...methods].filter((method) => this.find(method, path) !== null);
@@ -62,12 +62,15 @@ function isTakenBy<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly st
   return takesRest(tail, raw, at);
 }
 
-/** Null for a path whose wildcard holds a step or a control character; the gateway refuses those with 400. */
+/**
+ * Returns null if the wildcard's value contains an empty name, a dot segment or a control character. The gateway answers dot
+ * segments and control characters with 400.
+ */
 function paramsOf<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly string[]): Record<string, string> | null {
   const end = raw.length - tail.after.length;
   const taken = raw.slice(at, end).map(decodeURIComponent).join('/');
   const params = { [tail.name]: tail.suffix === '' ? taken : taken.slice(0, -tail.suffix.length) };
-  if (UNSOUND.test(params[tail.name]!)) return null;
+  if (INVALID_NAME.test(params[tail.name]!)) return null;
   segments.forEach((segment, index) => {
     if (!segment.startsWith(':')) return;
     params[segment.slice(1)] = decodeURIComponent(raw[index < at ? index : end + index - at - 1]!);
@@ -75,7 +78,7 @@ function paramsOf<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly str
   return params;
 }
 
-/** Segments before the wildcard decide from left to right, literals first; then the rest, from its end. */
+/** Compares the segments before the wildcard from left to right, literals first; then the tails from their ends. */
 function moreSpecificFirst<T>(a: WildcardRoute<T>, b: WildcardRoute<T>): number {
   for (let i = 0; i < Math.max(a.at, b.at); i++) {
     const [rankOfA, rankOfB] = [rankBefore(a, i), rankBefore(b, i)];

@@ -1,15 +1,15 @@
 /**
- * Templates with a wildcard: one segment that takes one or more segments of a path. The wildcard may begin the template
- * (`/*full_path.git/info/refs`), end it (`/maven/*path`) or stand between. It may end in a literal (`*full_path.git`).
- * The gateway and the services match by this one file. Source: ADR 0086.
+ * Matches templates with a wildcard: one segment that takes one or more segments of a path. The wildcard may be the
+ * first segment (`/*full_path.git/info/refs`), the last one (`/maven/*path`) or in between. It may end in a literal
+ * (`*full_path.git`). The gateway and the services share this file. Source: ADR 0086.
  */
 const WILDCARD = /^\*([A-Za-z_]\w*)([^*:{}]*)$/;
 const PARAMETER = /^(?::\w+|\{\w+\})$/;
 
-/** First segments that no leading wildcard takes: they belong to fixed routes and to our own processes. */
-export const FIXED_SEGMENTS: ReadonlySet<string> = new Set(['api', '-', 'uploads', 'internal']);
+/** First segments that a leading wildcard never takes: they are reserved for fixed routes and internal routes. */
+export const FIXED_SEGMENTS: ReadonlySet<string> = new Set(['api', '-', 'uploads', 'users', 'internal']);
 
-/** Part of a wildcard template from the wildcard on. */
+/** The wildcard of a template and the segments after it. */
 export interface WildcardTail {
   readonly name: string;
   /** Literal end of the last segment that the wildcard takes; empty for none. */
@@ -28,7 +28,10 @@ export function segmentsOf(path: string): readonly string[] {
   return path.split('/').filter((segment) => segment !== '');
 }
 
-/** Shape: `segments` begin with the wildcard. Errors: a plain Error where they do not, or hold a second one. */
+/**
+ * Parses the tail of a template. Shape: `segments` begin with the wildcard. Errors: a plain Error if they do not, or
+ * contain a second one.
+ */
 export function wildcardTail(segments: readonly string[]): WildcardTail {
   const [first = '', ...after] = segments;
   const [, name, suffix] = WILDCARD.exec(first) ?? [];
@@ -37,7 +40,7 @@ export function wildcardTail(segments: readonly string[]): WildcardTail {
   return { name, suffix: suffix!, after: after.map((segment) => (PARAMETER.test(segment) ? null : segment)) };
 }
 
-/** Whether a tail takes the rest of a path. Shape: raw segments, of which those before `from` are taken already. */
+/** Whether a tail matches the rest of a path. Shape: raw segments; those before `from` are matched already. */
 export function takesRest(tail: WildcardTail, segments: readonly string[], from: number): boolean {
   const end = segments.length - tail.after.length;
   if (end <= from || (from === 0 && FIXED_SEGMENTS.has(literalOf(segments[0]!)))) return false;
@@ -58,15 +61,12 @@ export function byPrecision(a: WildcardTail, b: WildcardTail): number {
   return 0;
 }
 
-/**
- * Whether some path fits both tails and neither is more specific at every segment, so that a reader could not tell
- * which of them answers.
- */
+/** Whether some path matches both tails and neither tail is more specific at every segment. */
 export function areAmbiguous(a: WildcardTail, b: WildcardTail): boolean {
   const most = Math.max(a.after.length, b.after.length) + 1;
   let [aWins, bWins] = [false, false];
   for (let fromEnd = 0; fromEnd < most; fromEnd++) {
-    if (!mayMeet(partAt(a, fromEnd), partAt(b, fromEnd))) return false;
+    if (!canOverlap(partAt(a, fromEnd), partAt(b, fromEnd))) return false;
     aWins ||= rankAt(a, fromEnd) > rankAt(b, fromEnd);
     bWins ||= rankAt(b, fromEnd) > rankAt(a, fromEnd);
   }
@@ -74,9 +74,9 @@ export function areAmbiguous(a: WildcardTail, b: WildcardTail): boolean {
 }
 
 /**
- * Sentences about wildcard routes that could not be told apart: two of one method and beginning of which neither is more
- * specific, and fixed routes outside the first segments that are reserved for them. Shape: parameters as `:name` or
- * `{name}`.
+ * Returns the problems of a set of routes: two wildcard routes with the same method and prefix of which neither is more
+ * specific, and fixed routes outside the reserved first segments. Shape: sentences; templates write parameters as
+ * `:name` or `{name}`.
  */
 export function wildcardProblems(
   routes: readonly { readonly method: string; readonly template: string }[],
@@ -97,7 +97,7 @@ export function wildcardProblems(
     ...pairs
       .filter(([one, other]) => one.head === other.head && areAmbiguous(one.tail, other.tail))
       .map(([one, other]) => `${one.name} and ${other.name} take the same paths, and neither is more specific`),
-    ...inTheWay.map(({ name }) => `${name} lies where ${leading!.name} leads`),
+    ...inTheWay.map(({ name }) => `${name} conflicts with ${leading!.name}`),
   ];
 }
 
@@ -110,7 +110,7 @@ function isFixed([first]: readonly string[]): boolean {
   return first === undefined || FIXED_SEGMENTS.has(first);
 }
 
-/** The segment as a literal of a template would be written; escapes that stand for separators stay. */
+/** Decodes a path segment to the form of a template's literals. Escaped separators stay escaped. */
 export function literalOf(segment: string): string {
   return segment.includes('%') ? decodeURI(segment) : segment;
 }
@@ -135,7 +135,7 @@ function rankAt(tail: WildcardTail, fromEnd: number): number {
   return fromEnd < tail.after.length ? 1 : 0;
 }
 
-function mayMeet(a: Part, b: Part): boolean {
+function canOverlap(a: Part, b: Part): boolean {
   if (a.literal !== undefined && b.literal !== undefined) return a.literal === b.literal;
   if (a.literal !== undefined) return b.suffix === undefined || endsIn(a.literal, b.suffix);
   if (b.literal !== undefined) return a.suffix === undefined || endsIn(b.literal, a.suffix);

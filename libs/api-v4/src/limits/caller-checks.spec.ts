@@ -19,20 +19,20 @@ function asked(answer: () => Promise<ConfirmCallerAnswer> = () => Promise.resolv
 
 afterEach(() => jest.restoreAllMocks());
 
-it('many requests of one caller share a question, those of others have their own', async () => {
+it('shares one question among the requests of one caller, but not with other callers', async () => {
   const { questions, checks } = asked();
   jest.spyOn(performance, 'now').mockReturnValue(0);
-  await Promise.all([1, 2, 3].map(() => checks.confirmed(caller())));
+  await Promise.all([1, 2, 3].map(() => checks.confirm(caller())));
   expect(questions).toHaveLength(1);
-  await checks.confirmed(caller({ isAdmin: true }));
-  await checks.confirmed(caller({ tokenId: 2 }));
+  await checks.confirm(caller({ isAdmin: true }));
+  await checks.confirm(caller({ tokenId: 2 }));
   expect(questions).toHaveLength(3);
   jest.spyOn(performance, 'now').mockReturnValue(1001);
-  await checks.confirmed(caller());
+  await checks.confirm(caller());
   expect(questions).toHaveLength(4);
 });
 
-it('an answer that is old when it comes is asked for again', async () => {
+it('asks again when an answer arrives too late', async () => {
   let now = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   let slow = true;
@@ -41,17 +41,17 @@ it('an answer that is old when it comes is asked for again', async () => {
     slow = false;
     return Promise.resolve(HOLDS);
   });
-  expect(await checks.confirmed(caller())).toEqual({ askedAt: 1001, directory: { version: 3, epoch: 'e' } });
+  expect(await checks.confirm(caller())).toEqual({ askedAt: 1001, directory: { version: 3, epoch: 'e' } });
   expect(questions).toHaveLength(2);
 });
 
-it('nobody waits longer than until their deadline, nor joins a question that failed', async () => {
+it('rejects at the deadline of the request, and does not share a failed question', async () => {
   let answer = (): Promise<ConfirmCallerAnswer> => new Promise(() => undefined);
   const { checks } = asked(() => answer());
-  const late = checks.confirmed(caller({ deadline: Date.now() }));
+  const late = checks.confirm(caller({ deadline: Date.now() }));
   await expect(late).rejects.toMatchObject({ reason: 'identity away' });
   answer = () => Promise.reject(new Error('away'));
-  await expect(checks.confirmed(caller({ tokenId: 2 }))).rejects.toThrow('away');
+  await expect(checks.confirm(caller({ tokenId: 2 }))).rejects.toThrow('away');
   answer = () => Promise.resolve(HOLDS);
-  expect(await checks.confirmed(caller({ tokenId: 2 }))).toMatchObject({ directory: { version: 3 } });
+  expect(await checks.confirm(caller({ tokenId: 2 }))).toMatchObject({ directory: { version: 3 } });
 });

@@ -1,11 +1,11 @@
 import type { ConfirmCallerAnswer, ConfirmCallerRequest } from '@rookery/contracts';
 import { Forbidden, TokenRefused, Unauthorized, Unavailable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { awaitedByMany } from '@rookery/platform';
+import { runShared } from '@rookery/platform';
 
 /**
- * Says whether what a context told of its caller still holds. Two implementations: the question to identity, and identity
- * itself. Errors: Unavailable.
+ * Confirms that the claims of a context about its caller still hold. Two implementations: a request to identity, and
+ * identity's own tables. Errors: Unavailable.
  */
 export interface CallerSource {
   confirm(question: ConfirmCallerRequest): Promise<ConfirmCallerAnswer>;
@@ -13,41 +13,43 @@ export interface CallerSource {
 /** Injection token of CallerSource; a service with endpoints does not start without one. */
 export const CALLER_SOURCE: unique symbol = Symbol('CallerSource');
 
-/** An answer says what held when it was asked for. Units: as performance.now(). */
+/**
+ * A confirmation in progress or completed. Its answer holds for the time of the question. Units: as performance.now().
+ */
 interface Check {
   readonly askedAt: number;
   readonly answer: Promise<ConfirmCallerAnswer>;
 }
 
-/** What held at a moment, and the version of the directory then. */
-export interface Confirmed {
+/** Time of a successful confirmation, and the directory version at that time. */
+export interface Confirmation {
   readonly askedAt: number;
   readonly directory: { readonly version: number; readonly epoch: string };
 }
 
-/** What was true so long ago may have been taken away since. Units: milliseconds. */
+/** Age at which a confirmation is no longer valid. Units: milliseconds. */
 export const STALE_MS = 1000;
 const CAPACITY = 1000;
 
 /**
- * Asks whether callers still are who their contexts say. Requests of one caller share a question for as long as its answer
- * is young. Source: ADR 0050; reference reliability 4.3.
+ * Confirms that the claims of contexts about their callers still hold. Concurrent requests of one caller share a
+ * question for a short time. Source: ADR 0050; reference reliability 4.3.
  */
 export class CallerChecks {
   private readonly checks = new Map<string, Check>();
 
-  /** Units: `sharedMs` is how old a question may be that somebody joins. */
+  /** Units: `sharedMs` is the largest age of a question that another request may share. */
   constructor(
     private readonly source: CallerSource,
     private readonly sharedMs: number,
   ) {}
 
   /**
-   * Asks until an answer is not too old when it arrives. Shape: `isRotating` where a token that was revoked ends its family,
-   * unless it was by a write with the same `key`.
-   * Errors: what the gateway would answer this caller now; Unavailable when nothing young is had before the deadline.
+   * Asks until an answer is recent enough on arrival. Shape: `isRotating` for token rotations: a revoked token then
+   * ends its family, unless a write with the same `key` revoked it.
+   * Errors: as the gateway would answer this caller now; Unavailable without a recent answer before the deadline.
    */
-  async confirmed(viewer: SignedInViewer, isRotating = false, key: string | null = null): Promise<Confirmed> {
+  async confirm(viewer: SignedInViewer, isRotating = false, key: string | null = null): Promise<Confirmation> {
     const named = key === null ? {} : { idempotency_key: key };
     const question = { ...questionOf(viewer), ...(isRotating ? { rotating: true as const, ...named } : {}) };
     for (;;) {
@@ -63,7 +65,7 @@ export class CallerChecks {
     const known = this.checks.get(key);
     if (known && performance.now() - known.askedAt < Math.min(this.sharedMs, STALE_MS)) return known;
     const askedAt = performance.now();
-    const check: Check = { askedAt, answer: awaitedByMany(() => this.source.confirm(question)) };
+    const check: Check = { askedAt, answer: runShared(() => this.source.confirm(question)) };
     this.checks.delete(key);
     if (this.checks.size >= CAPACITY) this.checks.delete(this.checks.keys().next().value as string);
     this.checks.set(key, check);
@@ -72,10 +74,12 @@ export class CallerChecks {
   }
 }
 
-function questionOf({ userId, tokenId, isAdmin, isExternal, isBot, scopes, impersonatorId }: SignedInViewer) {
+function questionOf(viewer: SignedInViewer): ConfirmCallerRequest {
+  const { userId, tokenId, job, isAdmin, isExternal, isBot, scopes, impersonatorId } = viewer;
   return {
     user_id: userId,
     token_id: tokenId ?? 0,
+    ...(job ? { job_id: job.id } : {}),
     admin: isAdmin,
     external: isExternal,
     bot: isBot,
@@ -94,7 +98,7 @@ function refusalOf(said: Pick<Refused, 'outcome'> & { readonly reason?: string }
       return new TokenRefused(said.outcome);
     case 'user_refused':
       return new Forbidden(said.reason);
-    // The token is good, and the next request goes by what it gives now.
+    // The token is valid, and the next request gets its current permissions.
     case 'changed':
       return new Unavailable('rights changed');
     default:
@@ -102,7 +106,7 @@ function refusalOf(said: Pick<Refused, 'outcome'> & { readonly reason?: string }
   }
 }
 
-/** Shape: `deadline` of the one who waits; the question is others' too. */
+/** Rejects at the deadline of one request, while others may keep waiting for the same answer. */
 function inTime<T>(answer: Promise<T>, deadline: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Unavailable('identity away')), Math.max(0, deadline - Date.now()));

@@ -1,26 +1,26 @@
 import { TooManyRequests } from '@rookery/kernel';
-import { FairPlaces, placesOf } from './fair-places';
-import type { Asking } from './fair-places';
+import { FairSemaphore, placesOf } from './fair-places';
+import type { LimitedCaller } from './fair-places';
 
 const named = { name: 'places', setting: null };
-const LINE = { named, waiting: 16, waitingOfOneCaller: 16, waitingPart: 0.2 };
+const QUEUE = { named, waiting: 16, waitingOfOneCaller: 16, waitingPart: 0.2 };
 const PATIENT = Date.now() + 600_000;
-const of = (userId: number | null, over: Partial<Asking> = {}): Asking => ({
+const of = (userId: number | null, over: Partial<LimitedCaller> = {}): LimitedCaller => ({
   userId,
   impersonatorId: null,
-  makerId: null,
+  creatorId: null,
   address: null,
   deadline: PATIENT,
   ...over,
 });
 
-/** Requests that end when they are told, in the order in which they began. */
+/** Starts requests, ends each on demand, and records the order in which they began. */
 class Requests {
   readonly begun: string[] = [];
   private readonly ends = new Map<string, () => void>();
-  constructor(private readonly places: FairPlaces) {}
+  constructor(private readonly places: FairSemaphore) {}
 
-  send(name: string, asking: Asking): Promise<string> {
+  send(name: string, asking: LimitedCaller): Promise<string> {
     return this.places.run(asking, async () => {
       this.begun.push(name);
       await new Promise<void>((resolve) => this.ends.set(name, resolve));
@@ -30,19 +30,19 @@ class Requests {
 
   async end(name: string): Promise<void> {
     this.ends.get(name)!();
-    // What waits for it follows within some turns of the loop.
+    // Queued requests begin within a few turns of the event loop.
     await new Promise(setImmediate);
   }
 }
 
-describe('dear requests', () => {
-  it('have a part of the connections, and callers a part of that', () => {
-    expect(placesOf(10)).toMatchObject({ dear: { count: 4, ofOneCaller: 2 }, heavy: { count: 2, ofOneCaller: 1 } });
-    expect(placesOf(1)).toMatchObject({ dear: { count: 1, ofOneCaller: 1 }, heavy: { count: 1, ofOneCaller: 1 } });
+describe('costly requests', () => {
+  it('use part of the connections, and each caller part of these', () => {
+    expect(placesOf(10)).toMatchObject({ costly: { count: 4, ofOneCaller: 2 }, heavy: { count: 2, ofOneCaller: 1 } });
+    expect(placesOf(1)).toMatchObject({ costly: { count: 1, ofOneCaller: 1 }, heavy: { count: 1, ofOneCaller: 1 } });
   });
 
   it('wait behind those of their own caller, while others go on', async () => {
-    const requests = new Requests(new FairPlaces({ ...LINE, count: 3, ofOneCaller: 2 }));
+    const requests = new Requests(new FairSemaphore({ ...QUEUE, count: 3, ofOneCaller: 2 }));
     const all = ['a1', 'a2', 'a3', 'a4'].map((name) => requests.send(name, of(1)));
     expect(requests.begun).toEqual(['a1', 'a2']);
     all.push(requests.send('b1', of(2)));
@@ -53,8 +53,8 @@ describe('dear requests', () => {
     expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1']);
   });
 
-  it('leave the line when nobody waits for them any more', async () => {
-    const places = new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 });
+  it('leave the queue when their caller has left', async () => {
+    const places = new FairSemaphore({ ...QUEUE, count: 1, ofOneCaller: 1 });
     const requests = new Requests(places);
     const leaving: (() => void)[] = [];
     const first = requests.send('a1', of(1));
@@ -72,8 +72,8 @@ describe('dear requests', () => {
     expect(await Promise.all([first, third])).toEqual(['a1', 'a3']);
   });
 
-  it('that come too late to a full line take nobody else out of it', async () => {
-    const places = new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1, waitingOfOneCaller: 1 });
+  it('that are refused by a full queue remove no other request from it', async () => {
+    const places = new FairSemaphore({ ...QUEUE, count: 1, ofOneCaller: 1, waitingOfOneCaller: 1 });
     const requests = new Requests(places);
     const all = ['a1', 'a2'].map((name) => requests.send(name, of(1)));
     await expect(requests.send('a3', of(1, { onGone: (leave) => leave() }))).rejects.toThrow(TooManyRequests);
@@ -83,7 +83,7 @@ describe('dear requests', () => {
   });
 
   it('take turns by caller, and in order within one', async () => {
-    const requests = new Requests(new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 }));
+    const requests = new Requests(new FairSemaphore({ ...QUEUE, count: 1, ofOneCaller: 1 }));
     const all = [
       ...['a1', 'a2', 'a3'].map((name) => requests.send(name, of(1))),
       ...['b1', 'b2'].map((name) => requests.send(name, of(2))),
@@ -94,13 +94,13 @@ describe('dear requests', () => {
     expect(requests.begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
-  it('are counted for the person behind them, or for an address', async () => {
-    const requests = new Requests(new FairPlaces({ ...LINE, count: 9, ofOneCaller: 1 }));
+  it('count for the user behind them, or for an address', async () => {
+    const requests = new Requests(new FairSemaphore({ ...QUEUE, count: 9, ofOneCaller: 1 }));
     const behind = { impersonatorId: 7 };
     const all = [
       requests.send('sudo', of(1, behind)),
       requests.send('sudo again', of(2, behind)),
-      requests.send('bot', of(20, { makerId: 7 })),
+      requests.send('bot', of(20, { creatorId: 7 })),
       requests.send('here', of(null, { address: '10.0.0.1' })),
       requests.send('here again', of(null, { address: '10.0.0.1' })),
       requests.send('there', of(null, { address: '10.0.0.2' })),
@@ -110,8 +110,8 @@ describe('dear requests', () => {
     await Promise.all(all);
   });
 
-  it('are refused when the caller has too many waiting, or too much of their time has gone by', async () => {
-    const requests = new Requests(new FairPlaces({ ...LINE, waiting: 32, count: 1, ofOneCaller: 1 }));
+  it('are refused when the caller has too many in the queue, or when they have waited too long', async () => {
+    const requests = new Requests(new FairSemaphore({ ...QUEUE, waiting: 32, count: 1, ofOneCaller: 1 }));
     const running = requests.send('running', of(1));
     const waiting = Array.from({ length: 16 }, (_, index) => requests.send(`waiting ${index}`, of(1)));
     await expect(requests.send('one more', of(1))).rejects.toThrow(TooManyRequests);
@@ -122,15 +122,15 @@ describe('dear requests', () => {
     expect(requests.begun).toHaveLength(17);
   });
 
-  it('lose the last of theirs to somebody with fewer, when the line is full', async () => {
-    const places = new FairPlaces({ ...LINE, waiting: 3, count: 1, ofOneCaller: 1 });
+  it('lose the last place of a full queue to a caller with fewer requests', async () => {
+    const places = new FairSemaphore({ ...QUEUE, waiting: 3, count: 1, ofOneCaller: 1 });
     const requests = new Requests(places);
     const running = requests.send('a0', of(1));
     const [a1, a2, a3] = ['a1', 'a2', 'a3'].map((name) => requests.send(name, of(1)));
     const lost = a3!.catch((error: unknown) => error);
     const b1 = requests.send('b1', of(2));
     expect(await lost).toBeInstanceOf(TooManyRequests);
-    // With two of the one and one of the other, nobody has more than a newcomer would have.
+    // With two requests of one caller and one of the other, no caller would have more than the new request's caller.
     await expect(requests.send('b2', of(2))).rejects.toThrow(TooManyRequests);
     expect(places.waiting).toBe(3);
     for (const name of ['a0', 'a1', 'b1', 'a2']) await requests.end(name);
@@ -138,8 +138,8 @@ describe('dear requests', () => {
     expect(places.waiting).toBe(0);
   });
 
-  it('leave their place to others once they are done, and to their caller once all is settled', async () => {
-    const places = new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 });
+  it('free their place for other callers when the work is done, and for their own caller after settled()', async () => {
+    const places = new FairSemaphore({ ...QUEUE, count: 1, ofOneCaller: 1 });
     let settle = (): void => undefined;
     const settled = new Promise<void>((resolve) => (settle = resolve));
     const first = places.run(
@@ -160,8 +160,8 @@ describe('dear requests', () => {
     expect(await Promise.all([first, own, other])).toEqual(['a0', 'a1', 'b0']);
   });
 
-  it('leave their place when they fail', async () => {
-    const places = new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 });
+  it('free their place when they fail', async () => {
+    const places = new FairSemaphore({ ...QUEUE, count: 1, ofOneCaller: 1 });
     const failing = (): Promise<never> => Promise.reject(new Error('no'));
     await expect(places.run(of(1), failing)).rejects.toThrow('no');
     const never = (): Promise<void> => new Promise(() => undefined);

@@ -2,25 +2,27 @@ import type { Viewer } from '@rookery/kernel';
 import { TooManyRequests } from '@rookery/kernel';
 import type { RateLimit } from '@rookery/kernel';
 
-/** How many requests of a kind run at once, and how many wait for that. */
-export interface Places {
-  /** What whoever finds no place is told; the number is `ofOneCaller`, unless it is named. */
+/** Limits of concurrent and of queued requests of one kind. */
+export interface SemaphoreLimits {
+  /** Limit that refusals report. Its number is `ofOneCaller` unless `most` is set. */
   readonly named: Pick<RateLimit, 'name' | 'setting'> & Partial<Pick<RateLimit, 'most'>>;
+  /** Concurrent requests of all callers. */
   readonly count: number;
   readonly ofOneCaller: number;
+  /** Queued requests of all callers. */
   readonly waiting: number;
   readonly waitingOfOneCaller: number;
-  /** Of the time that a request has left, so that there is some for the work. */
+  /** Part of a request's remaining time that it may spend in the queue. The rest is for the work. */
   readonly waitingPart: number;
 }
 
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Who asks. Units: `deadline` in epoch milliseconds. Shape: `onGone` has something done once they do not wait for an answer
- * any more.
+ * The caller of a limited request. Units: `deadline` in epoch milliseconds. Shape: `onGone` registers a callback for
+ * the moment when the caller no longer waits for an answer.
  */
-export type Asking = Pick<Viewer, 'impersonatorId' | 'makerId' | 'userId' | 'address' | 'deadline'> & {
+export type LimitedCaller = Pick<Viewer, 'impersonatorId' | 'creatorId' | 'userId' | 'address' | 'deadline'> & {
   readonly onGone?: (leave: () => void) => void;
 };
 
@@ -35,35 +37,35 @@ interface Caller {
 }
 
 /**
- * Places for requests of a kind that costs much: few for all, and of these a part for each caller. The others wait, and
- * callers take turns, so that nobody waits behind the many requests of somebody else. When the line is full, whoever has
- * most in it loses the last of theirs to somebody with fewer.
+ * Limits the concurrent requests of a costly kind, in total and for each caller. Further requests wait in a queue that
+ * serves callers in turn, so that no caller waits behind the many requests of another. When the queue is full, the
+ * caller with the most queued requests loses the last of them to a caller with fewer.
  * Source: reference reliability 6.3.
  */
-export class FairPlaces {
-  /** Callers with requests here, in the order in which they are served. */
+export class FairSemaphore {
+  /** Callers with running or queued requests, in the order in which they are served. */
   private readonly callers = new Map<number | string, Caller>();
   private taken = 0;
-  private line = 0;
+  private queued = 0;
 
-  constructor(private readonly places: Places) {}
+  constructor(private readonly places: SemaphoreLimits) {}
 
-  /** How many wait now. */
+  /** Number of queued requests. */
   get waiting(): number {
-    return this.line;
+    return this.queued;
   }
 
   /**
-   * Does the work in a place of its own. Shape: the place is free for other callers once the work is done; `settled` is
-   * what the caller's own next request waits for besides, when the work did not fail.
-   * Errors: TooManyRequests when too much of the time until the deadline has gone by, too many wait, or nobody does any more.
+   * Executes the work within the limits. Other callers may use its slot once the work is done; the caller's own next
+   * request also waits for `settled`, unless the work failed.
+   * Errors: TooManyRequests when the request waited too long, the queue is full, or the caller has left.
    */
-  async run<T>(asking: Asking, work: () => T | Promise<T>, settled?: () => Promise<void>): Promise<T> {
+  async run<T>(asking: LimitedCaller, work: () => T | Promise<T>, settled?: () => Promise<void>): Promise<T> {
     const name = callerOf(asking);
     const own = this.callers.get(name) ?? { running: 0, waiting: [] };
     this.callers.set(name, own);
-    if (this.mayBegin(own)) this.begin(own);
-    else await this.turn(name, own, asking);
+    if (this.canBegin(own)) this.begin(own);
+    else await this.waitForTurn(name, own, asking);
     let isDone = false;
     try {
       const result = await work();
@@ -72,16 +74,16 @@ export class FairPlaces {
     } finally {
       this.taken -= 1;
       if (isDone && settled) {
-        this.callNext();
+        this.startNext();
         await settled();
       }
       own.running -= 1;
       this.forgetIdle(name, own);
-      this.callNext();
+      this.startNext();
     }
   }
 
-  private mayBegin({ running }: Caller): boolean {
+  private canBegin({ running }: Caller): boolean {
     return this.taken < this.places.count && running < this.places.ofOneCaller;
   }
 
@@ -90,13 +92,13 @@ export class FairPlaces {
     this.taken += 1;
   }
 
-  /** Until a place was taken for this request. */
-  private turn(name: number | string, own: Caller, { deadline, onGone }: Asking): Promise<void> {
+  /** Resolves when this request may run; it counts as running then. */
+  private waitForTurn(name: number | string, own: Caller, { deadline, onGone }: LimitedCaller): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(late);
         own.waiting.splice(own.waiting.indexOf(waiting), 1);
-        this.line -= 1;
+        this.queued -= 1;
       };
       const waiting: Waiting = {
         begin: () => {
@@ -113,27 +115,30 @@ export class FairPlaces {
       };
       const hasRoom = this.hasRoomFor(own);
       own.waiting.push(waiting);
-      this.line += 1;
+      this.queued += 1;
       const late = setTimeout(waiting.refuse, (deadline - Date.now()) * this.places.waitingPart);
       onGone?.(() => own.waiting.includes(waiting) && waiting.refuse());
       if (!hasRoom && own.waiting.includes(waiting)) waiting.refuse();
     });
   }
 
-  /** Whoever has most in a full line loses the last of theirs, unless the newcomer would then have as many. */
+  /**
+   * Returns whether the request may be queued. In a full queue, the caller with the most requests loses the last of
+   * them, unless this caller would then have as many.
+   */
   private hasRoomFor(own: Caller): boolean {
     if (own.waiting.length >= this.places.waitingOfOneCaller) return false;
-    if (this.line < this.places.waiting) return true;
+    if (this.queued < this.places.waiting) return true;
     const [most] = [...this.callers.values()].sort((a, b) => b.waiting.length - a.waiting.length);
     if (!most || most.waiting.length <= own.waiting.length + 1) return false;
     most.waiting.at(-1)!.refuse();
     return true;
   }
 
-  private callNext(): void {
+  private startNext(): void {
     for (const [name, own] of this.callers) {
-      if (own.waiting.length === 0 || !this.mayBegin(own)) continue;
-      // Behind all others, until it is their turn again.
+      if (own.waiting.length === 0 || !this.canBegin(own)) continue;
+      // Moves the caller to the end of the order.
       this.callers.delete(name);
       this.callers.set(name, own);
       own.waiting[0]!.begin();
@@ -147,20 +152,21 @@ export class FairPlaces {
 }
 
 /**
- * The places of a process. Shape: two in five of its connections are for dear requests, half of these for one caller, so
- * that other requests always find one of several; two pages may be heavy at once, and each is of another caller.
+ * Returns the limits of a process. Costly requests may use two in five of its database connections, and one caller half
+ * of these, so that connections are left for other requests. Two heavy pages may be built at once, for different
+ * callers.
  */
-export function placesOf(connections: number): { readonly dear: Places; readonly heavy: Places } {
+export function placesOf(connections: number): { readonly costly: SemaphoreLimits; readonly heavy: SemaphoreLimits } {
   const count = Math.max(1, Math.floor(connections * 0.4));
   return {
-    dear: {
-      ...LINE,
+    costly: {
+      ...QUEUE,
       named: { name: 'searches_of_one_caller', setting: 'DATABASE_POOL_COUNT' },
       count,
       ofOneCaller: Math.max(1, Math.floor(count / 2)),
     },
     heavy: {
-      ...LINE,
+      ...QUEUE,
       named: { name: 'heavy_pages_of_one_caller', setting: null },
       count: Math.min(2, count),
       ofOneCaller: 1,
@@ -168,10 +174,18 @@ export function placesOf(connections: number): { readonly dear: Places; readonly
   };
 }
 
-/** Whoever waits keeps a connection of the gateway, and is not to look as if the service were late. */
-const LINE = { waiting: 48, waitingOfOneCaller: 16, waitingPart: 0.2 };
+/** Queued requests hold connections of the gateway, and must not appear as a slow service. */
+const QUEUE = { waiting: 48, waitingOfOneCaller: 16, waitingPart: 0.2 };
 
-/** Whose share counts: the person behind it all, who made the bot if it is one, or the address of somebody without a token. */
-export function callerOf({ impersonatorId, makerId, userId, address }: Omit<Asking, 'deadline'>): number | string {
-  return impersonatorId ?? makerId ?? userId ?? address ?? 'nobody';
+/**
+ * Returns the identity that the limits count: the administrator behind `sudo`, the creator of a bot, the user, or the
+ * address of an anonymous caller.
+ */
+export function callerOf({
+  impersonatorId,
+  creatorId,
+  userId,
+  address,
+}: Omit<LimitedCaller, 'deadline'>): number | string {
+  return impersonatorId ?? creatorId ?? userId ?? address ?? 'nobody';
 }

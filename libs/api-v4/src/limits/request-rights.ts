@@ -5,77 +5,85 @@ import type { Rights } from '@rookery/platform';
 import type { CallerChecks } from './caller-checks';
 import { STALE_MS } from './caller-checks';
 
-/** Judges what was decided for a request once more. Shape: `viewer` with the directory version that must be seen now. */
-export type JudgeAgain = (viewer: Viewer) => Promise<void>;
+/** Repeats the authorization of a request. Shape: `viewer` has the directory version that decisions must have seen. */
+export type Reauthorize = (viewer: Viewer) => Promise<void>;
 
 /**
- * By what right one request goes on. What was waited for since it came is not told apart: a body, the copy of the
- * directory, a place, a connection, a lock, or a process that stood still. Source: ADR 0050.
+ * Rechecks the permissions of one request when it has waited too long. All waits count alike: for a body, the directory
+ * copy, a limit, a connection, a lock, or a suspended process. Source: ADR 0050.
  */
 export class RequestRights implements Rights {
-  /** Set once something was decided. */
-  judgeAgain: JudgeAgain | null = null;
-  private looking: Promise<void> | null = null;
-  /** Whether something of the request stays, whatever becomes of its answer. */
+  /** Set once the request is authorized. */
+  reauthorize: Reauthorize | null = null;
+  private rechecking: Promise<void> | null = null;
+  /** Whether the request has committed a change, even if its answer fails. */
   hasCommitted = false;
 
-  /** Units: `lookedAt` as performance.now(), when what the context says held; `freshMs` how long that is gone by. */
+  /**
+   * Units: `checkedAt` as performance.now(), the time when the context's claims held; `freshMs` their longest validity.
+   */
   constructor(
     private readonly viewer: Viewer,
     private readonly checks: CallerChecks,
-    private lookedAt: number,
+    private checkedAt: number,
     private readonly freshMs: number,
     private readonly isRotating = false,
-    /** Names the write. */
+    /** Idempotency key of the write. */
     private readonly key: string | null = null,
   ) {}
 
-  look(): Promise<void> | null {
-    return this.hasCommitted ? null : this.lookToWrite();
+  recheckBeforeRead(): Promise<void> | null {
+    return this.hasCommitted ? null : this.recheckBeforeWrite();
   }
 
-  leftMs(): number {
-    return this.freshMs - (performance.now() - this.lookedAt);
+  validForMs(): number {
+    return this.freshMs - (performance.now() - this.checkedAt);
   }
 
-  lookToWrite(): Promise<void> | null {
-    if (this.leftMs() >= 0) return null;
-    this.looking ??= this.lookAgain().finally(() => (this.looking = null));
-    return this.looking;
+  recheckBeforeWrite(): Promise<void> | null {
+    if (this.validForMs() >= 0) return null;
+    this.rechecking ??= this.recheck().finally(() => (this.rechecking = null));
+    return this.rechecking;
   }
 
-  /** A request that took its own right away (a token that revokes itself) still tells what it did. */
+  /**
+   * Ends the rechecks before reads: a request that removed its own permission (a token that revokes itself) still gets
+   * its answer.
+   */
   committed(): void {
     this.hasCommitted = true;
   }
 
-  /** Beside the connections of requests: all of these may be held by requests that look. */
-  private lookAgain(): Promise<void> {
+  /**
+   * Uses the connections for processes, because requests that are being rechecked may hold all connections for
+   * requests.
+   */
+  private recheck(): Promise<void> {
     return awaitedBy({ kind: 'process', deadline: this.viewer.deadline }, async () => {
       do {
         if (Date.now() >= this.viewer.deadline) throw new Unavailable('deadline');
-        this.lookedAt = await this.once();
-      } while (performance.now() - this.lookedAt > STALE_MS);
+        this.checkedAt = await this.confirmOnce();
+      } while (performance.now() - this.checkedAt > STALE_MS);
     });
   }
 
-  /** Answers when it held. */
-  private async once(): Promise<number> {
+  /** Returns the time at which the permissions held. Units: as performance.now(). */
+  private async confirmOnce(): Promise<number> {
     const { viewer } = this;
     if (!isSignedIn(viewer)) {
       const now = performance.now();
-      await this.judgeAgain?.(viewer);
+      await this.reauthorize?.(viewer);
       return now;
     }
-    const { askedAt, directory } = await this.checks.confirmed(viewer, this.isRotating, this.key);
+    const { askedAt, directory } = await this.checks.confirm(viewer, this.isRotating, this.key);
     if (directory.epoch !== viewer.directory.epoch) throw new Unavailable('directory behind');
     const version = Math.max(directory.version, viewer.directory.version);
-    await this.judgeAgain?.({ ...viewer, directory: { ...directory, version } });
+    await this.reauthorize?.({ ...viewer, directory: { ...directory, version } });
     return askedAt;
   }
 }
 
-/** Of a project or group: what nothing is decided by. */
+/** Fields of a project or group that no decision depends on. */
 const SHOWN_ONLY: ReadonlySet<string> = new Set([
   'name',
   'fullName',
@@ -87,7 +95,7 @@ const SHOWN_ONLY: ReadonlySet<string> = new Set([
   'defaultBranch',
 ]);
 
-/** What requests are decided by of the scope of their parent, for comparing two of one. */
+/** Serializes the fields of a parent's scope on which decisions depend, for comparison. */
 export function decidingFacts(scope: unknown): string | undefined {
   return JSON.stringify(scope, (key, value: unknown) => (SHOWN_ONLY.has(key) ? undefined : value));
 }

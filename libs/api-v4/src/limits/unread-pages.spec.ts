@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { UnreadPages } from './unread-pages';
 
-/** A written answer that closes when it was read or is cut off. */
+/** A sent answer that closes when its client has read it or when it is aborted. */
 class Written extends EventEmitter {
   closed = false;
   writableLength = 4 * 1024 * 1024;
@@ -19,7 +19,7 @@ class Written extends EventEmitter {
   }
 }
 
-it('pages lie in memory until they are read, and the oldest goes when there are too many', () => {
+it('keeps pages in memory until they are read, and aborts the oldest when there are too many', () => {
   const pages = new UnreadPages();
   const written = Array.from({ length: 6 }, () => new Written());
   const read = (page?: Written): void => void pages.read(page as unknown as ServerResponse, Date.now() + 60_000);
@@ -37,7 +37,7 @@ it('pages lie in memory until they are read, and the oldest goes when there are 
   for (const one of [...written, last]) one.close();
 });
 
-it('nobody waits for a page of which little lies here, and none is cut off for it', async () => {
+it('neither waits for a page with few unsent bytes nor aborts another for it', async () => {
   const pages = new UnreadPages();
   const written = Array.from({ length: 6 }, () =>
     Object.assign(new Written(), { writableLength: 4 * 1024 * 1024 - 1 }),

@@ -1,21 +1,24 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-/** Smaller ones may be forgotten as soon as they are written: many of them are less than one page of the largest. */
-const LEAST_BYTES = 4 * 1024 * 1024;
-/** How many pages may lie in memory until their clients have read them. A page holds 32 MiB of texts at most. */
-const MOST = 4;
+/** Pages with fewer unsent bytes are not tracked: many of them together are smaller than one of the largest. */
+const MIN_BYTES = 4 * 1024 * 1024;
+/** Number of unread pages in memory. A page has at most 32 MiB of texts. */
+const MAX_PAGES = 4;
 
 /**
- * Heavy pages that are written and not yet read. Whoever reads slowly keeps no other caller from being answered: when
- * more pages than these lie here, the one that has lain longest is cut off.
+ * Limits the heavy pages whose clients have not read them yet. When there are more than MAX_PAGES, the connection of the
+ * oldest is closed, so that slow clients do not delay other callers.
  */
 export class UnreadPages {
   private readonly pages = new Set<ServerResponse>();
 
-  /** Resolves once the client has read the page or left, or when little is left of it. Bounds: whoever reads slowly is waited for until the deadline. */
+  /**
+   * Resolves once the client has read the page or left. Resolves at once if few bytes are unsent. Bounds: waits until
+   * the deadline.
+   */
   async read(page: ServerResponse, deadline: number): Promise<void> {
-    if (page.closed || page.writableLength < LEAST_BYTES) return;
+    if (page.closed || page.writableLength < MIN_BYTES) return;
     this.keep(page);
     const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
     if (!page.closed) await once(page, 'close', { signal: late }).catch(() => undefined);
@@ -24,7 +27,7 @@ export class UnreadPages {
   private keep(page: ServerResponse): void {
     this.pages.add(page);
     page.once('close', () => this.pages.delete(page));
-    if (this.pages.size <= MOST) return;
+    if (this.pages.size <= MAX_PAGES) return;
     const [oldest] = this.pages;
     this.pages.delete(oldest!);
     oldest!.destroy();

@@ -1,13 +1,13 @@
 import type { JsonSchema } from '../answers/answers';
 import { fieldsOf, togetherRulesOf } from '../params/fields';
 import type { FieldDeclaration, FieldForm } from '../params/fields';
-import { wordFor } from '../answers/words';
+import { descriptionOf } from '../answers/field-descriptions';
 
-/** The JSON schema of a field, with what its decorator, or else its name, says about it. */
+/** Returns the JSON schema of a field. Its description is that of the decorator, or else that of its name. */
 export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchema {
   const schema = formSchema(form);
   const deprecated = common.deprecated === undefined ? undefined : `Deprecated: use ${common.deprecated}.`;
-  const description = [common.about ?? wordFor(name), deprecated].filter(Boolean).join(' ');
+  const description = [common.about ?? descriptionOf(name), deprecated].filter(Boolean).join(' ');
   return {
     ...(common.nullable && typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema),
     ...(common.default === undefined ? {} : { default: asJson(common.default) }),
@@ -16,7 +16,9 @@ export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchem
   };
 }
 
-/** The JSON schema of a parameter class. Shape: `without` are names that are told elsewhere (the path). */
+/**
+ * Returns the JSON schema of a parameter class. Shape: `without` are names that are documented elsewhere (the path).
+ */
 export function paramsSchema(params: object, without: ReadonlySet<string> = new Set()): JsonSchema {
   const fields = fieldsOf(params).filter((field) => !without.has(field.name));
   const required = fields.filter(isRequired).map((field) => field.name);

@@ -5,10 +5,10 @@ const texts: JsonSchema = { type: 'array', items: text };
 const ref = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
 
 /**
- * Ways to say who one is. Basic authentication is for git and package managers only, whose endpoints name it.
+ * Ways to authenticate. Basic authentication is for git and package managers only; their endpoints declare it.
  * Source: reference identity-and-import 1.1.
  */
-export const SECURITY_SCHEMES: JsonSchema = {
+const SECURITY_SCHEMES: JsonSchema = {
   token: {
     type: 'apiKey',
     in: 'header',
@@ -18,47 +18,63 @@ export const SECURITY_SCHEMES: JsonSchema = {
   bearer: { type: 'http', scheme: 'bearer', description: 'The same tokens as `Authorization: Bearer <token>`.' },
 };
 
-/** Bodies of refusals, as `renderError` writes them. Source: reference identity-and-import 1.1. */
+/** Schemas of error bodies, as `renderError` renders them. Source: reference identity-and-import 1.1. */
 export const REFUSAL_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Refusal: {
     type: 'object',
-    description: 'Why not, in one sentence. It begins with the status where that says enough.',
+    description: 'The reason in one sentence. It begins with the status if that is sufficient.',
     properties: { message: text },
+    required: ['message'],
+  },
+  RefusalOfRegistry: {
+    type: 'object',
+    description: 'The reason in one sentence. Package managers show `error`.',
+    properties: { message: text, error: text },
     required: ['message'],
   },
   RefusalByField: {
     type: 'object',
-    description: 'What is wrong with each field. `base` stands for the thing as a whole.',
+    description: 'Problems of each field. `base` has the problems of the resource as a whole.',
     properties: { message: { type: 'object', additionalProperties: texts } },
     required: ['message'],
   },
   RefusalInSentences: {
     type: 'object',
-    description: 'What is wrong, a sentence each.',
+    description: 'Problems, one sentence each.',
     properties: { message: texts },
     required: ['message'],
   },
   RefusalOfSome: {
     type: 'object',
-    description: 'Some of several were refused; the others are done.',
+    description: 'Some of several changes were refused; the others were made.',
     properties: { status: { const: 'error' }, message: { type: 'object', additionalProperties: text } },
     required: ['status', 'message'],
   },
   RefusalUnderError: {
     type: 'object',
-    description: 'Why something was not moved.',
+    description: 'Reason why a resource was not moved.',
     properties: { message: { type: 'object', properties: { error: text }, required: ['error'] } },
     required: ['message'],
   },
+  RefusalWithCode: {
+    type: 'object',
+    description: 'The reason in one sentence, and a code for programs.',
+    properties: {
+      message: text,
+      error_code: { ...text, description: 'Code of the reason.' },
+      dry_run: { const: 'error' },
+    },
+    required: ['message', 'error_code'],
+  },
   RefusalOfForm: {
     type: 'object',
-    description: 'A parameter is missing or has not its form, or the path is unknown.',
+    description: 'A parameter is missing or malformed, or the path is unknown.',
     properties: { error: text },
     required: ['error'],
   },
   RefusalOfToken: {
     type: 'object',
-    description: 'The token is dead, or lacks a scope; `scope` lists those that suffice.',
+    description: 'The token is invalid or lacks a scope; `scope` lists sufficient scopes.',
     properties: {
       error: { type: 'string', enum: ['invalid_token', 'insufficient_scope'] },
       error_description: text,
@@ -68,7 +84,7 @@ export const REFUSAL_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   },
   RefusalOfRate: {
     type: 'object',
-    description: 'A limit of this resource is used up.',
+    description: 'A rate limit of this resource is exceeded.',
     properties: { message: { type: 'object', properties: { error: text }, required: ['error'] } },
     required: ['message'],
   },
@@ -79,24 +95,38 @@ interface RefusalKind {
   readonly about: string;
   readonly bodies: readonly string[];
   readonly headers?: readonly string[];
-  /** Those that only some of them have. */
+  /** Headers that only some of these responses have. */
   readonly headersOfSome?: readonly string[];
-  /** The throttle in front of the services speaks plain text, and so do moved projects. */
+  /** The gateway's rate limit and moved projects are answered in plain text. */
   readonly plainText?: true;
 }
 
 const REFUSALS: Readonly<Record<number, RefusalKind>> = {
-  301: { name: 'Moved', about: 'It has another address now.', bodies: [], headers: ['Location'], plainText: true },
-  302: { name: 'Found', about: 'It is to be had elsewhere.', bodies: [], headers: ['Location'] },
-  304: { name: 'NotModified', about: 'Nothing to do: the thing is in the wanted state already.', bodies: [] },
+  301: {
+    name: 'Moved',
+    about: 'The resource has another address now.',
+    bodies: [],
+    headers: ['Location'],
+    plainText: true,
+  },
+  302: { name: 'Found', about: 'The resource is at another address.', bodies: [], headers: ['Location'] },
+  304: { name: 'NotModified', about: 'The resource already has the requested state.', bodies: [] },
   400: {
     name: 'BadRequest',
     about: 'A parameter is missing, malformed or refused.',
-    bodies: ['Refusal', 'RefusalByField', 'RefusalInSentences', 'RefusalOfSome', 'RefusalUnderError', 'RefusalOfForm'],
+    bodies: [
+      'Refusal',
+      'RefusalByField',
+      'RefusalInSentences',
+      'RefusalOfSome',
+      'RefusalUnderError',
+      'RefusalWithCode',
+      'RefusalOfForm',
+    ],
   },
   401: {
     name: 'Unauthorized',
-    about: 'No credential, or one that does not count.',
+    about: 'Credentials are missing or invalid.',
     bodies: ['Refusal', 'RefusalOfToken'],
   },
   403: {
@@ -104,11 +134,15 @@ const REFUSALS: Readonly<Record<number, RefusalKind>> = {
     about: 'The token lacks a scope, or the caller lacks the permission.',
     bodies: ['Refusal', 'RefusalOfToken', 'RefusalOfForm'],
   },
-  404: { name: 'NotFound', about: 'Missing, or the caller may not know of it.', bodies: ['Refusal', 'RefusalOfForm'] },
-  405: { name: 'MethodNotAllowed', about: 'Not possible for this list.', bodies: ['Refusal', 'RefusalOfForm'] },
+  404: { name: 'NotFound', about: 'Missing, or not visible to the caller.', bodies: ['Refusal', 'RefusalOfForm'] },
+  405: {
+    name: 'MethodNotAllowed',
+    about: 'Not possible for this list, or for a former path of a project.',
+    bodies: ['Refusal', 'RefusalOfForm'],
+  },
   409: {
     name: 'Conflict',
-    about: 'In conflict with something that is there, or a request with this `Idempotency-Key` is still running.',
+    about: 'Conflict with an existing resource, or a request with this `Idempotency-Key` is still running.',
     bodies: ['Refusal', 'RefusalByField', 'RefusalInSentences'],
     headersOfSome: ['Retry-After'],
   },
@@ -121,24 +155,24 @@ const REFUSALS: Readonly<Record<number, RefusalKind>> = {
   },
   422: {
     name: 'Unprocessable',
-    about: 'Understood, and not possible; or the `Idempotency-Key` was used for another request.',
-    bodies: ['Refusal', 'RefusalByField'],
+    about: 'The request is valid but not possible, or the `Idempotency-Key` was used for another request.',
+    bodies: ['Refusal', 'RefusalByField', 'RefusalInSentences'],
   },
   429: {
     name: 'TooManyRequests',
-    about: 'Asked too often.',
+    about: 'Too many requests.',
     bodies: ['RefusalOfRate'],
     headers: ['Retry-After', 'RateLimit-Name', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
     plainText: true,
   },
-  502: { name: 'BadGateway', about: 'A part of the server broke off its answer.', bodies: ['Refusal'] },
+  502: { name: 'BadGateway', about: 'A part of the server aborted its answer.', bodies: ['Refusal'] },
   503: {
     name: 'Unavailable',
-    about: 'A part that is needed cannot be reached, or too much is asked at once; try again.',
+    about: 'A required part of the server is unreachable or overloaded; try again.',
     bodies: ['Refusal'],
     headers: ['Retry-After'],
   },
-  504: { name: 'GatewayTimeout', about: 'No answer within the time for it.', bodies: ['Refusal'] },
+  504: { name: 'GatewayTimeout', about: 'No answer within the time limit.', bodies: ['Refusal'] },
 };
 
 const HEADERS: Readonly<Record<string, JsonSchema>> = {
@@ -147,15 +181,15 @@ const HEADERS: Readonly<Record<string, JsonSchema>> = {
   'X-Page': { schema: { type: 'integer' } },
   'X-Per-Page': { schema: { type: 'integer' } },
   'X-Prev-Page': { description: 'Empty on the first page.', schema: text },
-  'X-Total': { description: 'Left out where counting would be dear.', schema: { type: 'integer' } },
-  'X-Total-Pages': { description: 'Left out with `X-Total`.', schema: { type: 'integer' } },
+  'X-Total': { description: 'Omitted if counting would be costly.', schema: { type: 'integer' } },
+  'X-Total-Pages': { description: 'Omitted with `X-Total`.', schema: { type: 'integer' } },
   Location: { description: 'An absolute URL.', required: true, schema: text },
   'Retry-After': { description: 'Seconds.', required: true, schema: { type: 'integer' } },
-  'Idempotency-Replayed': { description: '`true` on an answer that was given before.', schema: text },
-  'RateLimit-Name': { description: 'Which limit the others tell of.', schema: text },
-  'RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer' } },
+  'Idempotency-Replayed': { description: '`true` on a stored answer that is sent again.', schema: text },
+  'RateLimit-Name': { description: 'Name of the limit that the other headers describe.', schema: text },
+  'RateLimit-Limit': { description: 'Requests per minute.', schema: { type: 'integer' } },
   'RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer' } },
-  'RateLimit-Reset': { description: 'When the minute ends, in seconds since 1970.', schema: { type: 'integer' } },
+  'RateLimit-Reset': { description: 'End of the minute, in seconds since 1970.', schema: { type: 'integer' } },
 };
 const PAGE_HEADERS = ['Link', 'X-Next-Page', 'X-Page', 'X-Per-Page', 'X-Prev-Page', 'X-Total', 'X-Total-Pages'];
 
@@ -167,27 +201,31 @@ const query = (name: string, schema: JsonSchema, description: string): JsonSchem
 });
 
 const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
-  Page: query('page', { type: 'integer', default: 1, minimum: 1 }, 'Which page.'),
-  PerPage: query('per_page', { type: 'integer', default: 20, minimum: 1, maximum: 100 }, 'How many on a page.'),
-  Pagination: query('pagination', { type: 'string', enum: ['keyset', 'legacy'] }, 'Keyset: follow `Link`, no totals.'),
-  Cursor: query('cursor', text, 'Where a keyset page begins, from `Link`.'),
-  IdAfter: query('id_after', { type: 'integer' }, 'Only those with a higher id.'),
-  IdBefore: query('id_before', { type: 'integer' }, 'Only those with a lower id.'),
+  Page: query('page', { type: 'integer', default: 1, minimum: 1 }, 'Number of the page.'),
+  PerPage: query('per_page', { type: 'integer', default: 20, minimum: 1, maximum: 100 }, 'Number of items on a page.'),
+  Pagination: query(
+    'pagination',
+    { type: 'string', enum: ['keyset', 'legacy'] },
+    '`keyset` has links to the next page and no totals.',
+  ),
+  Cursor: query('cursor', text, 'Start of a keyset page, from `Link`.'),
+  IdAfter: query('id_after', { type: 'integer' }, 'Only items with a higher id.'),
+  IdBefore: query('id_before', { type: 'integer' }, 'Only items with a lower id.'),
   Sudo: {
     name: 'Sudo',
     in: 'header',
     schema: { type: ['integer', 'string'] },
-    description: 'Id or username of the person to act as. For tokens of administrators with the scope `sudo`.',
+    description: 'Id or username of the user to act as. For tokens of administrators with the scope `sudo`.',
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
-    description: 'A name for this very request, such as a UUID: sent again within a day, it is answered as at first.',
+    description: 'Unique key of this request, such as a UUID. Repeated within a day, it gets the first answer again.',
   },
 };
 
-/** What `$ref`s of every document of ours may name. Schemas of presenters come on top. */
+/** Components of every OpenAPI document. The schemas of presenters are added to them. */
 export const SHARED_COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   securitySchemes: SECURITY_SCHEMES,
   parameters: PARAMETERS,
@@ -199,25 +237,51 @@ export function sharedParameter(name: string): JsonSchema {
   return ref('parameters', name);
 }
 
-/** The response of a status that is no success. Errors: a plain Error for a status that nothing here tells of. */
+/** Returns the response object of a failure. Errors: a plain Error for a status without one. */
 export function refusalResponse(status: number): JsonSchema {
   const kind = REFUSALS[status];
   if (kind === undefined) throw new Error(`no refusal has the status ${status}`);
   return ref('responses', kind.name);
 }
 
-/** The same of an endpoint that answers with pages: a person reads a refusal as a page, too. */
-export function shownRefusalResponse(status: number): JsonSchema {
+/** Returns the response object of a failure of a web page, which browsers also get as HTML. */
+export function htmlRefusalResponse(status: number): JsonSchema {
   const kind = REFUSALS[status];
   if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
-  const told = refusalOf(kind);
-  return { ...told, content: { ...(told['content'] as object), 'text/html': {} } };
+  const response = refusalOf(kind);
+  return { ...response, content: { ...(response['content'] as object), 'text/html': {} } };
 }
 
-/** What JSON the body of a refusal may be; null when it has none. */
-export function refusalSchemaOf(status: number): JsonSchema | null {
-  const bodies = REFUSALS[status]?.bodies ?? [];
-  return bodies.length === 0 ? null : { anyOf: bodies.map((name) => ref('schemas', name)) };
+const TEXT = { type: 'string' };
+/** Problem details (RFC 9457) with the keys of other refusals. */
+const PROBLEM = {
+  type: 'object',
+  properties: {
+    type: { ...TEXT, description: 'Always `about:blank`.' },
+    status: { type: 'integer', description: 'The status.' },
+    title: { ...TEXT, description: 'Text of the status.' },
+    detail: { ...TEXT, description: 'The reason.' },
+    message: { ...TEXT, description: 'As in the other form.' },
+    error: { ...TEXT, description: 'The reason once more.' },
+  },
+  required: ['type', 'status', 'title', 'detail', 'error'],
+};
+
+/** Returns the response object of a failure that clients may also get as problem details. */
+export function problemRefusalResponse(status: number): JsonSchema {
+  const kind = REFUSALS[status];
+  if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
+  const response = refusalOf(kind);
+  const content = { ...(response['content'] as object), 'application/problem+json': { schema: PROBLEM } };
+  return { ...response, content };
+}
+
+/** Returns the response object of a failure at a route of a package manager that reads `error`. */
+export function registryRefusalResponse(status: number): JsonSchema {
+  const kind = REFUSALS[status];
+  if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
+  const others = kind.bodies.filter((name) => name !== 'Refusal' && name !== 'RefusalOfForm');
+  return refusalOf({ ...kind, bodies: ['RefusalOfRegistry', ...others] });
 }
 
 export function replayHeaders(): JsonSchema {
@@ -236,14 +300,14 @@ function refusalOf({ about, bodies, headers = [], headersOfSome = [], plainText 
   const anyOf = bodies.map((name) => ref('schemas', name));
   const schema = anyOf.length === 1 ? anyOf[0] : { anyOf };
   const ofSome = Object.fromEntries(headersOfSome.map((name) => [name, { ...HEADERS[name], required: false }]));
-  const told = { ...headersOf(headers), ...ofSome };
+  const allHeaders = { ...headersOf(headers), ...ofSome };
   const content = {
     ...(bodies.length === 0 ? {} : { 'application/json': { schema } }),
     ...(plainText ? { 'text/plain': { schema: text } } : {}),
   };
   return {
     description: about,
-    ...(Object.keys(told).length === 0 ? {} : { headers: told }),
+    ...(Object.keys(allHeaders).length === 0 ? {} : { headers: allHeaders }),
     ...(Object.keys(content).length === 0 ? {} : { content }),
   };
 }

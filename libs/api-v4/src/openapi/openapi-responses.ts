@@ -1,54 +1,76 @@
 import type { JsonSchema } from '../answers/answers';
 import type { EndpointRecord } from '../endpoint/endpoint';
 import { takesKey } from '../endpoint/keyed-request';
-import { pageHeaders, refusalResponse, replayHeaders, shownRefusalResponse } from './openapi-components';
+import {
+  htmlRefusalResponse,
+  pageHeaders,
+  refusalResponse,
+  problemRefusalResponse,
+  registryRefusalResponse,
+  replayHeaders,
+} from './openapi-components';
 import type { Presenter } from '../answers/presenter';
+import type { FailureForm } from '../answers/text-errors';
 import { statusesOf } from '../endpoint/statuses';
 
-/** What the gateway answers in place of any endpoint. */
-const OF_THE_GATEWAY = [429, 502, 504];
+/** Statuses that the gateway may answer for any endpoint. */
+const GATEWAY_STATUSES = [429, 502, 504];
 
 const text = { type: 'string' };
 const FILE_HEADERS = {
-  'Accept-Ranges': { description: '`bytes`: parts of it can be asked for by `Range`.', schema: text },
-  ETag: { description: 'Tells contents apart.', schema: text },
+  'Accept-Ranges': { description: '`bytes`: supports byte ranges (`Range`).', schema: text },
+  ETag: { description: 'Version of the contents.', schema: text },
 };
 const CONTENT_RANGE = {
-  description: 'The bytes that these are, and how many there are.',
+  description: 'Range of these bytes, and size of the whole file.',
   required: true,
   schema: text,
 };
 const OUT_OF_RANGE = {
-  description: 'The asked range begins behind the end.',
+  description: 'The requested range begins after the end of the file.',
   headers: { 'Content-Range': CONTENT_RANGE },
   content: jsonContent({ $ref: '#/components/schemas/Refusal' }),
 };
 
-/** What an endpoint answers, by status: its success and every refusal that it can have. */
+/** Returns the response objects of an endpoint by status: its successes and every possible failure. */
 export function responsesOf(endpoint: EndpointRecord): JsonSchema {
   const { answers } = endpoint.options;
-  const second = answers.otherwise;
+  const second = answers.alternative;
   const again = takesKey(endpoint) ? { headers: replayHeaders() } : {};
   const successes = [answers.status, second?.status];
   const parts = answers.hasRanges ? { 206: partOf(endpoint), 416: OUT_OF_RANGE } : {};
-  const refusals = [...statusesOf(endpoint), ...OF_THE_GATEWAY].filter(
+  const refusals = [...statusesOf(endpoint), ...GATEWAY_STATUSES].filter(
     (status) => !successes.includes(status) && !(status in parts),
   );
   return {
     [answers.status]: { ...successOf(endpoint), ...again },
     ...parts,
     ...(second
-      ? { [second.status]: { description: 'Success too.', content: jsonContent(second.schema), ...again } }
+      ? {
+          [second.status]: {
+            description: 'Alternative success.',
+            ...(second.schema ? { content: jsonContent(second.schema) } : {}),
+            ...again,
+          },
+        }
       : {}),
-    ...Object.fromEntries(
-      refusals.map((status) => [
-        String(status),
-        endpoint.options.answers.kind === 'web' && status === 400
-          ? shownRefusalResponse(status)
-          : refusalResponse(status),
-      ]),
-    ),
+    ...Object.fromEntries(refusals.map((status) => [String(status), refusalAt(endpoint, status)])),
   };
+}
+
+function refusalAt({ options }: EndpointRecord, status: number): JsonSchema {
+  if (status < 400) return refusalResponse(status);
+  if (options.failsAs !== undefined) return gitRefusal(options.failsAs);
+  if (options.answers.kind === 'web' && status === 400) return htmlRefusalResponse(status);
+  if (options.refusals?.offersProblemDetails) return problemRefusalResponse(status);
+  if (options.refusals?.renderedAs !== undefined) return registryRefusalResponse(status);
+  return refusalResponse(status);
+}
+
+/** Failures at routes of git. Those of the gateway itself are plain text. */
+function gitRefusal(form: FailureForm): JsonSchema {
+  const own = form === 'lfs' ? { 'application/vnd.git-lfs+json': { schema: paramsLike('message') } } : {};
+  return { description: 'The reason.', content: { 'text/plain': { schema: text }, ...own } };
 }
 
 function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
@@ -58,7 +80,7 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
     case 'one':
       return { description: 'Success.', content: jsonContent(item!) };
     case 'all':
-      return { description: 'All of them.', content: jsonContent(array) };
+      return { description: 'The complete list.', content: jsonContent(array) };
     case 'page': {
       return { description: 'One page.', content: jsonContent(answers.schema ?? array), headers: pageHeaders() };
     }
@@ -68,14 +90,20 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
       return { description: 'Success.', content: jsonContent(paramsLike('message')) };
     case 'file':
       return {
-        description: 'The bytes.',
-        content: { [answers.mediaType!]: answers.schema ? { schema: answers.schema } : {} },
+        description: 'The file.',
+        content: {
+          [answers.mediaType!]: answers.schema ? { schema: answers.schema } : {},
+          ...Object.fromEntries(Object.entries(answers.otherTypes ?? {}).map(([type, schema]) => [type, { schema }])),
+        },
         ...(answers.hasRanges ? { headers: FILE_HEADERS } : {}),
       };
     case 'web':
       return { description: 'A page for a browser.', content: { [answers.mediaType!]: {} } };
     case 'redirect':
-      return { description: 'Elsewhere.', headers: { Location: { required: true, schema: { type: 'string' } } } };
+      return {
+        description: 'Redirect to another address.',
+        headers: { Location: { required: true, schema: { type: 'string' } } },
+      };
     case 'none':
     case 'empty':
       return { description: 'Success, without a body.' };
@@ -84,9 +112,11 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
 
 function partOf({ options: { answers } }: EndpointRecord): JsonSchema {
   return {
-    description: 'The asked range of the bytes.',
+    description: 'The requested range of the file.',
     headers: { ...FILE_HEADERS, 'Content-Range': CONTENT_RANGE },
-    content: { [answers.mediaType!]: {} },
+    content: Object.fromEntries(
+      [answers.mediaType!, ...Object.keys(answers.otherTypes ?? {})].map((type) => [type, {}]),
+    ),
   };
 }
 

@@ -13,25 +13,29 @@ import { pathNamesOf, templatesOf, wildcardNameOf } from '../endpoint/route-temp
 import { REFUSAL_SCHEMAS, SHARED_COMPONENTS, sharedParameter } from './openapi-components';
 import { responsesOf } from './openapi-responses';
 
+/** Options of an OpenAPI document. */
 export interface OpenApiOptions {
   readonly service: string;
   readonly version: string;
-  /** Every endpoint whose controller is imported, without. */
+  /** Default: every endpoint whose controller is imported. */
   readonly endpoints?: readonly EndpointRecord[];
-  /** What generated clients call each operation. Errors: may throw for one that has no name yet. */
+  /**
+   * Returns the operation id, which is the method name in generated clients. Errors: may throw for an unnamed
+   * operation.
+   */
   readonly nameOf?: (method: string, template: string) => string;
-  /** The nouns of the service, with a sentence each: wings by the names of their folders. */
+  /** Descriptions of the service's nouns, one sentence each, by the names of the folders of their wings. */
   readonly nouns?: Readonly<Record<string, string>>;
 }
 
-/** What a body that carries no files may say of one. */
+/** Schema of a file field in bodies that carry no files. */
 const NO_FILE: JsonSchema = { type: ['string', 'null'], maxLength: 0, description: 'Empty: the file is removed.' };
 const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded'];
 
 /**
- * The OpenAPI 3.1 document of a service: what is declared is what is documented. Keys are sorted, so that a
- * difference is a difference. The gateway builds its route table and body limits from it (`x-rookery-*`).
- * Errors: a plain Error when two different shapes have one name.
+ * Builds the OpenAPI 3.1 document of a service from its declared endpoints. Keys are sorted, so that a diff shows only
+ * real changes. The gateway builds its route table and body limits from the document (`x-rookery-*`).
+ * Errors: a plain Error when two different schemas have the same name.
  */
 export function openApiDocument(options: OpenApiOptions): object {
   const { service, version, endpoints = registeredEndpoints(), nouns = {} } = options;
@@ -42,7 +46,7 @@ export function openApiDocument(options: OpenApiOptions): object {
     templates.forEach((template, index) => {
       const path = template.replace(/[:*]([A-Za-z_]\w*)/g, '{$1}');
       const operation = operationOf(options, endpoint, template, index === 0 ? null : templates[0]!);
-      (paths[path] ??= {})[endpoint.method.toLowerCase()] = withSchemas(operation, schemas);
+      (paths[path] ??= {})[endpoint.method.toLowerCase()] = collectSchemas(operation, schemas);
     });
   }
   return sortKeys({
@@ -57,7 +61,7 @@ export function openApiDocument(options: OpenApiOptions): object {
   }) as object;
 }
 
-/** Writes the document unless it is there already. Shape: resolves to whether the file changed. */
+/** Writes the document if the file differs. Returns whether the file changed. */
 export async function writeOpenApi(file: string, document: object): Promise<boolean> {
   const text = `${JSON.stringify(document, null, 2)}\n`;
   const before = await readFile(file, 'utf8').catch(() => '');
@@ -71,32 +75,32 @@ function operationOf(
   template: string,
   aliasOf: string | null,
 ): JsonSchema {
-  const { options: said, method, controller, handler } = endpoint;
+  const { options: declared, method, controller, handler } = endpoint;
   const body = bodyOf(endpoint, template);
   const scopes = acceptedScopes(endpoint);
   return {
-    operationId: options.nameOf?.(method, template) ?? handler + stampOf(template),
-    summary: said.about,
+    operationId: options.nameOf?.(method, template) ?? handler + suffixOf(template),
+    summary: declared.about,
     tags: [nounOf(options, endpoint, template)],
     security: securityOf(endpoint, scopes),
     parameters: parametersOf(endpoint, template),
     ...(body === null ? {} : { requestBody: body }),
     responses: responsesOf(endpoint),
-    ...(said.deprecated === undefined && aliasOf === null ? {} : { deprecated: true }),
-    'x-rookery-source': said.source,
-    'x-rookery-permission': said.may.name,
+    ...(declared.deprecated === undefined && aliasOf === null ? {} : { deprecated: true }),
+    'x-rookery-source': declared.source,
+    'x-rookery-permission': declared.may.name,
     'x-rookery-handler': `${controller.name}.${handler}`,
     ...(endpoint.file === null ? {} : { 'x-rookery-file': endpoint.file }),
     'x-rookery-token-scopes': scopes ?? 'any',
-    'x-rookery-body-limit': said.body?.maxBytes ?? said.bodyLimit ?? DEFAULT_BODY_LIMIT,
+    'x-rookery-body-limit': declared.body?.maxBytes ?? declared.bodyLimit ?? DEFAULT_BODY_LIMIT,
     ...streamsOf(endpoint),
     ...(template.includes('*') ? { 'x-rookery-template': template } : {}),
     ...(aliasOf === null ? {} : { 'x-rookery-alias-of': aliasOf }),
-    ...(said.within ? { 'x-rookery-within': said.within.kind } : {}),
+    ...(declared.within ? { 'x-rookery-within': declared.within.kind } : {}),
   };
 }
 
-/** Each way to sign in with each scope that suffices; nothing at all where anonymous callers are asked too. */
+/** Lists each way to authenticate with each sufficient scope, plus an empty entry if anonymous callers are accepted. */
 function securityOf({ method, options: { may } }: EndpointRecord, scopes: readonly string[] | null): JsonSchema[] {
   const ways = (scopes ?? [null]).flatMap((scope) => {
     const asked = scope === null ? [] : [scope];
@@ -106,7 +110,7 @@ function securityOf({ method, options: { may } }: EndpointRecord, scopes: readon
   return isOpen ? [...ways, {}] : ways;
 }
 
-/** The noun of an operation: its wing (alone or in a district), or else the last noun in its path. */
+/** Returns the tag of an operation: its wing (possibly in a district), or else the last noun in its path. */
 function nounOf({ service, nouns }: OpenApiOptions, { file }: EndpointRecord, template: string): string {
   const segments = template.split('/').filter((part) => /^[a-z]/.test(part) && part !== 'api' && part !== 'v4');
   const folders = /^apps\/[^/]+\/src\/(.+)\//.exec(file ?? '')?.[1]?.split('/') ?? [];
@@ -128,8 +132,8 @@ function tagsOf(paths: Readonly<Record<string, object>>, nouns: Readonly<Record<
     .map((name) => ({ name, ...(about.has(name) ? { description: about.get(name) } : {}) }));
 }
 
-/** Tells the paths of one handler apart. */
-function stampOf(template: string): string {
+/** Suffix that distinguishes the operations of one handler by their paths. */
+function suffixOf(template: string): string {
   const stem = template.replace(/^\/api\/v4/, '').replace(/[^A-Za-z0-9]+/g, '_');
   return `.${stem.replace(/^_|_$/g, '')}`;
 }
@@ -142,7 +146,9 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
   const byName = new Map(fields.map((field) => [field.name, field]));
   const inPath = [...names].map((name) => {
     const field = byName.get(name);
-    const shown = told(field ? fieldSchema(field) : { type: name === wildcard ? 'string' : ['integer', 'string'] });
+    const shown = withDescription(
+      field ? fieldSchema(field) : { type: name === wildcard ? 'string' : ['integer', 'string'] },
+    );
     const ref = name === wildcard ? 'Full path' : 'Id or full path';
     const about = options.within?.param === name ? { description: `${ref} of the ${options.within.kind}.` } : {};
     return { name, in: 'path', required: true, ...shown, ...about, ...(name === wildcard ? WILDCARD : {}) };
@@ -150,8 +156,8 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
   const isQuery = method === 'GET' || method === 'DELETE';
   const elsewhere = new Set([...names, ...headerOnlyOf(fields)]);
   const inQuery = isQuery ? fields.filter((field) => !elsewhere.has(field.name)).flatMap(queryParameters) : [];
-  const said = new Set(inQuery.map((parameter) => parameter['name']));
-  const paging = pagingParameters(endpoint).filter(([name]) => !said.has(name));
+  const declared = new Set(inQuery.map((parameter) => parameter['name']));
+  const paging = pagingParameters(endpoint).filter(([name]) => !declared.has(name));
   return [
     ...inPath,
     ...inQuery,
@@ -169,7 +175,7 @@ function headerOnlyOf(fields: readonly FieldDeclaration[]): readonly string[] {
 function headerParameters(fields: readonly FieldDeclaration[]): readonly JsonSchema[] {
   return fields.flatMap((field) => {
     const { header } = field.common;
-    return header === undefined ? [] : [{ name: header, in: 'header', ...told(fieldSchema(field)) }];
+    return header === undefined ? [] : [{ name: header, in: 'header', ...withDescription(fieldSchema(field)) }];
   });
 }
 
@@ -180,20 +186,23 @@ function queryParameters(field: FieldDeclaration): readonly JsonSchema[] {
     name: listed ? `${field.name}[]` : field.name,
     in: 'query',
     ...(isRequired(field) ? { required: true } : {}),
-    ...told(fieldSchema(field)),
+    ...withDescription(fieldSchema(field)),
     ...(kind === 'hash' || kind === 'group' ? { style: 'deepObject', explode: true } : {}),
     ...(field.common.deprecated === undefined ? {} : { deprecated: true }),
   };
   const aliases = [field.common.alias ?? []].flat();
-  return [main, ...aliases.map((name) => ({ name, in: 'query', deprecated: true, ...told(fieldSchema(field)) }))];
+  return [
+    main,
+    ...aliases.map((name) => ({ name, in: 'query', deprecated: true, ...withDescription(fieldSchema(field)) })),
+  ];
 }
 
-/** Generators read what a parameter is about beside its schema. */
-function told({ description, ...schema }: JsonSchema): JsonSchema {
+/** Moves the description out of the schema to the parameter, where generators read it. */
+function withDescription({ description, ...schema }: JsonSchema): JsonSchema {
   return { ...(description === undefined ? {} : { description }), schema };
 }
 
-/** Shape: the name of each with that of its component. */
+/** Returns the paging parameters of an endpoint. Shape: name and component of each. */
 function pagingParameters({ options: { answers } }: EndpointRecord): readonly (readonly [string, string])[] {
   if (answers.kind !== 'page') return [];
   const pages = [['page', 'Page'] as const, ['per_page', 'PerPage'] as const];
@@ -207,13 +216,13 @@ function pagingParameters({ options: { answers } }: EndpointRecord): readonly (r
   ];
 }
 
-/** OpenAPI has no word for a parameter that spans segments. */
+/** Marks a path parameter that spans several segments, which OpenAPI cannot express. */
 const WILDCARD = { 'x-rookery-wildcard': true };
 const BYTES = { schema: { type: 'string', format: 'binary' } };
 
-/** What the gateway passes on as a stream, in either direction. */
+/** Directions in which the gateway forwards a stream. */
 function streamsOf({ options: { body, answers } }: EndpointRecord): JsonSchema {
-  const streams = [...(body ? ['request'] : []), ...(answers.hasRanges ? ['response'] : [])];
+  const streams = [...(body ? ['request'] : []), ...(answers.hasRanges || answers.isStreamed ? ['response'] : [])];
   return streams.length === 0 ? {} : { 'x-rookery-streams': streams };
 }
 
@@ -230,7 +239,7 @@ function bodyOf({ options, method }: EndpointRecord, template: string): JsonSche
   const plain = paramsSchema(options.params, new Set([...named, ...uploads.map((field) => field.name)]));
   const removable = uploads.filter((field) => field.common.nullable).map((field) => [field.name, NO_FILE]);
   const schema = { ...plain, properties: { ...(plain['properties'] as object), ...Object.fromEntries(removable) } };
-  // Texts may come as multipart everywhere; it is named where files may, since only such bodies carry them.
+  // Every endpoint accepts multipart bodies. They are documented only where files may be sent, which need them.
   const carriesPlain = !uploads.some(isRequired) && Object.keys(schema.properties).length > 0;
   return {
     content: {
@@ -240,29 +249,29 @@ function bodyOf({ options, method }: EndpointRecord, template: string): JsonSche
   };
 }
 
-/** Replaces each reference to a presenter by a plain one and keeps the shape it names. */
-function withSchemas(value: unknown, schemas: Map<string, JsonSchema>): unknown {
-  if (Array.isArray(value)) return value.map((item) => withSchemas(item, schemas));
+/** Replaces each reference to a presenter by a plain `$ref` and adds the presenter's schema to `schemas`. */
+function collectSchemas(value: unknown, schemas: Map<string, JsonSchema>): unknown {
+  if (Array.isArray(value)) return value.map((item) => collectSchemas(item, schemas));
   if (typeof value !== 'object' || value === null) return value;
   const presenter = (value as JsonSchema)['x-presenter'];
   if (presenter instanceof Presenter) {
-    keep(presenter as Presenter<never>, schemas);
+    addSchema(presenter as Presenter<never>, schemas);
     return { $ref: (value as JsonSchema)['$ref'] };
   }
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withSchemas(item, schemas)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, collectSchemas(item, schemas)]));
 }
 
-const keptBy = new WeakMap<Map<string, JsonSchema>, Map<string, Presenter<never>>>();
+const presentersOf = new WeakMap<Map<string, JsonSchema>, Map<string, Presenter<never>>>();
 
-function keep(presenter: Presenter<never>, schemas: Map<string, JsonSchema>): void {
-  const makers = keptBy.get(schemas) ?? new Map<string, Presenter<never>>();
-  keptBy.set(schemas, makers);
-  const known = makers.get(presenter.name);
+function addSchema(presenter: Presenter<never>, schemas: Map<string, JsonSchema>): void {
+  const presenters = presentersOf.get(schemas) ?? new Map<string, Presenter<never>>();
+  presentersOf.set(schemas, presenters);
+  const known = presenters.get(presenter.name);
   if (known === presenter) return;
-  makers.set(presenter.name, presenter);
-  const schema = withSchemas(presenter.schema, schemas) as JsonSchema;
+  presenters.set(presenter.name, presenter);
+  const schema = collectSchemas(presenter.schema, schemas) as JsonSchema;
   if (known && JSON.stringify(schemas.get(presenter.name)) !== JSON.stringify(schema)) {
-    throw new Error(`two presenters of different shape are named ${presenter.name}`);
+    throw new Error(`two presenters with different schemas are named ${presenter.name}`);
   }
   schemas.set(presenter.name, schema);
 }

@@ -28,20 +28,20 @@ it.each([
   ['not[labels]=x,y', { not: { labels: 'x,y' } }],
 ])('reads %p', (text, params) => expect(plain(readUrlEncoded(text))).toEqual(params));
 
-it('has no prototype that a name could reach', () => {
+it('returns an object without a prototype', () => {
   const params = readUrlEncoded('__proto__[x]=1&constructor[prototype][y]=2');
   expect('toString' in params).toBe(false);
   expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   expect(({} as Record<string, unknown>)['y']).toBeUndefined();
 });
 
-it('refuses what cannot be decoded, and what is too deep or too much', () => {
+it('refuses malformed escapes, deep nesting and too many pairs', () => {
   expect(() => readUrlEncoded('a=%zz')).toThrow('not encoded correctly');
   expect(() => readUrlEncoded(`a${'[b]'.repeat(40)}=1`)).toThrow('a is invalid');
   expect(() => readUrlEncoded('a=1&'.repeat(6000))).toThrow('too many parameters');
 });
 
-it('gives pairs that read as the same parameters', () => {
+it('serializes parameters to pairs that parse to the same parameters', () => {
   const key = fc.stringMatching(/^[a-z_]{1,6}$/);
   const leaf = fc.string();
   const value = fc.oneof(leaf, fc.array(leaf, { minLength: 1 }), fc.dictionary(key, leaf, { minKeys: 1 }));

@@ -1,11 +1,11 @@
 import { InvalidParameters } from '@rookery/kernel';
 import { isBlankSudo, isLikeSudo } from './unread-sudo';
 
-/** Parameters by name; without a prototype, so that no name can reach one. */
+/** Parameters by name. The object has no prototype, so that no parameter name can reach one. */
 export interface RawParams {
   [name: string]: RawValue;
 }
-export type RawValue = unknown;
+type RawValue = unknown;
 
 // An object made by a constructor without a prototype chain is as safe as Object.create(null), and ten times as fast.
 const Bare = function () {} as unknown as new () => RawParams;
@@ -18,13 +18,13 @@ export function noParams(): RawParams {
 
 const MAX_PAIRS = 5000;
 const MAX_DEPTH = 32;
-/** What is between the letters of UTF-16, and what stands for no letter. */
-const UNREADABLE = /[\0\ufffd]/;
+/** Signs of another encoding: the NUL bytes of UTF-16, and the replacement character. */
+const UNDECODED = /[\0\ufffd]/;
 const NONE: RawParams = Object.freeze(noParams());
 
 /**
- * Reads a query string or a form body in the Rails manner: `a=1`, `a[]=1`, `a[k]=1`, `a[0][k]=1`, `a[][k]=1`, where a
- * new element of `a[]` begins when a key repeats. A plain name that repeats keeps its last value.
+ * Parses a query string or a form body like Rails: `a=1`, `a[]=1`, `a[k]=1`, `a[0][k]=1`, `a[][k]=1`. A repeated key
+ * begins a new element of `a[]`. A repeated plain name keeps its last value.
  * Errors: InvalidParameters for broken percent escapes, too many pairs, or too deep nesting.
  * Source: reference identity-and-import 1.2; ADR 0031.
  */
@@ -42,14 +42,14 @@ export function readUrlEncoded(text: string): RawParams {
   return params;
 }
 
-/** Adds one pair whose name may have brackets; also used for the parts of a multipart body. Errors: InvalidParameters. */
+/** Adds a pair whose name may have brackets. Also used for the parts of a multipart body. Errors: InvalidParameters. */
 export function addPair(params: RawParams, name: string, value: unknown): void {
-  // Letters of another encoding, which say anything.
-  if (UNREADABLE.test(name)) throw new InvalidParameters(['parameters are not encoded correctly']);
+  // A name in another encoding could be any name.
+  if (UNDECODED.test(name)) throw new InvalidParameters(['parameters are not encoded correctly']);
   const bracket = name.indexOf('[');
   const segments = bracket > 0 ? segmentsOf(name, bracket) : null;
   if (segments === null) {
-    // Who named somebody to act as does not act as themselves because a blank one follows.
+    // A blank `sudo` does not override an earlier one.
     if (params[name] === undefined || !isBlankSudo(value) || !isLikeSudo(name)) params[name] = value;
     return;
   }
@@ -66,7 +66,7 @@ function decode(text: string): string {
   }
 }
 
-/** `a[b][]` as [a, b, '']; null when the brackets do not close, and the name is meant as it is. */
+/** Splits `a[b][]` into [a, b, '']. Null when brackets do not close; the name is taken literally then. */
 function segmentsOf(name: string, bracket: number): string[] | null {
   const segments = [name.slice(0, bracket)];
   let at = bracket;
@@ -96,13 +96,15 @@ function store(target: RawParams, segments: readonly string[], at: number, value
     return;
   }
   const last = items.at(-1);
-  const element = isRecord(last) && !reaches(last, segments, at + 2) ? last : noParams();
+  const element = isRecord(last) && !hasKeyPath(last, segments, at + 2) ? last : noParams();
   if (element !== last) items.push(element);
   store(element, segments, at + 2, value);
 }
 
-/** Whether the element holds this very key already, so that the pair must begin a new one. Lists go on growing. */
-function reaches(element: RawParams, segments: readonly string[], from: number): boolean {
+/**
+ * Whether the element already has the key path, so that the pair begins a new element. Paths through lists never do.
+ */
+function hasKeyPath(element: RawParams, segments: readonly string[], from: number): boolean {
   let held: unknown = element;
   for (let at = from; at < segments.length; at++) {
     if (segments[at] === '') return false;
@@ -116,17 +118,19 @@ function recordAt(value: unknown): RawParams {
   return isRecord(value) ? value : noParams();
 }
 
+/** Whether a value is an object that is not an array. */
 export function isRecord(value: unknown): value is RawParams {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The pairs of nested parameters in the form they came in, for links. */
+/** Serializes nested parameters to pairs with bracketed names, for links. */
 export function pairsOf(params: RawParams): [string, string][] {
   const pairs: [string, string][] = [];
   for (const name of Object.keys(params)) addPairsOf(pairs, name, params[name]);
   return pairs;
 }
 
+/** Appends the pairs of one parameter. Null and undefined have none. */
 export function addPairsOf(pairs: [string, string][], name: string, value: unknown): void {
   if (typeof value === 'string') pairs.push([name, value]);
   else if (value === null || value === undefined) return;

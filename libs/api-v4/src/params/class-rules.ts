@@ -1,21 +1,20 @@
 import { getMetadataStorage } from 'class-validator';
 import type { ValidationArguments, ValidatorConstraintInterface } from 'class-validator';
 
-/** What a value of a field is held against; null = fits, else the complete phrase. */
+/** Validates a value of a field. Shape: null when valid, else the complete phrase. */
 export type Rule = (value: unknown, owner: object) => string | null;
 
 // The entry of class-validator's storage that both its own and our decorators write.
 type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
 /**
- * The rules that class-validator knows for each field of a parameter class, ready to be called. Reading them once
- * spares the walk over its metadata that `validate` makes at each request (ADR 0031: a sixth of the time), and every rule
- * of class-validator, or of a room by `ValidateBy`, counts. Only synchronous rules: a rule that asks the database
- * belongs into the service.
+ * Returns the class-validator rules of each field of a parameter class as functions. They are collected once, because
+ * `validate` walks over its metadata at each request (ADR 0031: a sixth of the time). Rules of services by `ValidateBy`
+ * are included. Errors: a TypeError for an asynchronous rule: a rule that needs the database belongs in the service.
  */
 export function rulesByField(params: new () => object): ReadonlyMap<string, readonly Rule[]> {
   const rules = new Map<string, Rule[]>();
-  // Decorators of one property are stored last first, since that is how they are run; problems are named as read.
+  // Decorators of one property run and are stored last first; problems are reported in the order of the source.
   for (const metadata of getMetadataStorage().getTargetValidationMetadatas(params, '', false, false)) {
     const rule = ruleOf(metadata, params);
     if (rule) rules.set(metadata.propertyName, [...(rules.get(metadata.propertyName) ?? []), rule]);

@@ -1,18 +1,15 @@
 import type { FieldForm, ItemKind } from './fields';
 import { isRecord } from './bracket-params';
+import { readDay, readInstant } from '@rookery/kernel';
 
-/** The value cannot be brought into the form: "<name> is invalid". */
+/** Result for a value that cannot be coerced: "<name> is invalid". */
 export const INVALID: unique symbol = Symbol('invalid');
 
-/** Brings a sent value into form. Shape: null for an empty text where that means "no value". */
+/** Coerces a sent value. Shape: null for an empty text that means "no value"; INVALID on failure. */
 export type Coerce = (raw: unknown) => unknown;
 
 const INTEGER = /^[+-]?\d{1,16}$/;
 const FLOAT = /^[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/;
-const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
-const INSTANT =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(Z|UTC|[+-]\d{2}:?\d{2})?)?$/i;
-
 const FLAGS = new Map<unknown, boolean>([
   [true, true],
   [false, false],
@@ -40,7 +37,9 @@ function capitalised(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Source: reference identity-and-import 1.2. Bounds: whole numbers within the safe range, so 20 digits are invalid. */
+/**
+ * Coerces to an integer. Bounds: safe integers, so 20 digits are invalid. Source: reference identity-and-import 1.2.
+ */
 export function toInt(raw: unknown): unknown {
   if (typeof raw === 'number') return Number.isSafeInteger(raw) ? raw : INVALID;
   if (raw === '') return null;
@@ -49,7 +48,7 @@ export function toInt(raw: unknown): unknown {
   return Number.isSafeInteger(value) ? value : INVALID;
 }
 
-export function toFloat(raw: unknown): unknown {
+function toFloat(raw: unknown): unknown {
   if (typeof raw === 'number') return Number.isFinite(raw) ? raw : INVALID;
   if (raw === '') return null;
   return typeof raw === 'string' && FLOAT.test(raw) ? Number(raw) : INVALID;
@@ -60,14 +59,14 @@ export function toFlag(raw: unknown): unknown {
   return FLAGS.get(raw) ?? INVALID;
 }
 
-const HALF_CHARACTER = /\p{Surrogate}/u;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * PostgreSQL holds no NUL in a text and no half of a surrogate pair in JSON, which JSON bodies can spell (`"\ud83d"`);
- * so nobody gets to send one. Source: reference identity-and-import 1.2.
+ * Whether PostgreSQL can store a text: it rejects NUL in texts and lone surrogates in JSON, both of which JSON bodies
+ * can express (`"\ud83d"`). Source: reference identity-and-import 1.2.
  */
 function isStorable(text: string): boolean {
-  return !text.includes('\0') && !HALF_CHARACTER.test(text);
+  return !text.includes('\0') && !LONE_SURROGATE.test(text);
 }
 
 export function toText(raw: unknown): unknown {
@@ -75,34 +74,18 @@ export function toText(raw: unknown): unknown {
   return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : INVALID;
 }
 
-function isDay(year: number, month: number, day: number): boolean {
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return year >= 1 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-}
-
 export function toDay(raw: unknown): unknown {
   if (raw === '') return null;
-  if (typeof raw !== 'string') return INVALID;
-  // Clients send whole instants where only the day counts.
-  const parts = DAY.exec(raw) ?? INSTANT.exec(raw);
-  if (!parts || !isDay(Number(parts[1]), Number(parts[2]), Number(parts[3]))) return INVALID;
-  return `${parts[1]!}-${parts[2]!}-${parts[3]!}`;
+  return typeof raw === 'string' ? (readDay(raw) ?? INVALID) : INVALID;
 }
 
-/** A text without an offset is UTC. */
 export function toInstant(raw: unknown): unknown {
   if (raw === '') return null;
-  const parts = typeof raw === 'string' ? INSTANT.exec(raw) : null;
-  if (!parts || !isDay(Number(parts[1]), Number(parts[2]), Number(parts[3]))) return INVALID;
-  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = parts;
-  const offset = /^(Z|UTC)$/i.test(zone) ? 'Z' : zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone;
-  const millis = fraction.slice(0, 3).padEnd(3, '0');
-  const value = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}.${millis}${offset}`);
-  return Number.isNaN(value.getTime()) ? INVALID : value;
+  return typeof raw === 'string' ? (readInstant(raw) ?? INVALID) : INVALID;
 }
 
 /**
- * Digits that are too many for an id are a path, which may well be one of digits.
+ * Coerces to an id or a path. Digits beyond the range of ids are a path, because paths may consist of digits.
  * Source: reference identity-and-import 1.2.
  */
 export function toIdOrPath(raw: unknown): unknown {
@@ -123,7 +106,10 @@ function toOneOf(values: readonly (string | number)[]): Coerce {
   };
 }
 
-/** An index hash `{"0": a, "1": b}` is how `name[0]=a&name[1]=b` arrives. */
+/**
+ * Returns the items of a list; undefined for other values. A hash with indexes as keys is a list too:
+ * `name[0]=a&name[1]=b`.
+ */
 export function itemsOf(raw: unknown): readonly unknown[] | undefined {
   if (Array.isArray(raw)) return raw;
   if (!isRecord(raw)) return undefined;
@@ -176,7 +162,7 @@ function isAllStorable(value: unknown): boolean {
   return !isRecord(value) || Object.keys(value).every((key) => isStorable(key) && isAllStorable(value[key]));
 }
 
-/** The coercion of a form; nested hashes and uploads are the plan's own business. */
+/** Returns the coercion for a field form. ParamsPlan coerces nested hashes and uploads itself. */
 export function coercionOf(form: FieldForm): Coerce {
   switch (form.kind) {
     case 'int':

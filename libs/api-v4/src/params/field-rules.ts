@@ -25,7 +25,7 @@ const invalid = { message: '$property is invalid' };
 const notAllowed = { message: '$property does not have a valid value' };
 const notAllowedEach = { ...notAllowed, each: true };
 
-/** What class-validator holds against a field of this form, with the v4 wording as its message. ADR 0031. */
+/** Returns the class-validator decorators for a field form, with the wording of API v4. Source: ADR 0031. */
 export function rulesOf(form: FieldForm, common: FieldCommon<unknown>): readonly PropertyDecorator[] {
   const optional = common.optional || common.nullable || common.default !== undefined ? [IsOptional()] : [];
   return [...optional, ...formRules(form)];

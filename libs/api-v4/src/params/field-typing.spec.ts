@@ -20,7 +20,7 @@ import {
 } from '../index';
 import type { UploadedFile } from '../index';
 
-/** The compiler is the test: a line after `@ts-expect-error` that compiles is an error itself. */
+/** The compiler executes these tests: it reports an error if a line after `@ts-expect-error` compiles. */
 class Part {
   @Text() key: string;
 }
@@ -75,20 +75,20 @@ class WrongKind {
   @IdOrPath() id: number;
   // @ts-expect-error a file is no text
   @Upload() file: string;
-  // @ts-expect-error the property promises less than the field gives
+  // @ts-expect-error the type of the property is wider than that of the field
   @Int() loose: number | string;
-  // @ts-expect-error nobody knows what this is
+  // @ts-expect-error unknown is wider than a number
   @Int() unknown: unknown;
-  // @ts-expect-error any JSON value may come
+  // @ts-expect-error the client may send any JSON value
   @AnyValue() any: string;
 }
 
 class WrongMembers {
   // @ts-expect-error a value is missing
   @OneOf(LEVELS) few: 'low';
-  // @ts-expect-error a value is too many
+  // @ts-expect-error the field has no such value
   @OneOf(LEVELS) many: Level | 'middle';
-  // @ts-expect-error a text would hide which values there are
+  // @ts-expect-error a text is wider than the values of the field
   @OneOf(LEVELS) vague: string;
   // @ts-expect-error numbers are not texts
   @OneOf([10, 20]) rank: '10' | '20';
@@ -96,7 +96,7 @@ class WrongMembers {
   @ListOf('int') ids: string[];
   // @ts-expect-error a list, not one
   @ListOf('int') id: number;
-  // @ts-expect-error items are few words
+  // @ts-expect-error items are values of the enumeration
   @ListOf({ oneOf: LEVELS }) levels: string[];
   // @ts-expect-error a value may be null
   @Hash() texts: Record<string, string>;
@@ -119,9 +119,9 @@ class WrongPresence {
   @Int({ optional: true, nullable: true }) unset?: number;
   // @ts-expect-error it is never null
   @Int({ optional: true }) set?: number | null;
-  // @ts-expect-error whoever may send null may send nothing: `optional: true` says so
+  // @ts-expect-error a parameter that may be null may be omitted, so `optional: true` is missing
   @Int({ nullable: true }) silent?: number | null;
-  // @ts-expect-error the default is there
+  // @ts-expect-error the default replaces undefined
   @Int({ default: 1 }) preset?: number;
   // @ts-expect-error null may be sent in place of the default
   @Int({ default: 1, nullable: true }) presetOrNull: number;
@@ -133,17 +133,17 @@ class WrongPresence {
   @Int({ optinal: true }) misspelled: number;
 }
 
-// @ts-expect-error no field is called so
+// @ts-expect-error the class has no field of that name
 @AtLeastOneOf('key', 'vlaue')
 class OneTooMany extends Part {}
-// @ts-expect-error no field is called so
+// @ts-expect-error the class has no field of that name
 @ExactlyOneOf('vlaue')
 class NotOne extends Part {}
-// @ts-expect-error no field is called so
+// @ts-expect-error the class has no field of that name
 @Exclusive('key', 'vlaue')
 class NotExclusive extends Part {}
 
-test('decorators stand on properties of their types', () => {
+test('decorators accept only properties of their types', () => {
   expect(fieldsOf(Right).map((field) => field.name)).toHaveLength(26);
   expect([WrongKind, WrongMembers, WrongPresence].map((wrong) => fieldsOf(wrong).length)).toEqual([10, 11, 11]);
   expect([OneTooMany, NotOne, NotExclusive].map((wrong) => fieldsOf(wrong).length)).toEqual([1, 1, 1]);

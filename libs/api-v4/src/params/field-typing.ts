@@ -1,38 +1,41 @@
-/** What every field decorator takes. */
+/** Options of every field decorator. */
 export interface FieldCommon<T> {
   readonly optional?: true;
   /**
-   * An explicit null is told apart and reaches the handler as null; otherwise null counts as not sent. Goes with
-   * `optional` or `default`: whoever may send null may send nothing.
+   * Passes an explicit null to the handler; without it null counts as not sent. Requires `optional` or `default`: a
+   * parameter that may be null may be omitted.
    */
   readonly nullable?: true;
-  /** Used when the parameter is not sent; makes it optional. */
+  /** Value when the parameter is not sent. Makes it optional. */
   readonly default?: T;
   /**
-   * Taken from there only. Parameters named in the path template are from the path, without saying so; what proves who
-   * asks belongs in a header, since addresses stand in logs.
+   * The only source of the parameter. Names in the path template come from the path without this option. Credentials
+   * belong in a header, because URLs are logged.
    */
   readonly in?: 'path' | 'header';
-  /** A header that may carry it, in lower case; it counts before a parameter. The gateway must let it through. */
+  /**
+   * Header that may carry the value, in lower case. It has precedence over a parameter. The gateway must forward it.
+   */
   readonly header?: string;
-  /** Deprecated names that are folded into this one. */
+  /** Deprecated names that are accepted for this parameter. */
   readonly alias?: string | readonly string[];
-  /** What to use instead. */
+  /** Names the replacement of a deprecated parameter. */
   readonly deprecated?: string;
+  /** Description for the OpenAPI document. */
   readonly about?: string;
   /**
-   * Asks much of the database. Requests that send it share a few places of the process, and each caller has a part of
-   * these; who waits too long gets 429. Source: reference reliability 6.3.
+   * Makes a request costly for the database. The number of concurrent costly requests is limited for each process and
+   * each caller; a request that waits too long gets 429. Source: reference reliability 6.3.
    */
-  readonly dear?: true;
+  readonly costly?: true;
 }
 
-/** What a handler finds in a property with such a field: the value, null and undefined as the options say. */
-export type Found<V, O> = O extends { readonly default: unknown }
+/** Type of the property of a field: the value, with null or undefined if the options allow them. */
+export type FieldValue<V, O> = O extends { readonly default: unknown }
   ? OrNull<V, O>
   : O extends { readonly optional: true }
     ? OrNull<V, O> | undefined
-    : // Alone, `nullable` fits no property.
+    : // `nullable` alone is a mistake and matches no property.
       O extends { readonly nullable: true }
       ? never
       : V;
@@ -40,28 +43,28 @@ export type Found<V, O> = O extends { readonly default: unknown }
 type OrNull<V, O> = O extends { readonly nullable: true } ? V | null : V;
 
 /**
- * A decorator for properties of one type. Shape: what the property promises is what the field gives, no more and no
- * less; `Widest` is for values that a property may promise to leave as they are (`readonly` lists).
+ * Decorator for properties of one type. Shape: the property's type must equal the type of the field's values; it may be
+ * as wide as `Widest`, for `readonly` lists.
  */
 export type FieldDecorator<V, Widest = V> = <C extends object, K extends keyof C & string>(
   target: C,
-  key: Fits<C[K], V, Widest> extends true ? K : Mistaken<C[K], V>,
+  key: Fits<C[K], V, Widest> extends true ? K : TypeMismatch<C[K], V>,
 ) => void;
 
 type Fits<Property, V, Widest> = [V] extends [Property] ? ([Property] extends [Widest] ? true : false) : false;
 
-/** What the compiler names when a field and its property differ. */
-interface Mistaken<Property, V> {
+/** Appears in the compiler's message when a property has another type than its field. */
+interface TypeMismatch<Property, V> {
   readonly 'the property promises': Property;
   readonly 'the field gives': V;
 }
 
-/** A decorator for classes that have all of these properties. */
+/** Decorator for classes that have all of these properties. */
 export type FieldsDecorator<N extends string> = <C extends abstract new (...args: never[]) => object>(
-  target: [N] extends [keyof InstanceType<C>] ? C : Unknown<Exclude<N, keyof InstanceType<C>>>,
+  target: [N] extends [keyof InstanceType<C>] ? C : UnknownField<Exclude<N, keyof InstanceType<C>>>,
 ) => void;
 
-/** What the compiler names when a rule over several fields names one that there is not. */
-interface Unknown<N> {
+/** Appears in the compiler's message when a rule over several fields names a missing field. */
+interface UnknownField<N> {
   readonly 'no field of the class': N;
 }

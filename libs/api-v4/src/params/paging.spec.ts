@@ -10,7 +10,7 @@ const source = {
 const headers = (flat: readonly string[]): Record<string, string> =>
   Object.fromEntries(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1]!]] : [])));
 
-it('names the neighbours in order, with every parameter, sorted, and no credential', () => {
+it('links the neighbour pages in order, with every parameter, sorted, and without credentials', () => {
   const made = headers(pageHeaders({ page: 2, perPage: 2 }, { total: 5, hasNext: true }, source));
   const link = (page: number, rel: string): string =>
     `<${source.url}?id=a%2Fb&labels%5B%5D=x%20y&labels%5B%5D=z&page=${page}&per_page=2&sort=desc>; rel="${rel}"`;
@@ -25,7 +25,7 @@ it('names the neighbours in order, with every parameter, sorted, and no credenti
   });
 });
 
-it('has empty texts for neighbours that are not there, and at least one page', () => {
+it('has empty texts for missing neighbour pages, and at least one page', () => {
   const made = headers(pageHeaders({ page: 1, perPage: 20 }, { total: 0, hasNext: false }, source));
   expect([made['x-prev-page'], made['x-next-page'], made['x-total-pages']]).toEqual(['', '', '1']);
   expect([...made['link']!.matchAll(/rel="(\w+)"/g)].map((match) => match[1])).toEqual(['first', 'last']);
@@ -42,7 +42,7 @@ it.each([
   expect(made['x-next-page']).toBe('3');
 });
 
-it('does not count past ten thousand', () => {
+it('has no total past ten thousand rows', () => {
   const made = headers(pageHeaders({ page: 3, perPage: 20 }, { total: null, hasNext: true }, source));
   expect(made).not.toHaveProperty('x-total');
   expect(made).not.toHaveProperty('x-total-pages');
@@ -73,6 +73,14 @@ it.each([
   expect(() => readPage((name) => (sent as Record<string, unknown>)[name])).toThrow(text),
 );
 
+it.each([
+  [{ page: 0 }, 'page does not have a valid value'],
+  [{ page: -1, per_page: 0 }, 'page does not have a valid value, per_page does not have a valid value'],
+  [{ per_page: -1 }, 'per_page does not have a valid value'],
+])('refuses %j in a strict list', (sent, text) =>
+  expect(() => readPage((name) => (sent as Record<string, unknown>)[name], true)).toThrow(text),
+);
+
 describe('keyset', () => {
   const option = { orderBy: ['id'], offsetCapFor: 'Project' };
   const read = (sent: Record<string, unknown>, anonymous = false, of: object = option) =>
@@ -89,7 +97,7 @@ describe('keyset', () => {
     expect(read({ pagination: 'keyset', cursor: writeCursor({ id: 3 }) })?.cursor).toEqual({ id: 3 });
     expect(read({ pagination: 'keyset' }, false, { anonymousOnly: true })).toBeNull();
   });
-  it('is refused for other orders, and for cursors that are not ours', () => {
+  it('is refused for other orders, and for malformed cursors', () => {
     expect(() => read({ pagination: 'keyset', order_by: 'name' })).toThrow('not yet available');
     expect(() => read({ pagination: 'keyset', cursor: '!!' })).toThrow('cursor is invalid');
     expect(() => read({ pagination: 'sideways' })).toThrow('pagination does not have a valid value');
@@ -105,7 +113,7 @@ describe('keyset', () => {
       expect(readCursor(writeCursor(forged))).toBeUndefined();
     }
   });
-  it('takes over past fifty thousand rows', () => {
+  it('is required past fifty thousand rows', () => {
     expect(() => refuseDeepOffset(option, { page: 2501, perPage: 20 }, true)).toThrow('objects of type Project');
     expect(() => refuseDeepOffset(option, { page: 2500, perPage: 20 }, true)).not.toThrow();
     expect(() => refuseDeepOffset(undefined, { page: 99_999, perPage: 100 }, true)).not.toThrow();
@@ -113,13 +121,15 @@ describe('keyset', () => {
     expect(() => refuseDeepOffset(anonymousOnly, { page: 2501, perPage: 20 }, true)).toThrow('objects of type Project');
     expect(() => refuseDeepOffset(anonymousOnly, { page: 2501, perPage: 20 }, false)).not.toThrow();
   });
-  it('links to the next rows only, and to nothing at the end', () => {
+  it('links to the next page only, and not on the last page', () => {
     const page = keysetPage(2, [{ id: 1 }, { id: 2 }, { id: 3 }], (last) => ({ id_after: last.id }));
     const [name, link] = keysetHeaders(2, page.next, { ...source, query: { id_after: '1' } });
     expect([name, link]).toEqual([
       'link',
       `<${source.url}?id=a%2Fb&id_after=2&labels%5B%5D=x%20y&labels%5B%5D=z&pagination=keyset&per_page=2&sort=desc>; rel="next"`,
     ]);
+    const tokens = keysetHeaders(2, { page_token: 'b' }, { ...source, query: { page_token: 'a' }, params: {} })[1];
+    expect(tokens).toBe(`<${source.url}?id=a%2Fb&page_token=b&pagination=keyset&per_page=2>; rel="next"`);
     expect(keysetHeaders(2, keysetPage(2, [{ id: 1 }], () => ({ cursor: {} })).next, source)).toEqual([]);
   });
 });

@@ -7,18 +7,19 @@ import type { KeysetRequest } from '../call/call';
 import { INVALID, toInt } from './coercion';
 import { readCursor } from '../answers/keyset';
 
-/** Past this offset a list that has a keyset is refused. Source: reference identity-and-import 1.3. */
-export const OFFSET_LIMIT = 50_000;
+/** Largest offset of lists with keyset paging. Source: reference identity-and-import 1.3. */
+const OFFSET_LIMIT = 50_000;
 const NO_KEYSET = 'Keyset pagination is not yet available for this type of request';
-/** Credentials that the gateway takes from a query. */
+/** Credentials that the gateway reads from a query. */
 export const CREDENTIAL_NAMES = ['private_token', 'access_token', 'job_token'] as const;
-/** Credentials may stand in a query; a link must not repeat them. */
+/** Query parameters that links must not repeat. */
 const SECRETS: ReadonlySet<string> = new Set([...CREDENTIAL_NAMES, 'token']);
 
 export const PAGE_NAMES: ReadonlySet<string> = new Set(['page', 'per_page']);
 export const KEYSET_NAMES: ReadonlySet<string> = new Set([
   ...PAGE_NAMES,
   'pagination',
+  'page_token',
   'cursor',
   'id_after',
   'id_before',
@@ -26,12 +27,18 @@ export const KEYSET_NAMES: ReadonlySet<string> = new Set([
 
 export const FIRST_PAGE: PageRequest = { page: 1, perPage: DEFAULT_PAGE_SIZE };
 
-/** Errors: InvalidParameters. Bounds: page at least 1; per_page 1 to 100, more is reduced. */
-export function readPage(sent: (name: string) => unknown): PageRequest {
+/**
+ * Reads the requested page. Bounds: page at least 1; per_page 1 to 100, larger values are reduced. Errors:
+ * InvalidParameters. With `isStrict` no page below 1 is read as the first. Source: reference repositories 4.1.
+ */
+export function readPage(sent: (name: string) => unknown, isStrict = false): PageRequest {
   const problems: string[] = [];
   const page = readNumber('page', sent('page'), 1, problems);
   const perPage = readNumber('per_page', sent('per_page'), DEFAULT_PAGE_SIZE, problems);
-  if (perPage === 0) problems.push('per_page has a value not allowed');
+  if (isStrict) {
+    if (page < 1) problems.push('page does not have a valid value');
+    if (perPage < 1) problems.push('per_page does not have a valid value');
+  } else if (perPage === 0) problems.push('per_page has a value not allowed');
   else if (perPage < 0) problems.push('per_page is invalid');
   if (problems.length > 0) throw new InvalidParameters(problems);
   return { page: Math.max(page, 1), perPage: Math.min(perPage, MAX_PAGE_SIZE) };
@@ -48,8 +55,8 @@ function readNumber(name: string, raw: unknown, initial: number, problems: strin
 }
 
 /**
- * The keyset request, or null for ordinary pages.
- * Errors: MethodNotAllowed for an order that has no keyset; InvalidParameters for a cursor that is not ours.
+ * Reads the keyset parameters; null for offset pages.
+ * Errors: MethodNotAllowed for an order without a keyset; InvalidParameters for a malformed cursor.
  */
 export function readKeyset(
   option: KeysetOption | undefined,
@@ -81,7 +88,7 @@ export function readKeyset(
   return { perPage: request.perPage, cursor: content ?? null, ...ids };
 }
 
-/** Errors: MethodNotAllowed past OFFSET_LIMIT where a keyset is there instead. */
+/** Errors: MethodNotAllowed for an offset past OFFSET_LIMIT if the list has keyset paging. */
 export function refuseDeepOffset(
   option: KeysetOption | undefined,
   { page, perPage }: PageRequest,
@@ -95,23 +102,23 @@ export function refuseDeepOffset(
   );
 }
 
-/** Everything of a request that a link repeats. Shape: `url` is absolute and has no query. */
+/** Parts of a request that page links repeat. Shape: `url` is absolute and has no query. */
 export interface LinkSource {
   readonly url: string;
   readonly path: RawParams;
   readonly query: RawParams;
-  /** Declared parameters as the handler got them, for their defaults. */
+  /** Declared parameters with their defaults, as the handler got them. */
   readonly params: RawParams;
 }
 
 /**
- * Of longer links only the one that leads on is told, if it fits: clients read 16 KiB of headers in all, each link repeats
- * a query that may be as long, and pages are numbered besides.
+ * Longest Link header. If all links are longer, only the next page is linked, if that fits: clients read at most 16 KiB
+ * of headers, each link repeats the query, and other headers have the page numbers. Units: characters.
  */
 const LINK_BYTES = 12 * 1024;
 
 /**
- * The headers of an offset page, as a flat list of names and values. Absent neighbours are empty texts.
+ * Returns the headers of an offset page, as a flat list of names and values. Missing neighbour pages are empty texts.
  * Source: reference identity-and-import 1.3.
  */
 export function pageHeaders(
@@ -148,7 +155,7 @@ export function pageHeaders(
   return headers;
 }
 
-/** Only rel `next`, and nothing at the end. */
+/** Returns the headers of a keyset page: a link with rel `next`; none for the last page. */
 export function keysetHeaders(
   perPage: number,
   next: Readonly<Record<string, string | number>> | null,
@@ -160,7 +167,7 @@ export function keysetHeaders(
   return ['link', `<${source.url}?${encode(sorted(pairs))}>; rel="next"`];
 }
 
-/** Gives the link to a page; all but the number is built once. */
+/** Returns a function that builds the link to a page. Everything except the page number is built once. */
 function linkTo(source: LinkSource, perPage: number): (page: number) => string {
   const pairs = repeatedPairs(source, PAGE_NAMES);
   pairs.push(['per_page', String(perPage)]);
@@ -172,7 +179,10 @@ function linkTo(source: LinkSource, perPage: number): (page: number) => string {
   return (page) => `${head}${page}${tail}`;
 }
 
-/** Everything that was sent, defaults included, but for the names of `position` and credentials. The path wins. */
+/**
+ * Returns the sent parameters and defaults, without credentials and the names in `position`. Path parameters have
+ * precedence.
+ */
 function repeatedPairs({ path, query, params }: LinkSource, position: ReadonlySet<string>): [string, string][] {
   const pairs = pairsOf(path);
   for (const name of Object.keys(query)) {

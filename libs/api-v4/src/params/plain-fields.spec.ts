@@ -5,7 +5,7 @@ import {
   Int,
   int,
   object,
-  picked,
+  pickFields,
   presenter,
   shownPlainFields,
   Text,
@@ -32,21 +32,21 @@ class Rules {
 class Basics {
   @Text() title: string;
 }
-class CreateThing extends withPlainFields(Basics, FIELDS, { when: 'always', hashes: { rules: () => Rules } }) {
+class CreateWidget extends withPlainFields(Basics, FIELDS, { when: 'always', hashes: { rules: () => Rules } }) {
   @Flag({ default: false }) silent: boolean;
 }
-class UpdateThing extends withPlainFields(CreateThing, FIELDS, { when: 'later' }) {}
+class UpdateWidget extends withPlainFields(CreateWidget, FIELDS, { when: 'later' }) {}
 
 describe('parameters', () => {
-  it('stand between those before and those after, in the order of the table', () => {
+  it('follow the inherited fields and precede the own ones, in the order of the table', () => {
     const names = ['title', 'level', 'is_high', 'loud', 'names', 'secret', 'rules', 'silent'];
-    expect(fieldsOf(CreateThing).map((field) => field.name)).toEqual(names);
-    expect(fieldsOf(UpdateThing).map((field) => field.name)).toEqual([...names, 'depth']);
+    expect(fieldsOf(CreateWidget).map((field) => field.name)).toEqual(names);
+    expect(fieldsOf(UpdateWidget).map((field) => field.name)).toEqual([...names, 'depth']);
   });
 
-  it('are read as others are', () => {
+  it('are read like other parameters', () => {
     const body = { title: 'x', noisy: 'false', names: ['a'], rules: { a: '3', b: 1 }, is_high: 1, format: 'v2' };
-    const read: CreateThing = new ParamsPlan(CreateThing).read({ path: {}, query: {}, files: {}, body });
+    const read: CreateWidget = new ParamsPlan(CreateWidget).read({ path: {}, query: {}, files: {}, body });
     expect({ ...read }).toEqual({
       title: 'x',
       loud: false,
@@ -59,8 +59,8 @@ describe('parameters', () => {
     expect(level).toBeUndefined();
   });
 
-  it('are judged as others are', () => {
-    const plan = new ParamsPlan(UpdateThing);
+  it('are validated like other parameters', () => {
+    const plan = new ParamsPlan(UpdateWidget);
     const body = { title: 'x', level: 'middle', loud: 'x', depth: 0, names: ['a', 'b', 'c'] };
     expect(() => plan.read({ path: {}, query: {}, files: {}, body })).toThrow(
       expect.objectContaining({
@@ -74,54 +74,54 @@ describe('parameters', () => {
     );
   });
 
-  it('need the class that reads a hash', () => {
+  it('need a parameter class for each hash', () => {
     // @ts-expect-error another class
     withPlainFields(Basics, FIELDS, { when: 'always', hashes: { rules: () => Basics } });
-    expect(() => withPlainFields(Basics, FIELDS, { when: 'always' })).toThrow('no class that reads it');
+    expect(() => withPlainFields(Basics, FIELDS, { when: 'always' })).toThrow('no parameter class');
   });
 });
 
-interface Thing {
+interface Widget {
   readonly title: string;
   readonly level: 'low' | 'high';
   readonly owned: boolean;
   readonly settings: { loud?: boolean; depth?: number | null; names?: string[] };
 }
-const list = shownPlainFields<Thing>()(FIELDS, 'list', {});
-const thing = presenter<Thing>('Thing').fields({
-  ...picked(list, 'format', 'is_high'),
+const list = shownPlainFields<Widget>()(FIELDS, 'list', {});
+const widget = presenter<Widget>('Widget').fields({
+  ...pickFields(list, 'format', 'is_high'),
   title: [text, (one) => one.title],
   ...list,
 });
-const detail = thing
-  .extend<Thing>('ThingDetail')
-  .fields(shownPlainFields<Thing>()(FIELDS, 'detail', { owners: (one) => one.owned }, { rules: object({ a: int }) }));
-// @ts-expect-error nobody says who the owners are
-shownPlainFields<Thing>()(FIELDS, 'detail', {}, { rules: object({ a: int }) });
+const detail = widget
+  .extend<Widget>('WidgetDetail')
+  .fields(shownPlainFields<Widget>()(FIELDS, 'detail', { owners: (one) => one.owned }, { rules: object({ a: int }) }));
+// @ts-expect-error the condition for owners is missing
+shownPlainFields<Widget>()(FIELDS, 'detail', {}, { rules: object({ a: int }) });
 // @ts-expect-error the row lacks a column
-shownPlainFields<Omit<Thing, 'level'>>()(FIELDS, 'list', {});
+shownPlainFields<Omit<Widget, 'level'>>()(FIELDS, 'list', {});
 
-describe('what is shown', () => {
-  it('needs the shape of a hash', () => {
-    const shown = () => shownPlainFields<Thing>()(FIELDS, 'detail', { owners: () => true });
-    expect(shown).toThrow('a plain field that is a hash has no shape');
+describe('presenter fields', () => {
+  it('need the type of each hash', () => {
+    const shown = () => shownPlainFields<Widget>()(FIELDS, 'detail', { owners: () => true });
+    expect(shown).toThrow('a plain field that is a hash has no type');
   });
 
   const context = {} as PresentContext;
-  const row: Thing = { title: 'x', level: 'high', owned: false, settings: { loud: false } };
+  const row: Widget = { title: 'x', level: 'high', owned: false, settings: { loud: false } };
 
-  it('is stored or the default, in the places that were picked and else in the order of the table', async () => {
+  it('show the stored value or the default, picked fields first and then in the order of the table', async () => {
     const shown = { format: 'v1', is_high: true, title: 'x', level: 'high', loud: false, depth: null };
-    expect(await thing.one(row, context)).toBe(JSON.stringify(shown));
+    expect(await widget.one(row, context)).toBe(JSON.stringify(shown));
     expect(await detail.one(row, context)).toBe(JSON.stringify({ ...shown, rules: { a: 1 } }));
   });
 
-  it('is shown to whom it is meant for', async () => {
+  it('are shown to their audience only', async () => {
     const text = await detail.one({ ...row, owned: true, settings: { names: ['a'] } }, context);
     expect(JSON.parse(text)).toMatchObject({ loud: true, names: ['a'] });
   });
 
-  it('is documented', () => {
+  it('are documented', () => {
     const { properties } = detail.schema as { properties: Record<string, unknown> };
     expect(properties).toMatchObject({
       is_high: { type: 'boolean', description: 'Deprecated: use level.', deprecated: true },

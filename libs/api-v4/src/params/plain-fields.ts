@@ -17,7 +17,9 @@ import type { FieldOptions, Fields } from '../answers/presenter';
 
 type ParamsOf<P> = new () => P;
 
-/** Which fields of a table a parameter class takes. Shape: `hashes` are the classes that read its hashes. */
+/**
+ * Selects the plain fields that a parameter class gets. Shape: `hashes` are the parameter classes of its hash fields.
+ */
 export interface PlainParams<T, When> {
   readonly when: When;
   readonly hashes?: {
@@ -28,7 +30,7 @@ export interface PlainParams<T, When> {
 }
 
 /**
- * A parameter class that goes on from another with the plain fields of a noun, all of them optional:
+ * Extends a parameter class by plain fields of a table, all of them optional:
  * `class ProjectFields extends withPlainFields(ProjectBasics, PROJECT_FIELDS, { when: 'always' }) {}`.
  */
 export function withPlainFields<B extends object, T extends PlainTable, When extends WhenSettable>(
@@ -71,12 +73,12 @@ function formOf({ kind, options, values, items }: PlainField, hash: (() => Param
     case 'list':
       return { kind, of: items ?? 'text', max: max ?? 1000, splitItems: items === 'int', refuseEmpty: false };
     case 'hash':
-      if (!hash) throw new Error('a plain field that is a hash has no class that reads it');
+      if (!hash) throw new Error('a plain field that is a hash has no parameter class');
       return { kind: 'group', of: hash };
   }
 }
 
-/** Where fields are shown: also in lists, or only where the thing is answered alone. */
+/** Answers that show a field: lists and single answers, or single answers only. */
 type Place = 'list' | 'detail';
 type ShownAt<F, At extends Place> = F extends { readonly options: infer O }
   ? O extends { readonly shown: false }
@@ -95,14 +97,14 @@ type Audiences<T, At extends Place> = {
 type ShownField<Row> = readonly [FieldType<never>, (row: Row) => unknown, FieldOptions<Row, undefined>];
 type When<Row> = NonNullable<FieldOptions<Row, undefined>['when']>;
 
-/** A row that has what a table of plain fields says. */
+/** A row with the columns and settings of a table of plain fields. */
 export type PlainRow<T> = Readonly<PlainColumns<T>> & { readonly settings: Partial<PlainSettings<T>> };
 
 /**
- * How plain fields are shown: settings as they are stored or else by their defaults, switches as they stand. To be
- * spread among the fields of a presenter; a field that was named before keeps its earlier place.
- * Shape: `shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers })`; the third part says who
- * belongs to whom the table names as `shown`, the last one how hashes are shown.
+ * Returns the presenter fields of plain fields, to be spread among those of a presenter; a field that was listed before
+ * keeps its earlier position. Settings that are not stored show their defaults.
+ * Shape: `shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers })`. The third argument has
+ * a condition for each audience that the table names in `shown`; the last one has the types of hashes.
  */
 export function shownPlainFields<Row>() {
   return <T extends PlainTable, At extends Place>(
@@ -128,12 +130,12 @@ export function shownPlainFields<Row>() {
         { ...when, ...(deprecated === undefined ? {} : { deprecated }) },
       ];
     }
-    // Names are those of the table; a loop over them loses that.
+    // The compiler loses the names of the table in the loop.
     return fields as unknown as Fields<Row, undefined, Record<ShownNames<T, At>, unknown>>;
   };
 }
 
-/** The value of a column, or of a setting, stored or not. */
+/** Returns getters for columns and settings; a setting that is not stored has its default. */
 function valuesOf<Row>(table: PlainTable): (name: string) => (row: Row) => unknown {
   const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(plainDefaults(table)));
   return (name) => {
@@ -142,8 +144,8 @@ function valuesOf<Row>(table: PlainTable): (name: string) => (row: Row) => unkno
   };
 }
 
-/** These of the fields, for a place of their own. */
-export function picked<F extends object, N extends keyof F>(fields: F, ...names: readonly N[]): Pick<F, N> {
+/** Picks fields by name, to place them separately. */
+export function pickFields<F extends object, N extends keyof F>(fields: F, ...names: readonly N[]): Pick<F, N> {
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<F, N>;
 }
 
@@ -158,7 +160,7 @@ function typeOf(
   { kind, items, options, values = [] }: PlainField,
   hash: FieldType<never> | undefined,
 ): FieldType<never> {
-  if (kind === 'hash' && !hash) throw new Error('a plain field that is a hash has no shape');
+  if (kind === 'hash' && !hash) throw new Error('a plain field that is a hash has no type');
   const oneOf = values.every((value) => typeof value === 'string') ? choice(...values) : int;
   const types = { flag: bool, int, text, oneOf, list: items === 'int' ? list(int) : list(text), hash: hash! };
   const type: FieldType<never> = types[kind];

@@ -6,14 +6,14 @@ import type { RawParams } from './bracket-params';
 import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from '../call/call';
 import { MalformedBody, UnsupportedMediaType } from '../answers/errors';
-import { isBlankSudo, isJsonWithSudo, isLikeSudo, meantSudoIn, PartHeads } from './unread-sudo';
+import { isBlankSudo, isJsonWithSudo, isLikeSudo, effectiveSudoIn, PartHeaders } from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const MAX_JSON_DEPTH = 32;
 const MULTIPART_PARTS = 1000;
 
-/** A body that was received and is not read yet: who may not send it is refused before it is looked at. */
+/** A received body that is not parsed yet, so that unauthorized callers are refused before it is parsed. */
 class UnreadBody {
   constructor(
     readonly kind: 'json' | 'form' | 'other',
@@ -22,6 +22,7 @@ class UnreadBody {
   ) {}
 }
 
+/** A parsed body. */
 export interface ReadBody {
   readonly params: RawParams;
   readonly files: Readonly<Record<string, UploadedFile>>;
@@ -30,10 +31,12 @@ export interface ReadBody {
 const NO_PARAMS: RawParams = Object.freeze(noParams());
 /** No parameters and no files. */
 export const NO_BODY: ReadBody = { params: NO_PARAMS, files: {} };
-/** A query string that cannot be decoded; told so when parameters are judged. */
+/** Stands for a query string that cannot be decoded. It is refused when parameters are validated. */
 export const BROKEN_QUERY: RawParams = Object.freeze(noParams());
 
-/** Never throws, since the router calls it outside of any handler. */
+/**
+ * Parses a query string. Never throws, because the router calls it outside of handlers: returns BROKEN_QUERY instead.
+ */
 export function readQuery(text: string): RawParams {
   try {
     return readUrlEncoded(text);
@@ -42,7 +45,7 @@ export function readQuery(text: string): RawParams {
   }
 }
 
-/** Replaces Fastify's parsers by ours. Calls between our own processes (`/internal/`) are JSON and read at once. */
+/** Replaces Fastify's body parsers. JSON of internal routes (`/internal/`) is parsed at once, other bodies later. */
 export function registerParsers(instance: FastifyInstance): void {
   instance.removeAllContentTypeParsers();
   const take = (kind: UnreadBody['kind']) => (request: FastifyRequest, content: string, done: Done) => {
@@ -54,7 +57,7 @@ export function registerParsers(instance: FastifyInstance): void {
   instance.addContentTypeParser('*', { parseAs: 'string' }, take('other'));
 }
 
-/** Leaves bodies of every type unread, for a scope whose routes take them as streams. */
+/** Disables body parsing in a scope whose routes read bodies as streams. */
 export function registerStreams(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -71,37 +74,42 @@ function parseNow(content: string, done: Done): void {
 }
 
 /**
- * The parameters in the body.
+ * Parses the parameters and files of a body.
  * Errors: MalformedBody, UnsupportedMediaType, TooLarge, InvalidParameters.
  */
 export function readBody(request: FastifyRequest, limit: number): ReadBody | Promise<ReadBody> {
   const body = request.body;
   if (body instanceof UnreadBody) {
     if (body.content === '') return NO_BODY;
-    refuseOtherLetters(request);
+    refuseOtherCharsets(request);
     if (body.kind === 'json') return { params: readJson(body.content), files: {} };
     if (body.kind === 'form') return { params: readForm(body.content), files: {} };
     throw new UnsupportedMediaType(body.mediaType);
   }
   if (!request.isMultipart?.()) return NO_BODY;
-  refuseOtherLetters(request);
+  refuseOtherCharsets(request);
   return readMultipart(request, limit);
 }
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
-/** Those whose names of parameters are read as they are meant, since their first half is ASCII. */
-const LETTERS: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii', 'iso-8859-1', 'windows-1252']);
+/** Accepted charsets. Parameter names are read correctly in them, because they agree with UTF-8 in ASCII. */
+const CHARSETS: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii', 'iso-8859-1', 'windows-1252']);
 
-/** What is not read as it was written may say anything, also whom to act as. Errors: UnsupportedMediaType. */
-function refuseOtherLetters({ headers }: FastifyRequest): void {
+/**
+ * Refuses encodings that would be misread: they could hide any parameter, also `sudo`. Errors: UnsupportedMediaType.
+ */
+function refuseOtherCharsets({ headers }: FastifyRequest): void {
   const type = headers['content-type'] ?? '';
   const coding = headers['content-encoding'] ?? 'identity';
-  const letters = CHARSET.exec(type)?.[1] ?? '';
+  const charset = CHARSET.exec(type)?.[1] ?? '';
   if (coding.toLowerCase() !== 'identity') throw new UnsupportedMediaType(`${type}, ${coding}`);
-  if (!LETTERS.has(letters.toLowerCase())) throw new UnsupportedMediaType(type);
+  if (!CHARSETS.has(charset.toLowerCase())) throw new UnsupportedMediaType(type);
 }
 
-/** Tells bodies apart: as they were sent, but by their parts where the boundary between these is another each time. */
+/**
+ * Returns a digest of a body. Multipart bodies are compared by their parts, because clients choose another boundary
+ * each time.
+ */
 export function digestOf({ body }: FastifyRequest, { params, files }: ReadBody): Buffer {
   const digest = createHash('sha256');
   if (body instanceof UnreadBody) return digest.update(`${body.kind}\n${body.content}`).digest();
@@ -118,8 +126,8 @@ function readForm(content: string): RawParams {
   return params;
 }
 
-/** An object; nothing and `null` are an empty one. */
-export function readJson(content: string): RawParams {
+/** Parses a JSON object. Empty content and `null` are an empty object. Errors: MalformedBody. */
+function readJson(content: string): RawParams {
   if (content.trim() === '') return NO_PARAMS;
   let value: unknown;
   try {
@@ -129,9 +137,9 @@ export function readJson(content: string): RawParams {
   }
   if (value === null) return NO_PARAMS;
   if (!isRecord(value) || isDeeper(value, MAX_JSON_DEPTH)) throw new MalformedBody();
-  // The parser keeps the last of two with one name.
+  // JSON.parse keeps the last of several values with the same name, which could be a blank `sudo`.
   const isBlank = Object.keys(value).some((name) => isLikeSudo(name) && isBlankSudo(value[name]));
-  if (isBlank) value['sudo'] = meantSudoIn(content);
+  if (isBlank) value['sudo'] = effectiveSudoIn(content);
   return value;
 }
 
@@ -147,8 +155,8 @@ async function readMultipart(request: FastifyRequest, limit: number): Promise<Re
   const files = Object.create(null) as Record<string, UploadedFile>;
   const limits = { fieldSize: limit, fileSize: limit, fields: MULTIPART_PARTS, files: 10, fieldNameSize: 256 };
   let left = limit;
-  const heads = new PartHeads();
-  request.raw.on('data', (chunk: Buffer) => heads.add(chunk));
+  const headers = new PartHeaders();
+  request.raw.on('data', (chunk: Buffer) => headers.add(chunk));
   try {
     for await (const part of request.parts({ limits })) {
       if (part.type === 'file') left -= await keepFile(part, files);
@@ -158,15 +166,15 @@ async function readMultipart(request: FastifyRequest, limit: number): Promise<Re
   } catch (error) {
     throw multipartError(error);
   }
-  // Told as any other that is not read, where the parser did not find it.
-  if (heads.nameSudo && !Object.keys({ ...params, ...files }).some(isLikeSudo)) params['sudo'] = 'a part';
+  // Adds a `sudo` that the parser missed, so that it is refused like any unread one.
+  if (headers.hasSudo && !Object.keys({ ...params, ...files }).some(isLikeSudo)) params['sudo'] = 'a part';
   return { params, files };
 }
 
 async function keepFile(part: MultipartFile, files: Record<string, UploadedFile>): Promise<number> {
   const bytes = await part.toBuffer();
-  // A part with an empty file name is what a form sends when nothing was chosen; one of bytes may have none at all.
-  // One that says whom to act as is kept in any case, to be refused.
+  // A form sends a part with an empty file name when no file was chosen; a part with bytes may have no file name.
+  // A part named `sudo` is kept in any case, to be refused.
   if (part.filename || isLikeSudo(part.fieldname))
     files[part.fieldname] = { filename: part.filename ?? '', mediaType: part.mimetype, bytes };
   return bytes.length;

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endpointsOf, int, openApiDocument, presenter, writeOpenApi } from '../../src';
 import { anyone, Endpoint, one } from '../../src';
-import { OddsController, ThingsController } from '../support/things';
+import { OddsController, WidgetsController } from '../support/widgets';
 
 interface Document {
   paths: Record<string, Record<string, Record<string, unknown>>>;
   components: { schemas: Record<string, unknown> };
 }
-const endpoints = [...endpointsOf(ThingsController), ...endpointsOf(OddsController)];
+const endpoints = [...endpointsOf(WidgetsController), ...endpointsOf(OddsController)];
 const make = (): Document => openApiDocument({ service: 'package', version: '1.2.3', endpoints }) as Document;
 const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,14 +28,14 @@ it('is valid OpenAPI 3.1', () => {
   expect(result).toEqual({ valid: true });
 });
 
-it('says of each operation where it is from, who may, and what it answers', () => {
-  const create = make().paths['/api/v4/projects/{id}/things']!['post']!;
+it('documents the source, permission and answers of each operation', () => {
+  const create = make().paths['/api/v4/projects/{id}/widgets']!['post']!;
   expect(create).toMatchObject({
-    summary: 'Adds a thing.',
+    summary: 'Adds a widget.',
     'x-rookery-source': 'a test',
     'x-rookery-permission': 'at least reporter',
-    'x-rookery-handler': 'ThingsController.create',
-    'x-rookery-file': 'libs/api-v4/test/support/things.ts',
+    'x-rookery-handler': 'WidgetsController.create',
+    'x-rookery-file': 'libs/api-v4/test/support/widgets.ts',
     'x-rookery-token-scopes': ['api'],
     'x-rookery-body-limit': 1_048_576,
     parameters: [
@@ -45,14 +45,14 @@ it('says of each operation where it is from, who may, and what it answers', () =
     ],
     security: [{ token: ['api'] }, { bearer: ['api'] }],
   });
-  const statuses = ['201', '400', '401', '403', '404', '409', '413', '415', '422', '429', '502', '503', '504'];
+  const statuses = ['201', '400', '401', '403', '404', '405', '409', '413', '415', '422', '429', '502', '503', '504'];
   expect(Object.keys(create['responses'] as object)).toEqual(statuses);
   expect(create['responses']).toMatchObject({ '404': { $ref: '#/components/responses/NotFound' } });
   const body = create['requestBody'] as { content: Record<string, { schema: unknown }> };
   expect(Object.keys(body.content)).toEqual(['application/json', 'application/x-www-form-urlencoded']);
-  const picture = make().paths['/api/v4/projects/{id}/things/picture']!['put']!;
+  const picture = make().paths['/api/v4/projects/{id}/widgets/picture']!['put']!;
   expect(picture['requestBody']).toMatchObject({ content: { 'multipart/form-data': {} } });
-  const face = make().paths['/api/v4/projects/{id}/things/face']!['put']!;
+  const face = make().paths['/api/v4/projects/{id}/widgets/face']!['put']!;
   const formOf = (avatar: object): object => ({ schema: { type: 'object', properties: { avatar } } });
   const noFile = { type: ['string', 'null'], maxLength: 0, description: 'Empty: the file is removed.' };
   expect(face['requestBody']).toEqual({
@@ -68,9 +68,9 @@ it('says of each operation where it is from, who may, and what it answers', () =
   });
 });
 
-it('has lists, aliases, and each shape once', () => {
+it('documents lists, aliases, and each schema once', () => {
   const { paths, components } = make();
-  const list = paths['/api/v4/projects/{id}/things']!['get']! as { parameters: { name?: string; $ref?: string }[] };
+  const list = paths['/api/v4/projects/{id}/widgets']!['get']! as { parameters: { name?: string; $ref?: string }[] };
   const shared = ['Page', 'PerPage', 'Pagination', 'Cursor', 'IdAfter', 'IdBefore', 'Sudo'];
   expect(list.parameters.map((parameter) => parameter.name ?? parameter.$ref)).toEqual([
     'id',
@@ -80,33 +80,44 @@ it('has lists, aliases, and each shape once', () => {
   ]);
   expect(paths['/api/v4/projects/{id}/items']!['get']).toMatchObject({
     deprecated: true,
-    'x-rookery-alias-of': '/api/v4/projects/:id/things',
+    'x-rookery-alias-of': '/api/v4/projects/:id/widgets',
   });
   expect(paths).toHaveProperty(['/-/bytes']);
-  const refusals = ['', 'ByField', 'InSentences', 'OfForm', 'OfRate', 'OfSome', 'OfToken', 'UnderError'].map(
-    (name) => `Refusal${name}`,
-  );
-  expect(Object.keys(components.schemas)).toEqual([...refusals, 'Thing']);
+  const refusals = [
+    '',
+    'ByField',
+    'InSentences',
+    'OfForm',
+    'OfRate',
+    'OfRegistry',
+    'OfSome',
+    'OfToken',
+    'UnderError',
+    'WithCode',
+  ].map((name) => `Refusal${name}`);
+  expect(Object.keys(components.schemas)).toEqual([...refusals, 'Widget']);
 });
 
-it('names operations, and puts them under the noun of their wing', () => {
+it('names operations, and tags them with the noun of their wing', () => {
   const nameOf = (method: string, template: string): string => `${method} of ${template}`;
-  const nouns = { things: 'What a test has.' };
-  const said = openApiDocument({ service: 'package', version: '1.2.3', endpoints, nameOf, nouns }) as Document;
-  expect(said.paths['/api/v4/projects/{id}/things']!['post']).toMatchObject({
-    operationId: 'POST of /api/v4/projects/:id/things',
-    tags: ['Things'],
+  const nouns = { widgets: 'Resources of a test.' };
+  const document = openApiDocument({ service: 'package', version: '1.2.3', endpoints, nameOf, nouns }) as Document;
+  expect(document.paths['/api/v4/projects/{id}/widgets']!['post']).toMatchObject({
+    operationId: 'POST of /api/v4/projects/:id/widgets',
+    tags: ['Widgets'],
   });
-  expect(said).toMatchObject({ tags: expect.arrayContaining([{ name: 'Things', description: 'What a test has.' }]) });
+  expect(document).toMatchObject({
+    tags: expect.arrayContaining([{ name: 'Widgets', description: 'Resources of a test.' }]),
+  });
 });
 
-it('lets anonymous callers ask where they may', () => {
+it('documents that anonymous callers are accepted', () => {
   const bytes = make().paths['/-/bytes']!['get']!;
   expect(bytes['security']).toContainEqual({});
   expect(bytes['security']).toContainEqual({ bearer: ['read_api'] });
 });
 
-it('has sorted keys, and is written only when it changed', async () => {
+it('has sorted keys, and is written only when it has changed', async () => {
   const file = join(folder, 'openapi.json');
   expect(await writeOpenApi(file, make())).toBe(true);
   expect(await writeOpenApi(file, make())).toBe(false);
@@ -114,7 +125,7 @@ it('has sorted keys, and is written only when it changed', async () => {
   expect(keys).toEqual([...keys].sort());
 });
 
-it('refuses two shapes of one name', () => {
+it('refuses two schemas with the same name', () => {
   const shape = (field: string) => presenter<object>('Same').fields({ [field]: [int, () => 1] });
   class Twice {
     a(): object {
@@ -125,6 +136,6 @@ it('refuses two shapes of one name', () => {
   Endpoint('GET', '/a', { ...say, answers: one(shape('a')) })(Twice.prototype, 'a', {});
   Endpoint('GET', '/b', { ...say, answers: one(shape('b')) })(Twice.prototype, 'a', {});
   expect(() => openApiDocument({ service: 'x', version: '1', endpoints: endpointsOf(Twice) })).toThrow(
-    'two presenters of different shape are named Same',
+    'two presenters with different schemas are named Same',
   );
 });

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { Viewer } from '@rookery/kernel';
 import {
   anonymousViewer,
-  aViewer,
+  makeViewer,
   internalAuthorization,
   paging,
   parameterEncodings,
@@ -14,21 +14,21 @@ import {
 import type { TestApp } from '@rookery/testing';
 import type { Test } from 'supertest';
 import { openApiDocument, registeredEndpoints, statusesOf } from '../../src';
-import { builtThing, rows, ThingsModule } from '../support/things';
+import { builtWidget, rows, WidgetsModule } from '../support/widgets';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ service: 'package', module: ThingsModule });
+  app = await startTestApp({ service: 'package', module: WidgetsModule });
 });
 afterAll(() => app.close());
 
-const member = (level: number): Viewer => aViewer({ userId: level });
-const admin = aViewer({ userId: 1, isAdmin: true });
+const member = (level: number): Viewer => makeViewer({ userId: level });
+const admin = makeViewer({ userId: 1, isAdmin: true });
 
 paging(() => ({
   app,
   viewer: member(10),
-  path: '/api/v4/projects/3/things',
+  path: '/api/v4/projects/3/widgets',
   query: { labels: ['x', 'y z'] },
   rows: rows.length,
 }));
@@ -50,8 +50,8 @@ visibility({
         ? anonymousViewer()
         : standing === 'admin'
           ? admin
-          : aViewer({ userId: levels[standing] ?? 99, isExternal: standing === 'external' });
-    return { viewer, path: `/api/v4/projects/${id}/things/1` };
+          : makeViewer({ userId: levels[standing] ?? 99, isExternal: standing === 'external' });
+    return { viewer, path: `/api/v4/projects/${id}/widgets/1` };
   },
 });
 
@@ -59,7 +59,7 @@ refusalOrder(
   () => app,
   () => ({
     method: 'POST',
-    path: '/api/v4/projects/group%2Fsecret/things',
+    path: '/api/v4/projects/group%2Fsecret/widgets',
     good: { title: 'x' },
     bad: { title: '', open: 'maybe' },
     anonymous: anonymousViewer(),
@@ -74,7 +74,7 @@ parameterEncodings({
   to: () => ({
     viewer: member(40),
     method: 'POST',
-    path: '/api/v4/projects/1/things',
+    path: '/api/v4/projects/1/widgets',
     params: { title: 'Grüße & 1', open: false, tags: ['a', 'b'], attributes: { color: 'red' }, parent_id: 5 },
   }),
   seen: ({ title, open, tags, color }) => ({ title, open, tags, color }),
@@ -83,7 +83,7 @@ parameterEncodings({
 
 describe('an answer', () => {
   it('has the headers of the API, and no charset', async () => {
-    const { headers, body } = await app.as(member(10)).get('/api/v4/projects/1/things/1');
+    const { headers, body } = await app.as(member(10)).get('/api/v4/projects/1/widgets/1');
     expect(headers['content-type']).toBe('application/json');
     expect(headers['cache-control']).toBe('max-age=0, private, must-revalidate');
     expect(headers['vary']).toBe('Origin');
@@ -93,7 +93,7 @@ describe('an answer', () => {
   });
 
   it('is the same without a body for HEAD, refusals included', async () => {
-    for (const path of ['/api/v4/projects/1/things/1', '/api/v4/projects/9/things/1']) {
+    for (const path of ['/api/v4/projects/1/widgets/1', '/api/v4/projects/9/widgets/1']) {
       const [get, head] = [await app.as(member(10)).get(path), await app.as(member(10)).head(path)];
       expect([head.status, head.text]).toEqual([get.status, undefined]);
       expect(head.get('content-length')).toBe(get.get('content-length'));
@@ -101,21 +101,20 @@ describe('an answer', () => {
     }
   });
 
-  it('may be text that the database built', async () => {
-    // Passed on as it is.
+  it('may be JSON that the database built, which is sent unchanged', async () => {
     const member10 = app.as(member(10));
-    expect((await member10.get('/api/v4/projects/1/things/2')).text).toBe(builtThing(2));
-    const page = await member10.get('/api/v4/projects/1/things/as_json');
-    expect([page.text, page.get('x-total')]).toEqual([`[${builtThing(1)}]`, '1']);
+    expect((await member10.get('/api/v4/projects/1/widgets/2')).text).toBe(builtWidget(2));
+    const page = await member10.get('/api/v4/projects/1/widgets/as_json');
+    expect([page.text, page.get('x-total')]).toEqual([`[${builtWidget(1)}]`, '1']);
   });
 
   it('is empty for 204 and 304', async () => {
-    const gone = await app.as(member(10)).delete('/api/v4/projects/1/things/1');
+    const gone = await app.as(member(10)).delete('/api/v4/projects/1/widgets/1');
     expect([gone.status, gone.text, gone.get('content-type')]).toEqual([204, '', undefined]);
-    await app.as(member(10)).get('/api/v4/projects/1/things/5').expect(304);
+    await app.as(member(10)).get('/api/v4/projects/1/widgets/5').expect(304);
   });
 
-  it('may be bytes with a name, or another place', async () => {
+  it('may be a file with a name, or a redirect', async () => {
     const bytes = await app.as(member(10)).get('/-/bytes');
     expect([bytes.text, bytes.get('content-type'), bytes.get('content-length')]).toEqual(['héllo', 'text/plain', '6']);
     expect(bytes.get('content-disposition')).toBe(`attachment; filename="_.txt"; filename*=UTF-8''%C3%A4.txt`);
@@ -123,7 +122,7 @@ describe('an answer', () => {
     expect([elsewhere.status, elsewhere.get('location')]).toEqual([302, 'http://host/there']);
   });
 
-  it('may be a picture that caches ask for again by its version', async () => {
+  it('may be a picture that caches revalidate by its version', async () => {
     const get = (known?: string, viewer = member(10)) => {
       const request = app.as(viewer).get('/-/picture');
       return known === undefined ? request : request.set('if-none-match', known);
@@ -149,20 +148,23 @@ describe('an answer', () => {
     expect([head.status, head.text, head.get('content-length')]).toEqual([200, undefined, '3']);
   });
 
-  it('is found below an alias and with repeated slashes', async () => {
+  it('is the same under an alias and with repeated slashes', async () => {
     expect((await app.as(member(10)).get('/api/v4/projects/3/items')).body).toHaveLength(7);
-    await app.as(member(10)).get('/api/v4/projects//3/things/1').expect(200);
+    await app.as(member(10)).get('/api/v4/projects//3/widgets/1').expect(200);
   });
 
-  it('goes on by keyset with a link alone', async () => {
+  it('has only a link to the next page with keyset paging', async () => {
     const { headers, body } = await app
       .as(member(10))
-      .get('/api/v4/projects/3/things')
+      .get('/api/v4/projects/3/widgets')
       .query({ pagination: 'keyset', per_page: 5 });
     expect([(body as unknown[]).length, headers['x-page']]).toEqual([5, undefined]);
     expect(headers['link']).toContain('id_after=5');
-    const deep = await app.as(member(10)).get('/api/v4/projects/3/things').query({ page: 9999 });
-    expect([deep.status, (deep.body as { error: string }).error]).toEqual([405, expect.stringContaining('type Thing')]);
+    const deep = await app.as(member(10)).get('/api/v4/projects/3/widgets').query({ page: 9999 });
+    expect([deep.status, (deep.body as { error: string }).error]).toEqual([
+      405,
+      expect.stringContaining('type Widget'),
+    ]);
   });
 });
 
@@ -173,46 +175,77 @@ describe('a refusal', () => {
     return [status, body];
   };
 
-  it('knows unknown routes and wrong verbs', async () => {
+  it('distinguishes unknown routes and wrong methods', async () => {
     expect(await refusal(app.as(admin).get('/api/v4/nowhere'))).toEqual([404, { error: '404 Not Found' }]);
-    const wrong = await app.as(admin).patch('/api/v4/projects/1/things').send({});
+    const wrong = await app.as(admin).patch('/api/v4/projects/1/widgets').send({});
     expect([wrong.status, wrong.body, wrong.get('allow')]).toEqual([
       405,
       { error: '405 Not Allowed' },
       'GET, HEAD, POST',
     ]);
-    expect(await refusal(app.as(admin).get('/api/v4/projects/group/secret/things'))).toEqual([
+    expect(await refusal(app.as(admin).get('/api/v4/projects/group/secret/widgets'))).toEqual([
       404,
       { error: '404 Not Found' },
     ]);
   });
 
-  it('is 404 for ids that nothing can have', async () => {
+  it('is 404 for impossible ids', async () => {
     for (const id of ['12345678901234567890', 'no%2Fwhere', '%00', '-1']) {
-      expect((await app.as(admin).get(`/api/v4/projects/${id}/things`)).body).toEqual({
+      expect((await app.as(admin).get(`/api/v4/projects/${id}/widgets`)).body).toEqual({
         message: '404 Project Not Found',
       });
     }
-    expect(await refusal(app.as(admin).get('/api/v4/projects/1/things/12345678901234567890'))).toEqual([
+    expect(await refusal(app.as(admin).get('/api/v4/projects/1/widgets/12345678901234567890'))).toEqual([
       400,
-      { error: 'thing_id is invalid' },
+      { error: 'widget_id is invalid' },
     ]);
   });
 
-  it('trusts no context but the one of this very request', async () => {
-    expect(await refusal(app.bare().get('/api/v4/projects/3/things'))).toEqual([401, { message: '401 Unauthorized' }]);
-    expect(await refusal(app.bare().get('/api/v4/projects/3/things').set('x-rookery-context', 'a.b.c'))).toEqual([
+  it('is 301 for reads by a former path of a project, with the whole address kept, and 405 for writes', async () => {
+    const former = '/api/v4/projects/group%2Fformer/widgets';
+    const location = 'http://localhost:8080/api/v4/projects/1/widgets';
+    for (const [path, target] of [
+      [former, location],
+      [`${former}?labels[]=a&labels[]=b%20c`, `${location}?labels[]=a&labels[]=b%20c`],
+      [`${former}/1`, `${location}/1`],
+      [`${former}?search=a?b`, `${location}?search=a?b`],
+      [former.replace('%2F', '%2f'), location],
+    ] as const) {
+      const { status, headers } = await app.as(member(10)).get(path);
+      expect([path, status, headers['location']]).toEqual([path, 301, target]);
+    }
+    const head = await app.as(member(10)).head(former);
+    expect([head.status, head.get('location')]).toEqual([301, location]);
+    const write = await app.as(member(20)).post(former).send({ title: 'x' });
+    expect([write.status, write.body, write.get('location')]).toEqual([
+      405,
+      { message: 'Non GET methods are not allowed for moved projects' },
+      undefined,
+    ]);
+    for (const [viewer, path] of [
+      [member(99), former],
+      [anonymousViewer(), former],
+      [admin, former.replace('former', 'gone')],
+    ] as const) {
+      const { status, body } = await app.as(viewer).get(path);
+      expect([status, body]).toEqual([404, { message: '404 Project Not Found' }]);
+    }
+  });
+
+  it('is 401 without a valid context, and is logged', async () => {
+    expect(await refusal(app.bare().get('/api/v4/projects/3/widgets'))).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await refusal(app.bare().get('/api/v4/projects/3/widgets').set('x-rookery-context', 'a.b.c'))).toEqual([
       401,
       { message: '401 Unauthorized' },
     ]);
     expect(app.logs.filter((line) => line['msg'] === 'request context refused')).toHaveLength(2);
   });
 
-  it('puts administrators before parameters, and parameters before everything that needs data', async () => {
+  it('checks the administrator before parameters, and parameters before anything that needs data', async () => {
     const post = (viewer: Viewer) => app.as(viewer).post('/api/v4/admin_only').send({});
     await post(anonymousViewer()).expect(401);
-    expect((await post(aViewer({ scopes: ['read_api'] }))).body).toMatchObject({ scope: 'api admin_mode' });
-    expect((await post(aViewer())).body).toEqual({ message: '403 Forbidden' });
+    expect((await post(makeViewer({ scopes: ['read_api'] }))).body).toMatchObject({ scope: 'api admin_mode' });
+    expect((await post(makeViewer())).body).toEqual({ message: '403 Forbidden' });
     expect((await post(admin)).body).toEqual({ error: 'title is missing' });
     const done = await app
       .as({ ...admin, scopes: ['admin_mode'] })
@@ -221,8 +254,8 @@ describe('a refusal', () => {
     expect([done.status, done.body]).toEqual([202, { message: '202 Accepted' }]);
   });
 
-  it('ends in one of two successes where the endpoint has two', async () => {
-    const post = (title: string) => app.as(aViewer()).post('/api/v4/either').send({ title });
+  it('is no second success: an endpoint with two successes answers either', async () => {
+    const post = (title: string) => app.as(makeViewer()).post('/api/v4/either').send({ title });
     const made = await post('x');
     expect([made.status, made.body]).toEqual([201, { title: 'x' }]);
     const none = await post('nothing');
@@ -234,24 +267,24 @@ describe('a refusal', () => {
     };
     const { responses } = Object.values(paths)[0]!.post;
     expect(responses['202']).toEqual({
-      description: 'Success too.',
+      description: 'Alternative success.',
       content: { 'application/json': { schema: { type: 'object', properties: { why: {} } } } },
       headers: { 'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' } },
     });
   });
 
-  it('may be an exception that the endpoint states', async () => {
+  it('may be an exception that the endpoint declares', async () => {
     expect((await app.as(admin).post('/api/v4/odd').send({})).body).toEqual({ message: '403 Forbidden - odd' });
     await app.as(anonymousViewer()).post('/api/v4/odd').send({}).expect(401);
   });
 
-  it('tells an anonymous caller to sign in where a rule says no', async () => {
-    await app.as(anonymousViewer()).get('/api/v4/projects/3/things/6').expect(401);
-    await app.as(member(10)).get('/api/v4/projects/3/things/6').expect(403);
+  it('is 401 for an anonymous caller whom a rule refuses', async () => {
+    await app.as(anonymousViewer()).get('/api/v4/projects/3/widgets/6').expect(401);
+    await app.as(member(10)).get('/api/v4/projects/3/widgets/6').expect(403);
   });
 
-  it('shows nothing of an unexpected error, and logs it once with the request', async () => {
-    const request = app.as(member(10)).get('/api/v4/projects/1/things/3');
+  it('shows no details of an unexpected error, which is logged once with the request id', async () => {
+    const request = app.as(member(10)).get('/api/v4/projects/1/widgets/3');
     await expect(request).rejects.toThrow('answered 500, which it does not list');
     const lines = app.logs.filter((line) => line['msg'] === 'unexpected error');
     expect(lines).toHaveLength(1);
@@ -259,29 +292,29 @@ describe('a refusal', () => {
     await expect(request).rejects.not.toThrow('a secret detail');
   });
 
-  it('fails the spec that sees a status which is not listed', async () => {
+  it('fails a spec that sees a status which is not listed', async () => {
     await expect(app.as(admin).get('/api/v4/status')).rejects.toThrow('answered 409, which it does not list');
-    await app.as(admin).get('/api/v4/projects/1/things/4').expect(409);
+    await app.as(admin).get('/api/v4/projects/1/widgets/4').expect(409);
   });
 
-  it('fails the spec that sees JSON announced with a charset', async () => {
+  it('fails a spec that sees JSON with a charset', async () => {
     await expect(app.as(admin).get('/-/charset')).rejects.toThrow('announced application/json; charset=utf-8');
   });
 
   it('compares If-Unmodified-Since in whole seconds', async () => {
     const remove = (since: string) =>
-      app.as(member(10)).delete('/api/v4/projects/1/things/1').set('if-unmodified-since', since);
+      app.as(member(10)).delete('/api/v4/projects/1/widgets/1').set('if-unmodified-since', since);
     await remove('Mon, 05 Jan 2026 08:59:59 GMT').expect(412);
     await remove('Mon, 05 Jan 2026 09:00:00 GMT').expect(204);
   });
 });
 
 describe('a body', () => {
-  const post = () => app.as(member(40)).post('/api/v4/projects/1/things');
+  const post = () => app.as(member(40)).post('/api/v4/projects/1/widgets');
 
-  it('may be announced as JSON and be missing', async () => {
+  it('may be missing although its content type is JSON', async () => {
     for (const method of ['GET', 'HEAD', 'DELETE'] as const) {
-      const request = requestOf(app.as(member(10)), method, '/api/v4/projects/1/things/1');
+      const request = requestOf(app.as(member(10)), method, '/api/v4/projects/1/widgets/1');
       expect((await request.set('content-type', 'application/json')).status).toBeLessThan(300);
     }
     await post().query({ title: 'x' }).send({}).expect(201);
@@ -297,7 +330,7 @@ describe('a body', () => {
     },
   );
 
-  it('is refused in other types, and past its limit', async () => {
+  it('is refused with other content types, and over its limit', async () => {
     const other = await post().type('text/xml').send('<x/>');
     expect([other.status, other.body]).toEqual([
       415,
@@ -308,32 +341,32 @@ describe('a body', () => {
     expect(large.get('content-type')).toBe('application/json');
   });
 
-  it('is judged after the caller: an anonymous one learns only that they are', async () => {
-    await app.as(anonymousViewer()).post('/api/v4/projects/1/things').type('json').send('{"title":').expect(401);
+  it('is parsed after the caller is checked: an anonymous caller gets 401', async () => {
+    await app.as(anonymousViewer()).post('/api/v4/projects/1/widgets').type('json').send('{"title":').expect(401);
   });
 
-  it('reaches no prototype', async () => {
+  it('cannot reach a prototype', async () => {
     const text =
       '{"title":"x","__proto__":{"open":false},"attributes":{"__proto__":{"color":"red"},"constructor":"c"}}';
     expect((await post().type('json').send(text)).body).toMatchObject({ title: 'x', open: true, color: null });
     expect(({} as Record<string, unknown>)['color']).toBeUndefined();
   });
 
-  it('carries files in multipart, within the limit of the endpoint', async () => {
+  it('may be multipart with files, within the limit of the endpoint', async () => {
     const put = (size: number, params = {}) =>
       app
         .as(member(10))
-        .put('/api/v4/projects/1/things/picture')
+        .put('/api/v4/projects/1/widgets/picture')
         .field(params)
         .attach('avatar', Buffer.alloc(size), 'a.png');
     expect((await put(100, { title: 't', file: '' })).body).toEqual({ filename: 'a.png', size: 100, title: 't' });
     await put(4000).expect(413);
-    const text = await app.as(member(10)).put('/api/v4/projects/1/things/picture').field({ avatar: 'x' });
-    expect(text.body).toEqual({ error: 'avatar is missing' });
+    const text = await app.as(member(10)).put('/api/v4/projects/1/widgets/picture').field({ avatar: 'x' });
+    expect(text.body).toEqual({ error: 'avatar is invalid' });
   });
 
-  describe('with a file that may be taken away', () => {
-    const put = () => app.as(member(10)).put('/api/v4/projects/1/things/face');
+  describe('with a removable file', () => {
+    const put = () => app.as(member(10)).put('/api/v4/projects/1/widgets/face');
     const raw = (...parts: string[]) =>
       put()
         .type('multipart/form-data; boundary=x')
@@ -342,7 +375,7 @@ describe('a body', () => {
 
     it.each<[string, () => Test, string]>([
       ['a file', () => put().attach('avatar', bytes, 'a.png'), 'png'],
-      ['a file beside an empty text `file`', () => put().field({ file: '' }).attach('avatar', bytes, 'a.png'), 'png'],
+      ['a file and an empty text `file`', () => put().field({ file: '' }).attach('avatar', bytes, 'a.png'), 'png'],
       ['a file without a type', () => raw('name="file"\r\n\r\n', 'name="avatar"; filename="a.png"\r\n\r\npng'), 'png'],
       [
         'a file after a blank text',
@@ -356,9 +389,6 @@ describe('a body', () => {
       ['an empty JSON text', () => put().send({ avatar: '' }), 'removed'],
       ['JSON null', () => put().send({ avatar: null }), 'removed'],
       ['an empty text in the query', () => put().query({ avatar: '' }).send({}), 'removed'],
-      ['a text', () => put().send({ avatar: 'a.png' }), 'left'],
-      ['a text part', () => put().field({ avatar: 'a.png' }), 'left'],
-      ['a list', () => put().send({ avatar: [] }), 'left'],
       [
         'a part of bytes without a name',
         () => raw('name="avatar"\r\nContent-Type: application/octet-stream\r\n\r\nx'),
@@ -369,16 +399,28 @@ describe('a body', () => {
       const { status, body } = await request();
       expect([status, body]).toEqual([200, { avatar }]);
     });
+
+    it.each<[string, () => Test]>([
+      ['a text', () => put().send({ avatar: 'a.png' })],
+      ['a text part', () => put().field({ avatar: 'a.png' })],
+      ['a text under another name', () => put().send({ file: 'a.png' })],
+      ['a text in the query', () => put().query({ avatar: 'a.png' }).send({})],
+      ['a number', () => put().send({ avatar: 5 })],
+      ['a list', () => put().send({ avatar: [] })],
+    ])('refuses %s', async (_, request) => {
+      const { status, body } = await request();
+      expect([status, body]).toEqual([400, { error: 'avatar is invalid' }]);
+    });
   });
 
   it('with a broken boundary or a broken query is the caller’s fault', async () => {
     await app
       .as(member(10))
-      .put('/api/v4/projects/1/things/picture')
+      .put('/api/v4/projects/1/widgets/picture')
       .type('multipart/form-data; boundary=y')
       .send('--x\r\nbroken')
       .expect(400);
-    await app.as(member(10)).get('/api/v4/projects/1/things?x=%zz').expect(400);
+    await app.as(member(10)).get('/api/v4/projects/1/widgets?x=%zz').expect(400);
   });
 });
 
@@ -386,12 +428,12 @@ const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
 const same = (body: unknown): never => body as never;
 
 describe('sudo that the gateway did not act on', () => {
-  const post = (viewer: Viewer = admin) => app.as(viewer).post('/api/v4/projects/1/things');
+  const post = (viewer: Viewer = admin) => app.as(viewer).post('/api/v4/projects/1/widgets');
   const REFUSED = [400, { error: 'sudo cannot be read here, it can be sent in the query or as a header' }];
   const FORM = 'application/x-www-form-urlencoded';
   const PART = 'Content-Disposition: form-data; name="foo"';
   const SUDO_PART = 'Content-Disposition: form-data; name="sudo"';
-  /** A body whose second part has this head. */
+  /** Sends a body whose second part has this header. */
   const parts = (head: string, before = ''): Test => {
     const title = '--x\r\nContent-Disposition: form-data; name="title"\r\n\r\nx\r\n';
     const body = `${before}${title}--x\r\n${head}\r\n\r\nolu\r\n--x--\r\n`;
@@ -407,7 +449,10 @@ describe('sudo that the gateway did not act on', () => {
     ['a truth in JSON', () => post().send({ title: 'x', sudo: true })],
     ['a form', () => post().type(FORM).send('title=x&sudo=olu')],
     ['JSON that says it is a form', () => post().query('title=x').type(FORM).send('{"sudo":"olu"}')],
-    ['more of it', () => post().query('title=x').type(FORM).send(' {"a":"b=c&d","s\\u0075do":"olu"}')],
+    [
+      'longer JSON that says it is a form',
+      () => post().query('title=x').type(FORM).send(' {"a":"b=c&d","s\\u0075do":"olu"}'),
+    ],
     ['the same, escaped', () => post().query('title=x').type(FORM).send('%7B%22sudo%22%3A+%22olu%22%7D')],
     ['a list of it', () => post().query('title=x').type(FORM).send('[{"sudo":"olu"}]')],
     ['an escaped name in a form', () => post().type(FORM).send('title=x&s%75do=olu')],
@@ -425,7 +470,7 @@ describe('sudo that the gateway did not act on', () => {
     ['a list in the query', () => post().query('title=x&sudo[]=olu')],
     ['an item in the query', () => post().query('title=x&sudo[0]=olu')],
     ['a hash in the query', () => post().query('title=x&sudo[a]=olu')],
-    ['a look', () => app.as(admin).get('/api/v4/projects/1/things').query('sudo[]=olu')],
+    ['a parameter of a GET', () => app.as(admin).get('/api/v4/projects/1/widgets').query('sudo[]=olu')],
     ['a part', () => post().field({ title: 'x', sudo: 'olu' })],
     ['a part, a blank one after it', () => post().field({ title: 'x', sudo: 'olu' }).field('sudo', '')],
     ['an escaped name, a blank one after it', () => post().type(FORM).send('title=x&s%75do=olu&sudo=')],
@@ -457,7 +502,7 @@ describe('sudo that the gateway did not act on', () => {
     ['a part of an escaped name', () => parts('Content-Disposition: form-data; name="s%75do"')],
     ['a part of a name with a backslash', () => parts('Content-Disposition: form-data; name="su\\do"')],
     ['a part of another disposition', () => parts('Content-Disposition: attachment; name="sudo"')],
-    ['a folded head of such a part', () => parts('content-disposition: attachment;\r\n name=sudo')],
+    ['a folded header of such a part', () => parts('content-disposition: attachment;\r\n name=sudo')],
     ['a part of two dispositions', () => parts(`${PART}\r\nContent-Disposition: form-data; name="sudo"`)],
     ['a part before the first', () => parts(PART, 'Content-Disposition: form-data; name="sudo"\r\n\r\nolu\r\n')],
     ['a part after the last', () => parts(`${PART}\r\n\r\ny\r\n--x--\r\n--x\r\n${SUDO_PART}`)],
@@ -485,15 +530,15 @@ describe('sudo that the gateway did not act on', () => {
       'charset=utf-32',
     ],
     ['a name with a NUL', FORM, Buffer.from('su%00do=olu'), 400, 'parameters are not encoded correctly'],
-  ])('is not looked for in other letters: %s', async (_, type, content, status, told) => {
+  ])('is not searched for in other encodings, which are refused: %s', async (_, type, content, status, problem) => {
     const sent = await post().query('title=x').set('content-type', type).serialize(same).send(content);
-    const error = status === 415 ? `The provided content-type '${type}' is not supported.` : told;
+    const error = status === 415 ? `The provided content-type '${type}' is not supported.` : problem;
     expect([sent.status, sent.body]).toEqual([status, { error }]);
-    expect(error).toContain(told);
+    expect(error).toContain(problem);
   });
 
   it.each(['application/json', FORM, 'multipart/form-data; boundary=x'])(
-    'is not looked for in a coded %s',
+    'is not searched for in an encoded %s, which is refused',
     async (type) => {
       const coded = post().query('title=x').set({ 'content-type': type, 'content-encoding': 'base64' });
       const sent = await coded.serialize(same).send(Buffer.from(Buffer.from('sudo=olu').toString('base64')));
@@ -511,39 +556,39 @@ describe('sudo that the gateway did not act on', () => {
       'in letters that say they are ASCII',
       () => post().set('content-type', `${FORM}; Charset=US-ASCII`).send('title=x'),
     ],
-    ['that means nobody', () => post().send({ title: 'x', sudo: null })],
+    ['that is null', () => post().send({ title: 'x', sudo: null })],
     ['that is empty', () => post().type(FORM).send('title=x&sudo=')],
     ['that is part of a name', () => post().query('title=x&sudoku=olu&pseudo=x')],
     ['that is blank', () => post().send({ title: 'x', sudo: ' ' })],
     ['that is blank in capitals', () => post().type('json').send('{"title":"x","SUDO":null,"SUDO":""}')],
     [
-      'that means nobody, beside one within another parameter',
+      'that is null, with another one inside a parameter',
       () => post().type('json').send('{"title":"a \\"sudo\\": b","attributes":{"sudo":"olu"},"sudo":null}'),
     ],
     ['within another parameter', () => post().send({ title: 'x', attributes: { sudo: 'olu' } })],
     [
-      'of somebody who acts by one',
+      'of a caller for whom the gateway has read one',
       () =>
-        post(aViewer({ userId: 40, impersonatorId: 1, isBySudo: true }))
+        post(makeViewer({ userId: 40, impersonatorId: 1, isBySudo: true }))
           .query({ sudo: 'olu' })
           .send({ title: 'x' }),
     ],
-  ])('is none %s', async (_, send) => {
+  ])('is not assumed for a parameter %s', async (_, send) => {
     expect((await send()).status).toBe(201);
   });
 });
 
-describe('the inside', () => {
+describe('internal routes', () => {
   const ours = internalAuthorization('identity', 'package');
 
-  it('answers those of our own processes that may ask', async () => {
+  it('answer the processes that may call them', async () => {
     const ask = (authorization?: string) => {
       const request = app.bare().post('/internal/echo?a=1').send({ b: 2 });
       return authorization === undefined ? request : request.set('authorization', authorization);
     };
     await ask().expect(401);
     await ask('Bearer wrong').expect(401);
-    // What this process presents, and what two others have between them.
+    // The key for calls in the other direction, and the key of two other processes.
     await ask(internalAuthorization('package', 'identity')).expect(401);
     await ask(internalAuthorization('identity', 'admin')).expect(401);
     const other = await ask(internalAuthorization('import', 'package'));
@@ -551,7 +596,7 @@ describe('the inside', () => {
     expect((await ask(ours)).body).toEqual({ body: { b: 2 }, query: { a: '1' } });
   });
 
-  it('covers ordinary Nest routes too', async () => {
+  it('include ordinary Nest routes', async () => {
     await app.bare().get('/internal/plain').expect(401);
     expect((await app.bare().get('/internal/plain').set('authorization', ours)).text).toBe('{"plain":true}');
     const posted = await app.bare().post('/internal/plain').send({ a: 1 }).set('authorization', ours);
@@ -560,9 +605,13 @@ describe('the inside', () => {
   });
 });
 
-it('answers hostile request lines, and lives on', async () => {
+it('answers hostile request lines, and keeps running', async () => {
   const { port } = new URL(app.baseUrl);
-  for (const line of ['GET /api/v4/%zz HTTP/1.1', 'GET /api/v4/projects/%E0%A4%A/things HTTP/1.1', 'GET // HTTP/1.1']) {
+  for (const line of [
+    'GET /api/v4/%zz HTTP/1.1',
+    'GET /api/v4/projects/%E0%A4%A/widgets HTTP/1.1',
+    'GET // HTTP/1.1',
+  ]) {
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), '127.0.0.1', () =>
         socket.write(`${line}\r\nHost: h\r\nConnection: close\r\n\r\n`),
@@ -574,5 +623,5 @@ it('answers hostile request lines, and lives on', async () => {
     });
     expect(answer).toMatch(/^HTTP\/1\.1 4\d\d/);
   }
-  await app.as(admin).get('/api/v4/projects/1/things/1').expect(200);
+  await app.as(admin).get('/api/v4/projects/1/widgets/1').expect(200);
 });

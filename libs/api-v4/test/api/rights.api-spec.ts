@@ -1,7 +1,7 @@
 import type { ConfirmCallerAnswer } from '@rookery/contracts';
-import { anonymousViewer, aViewer, SEED_EPOCH, startTestApp } from '@rookery/testing';
+import { anonymousViewer, makeViewer, SEED_EPOCH, startTestApp } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
-import { Callers, LEVELS, newer, ThingsModule } from '../support/things';
+import { Callers, LEVELS, newer, WidgetsModule } from '../support/widgets';
 
 const at = { version: 7, epoch: SEED_EPOCH };
 const TITLE = { title: 'x' };
@@ -9,21 +9,22 @@ const TITLE = { title: 'x' };
 let app: TestApp;
 let callers: Callers;
 const start = async (freshMs: string): Promise<void> => {
-  app = await startTestApp({ service: 'package', module: ThingsModule, env: { REQUEST_RIGHTS_MS: freshMs } });
+  app = await startTestApp({ service: 'package', module: WidgetsModule, env: { REQUEST_RIGHTS_MS: freshMs } });
   callers = app.get(Callers);
 };
 afterEach(() => app.close());
 
-const read = (viewer = aViewer({ userId: 20 })) => app.as(viewer, { unseen: true }).get('/api/v4/projects/1/things/1');
-const write = (viewer = aViewer({ userId: 20 })) =>
-  app.as(viewer, { unseen: true }).post('/api/v4/projects/1/things').send(TITLE);
+const read = (viewer = makeViewer({ userId: 20 })) =>
+  app.as(viewer, { isUncounted: true }).get('/api/v4/projects/1/widgets/1');
+const write = (viewer = makeViewer({ userId: 20 })) =>
+  app.as(viewer, { isUncounted: true }).post('/api/v4/projects/1/widgets').send(TITLE);
 
-describe('a request that is no longer young', () => {
+describe('a request that exceeds the recheck interval', () => {
   beforeEach(() => start('0'));
 
-  it('is carried out while its caller is who the context says', async () => {
+  it('is executed if the claims of its context still hold', async () => {
     await read().expect(200);
-    await write(aViewer({ userId: 20, tokenId: 70, scopes: ['api'], impersonatorId: 5 })).expect(201);
+    await write(makeViewer({ userId: 20, tokenId: 70, scopes: ['api'], impersonatorId: 5 })).expect(201);
     expect(callers.asked.at(-1)).toEqual({
       user_id: 20,
       token_id: 70,
@@ -57,7 +58,7 @@ describe('a request that is no longer young', () => {
       { message: '403 Forbidden - Your account has been blocked' },
     ],
     [{ version: 7, epoch: 'another', outcome: 'holds' }, 503, { message: '503 Service Unavailable' }],
-  ])('does nothing when identity says %j', async (answer, status, body) => {
+  ])('changes nothing when identity answers %j', async (answer, status, body) => {
     callers.answer = answer;
     for (const request of [read(), write()]) {
       const refused = await request;
@@ -70,15 +71,15 @@ describe('a request that is no longer young', () => {
     await read().expect(503);
   });
 
-  it('of somebody without a token is asked of nobody', async () => {
-    await app.as(anonymousViewer()).get('/api/v4/projects/3/things/1').expect(200);
+  it('is not rechecked with identity for an anonymous caller', async () => {
+    await app.as(anonymousViewer()).get('/api/v4/projects/3/widgets/1').expect(200);
     expect(callers.asked).toEqual([]);
   });
 
   it.each([
-    ['is gone', 0, 404],
-    ['is another', 15, 503],
-  ])('is judged anew: its membership %s', async (_, level, status) => {
+    ['is removed', 0, 404],
+    ['has another level', 15, 503],
+  ])('is authorized again: the membership %s', async (_, level, status) => {
     const was = LEVELS[20]!;
     callers.confirm = () => {
       Object.assign(LEVELS, { 20: level });
@@ -92,7 +93,7 @@ describe('a request that is no longer young', () => {
   });
 });
 
-it('a young request asks nobody', async () => {
+it('a request within the recheck interval is not rechecked', async () => {
   await start('60000');
   callers.answer = { ...at, outcome: 'revoked' };
   await read().expect(200);
@@ -100,12 +101,12 @@ it('a young request asks nobody', async () => {
   expect(callers.asked).toEqual([]);
 });
 
-it('a write whose answer cannot be made once it is committed is not to be sent again', async () => {
+it('a write that fails after its commit is answered 502 without Retry-After', async () => {
   await start('60000');
   const lost = { title: 'lost after its commit' };
   const answer = await app
-    .as(aViewer({ userId: 20 }))
-    .post('/api/v4/projects/1/things')
+    .as(makeViewer({ userId: 20 }))
+    .post('/api/v4/projects/1/widgets')
     .send(lost);
   expect([answer.status, answer.body, answer.headers['retry-after']]).toEqual([
     502,
@@ -114,7 +115,7 @@ it('a write whose answer cannot be made once it is committed is not to be sent a
   ]);
 });
 
-describe('what is refused by what the gateway knew', () => {
+describe('a request that is refused at the directory version of the gateway', () => {
   const known = { ...LEVELS };
   beforeEach(async () => {
     Object.assign(newer, { version: null, learn: () => undefined, asked: 0 });
@@ -128,37 +129,37 @@ describe('what is refused by what the gateway knew', () => {
     void Object.assign(newer, { version: 8, learn: () => Object.assign(LEVELS, { [id]: level }) });
 
   it.each([
-    ['a project that is new to it', 77],
-    ['a level that has risen', 10],
-  ])('is answered by what identity knows: %s', async (_, id) => {
+    ['a new membership', 77],
+    ['a higher access level', 10],
+  ])('is authorized again at the version of identity: %s', async (_, id) => {
     learning(id, 20);
-    await write(aViewer({ userId: id })).expect(201);
-    await read(aViewer({ userId: id })).expect(200);
+    await write(makeViewer({ userId: id })).expect(201);
+    await read(makeViewer({ userId: id })).expect(200);
     expect(newer.asked).toBe(1);
   });
 
-  it('is refused where identity has nothing newer, or refuses too', async () => {
-    await read(aViewer({ userId: 77 })).expect(404);
-    await write(aViewer({ userId: 10 })).expect(403);
-    await app.as(anonymousViewer()).get('/api/v4/projects/1/things/1').expect(404);
+  it('stays refused if identity has no newer version, or refuses at that version too', async () => {
+    await read(makeViewer({ userId: 77 })).expect(404);
+    await write(makeViewer({ userId: 10 })).expect(403);
+    await app.as(anonymousViewer()).get('/api/v4/projects/1/widgets/1').expect(404);
     Object.assign(newer, { version: 8 });
-    await read(aViewer({ userId: 77 })).expect(404);
-    await write(aViewer({ userId: 10 })).expect(403);
+    await read(makeViewer({ userId: 77 })).expect(404);
+    await write(makeViewer({ userId: 10 })).expect(403);
     expect(newer.asked).toBe(5);
   });
 
-  it('and all else asks nobody', async () => {
+  it('is not authorized again after any other refusal', async () => {
     await app
-      .as(aViewer({ userId: 20 }))
-      .post('/api/v4/projects/1/things')
+      .as(makeViewer({ userId: 20 }))
+      .post('/api/v4/projects/1/widgets')
       .expect(400);
     await app
-      .as(aViewer({ userId: 20, scopes: ['read_user'] }))
-      .get('/api/v4/projects/1/things')
+      .as(makeViewer({ userId: 20, scopes: ['read_user'] }))
+      .get('/api/v4/projects/1/widgets')
       .expect(403);
     await app
-      .as(aViewer({ userId: 20 }))
-      .get('/api/v4/projects/1/things/4')
+      .as(makeViewer({ userId: 20 }))
+      .get('/api/v4/projects/1/widgets/4')
       .expect(409);
     expect(newer.asked).toBe(0);
   });

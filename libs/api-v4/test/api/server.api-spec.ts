@@ -15,7 +15,7 @@ import {
 } from '@rookery/platform';
 import type { BootContext } from '@rookery/platform';
 import { apiV4Server } from '../../src';
-import { ThingsModule } from '../support/things';
+import { WidgetsModule } from '../support/widgets';
 
 const values = readSettings([platformSettings], {
   PORT: '0',
@@ -37,7 +37,7 @@ const context: BootContext = {
   shutdown: new ShutdownOrder(logger),
   nestLogger: nestLogger(logger),
   settings: (definition) => settingsIn(values, definition),
-  rootModule: () => Promise.resolve(ThingsModule.forRoot(values)),
+  rootModule: () => Promise.resolve(WidgetsModule.forRoot(values)),
   application: () => Promise.reject(new Error('not asked for')),
 };
 
@@ -50,15 +50,15 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it('cuts slow peers off', () => {
+it('limits the time of slow peers', () => {
   const server = app.getHttpServer() as Server;
   expect([server.headersTimeout, server.requestTimeout, server.keepAliveTimeout]).toEqual([10_000, 30_000, 70_000]);
 });
 
-it('measures requests by their template, never by their path', async () => {
-  await (await fetch(`http://127.0.0.1:${port}/api/v4/projects/1/things/7?private_token=secret`)).text();
+it('labels metrics of requests by template, never by path', async () => {
+  await (await fetch(`http://127.0.0.1:${port}/api/v4/projects/1/widgets/7?private_token=secret`)).text();
   const { body } = await metrics.text();
-  expect(body).toContain('route="/api/v4/projects/:id/things/:thing_id",status="401"');
+  expect(body).toContain('route="/api/v4/projects/:id/widgets/:widget_id",status="401"');
   expect(body).toContain('rookery_http_requests_in_flight 0');
   expect(body).not.toContain('secret');
 });

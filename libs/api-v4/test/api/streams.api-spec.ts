@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { Controller, Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { Forbidden } from '@rookery/kernel';
 import { PlatformModule } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
-import { aViewer, startTestApp } from '@rookery/testing';
+import { makeViewer, startTestApp } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
 import {
   anyone,
@@ -18,13 +19,17 @@ import {
   signedIn,
   streamed,
   streamedBody,
+  Text,
 } from '../../src';
 import type { Call, FileAnswer, NoParams, ScopeResolver, StreamedCall } from '../../src';
 import { endpointProblems } from '../../src/endpoint/endpoint-check';
-import { Callers } from '../support/things';
+import { Callers } from '../support/widgets';
 
 const ANY = json<object>({ type: 'object' });
 const common = { about: 'A stream.', source: 'a test' } as const;
+class OneFile {
+  @Text({ in: 'path' }) path: string;
+}
 let runs = 0;
 let changed: () => void = () => undefined;
 
@@ -36,12 +41,31 @@ class StreamsController {
     answers: ANY,
     body: streamedBody({ maxBytes: 100, digests: ['md5'] }),
   })
+  async takeDigested(call: StreamedCall): Promise<object> {
+    return { ...(await this.take(call)), md5: call.body.digest('md5') };
+  }
+
   async take({ body }: StreamedCall): Promise<object> {
     runs += 1;
     await body.toArray();
     changed();
     await body.recheckRights();
-    return { size: body.size, md5: body.digest('md5') };
+    return { size: body.size };
+  }
+
+  @Endpoint('PUT', '/zipped', {
+    ...common,
+    may: signedIn(),
+    answers: ANY,
+    body: streamedBody({ maxBytes: 1000, inflates: true }),
+  })
+  unzip(call: StreamedCall): Promise<object> {
+    return this.take(call);
+  }
+
+  @Endpoint('GET', '/files/*path', { ...common, may: anyone(), params: OneFile, answers: ANY })
+  file({ params }: Call<OneFile>): object {
+    return { path: params.path };
   }
 
   @Endpoint('PUT', '/refused', { ...common, may: signedIn(), answers: ANY, body: streamedBody({ maxBytes: 100 }) })
@@ -95,7 +119,7 @@ describe('streams', () => {
   });
   const put = (path: string) =>
     app
-      .as(aViewer({ userId: 20 }), { unseen: true })
+      .as(makeViewer({ userId: 20 }), { isUncounted: true })
       .put(path)
       .type('application/octet-stream');
 
@@ -104,7 +128,7 @@ describe('streams', () => {
     expect(body).toEqual({ size: 3, md5: createHash('md5').update('egg').digest('hex') });
   });
 
-  it('take no effect once their sender has lost the right', async () => {
+  it('have no effect if the caller loses the permission meanwhile', async () => {
     const callers = app.get(Callers);
     const answer = callers.answer;
     changed = () => (callers.answer = { version: 1, epoch: answer.epoch, outcome: 'revoked' });
@@ -113,25 +137,56 @@ describe('streams', () => {
     expect(runs).toBe(1);
   });
 
-  it('are handed to a handler once, also where newer rights are known', async () => {
+  it('are passed to a handler once, even if identity has a newer directory version', async () => {
     await put('/api/v4/refused').send('egg').expect(403);
     expect(runs).toBe(1);
   });
 
-  it('are refused by their length', async () => {
+  it('are refused if they are too long', async () => {
     await put('/api/v4/taken').send('x'.repeat(101)).expect(413);
     expect(runs).toBe(0);
   });
 
-  it.each(['/api/v4/short', '/api/v4/long'])('are broken off where they have another length: %s', async (path) => {
-    const answer = await app
-      .as(aViewer({ userId: 20 }), { unseen: true })
-      .get(path)
-      .catch((error: Error) => error);
-    expect(answer).toBeInstanceOf(Error);
+  it.each([
+    ['alone', [], 200],
+    ['of several members', [gzipSync('egg')], 200],
+    ['with zeros behind', [Buffer.alloc(3)], 400],
+    ['with zeros and a second member behind', [Buffer.alloc(3), gzipSync('egg')], 400],
+    ['with anything else behind', [Buffer.from('rest')], 400],
+  ])('are inflated to their end, and nothing may follow it: %s', async (_, rest, status) => {
+    const sent = Buffer.concat([gzipSync('egg'), ...rest]);
+    const { body } = await put('/api/v4/zipped').set('content-encoding', 'gzip').send(sent).expect(status);
+    if (status === 200) expect(body).toEqual({ size: 3 + 3 * rest.length });
   });
 
-  it('are declared where they can be', () => {
+  it.each([
+    ['a/b', 200],
+    ['a%2Fb', 200],
+    ['%2Fetc%2Fpasswd', 404],
+    ['a%2F%2Fb', 404],
+    ['a/%2Fb', 404],
+    ['a%2F', 404],
+    ['%2F', 404],
+    ['a%2F..%2Fb', 404],
+  ])('at wildcards have no empty names or dot segments: %s is %i', async (path, status) => {
+    await app
+      .as(makeViewer({ userId: 20 }), { isUncounted: true })
+      .get(`/api/v4/files/${path}`)
+      .expect(status);
+  });
+
+  it.each(['/api/v4/short', '/api/v4/long'])(
+    'are aborted if their length differs from the stated one: %s',
+    async (path) => {
+      const answer = await app
+        .as(makeViewer({ userId: 20 }), { isUncounted: true })
+        .get(path)
+        .catch((error: Error) => error);
+      expect(answer).toBeInstanceOf(Error);
+    },
+  );
+
+  it('cannot be declared for a GET, with a body limit, or with ranges of a write', () => {
     class Wrong {
       get(): object {
         return {};

@@ -1,14 +1,14 @@
-import { aViewer, startTestApp } from '@rookery/testing';
+import { makeViewer, startTestApp } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
-import { ThingsModule } from '../support/things';
+import { WidgetsModule } from '../support/widgets';
 
-const THINGS = '/api/v4/projects/3/things';
-const reporter = aViewer({ userId: 20 });
+const WIDGETS = '/api/v4/projects/3/widgets';
+const reporter = makeViewer({ userId: 20 });
 
-describe('what a request sent and nothing reads', () => {
+describe('an unread parameter', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startTestApp({ service: 'package', module: ThingsModule });
+    app = await startTestApp({ service: 'package', module: WidgetsModule });
   });
   afterAll(() => app.close());
 
@@ -20,55 +20,55 @@ describe('what a request sent and nothing reads', () => {
   };
 
   it('is named in a header', async () => {
-    expect(await ignored(THINGS, { title: 'T', labels: 'a', weight: 3 })).toBe('labels, weight');
-    expect(await ignored(`${THINGS}?colour=red&labels[]=x`)).toBe('colour');
+    expect(await ignored(WIDGETS, { title: 'T', labels: 'a', weight: 3 })).toBe('labels, weight');
+    expect(await ignored(`${WIDGETS}?colour=red&labels[]=x`)).toBe('colour');
   });
 
-  it('has no header where there is nothing of it', async () => {
-    expect(await ignored(THINGS, { title: 'T' })).toBeUndefined();
-    expect(await ignored(`${THINGS}?page=1&per_page=2&order_by=created_at`)).toBeUndefined();
-    expect(await ignored(`${THINGS}?pagination=keyset&order_by=created_at&id_after=1`)).toBeUndefined();
-    expect(await ignored(`${THINGS}?private_token=x&access_token=x&job_token=x`)).toBeUndefined();
+  it('has no header if all parameters are read', async () => {
+    expect(await ignored(WIDGETS, { title: 'T' })).toBeUndefined();
+    expect(await ignored(`${WIDGETS}?page=1&per_page=2&order_by=created_at`)).toBeUndefined();
+    expect(await ignored(`${WIDGETS}?pagination=keyset&order_by=created_at&id_after=1`)).toBeUndefined();
+    expect(await ignored(`${WIDGETS}?private_token=x&access_token=x&job_token=x`)).toBeUndefined();
   });
 
-  it('names a keyset where the list has none, and pages where there is no list', async () => {
-    const asJson = app.as(reporter).get(`${THINGS}/as_json?pagination=keyset&page=1`);
+  it('is a keyset for a list without one, and a page without a list', async () => {
+    const asJson = app.as(reporter).get(`${WIDGETS}/as_json?pagination=keyset&page=1`);
     expect((await asJson.expect(200)).headers['x-rookery-ignored']).toBe('pagination');
-    expect(await ignored(`${THINGS}/1?page=2`)).toBe('page');
+    expect(await ignored(`${WIDGETS}/1?page=2`)).toBe('page');
   });
 
-  it('tells names that are no plain words as a star, and of many only some', async () => {
-    expect(await ignored(`${THINGS}?a%0d%0aset-cookie=1&%C3%A9=2&${'n'.repeat(65)}=3&ok=4`)).toBe('*, ok');
+  it('is shown as a star if its name is not plain, and of many only some are shown', async () => {
+    expect(await ignored(`${WIDGETS}?a%0d%0aset-cookie=1&%C3%A9=2&${'n'.repeat(65)}=3&ok=4`)).toBe('*, ok');
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]));
-    expect((await ignored(THINGS, { title: 'T', ...many }))!.split(', ')).toHaveLength(32);
+    expect((await ignored(WIDGETS, { title: 'T', ...many }))!.split(', ')).toHaveLength(32);
   });
 
-  it('is named beside a refusal too', async () => {
-    const { body, headers } = await app.as(reporter).post(THINGS).send({ titel: 'T' }).expect(400);
+  it('is named in refusals too', async () => {
+    const { body, headers } = await app.as(reporter).post(WIDGETS).send({ titel: 'T' }).expect(400);
     expect(body).toEqual({ error: 'title is missing' });
     expect(headers['x-rookery-ignored']).toBe('titel');
   });
 });
 
-describe('on an estate that is strict', () => {
+describe('an unread parameter in a strict estate', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startTestApp({ service: 'package', module: ThingsModule, env: { ROOKERY_STRICT_PARAMETERS: 'on' } });
+    app = await startTestApp({ service: 'package', module: WidgetsModule, env: { ROOKERY_STRICT_PARAMETERS: 'on' } });
   });
   afterAll(() => app.close());
 
   it('is refused', async () => {
-    const answer = await app.as(reporter).post(THINGS).send({ title: 'T', labels: 'a', é: 1 }).expect(400);
+    const answer = await app.as(reporter).post(WIDGETS).send({ title: 'T', labels: 'a', é: 1 }).expect(400);
     expect(answer.body).toEqual({ error: 'labels is not read here, * is not read here' });
-    await app.as(reporter).get(THINGS).query({ colour: 'red' }).expect(400);
+    await app.as(reporter).get(WIDGETS).query({ colour: 'red' }).expect(400);
   });
 
-  it('leaves everything else as it is', async () => {
-    await app.as(reporter).post(THINGS).send({ title: 'T', open: false }).expect(201);
-    await app.as(reporter).get(THINGS).query({ per_page: 2 }).expect(200);
+  it('does not affect other requests', async () => {
+    await app.as(reporter).post(WIDGETS).send({ title: 'T', open: false }).expect(201);
+    await app.as(reporter).get(WIDGETS).query({ per_page: 2 }).expect(200);
     await app
-      .as(aViewer({ userId: 99 }))
-      .get('/api/v4/projects/1/things')
+      .as(makeViewer({ userId: 99 }))
+      .get('/api/v4/projects/1/widgets')
       .expect(404);
   });
 });

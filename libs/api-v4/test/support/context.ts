@@ -1,7 +1,7 @@
 import { Links } from '@rookery/platform';
 import type { PresentContext } from '../../src';
 
-/** What a presenter is given, of an ordinary viewer. */
+/** Context of a presenter, for an ordinary viewer. */
 export function aContext(over: Partial<PresentContext> = {}): PresentContext {
   return {
     viewer: {
@@ -14,7 +14,7 @@ export function aContext(over: Partial<PresentContext> = {}): PresentContext {
       scopes: ['api'],
       impersonatorId: null,
       isBySudo: false,
-      makerId: null,
+      creatorId: null,
       address: null,
       directory: { version: 1, epoch: 'e' },
       requestId: 'r',

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { blake2b } from 'hash-wasm';
+import type { BlobStore } from '../../src/blob-store';
 import { DIGESTS } from '../../src/digests';
+import { sweepOrphans } from '../../src/sweep';
 import { startDisk, startS3 } from '../support/backends';
 import type { Backend } from '../support/backends';
 import { answerOf } from '../support/run-child';
@@ -312,6 +314,27 @@ describe.each([
       await stored;
       expect(await backend.names()).toEqual([`files/${key}`]);
       expect(await contentOf((await backend.blobs.open(key)).body)).toEqual(content);
+    });
+
+    it.each([
+      [9_000, 0],
+      [11_000, 1],
+    ])('that took %i ms to remove a file leaves %i marks', async (tookMs, marks) => {
+      const key = await putOld(Buffer.from('x'));
+      const now = performance.now.bind(performance);
+      let passed = 0;
+      const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed);
+      const remove = async (name: string): Promise<void> => {
+        await backend.store.remove(name);
+        if (name.startsWith('files/')) passed = tookMs;
+      };
+      const store = Object.create(backend.store, { remove: { value: remove } }) as BlobStore;
+      const result = await sweepOrphans(store, { findReferenced: nothing });
+      clock.mockRestore();
+      expect(result).toMatchObject({ removed: 1 });
+      const names = await backend.names();
+      expect(names).toHaveLength(marks);
+      for (const name of names) expect(name).toContain(`removing/${key}.`);
     });
 
     it('never loses an acknowledged file, whatever comes first', async () => {

@@ -72,6 +72,14 @@ it('reports a disk that cannot be written', async () => {
   await expect(put('x')).rejects.toMatchObject({ reason: 'unavailable' });
 });
 
+it('leaves nothing of an upload that cannot get its name', async () => {
+  const { key } = await put('x');
+  await disk.blobs.remove(key);
+  await mkdir(join(pathOf(key), 'in the way'), { recursive: true });
+  await expect(put('x')).rejects.toMatchObject({ reason: 'unavailable' });
+  expect(await disk.names()).toEqual([]);
+});
+
 it('shows nothing of an upload whose process was killed, and sweeps its remains', async () => {
   const child = startChild('put', disk.url);
   await until(async () => (await largest(join(disk.root, 'uploads'))) > 1_000_000);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { Blobs } from '../../src/blobs';
+import { BlobStorage } from '../../src/blobs';
 import { parseBlobsUrl } from '../../src/blobs-url';
 import type { S3Place } from '../../src/blobs-url';
 import { S3Store } from '../../src/s3-store';
@@ -24,7 +24,7 @@ function storeAt(url: string, limits = LIMITS, credentials = CREDENTIALS): S3Sto
 }
 
 async function failsAt(url: string, limits = LIMITS, credentials = CREDENTIALS): Promise<void> {
-  const blobs = new Blobs(storeAt(url, limits, credentials));
+  const blobs = new BlobStorage(storeAt(url, limits, credentials));
   const key = 'a'.repeat(64);
   const unavailable = { name: 'BlobError', reason: 'unavailable' };
   await expect(blobs.stat(key)).rejects.toMatchObject(unavailable);
@@ -38,7 +38,7 @@ async function failsAt(url: string, limits = LIMITS, credentials = CREDENTIALS):
 }
 
 it('copies a large file in parts', async () => {
-  const blobs = new Blobs(storeAt(server.url, { ...LIMITS, copyBytes: 5 * MIB }));
+  const blobs = new BlobStorage(storeAt(server.url, { ...LIMITS, copyBytes: 5 * MIB }));
   const content = randomBytes(12 * MIB + 1);
   const { key } = await blobs.put(Readable.from([content]), { maxBytes: 20 * MIB });
   const hash = createHash('sha256');
@@ -58,7 +58,7 @@ it('sweeps the parts of uploads whose process died, and keeps those that are und
   };
   await server.setTime(await begin('dead'), new Date(0));
   const alive = await begin('alive');
-  const result = await new Blobs(storeAt(server.url)).sweep({ findReferenced });
+  const result = await new BlobStorage(storeAt(server.url)).sweep({ findReferenced });
   expect([result.leftovers, await server.unfinished()]).toEqual([1, [alive]]);
   client.destroy();
 });
@@ -85,7 +85,7 @@ describe('a server', () => {
   });
 
   it('without the bucket is unavailable', async () => {
-    const blobs = new Blobs(storeAt(server.url.replace('s3://files/', 's3://other/')));
+    const blobs = new BlobStorage(storeAt(server.url.replace('s3://files/', 's3://other/')));
     const source = Readable.from([Buffer.from('x')]);
     await expect(blobs.put(source, { maxBytes: 1 })).rejects.toMatchObject({ reason: 'unavailable' });
     await expect(blobs.open('a'.repeat(64))).rejects.toMatchObject({ reason: 'unavailable' });

@@ -2,7 +2,7 @@ import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BlobStore } from '../../src/blob-store';
-import { Blobs } from '../../src/blobs';
+import { BlobStorage } from '../../src/blobs';
 import { parseBlobsUrl } from '../../src/blobs-url';
 import { DiskStore } from '../../src/disk-store';
 import { S3Store } from '../../src/s3-store';
@@ -11,7 +11,7 @@ import { CREDENTIALS, startS3Server } from './s3-server';
 /** A place of files, empty at first, with a look behind the library. */
 export interface Backend {
   readonly url: string;
-  readonly blobs: Blobs;
+  readonly blobs: BlobStorage;
   readonly store: BlobStore;
   /** Names of all objects, temporary ones included. */
   names(): Promise<string[]>;
@@ -29,7 +29,7 @@ export async function startDisk(): Promise<Backend & { readonly root: string }> 
     root,
     url: root,
     store,
-    blobs: new Blobs(store),
+    blobs: new BlobStorage(store),
     names: () => namesIn(store),
     unfinished: () => Promise.resolve([]),
     setTime: (name, time) => utimes(pathOf(name), time, time),
@@ -42,7 +42,7 @@ export async function startS3(): Promise<Backend> {
   const place = parseBlobsUrl(server.url);
   if (place.kind !== 's3') throw new Error('not an S3 place');
   const store = new S3Store(place, CREDENTIALS);
-  return { ...server, store, blobs: new Blobs(store), names: () => namesIn(store) };
+  return { ...server, store, blobs: new BlobStorage(store), names: () => namesIn(store) };
 }
 
 async function namesIn(store: BlobStore): Promise<string[]> {

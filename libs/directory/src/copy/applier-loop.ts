@@ -5,7 +5,9 @@ import type { Logger } from '@rookery/platform';
 import { Applier } from './applier';
 import { IdentityClient } from './identity-client';
 
-/** Lets the applier turn for as long as the process serves; a command reads what others keep. Source: ADR 0042. */
+/**
+ * Runs the applier while the process serves. Commands only read the copy that serving processes keep. Source: ADR 0042.
+ */
 @Injectable()
 export class ApplierLoop implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly follower: Follower;
@@ -16,7 +18,7 @@ export class ApplierLoop implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(LOGGER) logger: Logger,
     @Inject(IS_SERVING) private readonly isServing: boolean,
   ) {
-    this.follower = new Follower('the copy of the directory', logger, (signal) => applier.turn(signal));
+    this.follower = new Follower('the copy of the directory', logger, (signal) => applier.pollOnce(signal));
   }
 
   onApplicationBootstrap(): void {

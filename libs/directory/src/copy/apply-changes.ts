@@ -12,7 +12,7 @@ const TABLES: Readonly<Record<DirectoryKind, string>> = {
   share: 'directory_shares',
 };
 const KINDS = Object.keys(TABLES) as DirectoryKind[];
-/** What the copy is made of, in short: another text stands for other fields. */
+/** Checksum of the kinds and fields of the copy. It differs when the fields differ. */
 export const FIELDS = createHash('sha256')
   .update(JSON.stringify(KINDS.map((kind) => [kind, Object.keys(DIRECTORY_KINDS[kind].fields)])))
   .digest('hex')
@@ -20,8 +20,8 @@ export const FIELDS = createHash('sha256')
 const UPSERTS = new Map(KINDS.map((kind) => [kind, prepared(`directory_upsert_${kind}`, upsertSql(kind))]));
 
 /**
- * Brings the copy's tables to the newest state that the changes tell of each thing. Two statements a kind, however
- * many changes there are. Kinds that this service does not know, tokens among them, are passed over.
+ * Stores the newest state of each changed row in the copy's tables, with two statements for each kind. Kinds that the
+ * copy does not have, such as tokens, are ignored.
  */
 export async function applyChanges(tx: Tx, changes: readonly DirectoryChange[]): Promise<void> {
   for (const [kind, states] of newestByKind(changes)) {
@@ -32,7 +32,7 @@ export async function applyChanges(tx: Tx, changes: readonly DirectoryChange[]):
   }
 }
 
-/** Empties the copy: what follows is another history. */
+/** Empties the copy before another history is loaded. */
 export async function dropCopy(tx: Tx): Promise<void> {
   for (const kind of KINDS) await tx.query(`delete from ${TABLES[kind]}`);
 }
@@ -75,6 +75,8 @@ function columnType(name: string, schema: Schema): string {
       return 'boolean';
     case 'instant':
       return 'timestamptz';
+    case 'object':
+      return 'jsonb';
     default:
       return 'text';
   }

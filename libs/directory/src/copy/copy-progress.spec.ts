@@ -5,7 +5,7 @@ import { CopyProgress } from './copy-progress';
 const position = { version: 7, epoch: 'e' };
 const LONG_MS = 1 << 30;
 
-describe('an applier that gathers changes', () => {
+describe('the pause of an applier that collects changes', () => {
   const never = new AbortController().signal;
   let progress: CopyProgress;
   beforeEach(() => {
@@ -13,41 +13,41 @@ describe('an applier that gathers changes', () => {
     progress = new CopyProgress(database, new Readiness(), { directoryWaitMs: LONG_MS } as never);
   });
 
-  it('is called by whoever begins to wait for the copy', async () => {
-    const calm = progress.calm(LONG_MS, never);
-    const reached = progress.reach(position, LONG_MS);
-    await calm;
-    progress.moved(position);
+  it('ends when a request begins to wait for the copy', async () => {
+    const demanded = progress.waitForDemand(LONG_MS, never);
+    const reached = progress.waitFor(position, LONG_MS);
+    await demanded;
+    progress.reportPosition(position);
     expect(await reached).toBe(true);
   });
 
-  it('does not begin while somebody waits', async () => {
-    const reached = progress.reach(position, LONG_MS);
-    await progress.calm(LONG_MS, never);
-    progress.moved(position);
+  it('does not begin while a request waits', async () => {
+    const reached = progress.waitFor(position, LONG_MS);
+    await progress.waitForDemand(LONG_MS, never);
+    progress.reportPosition(position);
     expect(await reached).toBe(true);
   });
 
-  it('ends in time, and when the process does', async () => {
-    await progress.calm(1, never);
+  it('ends after its time, and when the process stops', async () => {
+    await progress.waitForDemand(1, never);
     const stop = new AbortController();
-    const calm = progress.calm(LONG_MS, stop.signal);
+    const demanded = progress.waitForDemand(LONG_MS, stop.signal);
     stop.abort();
-    await calm;
-    await progress.calm(LONG_MS, stop.signal);
+    await demanded;
+    await progress.waitForDemand(LONG_MS, stop.signal);
   });
 });
 
-it('has identity asked when what is waited for is not seen to come', async () => {
+it('requests a poll of identity when a version does not arrive', async () => {
   const behind = { prepared: () => Promise.resolve([{ version: 6, epoch: 'e', recent: true, today: '2026-01-01' }]) };
   const settings = { directoryWaitMs: LONG_MS } as never;
   const progress = new CopyProgress(behind as unknown as Database, new Readiness(), settings);
-  const { haste } = progress;
-  const hurried = new Promise((resolve) => haste.addEventListener('abort', resolve, { once: true }));
-  const reached = progress.reach(position, LONG_MS);
-  await hurried;
-  progress.hasten();
-  expect(progress.haste.aborted).toBe(false);
-  progress.moved(position);
+  const { urgency } = progress;
+  const requested = new Promise((resolve) => urgency.addEventListener('abort', resolve, { once: true }));
+  const reached = progress.waitFor(position, LONG_MS);
+  await requested;
+  progress.resetUrgency();
+  expect(progress.urgency.aborted).toBe(false);
+  progress.reportPosition(position);
   expect(await reached).toBe(true);
 });

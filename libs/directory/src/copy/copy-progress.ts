@@ -1,21 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
 import { Database, hedged, prepared } from '@rookery/persistence';
-import { awaitedByMany, Pace, platformSettings, Readiness } from '@rookery/platform';
+import { runShared, Pace, platformSettings, Readiness } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { SharedQuestion } from './shared-question';
 
-/** Where a directory stands: a version means something only within its epoch. */
+/** Position of a directory or a copy. Versions are comparable only within one epoch. */
 export interface Position {
   readonly version: number;
   readonly epoch: string;
 }
 
-/** Where the copy stands, and what else decides whether it may still be gone by. */
+/** Position of the copy, and further facts that decide whether it may be used. */
 export interface CopyHead extends Position {
-  /** Known to have been current less than 60 s ago. */
+  /** Whether the copy was known to be current less than 60 s ago. */
   readonly recent: boolean;
-  /** The day by which memberships and shares expire, 'YYYY-MM-DD' in UTC by the clock of the database. */
+  /** Current day for the expiry of memberships and shares, 'YYYY-MM-DD' in UTC by the clock of the database. */
   readonly today: string;
 }
 
@@ -24,38 +24,40 @@ export const HEAD_COLUMNS = `s.version, s.epoch, s.refreshed_at > statement_time
   (statement_timestamp() at time zone 'UTC')::date::text as today`;
 
 const HEAD = prepared('directory_head', `select ${HEAD_COLUMNS} from directory_state s`);
-/** How often the copy is looked at while somebody waits: another replica may be the one that moves it. Units: ms. */
-const LOOK_MS = 20;
-/** So many looks in vain, and identity is asked instead of waiting for what it tells. */
-const LOOKS_IN_VAIN = 5;
+/**
+ * Interval at which the copy's position is read while requests wait, because another replica may move it. Units: ms.
+ */
+const POLL_MS = 20;
+/** Number of fruitless reads after which identity is asked at once. */
+const MAX_FRUITLESS_POLLS = 5;
 
 interface Waiter {
   readonly target: Position;
   readonly settle: (reached: boolean) => void;
 }
 
-/** Has a copy that stands at `position` seen everything that `target` asks for? */
+/** Whether a copy at `position` has seen everything up to `target`. */
 export function hasReached(position: Position, target: Position): boolean {
   return position.epoch === target.epoch && position.version >= target.version;
 }
 
 /**
- * Knows where the service's copy stands, and waits until it reaches a version. The applier of this process says so at
- * once; for copies that another replica moves, one shared look at the database every 20 ms serves all who wait.
+ * Reads the position of the service's copy and waits until it reaches a version. The applier of this process reports
+ * new positions at once. For moves by other replicas, one shared read every 20 ms serves all waiting requests.
  */
 @Injectable()
 export class CopyProgress {
   private readonly waiters = new Set<Waiter>();
-  private looking: NodeJS.Timeout | undefined;
-  private readonly where = new SharedQuestion(() => awaitedByMany(() => hedged(() => this.read())));
+  private pollTimer: NodeJS.Timeout | undefined;
+  private readonly headQuestion = new SharedQuestion(() => runShared(() => hedged(() => this.read())));
   private wasLoaded = false;
   private wake: (() => void) | undefined;
-  private looksInVain = 0;
+  private fruitlessPolls = 0;
   private readonly pace = new Pace(0, 0);
-  private hurry = new AbortController();
-  private readonly hoping = new Set<() => void>();
+  private urgencyController = new AbortController();
+  private readonly renewalWaiters = new Set<() => void>();
 
-  /** The process is not ready before its copy was loaded once. */
+  /** Makes the process unready until its copy was loaded once. */
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(Readiness) readiness: Readiness,
@@ -64,18 +66,21 @@ export class CopyProgress {
     readiness.require('directory', () => this.readiness());
   }
 
-  /** Where the copy stands, by a statement that was sent after this call. */
+  /** Returns the position of the copy, read by a statement that is sent after this call. */
   head(): Promise<CopyHead> {
-    return this.where.ask();
+    return this.headQuestion.ask();
   }
 
-  /** How long a request waits for the copy. Units: ms. Source: reference reliability 4.2, 5. */
-  get patienceMs(): number {
+  /**
+   * Time for which a request waits for the copy before identity is asked. Units: ms. Source: reference reliability 4.2,
+   * 5.
+   */
+  get waitMs(): number {
     return this.settings.directoryWaitMs;
   }
 
-  /** Resolves to whether the target was reached in time, to false when nobody waits any more. Units: ms. */
-  reach(target: Position, withinMs: number, signal?: AbortSignal): Promise<boolean> {
+  /** Waits until the copy reaches the target. Resolves to false after `withinMs` or when `signal` aborts. Units: ms. */
+  waitFor(target: Position, withinMs: number, signal?: AbortSignal): Promise<boolean> {
     if (withinMs <= 0) return Promise.resolve(false);
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), withinMs);
@@ -89,53 +94,56 @@ export class CopyProgress {
       };
       signal?.addEventListener('abort', () => waiter.settle(false), { once: true });
       this.waiters.add(waiter);
-      this.pace.found();
+      this.pace.recordWork();
       this.wake?.();
-      this.look();
+      this.poll();
     });
   }
 
-  /** Nobody needed the copy to be current for a while. */
+  /** Whether no effect has needed a current copy for a while. */
   get isCalm(): boolean {
     return this.pace.isCalm;
   }
 
-  /** Aborted when somebody cannot wait until identity answers a poll by itself. */
-  get haste(): AbortSignal {
-    return this.hurry.signal;
+  /** Aborts when a request cannot wait until identity answers a held poll. */
+  get urgency(): AbortSignal {
+    return this.urgencyController.signal;
   }
 
-  /** Identity is being asked at once. */
-  hasten(): void {
-    if (this.hurry.signal.aborted) this.hurry = new AbortController();
+  /** Resets `urgency` when identity is asked at once. */
+  resetUrgency(): void {
+    if (this.urgencyController.signal.aborted) this.urgencyController = new AbortController();
   }
 
-  /** Somebody goes by a copy that is current, and may again soon. */
-  used(): void {
-    this.pace.found();
+  /** Records that an effect used a current copy and may need it again soon. */
+  noteUse(): void {
+    this.pace.recordWork();
   }
 
-  /** Resolves when the applier has asked identity and stored its answer, at the latest after so long. Units: ms. */
-  renewal(withinMs: number): Promise<void> {
+  /**
+   * Has the applier poll identity at once. Resolves when it has stored the answer, at the latest after `withinMs`.
+   * Units: ms.
+   */
+  renew(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
-        this.hoping.delete(end);
+        this.renewalWaiters.delete(end);
         resolve();
       };
       const timer = setTimeout(end, withinMs);
-      this.hoping.add(end);
-      this.hurry.abort();
+      this.renewalWaiters.add(end);
+      this.urgencyController.abort();
     });
   }
 
-  /** The applier has just stored what identity says, or another replica is at it. */
-  looked(): void {
-    for (const end of [...this.hoping]) end();
+  /** Resolves all `renew` calls. Called after the applier stored an answer, or when another replica is storing one. */
+  settleRenewals(): void {
+    for (const end of [...this.renewalWaiters]) end();
   }
 
-  /** Resolves as soon as somebody waits for the copy, at the latest after so long. Units: ms. */
-  async calm(ms: number, signal: AbortSignal): Promise<void> {
+  /** Resolves as soon as a request waits for the copy, at the latest after `ms`. */
+  async waitForDemand(ms: number, signal: AbortSignal): Promise<void> {
     if (this.waiters.size > 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const end = (): void => {
@@ -150,12 +158,15 @@ export class CopyProgress {
     });
   }
 
-  /** The copy stands here now. */
-  moved(position: Position): void {
+  /** Resolves the waiting requests whose target is reached at `position`. */
+  reportPosition(position: Position): void {
     for (const waiter of [...this.waiters]) if (hasReached(position, waiter.target)) waiter.settle(true);
   }
 
-  /** Identity may go away later without taking its readers with it: they still serve what is public. */
+  /**
+   * Reason why the process is not ready. A later outage of identity does not matter, because public resources are still
+   * served.
+   */
   private async readiness(): Promise<string | null> {
     this.wasLoaded ||= (await this.head()).epoch !== '';
     return this.wasLoaded ? null : 'the copy of the directory was never loaded';
@@ -167,20 +178,20 @@ export class CopyProgress {
     return head;
   }
 
-  private look(): void {
-    if (this.waiters.size === 0) this.looksInVain = 0;
-    if (this.looking !== undefined || this.waiters.size === 0) return;
-    this.looksInVain += 1;
-    if (this.looksInVain === LOOKS_IN_VAIN) this.hurry.abort();
-    this.looking = setTimeout(() => {
+  private poll(): void {
+    if (this.waiters.size === 0) this.fruitlessPolls = 0;
+    if (this.pollTimer !== undefined || this.waiters.size === 0) return;
+    this.fruitlessPolls += 1;
+    if (this.fruitlessPolls === MAX_FRUITLESS_POLLS) this.urgencyController.abort();
+    this.pollTimer = setTimeout(() => {
       void this.head()
-        .then((head) => this.moved(head))
-        // The waiters' own time limit answers for a database that is away.
+        .then((head) => this.reportPosition(head))
+        // The time limit of the waiters covers an unavailable database.
         .catch(() => undefined)
         .finally(() => {
-          this.looking = undefined;
-          this.look();
+          this.pollTimer = undefined;
+          this.poll();
         });
-    }, LOOK_MS);
+    }, POLL_MS);
   }
 }

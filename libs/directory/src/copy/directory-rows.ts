@@ -1,9 +1,9 @@
 import type { GroupScope, NamespaceFacts, ProjectScope } from '@rookery/api-v4';
 import { DIRECTORY_KINDS } from '@rookery/contracts';
-import type { DirectoryNamespace, DirectoryProject, DirectoryUser } from '@rookery/contracts';
+import type { DirectoryMergeSettings, DirectoryNamespace, DirectoryProject, DirectoryUser } from '@rookery/contracts';
 import { instantSql } from '@rookery/persistence';
 
-/** A person as a service knows them. `notificationEmail` is for the mailer and never shown by the API. */
+/** A user in the directory. `notificationEmail` is for the mailer and never shown by the API. */
 export interface DirectoryUserRow {
   readonly id: number;
   readonly username: string;
@@ -21,36 +21,39 @@ export interface DirectoryUserRow {
   readonly createdAt: string;
 }
 
-/** What people who are gone left their work to, and people of another instance. Nobody acts in their name. */
-const NOBODYS: readonly DirectoryUser['kind'][] = ['ghost', 'placeholder'];
+/** Kinds of accounts that stand for deleted users and for users of another instance. No caller acts as them. */
+const PLACEHOLDER_KINDS: readonly DirectoryUser['kind'][] = ['ghost', 'placeholder'];
 
-/** Whether an account is nobody's: no work can be given to it, and no text names anybody by it. */
-export function isNobodys({ kind }: Pick<DirectoryUser, 'kind'>): boolean {
-  return NOBODYS.includes(kind);
+/** Whether an account belongs to no user. It cannot be assigned or mentioned. */
+export function isPlaceholderAccount({ kind }: Pick<DirectoryUser, 'kind'>): boolean {
+  return PLACEHOLDER_KINDS.includes(kind);
 }
 
-/** Boolean SQL, the same. Shape: `user` is the alias of directory_users. */
-export function isNobodysSql(user: string): string {
-  return `${user}.kind in (${NOBODYS.map((kind) => `'${kind}'`).join(', ')})`;
+/** Boolean SQL: whether an account belongs to no user. Shape: `user` is the alias of directory_users. */
+export function isPlaceholderAccountSql(user: string): string {
+  return `${user}.kind in (${PLACEHOLDER_KINDS.map((kind) => `'${kind}'`).join(', ')})`;
 }
 
-/** A project without regard to who asks. */
+/** A project without the viewer's access level. */
 export type ProjectFacts = Omit<ProjectScope, 'level'>;
 
-/** A row of a statement that selected `columnsOf(kind, alias, prefix)`: keys are prefixed contract fields. */
+/** A row with the columns of `columnsOf(kind, alias, prefix)`: keys are prefixed contract fields. */
 export type FlatRow = Readonly<Record<string, unknown>>;
 
-/** What is asked in statements of its own. */
-const NOT_READ: Readonly<Record<'user' | 'namespace' | 'project', readonly string[]>> = {
+/** One object for all projects without settings for merges. */
+const NONE_SET: DirectoryMergeSettings = Object.freeze({});
+
+/** Fields that only special statements select. */
+const UNSELECTED: Readonly<Record<'user' | 'namespace' | 'project', readonly string[]>> = {
   user: ['bot_group_id', 'bot_project_id'],
   namespace: ['created_at', 'mentions_disabled'],
   project: [],
 };
 
-/** Select list of a kind's contract fields that rows are read from, instants as ISO text. Shape: each `<prefix><field>`. */
+/** Select list of a kind's contract fields, instants as ISO text. Shape: each column is named `<prefix><field>`. */
 export function columnsOf(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
   return Object.entries(DIRECTORY_KINDS[kind].fields)
-    .filter(([field]) => !NOT_READ[kind].includes(field))
+    .filter(([field]) => !UNSELECTED[kind].includes(field))
     .map(([field, schema]) => {
       const column = `${alias}.${field}`;
       return `${schema.kind === 'instant' ? instantSql(column) : column} as ${prefix}${field}`;
@@ -58,7 +61,7 @@ export function columnsOf(kind: 'user' | 'namespace' | 'project', alias: string,
     .join(', ');
 }
 
-/** The same row made of states that identity sent. */
+/** Builds the same row from a state that identity sent. */
 export function flatRow(prefix: string, state: FlatRow): FlatRow {
   return Object.fromEntries(
     Object.entries(state).map(([field, value]) => [
@@ -125,6 +128,7 @@ export function projectOfRow(row: FlatRow): ProjectFacts {
     mergeRequestsAccessLevel: at('merge_requests_access_level'),
     repositoryAccessLevel: at('repository_access_level') ?? 'enabled',
     featureFlagsAccessLevel: at('feature_flags_access_level') ?? 'enabled',
+    mergeSettings: at('merge_settings') ?? NONE_SET,
     packagesEnabled: at('packages_enabled'),
     emailsEnabled: at('emails_enabled'),
     creatorId: at('creator_id'),
@@ -135,12 +139,12 @@ export function projectOfRow(row: FlatRow): ProjectFacts {
   };
 }
 
-/** The project of a decision; null when there is none. */
+/** Returns the project in the row of a decision; null for none. */
 export function projectIn(row: FlatRow): ProjectScope | null {
   return typeof row['p_id'] === 'number' ? { ...projectOfRow(row), level: row['level'] as number } : null;
 }
 
-/** The group of a decision; null when there is none, or a user namespace. */
+/** Returns the group in the row of a decision; null for none, or for a user namespace. */
 export function groupIn(row: FlatRow): GroupScope | null {
   if (typeof row['n_id'] !== 'number' || row['n_kind'] !== 'group') return null;
   return { ...namespaceOfRow(row), kind: 'group', level: row['level'] as number };

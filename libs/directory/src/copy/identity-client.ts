@@ -1,5 +1,5 @@
 import type {
-  AccountMailQuestion,
+  AccountMailRequest,
   AccountMailsAnswer,
   ConfirmCallerAnswer,
   ConfirmCallerRequest,
@@ -7,6 +7,9 @@ import type {
   DecideRequest,
   DirectoryChangesAnswer,
   DirectoryHeadAnswer,
+  FormerProjectAnswer,
+  NotificationEmailAnswer,
+  NotificationEmailRequest,
 } from '@rookery/contracts';
 import type { CallerSource } from '@rookery/api-v4';
 import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
@@ -14,17 +17,21 @@ import { Unavailable } from '@rookery/kernel';
 import { KEPT_IDLE_MS } from '@rookery/platform';
 import { Pool } from 'undici';
 
-/** Longest wait for what e-mails say: nobody waits for the answer but a worker. Units: ms. */
+/** Longest wait for the contents of account e-mails. Only a worker waits for them. Units: ms. */
 const ACCOUNT_MAILS_MS = 5000;
-/** Longest wait for a decision, connection included; each request besides waits until its own deadline. Units: ms. */
+/**
+ * Longest wait for a decision, including the connection. Each request waits at most until its own deadline. Units: ms.
+ */
 const DECIDE_MS = 30_000;
-/** On top of the asked wait of a long poll, before the connection counts as dead. Units: ms. */
+/** Longest wait for a project by a former path, which git clients send. Units: ms. */
+const FORMER_PATH_MS = 2000;
+/** Time after the requested wait of a long poll until the connection is considered dead. Units: ms. */
 const POLL_GRACE_MS = 5000;
 
 /**
- * The calls of a service to identity: changes of the directory, decisions that its own copy cannot make yet, whether a
- * caller still is who they were, and what no copy holds.
- * Errors: Unavailable whenever there is no good answer in time. Source: reference reliability 4.3.
+ * Client for identity's internal routes: changes of the directory, decisions that the copy cannot make yet,
+ * confirmation of callers, and data that is not in the copy.
+ * Errors: Unavailable without a valid answer in time. Source: reference reliability 4.3.
  */
 export class IdentityClient implements CallerSource {
   private readonly pool: Pool;
@@ -46,8 +53,9 @@ export class IdentityClient implements CallerSource {
   }
 
   /**
-   * Units: `waitMs` how long identity may hold the request while nothing changes; `limit` entries, whole versions.
-   * Shape: `position` with the life in which the copy got there, and with what it ever held.
+   * Returns the changes after a position. Units: `waitMs` is the time for which identity may hold the request while
+   * nothing changes; `limit` in entries, whole versions.
+   * Shape: `position` includes the life in which it was reached and the highest id of each kind ever seen.
    */
   async changes(
     position: {
@@ -80,7 +88,7 @@ export class IdentityClient implements CallerSource {
     return answer;
   }
 
-  /** Shape: as `decide`, many may share the answer. */
+  /** Returns identity's current position. Timeout as for `decide`, because many requests may share the answer. */
   async head(): Promise<DirectoryHeadAnswer> {
     const answer = await this.call<DirectoryHeadAnswer>('GET', INTERNAL_PATHS.directoryHead, null, DECIDE_MS);
     if (typeof answer.epoch !== 'string' || !Number.isSafeInteger(answer.version))
@@ -88,12 +96,12 @@ export class IdentityClient implements CallerSource {
     return answer;
   }
 
-  /** Shape: many may share the answer, so it is waited for longer than most requests wait. */
+  /** Returns a decision. Many requests may share the answer, so the timeout exceeds the deadline of most requests. */
   decide(request: DecideRequest): Promise<DecideAnswer> {
     return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), DECIDE_MS);
   }
 
-  /** Shape: as `decide`, many may share the answer. */
+  /** Confirms the claims about a caller. Timeout as for `decide`, because many requests may share the answer. */
   async confirm(question: ConfirmCallerRequest): Promise<ConfirmCallerAnswer> {
     const body = JSON.stringify(question);
     const answer = await this.call<ConfirmCallerAnswer>('POST', INTERNAL_PATHS.confirmCaller, body, DECIDE_MS);
@@ -101,11 +109,26 @@ export class IdentityClient implements CallerSource {
     return answer;
   }
 
-  /** What e-mails about accounts say, and where they go. Shape: one answer for each question, in order. */
-  async accountMails(mails: readonly AccountMailQuestion[]): Promise<AccountMailsAnswer> {
+  /** Returns the contents and addresses of e-mails about accounts. Shape: one answer for each question, in order. */
+  async accountMails(mails: readonly AccountMailRequest[]): Promise<AccountMailsAnswer> {
     const body = JSON.stringify({ mails });
     const answer = await this.call<AccountMailsAnswer>('POST', INTERNAL_PATHS.accountMails, body, ACCOUNT_MAILS_MS);
     if (!Array.isArray(answer.mails) || answer.mails.length !== mails.length) throw new Unavailable('identity away');
+    return answer;
+  }
+
+  /** Returns the id of the project that formerly had a full path, null if there is none. */
+  async formerProject(fullPath: string): Promise<number | null> {
+    const body = JSON.stringify({ full_path: fullPath });
+    const answer = await this.call<FormerProjectAnswer>('POST', INTERNAL_PATHS.formerProject, body, FORMER_PATH_MS);
+    return answer.project_id;
+  }
+
+  /** Chooses or reads the address for a user's notifications. Timeout as for `decide`. */
+  async notificationEmail(request: NotificationEmailRequest): Promise<NotificationEmailAnswer> {
+    const body = JSON.stringify(request);
+    const answer = await this.call<NotificationEmailAnswer>('POST', INTERNAL_PATHS.notificationEmail, body, DECIDE_MS);
+    if (typeof answer.email !== 'string') throw new Unavailable('identity away');
     return answer;
   }
 

@@ -1,6 +1,6 @@
 /**
- * A question that many ask at once. An answer is never older than the call: callers that come while one is under way share
- * the next, so that under load a hundred of them cost one.
+ * Shares one asynchronous question among concurrent callers. An answer is never older than the call: callers that
+ * arrive while a question is in progress share the next one. Under load, a hundred calls cost one question.
  */
 export class SharedQuestion<T> {
   private running: Promise<T> | undefined;

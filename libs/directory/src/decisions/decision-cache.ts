@@ -1,11 +1,11 @@
 import type { CopyHead } from '../copy/copy-progress';
 
-/** Units: decisions kept; some 2 KB each. */
+/** Number of cached decisions, about 2 KB each. */
 const CAPACITY = 2000;
 
 /**
- * Decisions of one version of the copy. Every use is compared with where the copy stands now: when its version, its
- * epoch or the day (memberships expire) is another, all of them are dropped. Source: docs/performance.md 5.7; ADR 0042.
+ * Cache of decisions at one version of the copy. Every use passes the current position of the copy. A decision is
+ * returned only for the same version, epoch and day (memberships expire). Source: docs/performance.md 5.7; ADR 0042.
  */
 export class DecisionCache<T> {
   private readonly decisions = new Map<string, T>();
@@ -17,14 +17,14 @@ export class DecisionCache<T> {
     return this.decisions.has(key);
   }
 
-  /** Shape: undefined unless it was decided at the very state that `head` tells of. */
+  /** Returns a cached decision. Shape: undefined unless it was made at the position and day of `head`. */
   get(key: string, head: CopyHead): T | undefined {
     return this.isOf(head) ? this.decisions.get(key) : undefined;
   }
 
   put(key: string, decision: T, head: CopyHead): void {
     if (!this.isOf(head)) {
-      // A statement that took long may bring an older state than the cache is at; it is not worth keeping.
+      // A slow statement may return an older state than that of the cache. Its decision is not stored.
       if (head.epoch === this.epoch && head.version < this.version) return;
       this.decisions.clear();
       ({ version: this.version, epoch: this.epoch, today: this.today } = head);

@@ -3,7 +3,7 @@ import type { DecideAnswer, DecideRequest } from '@rookery/contracts';
 import type { Clock, Viewer } from '@rookery/kernel';
 import { CLOCK, Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import { awaitedByMany, Metrics } from '@rookery/platform';
+import { runShared, Metrics } from '@rookery/platform';
 import { CopyProgress, hasReached } from '../copy/copy-progress';
 import type { CopyHead, Position } from '../copy/copy-progress';
 import { DecisionCache } from './decision-cache';
@@ -14,10 +14,10 @@ import { NO_REFERENCE } from '../sql/scope-statements';
 import type { ScopeStatement } from '../sql/scope-statements';
 import { SharedQuestion } from '../copy/shared-question';
 
-/** What is to be decided. Shape: `read` makes the answer from a row of the statement, or of identity's decision. */
+/** A question to decide. Shape: `read` builds the answer from a row of the statement, or from identity's decision. */
 export interface Question<T> {
   readonly from: ScopeStatement;
-  /** What identity is asked instead; null when it cannot be asked. */
+  /** The same question for identity; null when identity cannot decide it. */
   readonly asked: Omit<DecideRequest, 'viewer_id'> | null;
   readonly read: (row: FlatRow) => T;
 }
@@ -25,22 +25,21 @@ export interface Question<T> {
 type Row = FlatRow & CopyHead & { readonly viewer_state: string | null };
 interface Decision {
   readonly answer: unknown;
-  /** Left out by identity, which decides for people of any state. */
+  /** Missing in identity's decisions, which ignore the state of the user. */
   readonly viewerState?: string | null;
 }
 
 /**
- * Takes a decision's facts from the copy when it has reached the viewer's version; else waits up to 150 ms; else asks
- * identity besides, and waits for either until the deadline; else refuses. Never from older data, neither to allow nor
- * to deny. An anonymous caller's version proves less, because the gateway may answer for identity while that is away:
- * their facts must be under 60 s old instead.
- * Source: reference reliability 4.2; ADR 0042.
+ * Decides from the copy when it has reached the viewer's version. Otherwise waits up to 150 ms, then also asks identity
+ * and waits for either until the deadline, and then refuses. Older data is never used, neither to allow nor to deny.
+ * For anonymous callers the copy must also have been current less than 60 s ago, because the gateway may assign their
+ * version while identity is unavailable. Source: reference reliability 4.2; ADR 0042.
  */
 @Injectable()
 export class Decisions {
   private readonly cache = new DecisionCache<Decision>();
   private readonly inFlight = new Map<string, Promise<DecideAnswer>>();
-  private readonly identityHead = new SharedQuestion<Position>(() => awaitedByMany(() => this.identity.head()));
+  private readonly identityHead = new SharedQuestion<Position>(() => runShared(() => this.identity.head()));
   private readonly outcomes;
 
   constructor(
@@ -57,25 +56,29 @@ export class Decisions {
     );
   }
 
-  /** Errors: Unavailable; Unauthorized or Forbidden for people who were deleted or blocked since. */
-  async about<T>(viewer: Viewer, question: Question<T>): Promise<T> {
+  /**
+   * Returns the decision. Errors: Unavailable; Unauthorized or Forbidden for viewers who were deleted or blocked since.
+   */
+  async decide<T>(viewer: Viewer, question: Question<T>): Promise<T> {
     const { statement, values } = question.from;
     const key = `${viewer.userId} ${statement.name} ${values.join('/')}`;
-    const kept = this.cache.has(key) ? await this.kept(key, viewer) : undefined;
-    const decision = kept ?? (await this.fromCopy(key, viewer, question)) ?? (await this.late(key, viewer, question));
+    const cached = this.cache.has(key) ? await this.fromCache(key, viewer) : undefined;
+    const decision =
+      cached ?? (await this.fromCopy(key, viewer, question)) ?? (await this.decideLate(key, viewer, question));
     if (!decision) throw this.refusal();
-    if (decision.viewerState !== undefined) admit(viewer, decision.viewerState);
+    if (decision.viewerState !== undefined) checkState(viewer, decision.viewerState);
     return decision.answer as T;
   }
 
-  /** Nothing but that the copy has seen the viewer's version, and that the viewer may act. */
+  /** Waits until the copy has seen the viewer's version, and checks that the viewer is active. Errors: as `decide`. */
   fresh(viewer: Viewer): Promise<void> {
-    return this.about(viewer, { from: NO_REFERENCE, asked: null, read: () => undefined });
+    return this.decide(viewer, { from: NO_REFERENCE, asked: null, read: () => undefined });
   }
 
   /**
-   * Where identity stands now, when that is beyond the viewer's version; null when it is not, and when identity does not
-   * say so in time. For what was refused: the gateway of this request may not have heard yet what another answered.
+   * Returns identity's current position if it is newer than the viewer's; null if it is not, or without an answer in
+   * time. Used after a refusal, because the gateway of the request may not have heard of a write through another
+   * gateway.
    */
   async newest(viewer: Viewer): Promise<Position | null> {
     const leftMs = viewer.deadline - this.clock.now().getTime();
@@ -88,7 +91,7 @@ export class Decisions {
     return head;
   }
 
-  private async kept(key: string, viewer: Viewer): Promise<Decision | undefined> {
+  private async fromCache(key: string, viewer: Viewer): Promise<Decision | undefined> {
     const head = await this.progress.head();
     return mayDecide(head, viewer) ? this.cache.get(key, head) : undefined;
   }
@@ -107,13 +110,13 @@ export class Decisions {
     return decision;
   }
 
-  /** The copy, if it catches up soon; else whichever answers first before the deadline, the copy or identity. */
-  private async late<T>(key: string, viewer: Viewer, question: Question<T>): Promise<Decision | null> {
+  /** Decides from a late copy: waits for it a short time, then for the copy or identity until the deadline. */
+  private async decideLate<T>(key: string, viewer: Viewer, question: Question<T>): Promise<Decision | null> {
     const leftMs = viewer.deadline - this.clock.now().getTime();
-    const soonMs = Math.min(this.progress.patienceMs, leftMs);
+    const soonMs = Math.min(this.progress.waitMs, leftMs);
     const caughtUp = (ms: number, signal?: AbortSignal): Promise<Decision | null> =>
       this.progress
-        .reach(viewer.directory, ms, signal)
+        .waitFor(viewer.directory, ms, signal)
         .then((reached) => (reached ? this.fromCopy(key, viewer, question, 'waited') : null));
     const soon = await caughtUp(soonMs);
     if (soon || soonMs === leftMs) return soon;
@@ -123,12 +126,15 @@ export class Decisions {
     return firstOf([asked, caughtUp(restMs, found.signal)]).finally(() => found.abort());
   }
 
-  /** Null when identity cannot be asked or does not answer. Errors: Unavailable when it says that no wait will help. */
+  /**
+   * Asks identity. Null when it cannot be asked or does not answer. Errors: Unavailable when its position shows that
+   * waiting is useless.
+   */
   private async fromIdentity<T>(viewer: Viewer, { asked, read }: Question<T>): Promise<Decision | null> {
     if (!asked) return null;
     const answer = await this.ask({ viewer_id: viewer.userId, ...asked }, viewer.directory).catch(() => null);
     if (!answer) return null;
-    // Identity itself is not where the request's version is from: neither will the copy be.
+    // Identity itself has not reached the request's version, so the copy will not reach it either.
     if (!hasReached(answer, viewer.directory)) throw this.refusal();
     this.outcomes.inc({ outcome: 'asked' });
     const row = {
@@ -144,7 +150,10 @@ export class Decisions {
     return new Unavailable('directory behind');
   }
 
-  /** Many requests with one question share one call; an answer from before a request's version is asked anew, once. */
+  /**
+   * Shares one call among requests with the same question. An answer from before the request's version is requested
+   * again, once.
+   */
   private async ask(question: DecideRequest, target: Position): Promise<DecideAnswer> {
     const key = JSON.stringify(question);
     const shared = await this.inFlight.get(key);
@@ -163,14 +172,14 @@ function mayDecide(head: CopyHead, viewer: Viewer): boolean {
   return hasReached(head, viewer.directory) && (viewer.userId !== null || head.recent);
 }
 
-/** People who were deleted or blocked after the gateway checked their token. */
-function admit(viewer: Viewer, state: string | null): void {
+/** Refuses users who were deleted or blocked after the gateway checked their token. */
+function checkState(viewer: Viewer, state: string | null): void {
   if (viewer.userId === null || state === 'active') return;
   if (state === null) throw new Unauthorized();
   throw new Forbidden(`Your account has been ${state === 'deactivated' ? 'deactivated' : 'blocked'}`);
 }
 
-/** Resolves to null when it does not end in time. Units: ms. */
+/** Resolves to null when the answer does not arrive in time. Units: ms. */
 function within<T>(answer: Promise<T | null>, ms: number): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(null), ms);
@@ -178,7 +187,7 @@ function within<T>(answer: Promise<T | null>, ms: number): Promise<T | null> {
   });
 }
 
-/** The first that is not null; null when none is. Errors: the first one. */
+/** Resolves to the first answer that is not null; null if all are. Errors: the first one. */
 function firstOf<T>(answers: readonly Promise<T | null>[]): Promise<T | null> {
   return new Promise((resolve, reject) => {
     for (const answer of answers) answer.then((given) => given !== null && resolve(given), reject);

@@ -1,11 +1,12 @@
 /**
- * The caller's access level as an SQL expression, written once: the hot statements, the SQL functions of the copy and
- * identity's own decisions are all made from it. Source: requirements 2 §3; reference identity-and-import 1.5; ADR 0040.
+ * Tables of the SQL expression for a user's access level. The hot statements, the SQL functions of the copy and
+ * identity's own decisions all use this expression. Source: requirements 2 §3; reference identity-and-import 1.5; ADR
+ * 0040.
  *
- * A level is the highest of: direct memberships of the project, of its namespace and of the namespace's ancestors;
- * for each group invited to one of those, the lower of the share's level and the member's level in the invited group
- * or its ancestors; 50 for the person whose user namespace it is. Memberships and shares count while today (UTC, by
- * the clock of the database at decision time) is before `expires_on`.
+ * The access level is the highest of: direct memberships of the project, of its namespace and of the namespace's
+ * ancestors; for each group invited to one of those, the lower of the share's level and the member's level in the
+ * invited group or its ancestors; 50 for the owner of the user namespace. Memberships and shares count while today
+ * (UTC, by the clock of the database at decision time) is before `expires_on`.
  */
 export interface LevelTables {
   readonly memberships: string;
@@ -14,13 +15,16 @@ export interface LevelTables {
 }
 
 /** The tables of a service's copy. */
-export const COPY_TABLES: LevelTables = {
+const COPY_TABLES: LevelTables = {
   memberships: 'directory_memberships',
   shares: 'directory_shares',
   namespaces: 'directory_namespaces',
 };
 
-/** Shape: SQL expressions; `namespace` is the alias of a row with `kind`, `owner_id` and `traversal_ids`. */
+/**
+ * User and group of a level expression. Shape: SQL; `namespace` is the alias of a row with `kind`, `owner_id`,
+ * `traversal_ids`.
+ */
 export interface GroupLevel {
   readonly user: string;
   readonly namespace: string;
@@ -31,21 +35,24 @@ export interface ProjectLevel extends GroupLevel {
   readonly project: string;
 }
 
-/** Level in a group or user namespace. Shape: an integer SQL expression, 0 when there is none. */
+/** Returns the access level in a group or user namespace. Shape: an integer SQL expression, 0 for no level. */
 export function groupLevelSql(level: GroupLevel): string {
-  return highest([...heldAt(level, 'namespace', `any(${level.namespace}.traversal_ids)`), ownSpace(level)]);
-}
-
-/** Level in a project. Shape: an integer SQL expression, 0 when there is none. */
-export function projectLevelSql(level: ProjectLevel): string {
   return highest([
-    ...heldAt(level, 'project', level.project),
-    ...heldAt(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
-    ownSpace(level),
+    ...levelSources(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
+    ownNamespaceLevel(level),
   ]);
 }
 
-function heldAt({ user, tables = COPY_TABLES }: GroupLevel, sourceType: string, sourceId: string): string[] {
+/** Returns the access level in a project. Shape: an integer SQL expression, 0 for no level. */
+export function projectLevelSql(level: ProjectLevel): string {
+  return highest([
+    ...levelSources(level, 'project', level.project),
+    ...levelSources(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
+    ownNamespaceLevel(level),
+  ]);
+}
+
+function levelSources({ user, tables = COPY_TABLES }: GroupLevel, sourceType: string, sourceId: string): string[] {
   const at = (alias: string): string => `${alias}.source_type = '${sourceType}' and ${alias}.source_id = ${sourceId}`;
   return [
     `select m.access_level as level from ${tables.memberships} m
@@ -58,7 +65,7 @@ function heldAt({ user, tables = COPY_TABLES }: GroupLevel, sourceType: string, 
   ];
 }
 
-function ownSpace({ namespace, user }: GroupLevel): string {
+function ownNamespaceLevel({ namespace, user }: GroupLevel): string {
   return `select 50 where ${namespace}.kind = 'user' and ${namespace}.owner_id = ${user}`;
 }
 

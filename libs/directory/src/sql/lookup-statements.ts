@@ -5,7 +5,7 @@ import { visibleGroupSql, visibleProjectSql } from './visibility-sql';
 
 const VIEWER = { viewer: '$2', isAdmin: '$3', isExternal: '$4' };
 
-/** Lookups of many at once; $1 a list of ids. */
+/** $1 ids. */
 export const USERS_BY_ID = prepared(
   'directory_users_by_id',
   `select ${columnsOf('user', 'u', '')} from directory_users u where u.id = any($1::bigint[])`,
@@ -18,8 +18,9 @@ export const USERS_BY_USERNAME = prepared(
 );
 
 /**
- * $1 ids of bots, $2-$4 the viewer, $5 and $6 the epoch and the version that decide, $7 groups whose bots are known. Answers
- * the bots of other places that the viewer does not see; with all of them, and not reached, where the copy may not judge that.
+ * Selects the bots whose group or project the viewer may not see. Selects all bots, with `is_reached` false, if the
+ * copy has not reached the version. $1 ids of bots, $2-$4 the viewer, $5 and $6 epoch and version of the viewer, $7
+ * groups whose bots are visible in any case.
  */
 export const UNKNOWN_BOTS = prepared(
   'directory_unknown_bots',
@@ -42,21 +43,21 @@ export const NAMESPACES_BY_ID = prepared(
   `select ${columnsOf('namespace', 'n', 'n_')} from directory_namespaces n where n.id = any($1::bigint[])`,
 );
 
-/** $1 ids. */
-const livingIn = (table: string) =>
+/** Selects the ids that exist in the copy. $1 ids. */
+const existingIn = (table: string) =>
   prepared(`directory_living_${table}`, `select id from directory_${table} where id = any($1::bigint[]) order by id`);
-export const LIVING = {
-  user: livingIn('users'),
-  project: livingIn('projects'),
-  group: livingIn('namespaces'),
+export const EXISTING = {
+  user: existingIn('users'),
+  project: existingIn('projects'),
+  group: existingIn('namespaces'),
 } as const;
-/** $1 a kind, $2 ids: what belongs to them is dropped, so nothing is left to decide. */
-export const NO_MORE_LOST = prepared(
+/** Unlists lost records whose data is deleted, so that no decision is left. $1 a kind, $2 ids. */
+export const UNLIST_LOST = prepared(
   'directory_no_more_lost',
   'delete from directory_lost where kind = $1 and id = any($2::bigint[])',
 );
 
-/** $1 the project, $2 user ids; people who are not active hold nothing. */
+/** $1 the project, $2 user ids. Users who are not active have no level. */
 export const PROJECT_LEVELS = prepared(
   'directory_project_levels',
   `select u.id as user_id, ${projectLevelSql({ user: 'u.id', project: 'p.id', namespace: 'n' })} as level
@@ -74,8 +75,8 @@ export const GROUP_LEVELS = prepared(
 );
 
 /**
- * $1 milliseconds, $2-$4 what must have been seen: epochs, the version of each, and when it was seen. A version of
- * another history is never reached; then the copy must have been current since.
+ * Whether the copy was current within $1 milliseconds and has seen the positions $2-$4: epochs, versions and times. The
+ * copy never reaches a version of another epoch; it must have been current after the time of the event instead.
  */
 export const SETTLED = prepared(
   'directory_settled',

@@ -5,9 +5,9 @@ import { columnsOf } from '../copy/directory-rows';
 import { groupLevelSql, projectLevelSql } from './level-sql';
 
 /**
- * The statements in front of every request below a project or group. Each is one round trip and one snapshot: the
- * copy's version, the thing, its namespace, and the level and state of the caller, so that what is decided is what
- * the version says. Always exactly one state row first. Source: docs/performance.md 5.7.
+ * The statements that authorize every request below a project or group. Each is one round trip and one snapshot of the
+ * copy's version, the project or group, its namespace, and the level and state of the viewer. The decision therefore
+ * matches the version. Each returns exactly one row. Source: docs/performance.md 5.7.
  * Shape of the parameters: $1 the viewer's user id or null, then the reference.
  */
 const HEAD = `${HEAD_COLUMNS}, viewer.state as viewer_state`;
@@ -38,19 +38,22 @@ export const GROUP_BY_PATH: Prepared = prepared(
   `${GROUP} lower(n.full_path) = lower($2::text)`,
 );
 
-/** A statement of the hot path with the parameters of its reference; the viewer's id comes before them. */
+/** A statement with the parameters of its reference. The viewer's id precedes them. */
 export interface ScopeStatement {
   readonly statement: Prepared;
   readonly values: readonly unknown[];
 }
 
-/** Only the head and the caller. */
+/** Selects only the position of the copy and the state of the viewer. */
 export const NO_REFERENCE: ScopeStatement = {
   statement: prepared('directory_viewer', `select ${HEAD} ${FROM_HEAD}`),
   values: [],
 };
 
-/** Shape: null when the reference can match nothing: an id beyond 2^53, a path without a project, a NUL byte. */
+/**
+ * Returns the statement for a project. Shape: null when the reference can match nothing: an id beyond 2^53, a path
+ * without a project, a NUL byte.
+ */
 export function projectStatement(ref: number | string): ScopeStatement | null {
   const reference = parsed(ref);
   if (reference === null) return null;
@@ -60,13 +63,17 @@ export function projectStatement(ref: number | string): ScopeStatement | null {
   return { statement: PROJECT_BY_PATH, values: [reference.slice(0, slash), reference.slice(slash + 1)] };
 }
 
+/** Returns the statement for a group. Shape: null when the reference can match nothing. */
 export function groupStatement(ref: number | string): ScopeStatement | null {
   const reference = parsed(ref);
   if (reference === null) return null;
   return { statement: typeof reference === 'number' ? GROUP_BY_ID : GROUP_BY_PATH, values: [reference] };
 }
 
-/** Digits are always an id, also as text: no path consists of digits alone where an id is allowed. */
+/**
+ * Parses a reference. Digits are always an id, because no path that is accepted in place of an id consists of digits
+ * only.
+ */
 function parsed(ref: number | string): number | string | null {
   if (typeof ref === 'string' && !/^\d+$/.test(ref)) return ref === '' || ref.includes('\0') ? null : ref;
   const id = Number(ref);

@@ -1,6 +1,9 @@
 import { projectLevelSql } from './level-sql';
 
-/** Shape: `project` is the alias of directory_projects in the statement; the others are parameters such as `$3`. */
+/**
+ * Project and viewer of a visibility condition. Shape: `project` is the alias of directory_projects; the others are
+ * parameters such as `$3`.
+ */
 export interface VisibleProject {
   readonly project: string;
   /** User id, null for an anonymous caller. */
@@ -10,9 +13,9 @@ export interface VisibleProject {
 }
 
 /**
- * Boolean SQL: may the viewer know of this project? For lists that cross projects; the caller awaits
- * `Directory.fresh(viewer)` first, so that the copy the statement joins has reached the viewer's version.
- * The same rule as kernel's `maySee`. Source: reference identity-and-import 1.5.
+ * Boolean SQL: whether the viewer may see a project, by the same rule as kernel's `maySee`. For lists across projects.
+ * Await `Directory.fresh(viewer)` first, so that the copy has reached the viewer's version.
+ * Source: reference identity-and-import 1.5.
  */
 export function visibleProjectSql({ project, viewer, isAdmin, isExternal }: VisibleProject): string {
   const level = projectLevelSql({ user: `${viewer}::bigint`, project: `${project}.id`, namespace: 'home' });
@@ -21,7 +24,7 @@ export function visibleProjectSql({ project, viewer, isAdmin, isExternal }: Visi
     or (${viewer}::bigint is not null and (select ${level} from directory_namespaces home where home.id = ${project}.namespace_id) >= 10))`;
 }
 
-/** Boolean SQL: may the viewer know of this group? Shape: `namespace` is the alias of directory_namespaces. */
+/** Boolean SQL: whether the viewer may see a group. Shape: `namespace` is the alias of directory_namespaces. */
 export function visibleGroupSql(o: Omit<VisibleProject, 'project'> & { readonly namespace: string }): string {
   return `(${o.namespace}.kind = 'group' and (${o.isAdmin}::boolean or ${o.namespace}.visibility = 'public'
     or (${o.namespace}.visibility = 'internal' and ${o.viewer}::bigint is not null and not ${o.isExternal}::boolean)
@@ -29,7 +32,7 @@ export function visibleGroupSql(o: Omit<VisibleProject, 'project'> & { readonly 
 }
 
 /**
- * Boolean SQL: is the namespace this group or anything below it? One range of the index on traversal_ids.
+ * Boolean SQL: whether a namespace is this group or below it. Uses one range of the index on traversal_ids.
  * Shape: `namespace` is the alias of directory_namespaces, `traversalIds` a bigint[] expression such as `$2`.
  */
 export function withinGroupSql(o: { readonly namespace: string; readonly traversalIds: string }): string {

@@ -23,7 +23,7 @@ describe('the copy that follows identity', () => {
     await database.drop();
   });
 
-  /** What is refused shall not take long here. */
+  /** A short deadline for expected refusals. */
   const soon = () => ({ deadline: Date.now() + 1000 });
   const reaches = (version: number): Promise<void> =>
     until(async () => (await copy.position()).version === version && (await copy.position()).epoch === identity.epoch);
@@ -41,7 +41,7 @@ describe('the copy that follows identity', () => {
     expect(identity.questions).toEqual([]);
   });
 
-  it('keeps only the newest state of a thing that one batch changes often', async () => {
+  it('keeps only the newest state of a row that one batch changes repeatedly', async () => {
     identity.commit(['user', user(1)], ['user', user(2)]);
     for (let round = 1; round <= 40; round++) identity.commit(['user', user(1, { name: `Name ${round}` })]);
     identity.commit(['user', { id: 2 }, 'gone']);
@@ -54,10 +54,10 @@ describe('the copy that follows identity', () => {
     expect(users.get(1)).toMatchObject({ name: 'Name 40', createdAt: '2026-01-05T09:00:00.000Z' });
   });
 
-  it('shows nothing of a compacted log before the version up to which it was compacted', async () => {
+  it('stores a compacted log at once up to the version up to which it was compacted', async () => {
     identity.commit(['user', user(1)]);
     identity.largestPage = 2;
-    // What was written between 2 and 9 and changed once more at 20 is gone; the copy must not stop in between.
+    // Compaction removes states between 2 and 9 that later versions replaced; the copy must not stop in between.
     for (let id = 2; id <= 9; id++) identity.commit(['user', user(id)]);
     identity.compactedTo = 9;
     copy = await Copy.start(database.url, identity.url);
@@ -71,7 +71,7 @@ describe('the copy that follows identity', () => {
     expect((await copy.directory.users([1, 2, 3, 4, 5, 6, 7, 8, 9])).size).toBe(9);
   });
 
-  it('is made anew by a process that knows other fields, and by no other', async () => {
+  it('is loaded again only by a process with other fields', async () => {
     identity.commit(['user', user(1)], ['namespace', group(10)]);
     identity.commit(['project', project(100, 10, { visibility: 'public', feature_flags_access_level: 'disabled' })]);
     const spoil = (fields: string | null) =>
@@ -93,11 +93,11 @@ describe('the copy that follows identity', () => {
     await reaches(3);
     expect(await level()).toBe('enabled');
 
-    // As a process of an earlier release has left it.
+    // As an earlier release leaves it.
     await spoil('');
     await copy.stop();
     copy = await Copy.start(database.url, identity.url);
-    await until(async () => (await level()) === 'disabled', 'the copy is made anew');
+    await until(async () => (await level()) === 'disabled', 'the copy is loaded again');
     await reaches(3);
   });
 
@@ -125,7 +125,7 @@ describe('the copy that follows identity', () => {
     await expect(copy.directory.project(101, viewer(1, 1, soon()))).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('says in which life it got where it stands, and what it ever held, gone or of another history', async () => {
+  it('reports its life and the highest ids ever seen, including those of deleted rows and of another history', async () => {
     identity.commit(
       ['user', user(1)],
       ['namespace', group(10)],
@@ -149,7 +149,7 @@ describe('the copy that follows identity', () => {
     expect(identity.reports.at(-1)).toEqual({ life: 'b', reader: 'collaboration', seen });
   });
 
-  it('lists what another history does not know, by id and moment, until its end is told', async () => {
+  it('lists records that another history does not have, by id and creation time, until they are known or deleted', async () => {
     const born = (day: number): { created_at: string } => ({ created_at: `2026-02-0${day}T09:00:00.000Z` });
     const lost = (): Promise<unknown[]> =>
       copy.database.query('select kind, id, name, state from directory_lost order by kind, id');
@@ -168,15 +168,15 @@ describe('the copy that follows identity', () => {
     const open = { state: 'open' };
     expect(await lost()).toEqual([
       { kind: 'group', id: 11, name: 'gone', ...open },
-      // Its id was given to another.
+      // The id belongs to another project now.
       { kind: 'project', id: 101, name: 'p101', ...open },
       { kind: 'project', id: 102, name: 'p102', ...open },
       { kind: 'user', id: 2, name: 'bob', ...open },
     ]);
 
-    await copy.directory.gone(copy.database, 'project', [], [102]);
+    await copy.directory.assertDeleted(copy.database, 'project', [], [102]);
     expect(await lost()).toHaveLength(3);
-    // A third history, of a newer dump, knows some of it again.
+    // A third history, from a newer dump, has some of the records again.
     identity.epoch = 'third';
     identity.log = [];
     identity.commit(
@@ -202,7 +202,7 @@ describe('the copy that follows identity', () => {
     await reaches(1);
 
     identity.epoch = 'second';
-    // A next history whose end is never told: the load cannot finish.
+    // The load cannot finish, because the end of the next history is never sent.
     identity.largestPage = 1;
     identity.commit(['user', user(2)]);
     identity.compactedTo = 1000;
@@ -214,7 +214,7 @@ describe('the copy that follows identity', () => {
     }
   });
 
-  it('serves two replicas: one stores, both know', async () => {
+  it('serves two replicas: one stores, both see the change', async () => {
     copy = await Copy.start(database.url, identity.url);
     const other = await Copy.start(database.url, identity.url);
     try {
@@ -230,7 +230,7 @@ describe('the copy that follows identity', () => {
     }
   });
 
-  it('goes on by itself after identity was away', async () => {
+  it('continues after an outage of identity', async () => {
     identity.commit(['user', user(1)]);
     copy = await Copy.start(database.url, identity.url);
     await reaches(1);
@@ -241,7 +241,7 @@ describe('the copy that follows identity', () => {
     await reaches(2);
   });
 
-  it('confirms a copy that is current by one statement, and opens no transaction', async () => {
+  it('confirms a current copy by one statement without a transaction', async () => {
     identity.commit(['user', user(1)]);
     copy = await Copy.start(database.url, identity.url);
     await reaches(1);
@@ -257,18 +257,18 @@ describe('the copy that follows identity', () => {
     expect(transactions).not.toHaveBeenCalled();
   });
 
-  it('lets identity hold its poll for long while no effect needs it, and is current at once for the first that does', async () => {
+  it('lets identity hold its poll longer while no effect needs it, and is current at once for the first effect', async () => {
     copy = await Copy.start(database.url, identity.url);
     await reaches(0);
     identity.holdsPolls = true;
     const isCalm = jest.spyOn(copy.testing.get(CopyProgress), 'isCalm', 'get').mockReturnValue(true);
-    // The poll of before is answered by something new.
+    // Ends the poll that is held already.
     identity.commit(['user', user(1)]);
     await until(() => identity.lastWaitMs === 10_000, 'the long poll');
     await copy.database.query(`update directory_state set refreshed_at = now() - interval '1 hour'`);
     await until(
       () =>
-        copy.directory.settled().then(
+        copy.directory.assertCurrent().then(
           () => true,
           () => false,
         ),
@@ -281,17 +281,17 @@ describe('the copy that follows identity', () => {
   it('is settled only while it is known to be current', async () => {
     copy = await Copy.start(database.url, identity.url);
     await reaches(0);
-    await copy.directory.settled();
+    await copy.directory.assertCurrent();
 
     identity.isAsleep = true;
-    // What identity answered before it fell asleep may be stored meanwhile.
+    // An earlier answer of identity may still be stored.
     await until(async () => {
       await copy.database.query(`update directory_state set refreshed_at = now() - interval '5.1 seconds'`);
-      return copy.directory.settled().then(
+      return copy.directory.assertCurrent().then(
         () => false,
         () => true,
       );
     }, 'the refusal');
-    await expect(copy.directory.settled()).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+    await expect(copy.directory.assertCurrent()).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
   });
 });

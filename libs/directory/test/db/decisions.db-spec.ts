@@ -7,7 +7,7 @@ import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
 
-describe('a decision that must have seen a version', () => {
+describe('a decision that needs a version', () => {
   let database: TestDatabase;
   let identity: IdentityServer;
   let copy: Copy;
@@ -26,7 +26,7 @@ describe('a decision that must have seen a version', () => {
     await database.drop();
   });
 
-  /** With the limits of the product, or others. */
+  /** Starts the copy with the product's defaults, unless `env` has others. */
   async function start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     copy = await Copy.start(database.url, identity.url, env);
     await until(async () => (await copy.position()).version === 1);
@@ -35,16 +35,16 @@ describe('a decision that must have seen a version', () => {
     await copy.stop();
     await start(env);
   }
-  /** Requests that have waited for the copy, with the patience of each. Units: ms. */
+  /** Observes waits for the copy and their limits. Units: ms. */
   function watchWaits() {
-    const spy = jest.spyOn(copy.testing.get(CopyProgress), 'reach');
+    const spy = jest.spyOn(copy.testing.get(CopyProgress), 'waitFor');
     return {
       begun: () => spy.mock.calls.length,
       patience: () => spy.mock.calls.map(([, withinMs]) => withinMs),
       ended: () => Promise.all(spy.mock.results.map(({ value }) => value as Promise<boolean>)),
     };
   }
-  /** From now on the copy stays where it is. */
+  /** Stops the copy at its position. */
   function pauseCopy(): void {
     identity.shownUpTo = 1;
   }
@@ -70,10 +70,10 @@ describe('a decision that must have seen a version', () => {
     expect(identity.questions).toEqual([]);
   });
 
-  describe('that was a refusal', () => {
+  describe('that refused a request', () => {
     const older = (over: Partial<Viewer> = {}): Viewer => viewer(1, 1, over);
 
-    it('is made again by the version at which identity stands now', async () => {
+    it('is repeated at the current version of identity', async () => {
       pauseCopy();
       const version = identity.commit(
         ['project', project(101, 10)],
@@ -88,7 +88,7 @@ describe('a decision that must have seen a version', () => {
       expect(await outcome('judged again')).toBe(1);
     });
 
-    it('stands where identity has nothing newer, has another history, or does not say', async () => {
+    it('is not repeated if identity has no newer version, has another history, or does not answer', async () => {
       expect(await copy.directory.newest(older())).toBeNull();
       identity.commit(['user', user(2)]);
       identity.epoch = 'second';
@@ -100,7 +100,7 @@ describe('a decision that must have seen a version', () => {
       expect(await outcome('judged again')).toBe(0);
     });
 
-    it('asks once for many that come while a question is under way', async () => {
+    it('shares the next question among callers that arrive during one', async () => {
       identity.commit(['user', user(2)]);
       const asked = Array.from({ length: 50 }, () => copy.directory.newest(older()));
       expect(new Set((await Promise.all(asked)).map((head) => head?.version))).toEqual(new Set([2]));
@@ -108,7 +108,7 @@ describe('a decision that must have seen a version', () => {
     });
   });
 
-  it('asks identity when the copy stays behind for 150 ms, and takes its word for allowing and denying', async () => {
+  it('asks identity when the copy is late for 150 ms, both to allow and to deny', async () => {
     pauseCopy();
     const waits = watchWaits();
     const version = identity.commit(['membership', membership(500, 1, ['project', 100], 40)]);
@@ -138,7 +138,7 @@ describe('a decision that must have seen a version', () => {
     let answer = (): void => undefined;
     identity.thinksUntil = new Promise<void>((resolve) => (answer = resolve));
     const asked = Array.from({ length: 50 }, () => copy.directory.project(100, viewer(1, version)));
-    // Each has waited a little, and now waits for whichever is first.
+    // Each request has waited a short time, and now waits for the copy or identity.
     await until(() => waits.begun() === 100);
     answer();
     for (const scope of await Promise.all(asked)) expect(scope).toMatchObject({ level: 20 });
@@ -154,7 +154,7 @@ describe('a decision that must have seen a version', () => {
     expect(await outcome('refused')).toBe(2);
   });
 
-  it('refuses when identity does not answer before the deadline, to allow and to deny alike', async () => {
+  it('refuses when identity does not answer before the deadline, whatever the decision would be', async () => {
     pauseCopy();
     identity.isAsleep = true;
     const soon = (): Viewer => viewer(1, 2, { deadline: Date.now() + 1000 });
@@ -165,7 +165,7 @@ describe('a decision that must have seen a version', () => {
     await expect(copy.directory.fresh(soon())).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('goes on waiting for the copy while identity does not answer', async () => {
+  it('keeps waiting for the copy while identity does not answer', async () => {
     pauseCopy();
     const waits = watchWaits();
     identity.decision = {};
@@ -193,13 +193,13 @@ describe('a decision that must have seen a version', () => {
     expect(waits.begun()).toBe(2);
   });
 
-  it('serves anonymous callers from a copy of up to a minute, then no more', async () => {
+  it('serves anonymous callers only from a copy that was current within a minute', async () => {
     identity.commit(['project', project(100, 10, { visibility: 'public' })]);
     await until(async () => (await copy.position()).version === 2);
     identity.isAsleep = true;
     expect(await copy.directory.project(100, viewer(null, 1))).toMatchObject({ level: 0 });
     const hasty = (): Viewer => viewer(null, 1, { deadline: Date.now() + 1000 });
-    // What identity answered before it fell asleep may be stored meanwhile.
+    // An earlier answer of identity may still be stored.
     await until(async () => {
       await copy.database.query(`update directory_state set refreshed_at = now() - interval '61 seconds'`);
       const error = await copy.directory.project(100, hasty()).catch((thrown: unknown) => thrown);
@@ -209,7 +209,7 @@ describe('a decision that must have seen a version', () => {
     expect(await copy.directory.project(100, viewer(1, 1))).toMatchObject({ id: 100 });
   });
 
-  it('refuses people who were blocked or deleted after their token was checked', async () => {
+  it('refuses users who were blocked or deleted after their token was checked', async () => {
     identity.commit(['project', project(100, 10, { visibility: 'public' })], ['user', user(1, { state: 'blocked' })]);
     await until(async () => (await copy.position()).version === 2);
     await expect(copy.directory.project(100, viewer(1, 1))).rejects.toMatchObject({ code: 'forbidden' });

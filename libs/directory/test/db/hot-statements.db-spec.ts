@@ -3,7 +3,7 @@ import type { SeededUser, TestDatabase } from '@rookery/testing';
 import { GROUP_BY_ID, GROUP_BY_PATH, PROJECT_BY_ID, PROJECT_BY_PATH } from '../../src/sql/scope-statements';
 import { Copy } from '../copy';
 
-/** Enough to see that all of it runs; figures that say something want more. */
+/** Few rounds, which only show that everything runs. Meaningful figures need TEST_FIGURES. */
 const ROUNDS = process.env['TEST_FIGURES'] ? 3000 : 100;
 
 interface Plan {
@@ -12,13 +12,13 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Tables that a plan reads from end to end. */
+/** Tables that a plan reads completely. */
 function wholeTables(plan: Plan): string[] {
   const below = (plan.Plans ?? []).flatMap(wholeTables);
   return plan['Node Type'].includes('Seq Scan') ? [plan['Relation Name'] ?? '?', ...below] : below;
 }
 
-describe('the statements in front of every request', () => {
+describe('the statements that authorize every request', () => {
   let database: TestDatabase;
   let seed: DirectorySeed;
   let copy: Copy;
@@ -30,7 +30,7 @@ describe('the statements in front of every request', () => {
     copy = await Copy.start(database.url, 'http://127.0.0.1:9');
     member = await seed.user();
     await fill(copy);
-    // A person with many memberships, in a project that four groups were invited to.
+    // A user with many memberships, in a project that four groups were invited to.
     await copy.database.query(
       `insert into directory_memberships select 900000 + i, $1, 'namespace', 100000 + i, 30 from generate_series(1, 2000) i`,
       [member.id],
@@ -52,7 +52,7 @@ describe('the statements in front of every request', () => {
     [PROJECT_BY_PATH, ['top1/sub6', 'code5']],
     [GROUP_BY_ID, [100_006]],
     [GROUP_BY_PATH, ['top1/sub6']],
-  ] as const)('reads no table from end to end (%#)', async (statement, values) => {
+  ] as const)('reads no table completely (%#)', async (statement, values) => {
     const types = ['bigint', ...values.map((value) => (typeof value === 'number' ? 'bigint' : 'text'))];
     const plan = await copy.database.dataSource.transaction(async (manager) => {
       await manager.query('set local plan_cache_mode = force_generic_plan');
@@ -64,11 +64,11 @@ describe('the statements in front of every request', () => {
       await manager.query('deallocate asked');
       return rows[0]!['QUERY PLAN'][0]!.Plan;
     });
-    // The state is one row of one page.
+    // The state table has one row.
     expect(wholeTables(plan).filter((table) => table !== 'directory_state')).toEqual([]);
   });
 
-  it('prints what a scope costs, one at a time', async () => {
+  it('prints the cost of a scope', async () => {
     const viewer = seed.viewer(member);
     const timed = async (name: string, run: () => Promise<unknown>): Promise<string> => {
       for (let i = 0; i < ROUNDS / 10; i++) await run();
@@ -92,7 +92,7 @@ describe('the statements in front of every request', () => {
       await timed('fresh', () => copy.directory.fresh(viewer)),
       await together('16 at a time: project by id', () => copy.directory.project(200_001, viewer)),
       await together('bare round trip', () => copy.database.query('select 1')),
-      // Each after a change somewhere in the directory; less the cost of making that change.
+      // The difference is the cost of a scope after a change of the directory, without the cost of that change.
       await timed('a change', () => copy.database.query(bump)),
       await timed('a change and project by id', async () => {
         await copy.database.query(bump);
@@ -104,7 +104,7 @@ describe('the statements in front of every request', () => {
   });
 });
 
-/** 2,000 people, 2,000 groups in two ranks, 10,000 projects, 40,000 memberships. */
+/** Inserts 2,000 users, 2,000 groups on two levels, 10,000 projects, 40,000 memberships. */
 async function fill(copy: Copy): Promise<void> {
   const statements = [
     `insert into directory_users select 10000 + i, 'person' || i, 'Person ' || i, 'active', 'human', false, false, false,

@@ -9,7 +9,7 @@ import { viewer } from '../states';
 const STEPS = 2000;
 const SEED = Number(process.env['MODEL_SEED'] ?? 20_261_121);
 
-/** mulberry32: the same numbers for the same seed, everywhere. */
+/** Pseudo-random integers (mulberry32): the same numbers for the same seed on every machine. */
 function seeded(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -38,14 +38,14 @@ describe(`random changes against a reference model, seed ${SEED}`, () => {
     await database.drop();
   });
 
-  it(`decides ${STEPS} times as the model does, each right after the change`, async () => {
+  it(`decides as the model does immediately after each of ${STEPS} changes`, async () => {
     const random = seeded(SEED);
     const model = new LevelModel(random);
     let version = identity.commit(...model.begin());
     const counts = { allowed: 0, denied: 0, refused: 0 };
     for (let step = 0; step < STEPS; step++) {
       version = identity.commit(...model.step());
-      // Three decisions: by id or path, of a project or group, for a person or nobody.
+      // Three decisions on a project or a group, for a user or an anonymous caller.
       for (let question = 0; question < 3; question++) {
         const userId = random(10) === 0 ? null : 1 + random(8);
         const isProject = random(3) > 0;
@@ -73,7 +73,7 @@ describe(`random changes against a reference model, seed ${SEED}`, () => {
     expect(identity.questions).toEqual([]);
   });
 
-  it('gives the same levels for everybody by the SQL functions and the batch look-ups', async () => {
+  it('returns the same levels for all users by the SQL functions and the batch lookups', async () => {
     const model = new LevelModel(seeded(SEED + 1));
     identity.log = [];
     identity.epoch = 'second';

@@ -32,7 +32,7 @@ describe('levels and visibility', () => {
     return { top, sub, code: await seed.project({ namespace_id: sub.id, visibility: 'private' }) };
   }
 
-  /** The level by every way there is to ask for it; all must agree. */
+  /** Returns the access level, by every way to read it; all must agree. */
   async function level(person: SeededUser, at: DirectoryProject | DirectoryNamespace): Promise<number> {
     const isGroup = 'traversal_ids' in at;
     const viewer = seed.viewer(person);
@@ -59,7 +59,7 @@ describe('levels and visibility', () => {
     expect([await level(alice, top), await level(alice, sub), await level(alice, code)]).toEqual([50, 50, 50]);
   });
 
-  it('is never one from before a change', async () => {
+  it('is never an earlier one after a change', async () => {
     const { code } = await tree();
     const held = await seed.member(alice, code, 'reporter');
     for (let round = 0; round < 5; round++) {
@@ -76,7 +76,7 @@ describe('levels and visibility', () => {
     }
   });
 
-  it('of a person in the own namespace is owner', async () => {
+  it('is owner for the user in the own namespace', async () => {
     const bob = await seed.user();
     const own = await seed.project({ namespace_id: bob.namespace_id, visibility: 'private' });
     expect(await level(bob, own)).toBe(50);
@@ -87,7 +87,7 @@ describe('levels and visibility', () => {
     { share: 'developer', held: 'maintainer', expected: 30 },
     { share: 'maintainer', held: 'guest', expected: 10 },
     { share: 'owner', held: 'owner', expected: 50 },
-  ] as const)('through an invited group is the lower of $share and $held', async ({ share, held, expected }) => {
+  ] as const)('is the lower of $share and $held through an invited group', async ({ share, held, expected }) => {
     const { top, sub, code } = await tree();
     const invited = await seed.group({ visibility: 'private' });
     const person = await seed.user();
@@ -100,7 +100,7 @@ describe('levels and visibility', () => {
     ]);
   });
 
-  it('through an invited group reaches the members that it inherits, not those of its subgroups or guests of its own', async () => {
+  it('counts for inherited members of an invited group, but not for members of its subgroups or of groups invited to it', async () => {
     const { code } = await tree();
     const parent = await seed.group({ visibility: 'private' });
     const invited = await seed.group({ parent, visibility: 'private' });
@@ -121,7 +121,7 @@ describe('levels and visibility', () => {
     { expires: -1, counts: false },
     { expires: 0, counts: false },
     { expires: 1, counts: true },
-  ])('with an end in $expires days counts: $counts', async ({ expires, counts }) => {
+  ])('counts if the membership or share expires in $expires days: $counts', async ({ expires, counts }) => {
     const person = await seed.user();
     const { sub, code } = await tree();
     await seed.member(person, code, 'developer', day(expires));
@@ -139,7 +139,7 @@ describe('levels and visibility', () => {
     expect(await level(person, other.code)).toBe(counts ? 20 : 0);
   });
 
-  it('of people who are not active is nothing', async () => {
+  it('is 0 for users who are not active', async () => {
     const { code } = await tree();
     for (const state of ['blocked', 'banned', 'deactivated', 'blocked_pending_approval'] as const) {
       const person = await seed.user({ state });
@@ -165,34 +165,37 @@ describe('levels and visibility', () => {
       public: ['anonymous', 'external', 'stranger', 'guest', 'administrator'],
     };
 
-    it.each(['private', 'internal', 'public'] as const)('%s is seen by those it is for', async (visibility) => {
-      const home = await seed.group({ visibility });
-      const code = await seed.project({ namespace_id: home.id, visibility });
-      const guest = await seed.user();
-      await seed.member(guest, home, 'guest');
-      const viewers = {
-        anonymous: () => seed.anonymous(),
-        external: (external: SeededUser) => seed.viewer(external),
-        stranger: () => seed.viewer(alice),
-        guest: () => seed.viewer(guest),
-        administrator: () => seed.viewer(alice, { isAdmin: true }),
-      };
-      const external = await seed.user({ external: true });
-      for (const [who, make] of Object.entries(viewers)) {
-        const viewer = make(external);
-        const expected = seen[visibility].includes(who as Who);
-        expect([who, (await copy.directory.project(code.id, viewer)) !== null]).toEqual([who, expected]);
-        expect([who, (await copy.directory.group(home.id, viewer)) !== null]).toEqual([who, expected]);
-        const { visibleGroupSql, visibleProjectSql } = await import('../../src');
-        const asked = { viewer: '$2', isAdmin: '$3', isExternal: '$4' };
-        const [row] = await copy.database.query(
-          `select ${visibleProjectSql({ project: 'p', ...asked })} as project, ${visibleGroupSql({ namespace: 'n', ...asked })} as "group"
+    it.each(['private', 'internal', 'public'] as const)(
+      '%s projects and groups are visible to their audience only',
+      async (visibility) => {
+        const home = await seed.group({ visibility });
+        const code = await seed.project({ namespace_id: home.id, visibility });
+        const guest = await seed.user();
+        await seed.member(guest, home, 'guest');
+        const viewers = {
+          anonymous: () => seed.anonymous(),
+          external: (external: SeededUser) => seed.viewer(external),
+          stranger: () => seed.viewer(alice),
+          guest: () => seed.viewer(guest),
+          administrator: () => seed.viewer(alice, { isAdmin: true }),
+        };
+        const external = await seed.user({ external: true });
+        for (const [who, make] of Object.entries(viewers)) {
+          const viewer = make(external);
+          const expected = seen[visibility].includes(who as Who);
+          expect([who, (await copy.directory.project(code.id, viewer)) !== null]).toEqual([who, expected]);
+          expect([who, (await copy.directory.group(home.id, viewer)) !== null]).toEqual([who, expected]);
+          const { visibleGroupSql, visibleProjectSql } = await import('../../src');
+          const asked = { viewer: '$2', isAdmin: '$3', isExternal: '$4' };
+          const [row] = await copy.database.query(
+            `select ${visibleProjectSql({ project: 'p', ...asked })} as project, ${visibleGroupSql({ namespace: 'n', ...asked })} as "group"
            from directory_projects p join directory_namespaces n on n.id = p.namespace_id where p.id = $1`,
-          [code.id, viewer.userId, viewer.isAdmin, viewer.isExternal],
-        );
-        expect([who, row]).toEqual([who, { project: expected, group: expected }]);
-      }
-    });
+            [code.id, viewer.userId, viewer.isAdmin, viewer.isExternal],
+          );
+          expect([who, row]).toEqual([who, { project: expected, group: expected }]);
+        }
+      },
+    );
   });
 
   describe('references', () => {
@@ -212,7 +215,7 @@ describe('levels and visibility', () => {
       expect(await copy.directory.group('crew/inner.circle', viewer)).toMatchObject({ id: sub.id, kind: 'group' });
     });
 
-    it('that can match nothing find nothing', async () => {
+    it('that are impossible match nothing', async () => {
       const viewer = seed.viewer(alice);
       const refs = [
         0,
@@ -238,7 +241,7 @@ describe('levels and visibility', () => {
       expect((await copy.directory.users([2 ** 53, -1, NaN])).size).toBe(0);
     });
 
-    it('to a user namespace are no group', async () => {
+    it('to a user namespace match no group', async () => {
       expect(await copy.directory.group(alice.namespace_id, seed.viewer(alice))).toBeNull();
       expect(await copy.directory.group(alice.username, seed.viewer(alice))).toBeNull();
     });
@@ -254,7 +257,7 @@ describe('levels and visibility', () => {
     expect((await copy.directory.namespaces([sub.id])).get(sub.id)).toMatchObject({ parentId: sub.parent_id });
   });
 
-  it('finds everything below a group by one range', async () => {
+  it('finds all namespaces below a group by one range', async () => {
     const { top, sub } = await tree();
     await tree();
     const { withinGroupSql } = await import('../../src');

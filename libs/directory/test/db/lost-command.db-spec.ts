@@ -4,7 +4,7 @@ import { lostCommand } from '../../src';
 import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 
-describe('what a copy lost', () => {
+describe('a lost record', () => {
   let database: TestDatabase;
   let identity: IdentityServer;
   let copy: Copy;
@@ -46,7 +46,7 @@ describe('what a copy lost', () => {
     expect(await operate('keep', 'user', '7')).toEqual({ code: 1, text: '0 kept\n' });
   });
 
-  it('is not decided by words that mean nothing', async () => {
+  it('is not changed by invalid arguments', async () => {
     for (const words of [
       [],
       ['keep'],

@@ -5,6 +5,10 @@ import { treePath } from '../names/tree-path';
 import type { Repository } from '../repository/repository';
 import { parseDiff } from './parse-diff';
 import type { FileChange } from './parse-diff';
+import { parseHunks } from './parse-hunks';
+import type { Hunk } from './parse-hunks';
+import { parsePatches } from './parse-patches';
+import type { FilePatch } from './parse-patches';
 
 /** Two commits or trees; `null` as the old one is the empty tree. */
 export interface DiffQuery {
@@ -22,6 +26,12 @@ export async function listChanges(repository: Repository, query: DiffQuery): Pro
   return parseDiff((await repository.run({ args })).stdout);
 }
 
+/** Lists the changed files of a diff without numbers of lines, which is cheaper. Bounds: 64 MiB of output, 20 s. */
+export async function listChangedFiles(repository: Repository, query: DiffQuery): Promise<FileChange[]> {
+  const args = ['diff-tree', ...FIXED, '-z', '--raw', ...sides(query)];
+  return parseDiff((await repository.run({ args })).stdout);
+}
+
 /** Streams a diff as text, files in the order of `listChanges`. Bounds: `maxBytes`, beyond which the stream fails. */
 export function openDiff(
   repository: Repository,
@@ -30,6 +40,70 @@ export function openDiff(
   const args = ['diff-tree', ...FIXED, '-p', ...sides(query)];
   const limits = { outputBytes: query.maxBytes, ms: PATCH_MS };
   return repository.open({ args, limits, signal: query.signal });
+}
+
+/** Files of a diff whose patches are read. */
+export interface PatchQuery extends DiffQuery {
+  /** Files before the first patch. git computes their patches too. Default 0. */
+  readonly skip?: number;
+  /** Default: all. */
+  readonly max?: number;
+  /** Larger patches are left out, and never held in memory. Units: bytes. */
+  readonly maxFileBytes: number;
+}
+
+/**
+ * Reads patches of a diff one by one, in the order of `listChanges`, until `each` returns false. Returns all changed
+ * files of the diff, those without a patch too; a file that becomes another type is deleted and added. Bounds: 60 s.
+ */
+export async function readPatches(
+  repository: Repository,
+  query: PatchQuery,
+  each: (patch: FilePatch) => boolean,
+): Promise<readonly FileChange[]> {
+  const { skip = 0, max = Number.MAX_SAFE_INTEGER } = query;
+  const args = ['diff-tree', ...FIXED, '-z', '--raw', '-p', ...sides(query)];
+  const running = await repository.open({ args, limits: { outputBytes: Number.MAX_SAFE_INTEGER, ms: PATCH_MS } });
+  let changes: readonly FileChange[] = [];
+  let at = 0;
+  try {
+    for await (const patch of parsePatches(running.stdout, query.maxFileBytes, (found) => (changes = found))) {
+      if (skip >= changes.length || (at >= skip && !each(patch))) break;
+      at += 1;
+      if (at - skip >= max) break;
+    }
+  } finally {
+    running.stdout.destroy();
+  }
+  return changes;
+}
+
+/** Changed file with its hunks without context. Shape: no hunks for a binary file and for a change of the mode only. */
+export interface FileHunks {
+  readonly change: FileChange;
+  readonly hunks: readonly Hunk[];
+}
+
+/**
+ * Lists the changed files of a diff with the numbers of the changed lines, and no text of them. A file that becomes another
+ * type has the hunks of its deletion. Bounds: 60 s.
+ */
+export async function readHunks(repository: Repository, query: DiffQuery): Promise<FileHunks[]> {
+  const changes = await listChangedFiles(repository, query);
+  if (changes.length === 0) return [];
+  const args = ['diff-tree', ...FIXED, '-p', '-U0', ...sides(query)];
+  const { stdout } = await repository.open({
+    args,
+    limits: { outputBytes: Number.MAX_SAFE_INTEGER, ms: PATCH_MS },
+  });
+  const files = await parseHunks(stdout);
+  let at = 0;
+  return changes.map((change) => {
+    const hunks = files[at] ?? [];
+    // Git writes two patches for another type.
+    at += change.oldMode.slice(0, 3) === change.newMode.slice(0, 3) || change.status !== 'type changed' ? 1 : 2;
+    return { change, hunks };
+  });
 }
 
 /** Streams the commits between two as e-mails. Bounds: `maxBytes`. */

@@ -1,4 +1,4 @@
-import { invalid } from '../process/git-error';
+import { GitError, invalid } from '../process/git-error';
 import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import { readObjects } from '../objects/objects';
@@ -8,6 +8,8 @@ import { parseBlame } from './parse-blame';
 import type { BlamedLine } from './parse-blame';
 import { parseCommit } from './parse-commit';
 import type { Commit } from './parse-commit';
+import { parseLineCounts } from './parse-line-counts';
+import type { LineCounts } from './parse-line-counts';
 import { parseContributors } from './parse-contributors';
 import type { Contributor } from './parse-contributors';
 
@@ -35,6 +37,9 @@ export interface CommitQuery {
 
 /** Largest commit object that is read. Units: bytes. */
 const MAX_COMMIT_BYTES = 10 * 1024 * 1024;
+/** Largest commit objects together that are read. Units: bytes. */
+const MAX_COMMITS_BYTES = 64 * 1024 * 1024;
+const COMMITS_AT_ONCE = 20;
 const MAX_AUTHOR = 255;
 
 /** Returns the ids of a page of commits, the newest first. git skips and stops; nothing else is read. */
@@ -53,14 +58,44 @@ export async function listCommits(repository: Repository, query: CommitQuery): P
   return readCommits(repository, await listCommitIds(repository, query));
 }
 
-/** Returns commits by id. An id of something else, or of nothing, is left out. */
+/**
+ * Returns commits by id. An id of something else, or of nothing, is left out.
+ * Bounds: 64 MiB of messages. Errors: GitError `too large`.
+ */
 export async function readCommits(repository: Repository, ids: readonly ObjectId[]): Promise<Commit[]> {
-  const objects = await readObjects(
-    repository,
-    ids.map((rev) => ({ rev })),
-    MAX_COMMIT_BYTES,
-  );
-  return objects.flatMap((object) => (object?.type === 'commit' ? [parseCommit(object.id, object.content)] : []));
+  const commits: Commit[] = [];
+  let left = MAX_COMMITS_BYTES;
+  for (let at = 0; at < ids.length; at += COMMITS_AT_ONCE) {
+    const names = ids.slice(at, at + COMMITS_AT_ONCE).map((rev) => ({ rev }));
+    for (const object of await readObjects(repository, names, MAX_COMMIT_BYTES)) {
+      if (object?.type !== 'commit') continue;
+      left -= object.size;
+      if (left < 0) throw new GitError('too large', `The commits are larger than ${MAX_COMMITS_BYTES} bytes.`);
+      commits.push(parseCommit(object.id, object.content));
+    }
+  }
+  return commits;
+}
+
+/**
+ * Counts the changed lines of commits, merges compared with their first parent. Bounds: 20 s for all of them.
+ * Errors: GitError `not found` for an unknown id.
+ */
+export async function readLineCounts(
+  repository: Repository,
+  ids: readonly ObjectId[],
+): Promise<Map<ObjectId, LineCounts>> {
+  if (ids.length === 0) return new Map();
+  const shown = ['--format=%H', '--shortstat', '-M', '--diff-merges=first-parent', '--no-ext-diff', '--no-textconv'];
+  const stdin = Buffer.from(ids.map((id) => `${objectId(id)}\n`).join(''));
+  const { stdout } = await repository.run({ args: ['log', '--no-walk=unsorted', '--stdin', ...shown], stdin });
+  return parseLineCounts(stdout);
+}
+
+/** Returns the newest commit that changed a path, null if none did. Bounds: the time limit of a command. */
+export async function lastCommitOf(repository: Repository, commit: ObjectId, path: string): Promise<ObjectId | null> {
+  const [id] = await listCommitIds(repository, { from: [commit], skip: 0, max: 1, path });
+  return id ?? null;
 }
 
 /** Counts commits, but not beyond `max`. */
@@ -103,7 +138,7 @@ export async function blame(
   range?: { readonly start: number; readonly end: number },
 ): Promise<BlamedLine[]> {
   const lines = range === undefined ? [] : ['-L', `${whole(range.start)},${whole(range.end)}`];
-  const args = ['blame', '--porcelain', ...lines, objectId(commit), '--', treePath(path)];
+  const args = ['blame', '--porcelain', '--no-textconv', ...lines, objectId(commit), '--', treePath(path)];
   return parseBlame((await repository.run({ args })).stdout);
 }
 

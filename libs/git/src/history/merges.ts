@@ -2,6 +2,7 @@ import { GitError } from '../process/git-error';
 import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import { writeCommit } from '../objects/write-objects';
+import { withoutDrivers } from '../repository/drivers';
 import type { Repository } from '../repository/repository';
 import { parseMergeTree } from './parse-merge-tree';
 import type { MergeOutcome } from './parse-merge-tree';
@@ -17,7 +18,8 @@ const ROOKERY_IDENTITY = { name: 'Rookery', email: '', at: new Date(0) };
 export async function mergeTrees(repository: Repository, ours: ObjectId, theirs: ObjectId): Promise<MergeOutcome> {
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--messages', objectId(ours), objectId(theirs)];
   const limits = { ms: MERGE_MS, idleMs: MERGE_MS };
-  const { stdout, stderr } = await repository.run({ args, limits, accepts: [0, 1, 128] });
+  const config = await withoutDrivers(repository);
+  const { stdout, stderr } = await repository.run({ args, config, limits, accepts: [0, 1, 128] });
   const outcome = parseMergeTree(stdout);
   if (outcome) return outcome;
   if (/unrelated histories/.test(stderr))

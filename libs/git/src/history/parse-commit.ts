@@ -17,7 +17,8 @@ export interface Commit {
   readonly committer: Signature;
   /** As stored, with its final line end; decoded by the encoding of the commit, without NUL. */
   readonly message: string;
-  readonly hasSignature: boolean;
+  /** Armored signature of the author, null without one. It is not verified. */
+  readonly signature: string | null;
 }
 
 export interface AnnotatedTag {
@@ -49,7 +50,7 @@ export function parseCommit(id: string, content: Buffer): Commit {
     author: signature(headers.get('author')?.[0]),
     committer: signature(headers.get('committer')?.[0]),
     message,
-    hasSignature: headers.has('gpgsig'),
+    signature: headers.get('gpgsig')?.[0] ?? null,
   };
 }
 
@@ -76,14 +77,17 @@ function parsed(content: Buffer): Parsed {
   const encoding = /^encoding (.+)$/m.exec(raw)?.[1] ?? 'utf-8';
   const decode = decoder(encoding);
   const headers = new Map<string, string[]>();
+  let last: string[] = [];
   for (const line of decode(content.subarray(0, end)).split('\n')) {
     const at = line.indexOf(' ');
+    if (at < 0) continue;
     // Lines of a signature begin with a blank and belong to the header before.
-    if (at <= 0) continue;
-    const name = line.slice(0, at);
-    const values = headers.get(name);
-    if (values) values.push(line.slice(at + 1));
-    else headers.set(name, [line.slice(at + 1)]);
+    if (at === 0) last.push(`${last.pop() ?? ''}\n${line.slice(1)}`);
+    else {
+      last = headers.get(line.slice(0, at)) ?? [];
+      last.push(line.slice(at + 1));
+      headers.set(line.slice(0, at), last);
+    }
   }
   const message = blank < 0 ? '' : decode(content.subarray(blank + 2)).replaceAll('\0', '');
   return { headers, message };

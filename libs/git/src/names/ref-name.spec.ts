@@ -60,10 +60,18 @@ describe('a ref name', () => {
   });
 
   it('is full: HEAD, or below refs/', () => {
-    for (const name of ['HEAD', 'refs/heads/main', 'refs/heads/-x', 'refs/heads/HEAD', 'refs/heads/@'])
+    for (const name of ['HEAD', 'refs/heads/main', 'refs/heads/-x', 'refs/heads/HEAD/x', 'refs/heads/@'])
       expect(refName(name)).toBe(name);
     for (const name of ['main', 'refs', 'refs/', 'head', '-x', '', 'FETCH_HEAD', 'a/b', '/refs/x'])
       expect(() => refName(name)).toThrow('invalid');
+  });
+
+  it('does not stand in for a missing ref', () => {
+    for (const name of ['refs/heads/main', 'HEAD'])
+      for (const rule of ['refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'])
+        expect([rule + name, isRefName(rule + name)]).toEqual([rule + name, false]);
+    for (const name of ['refs/remotes/HEAD/HEAD', 'refs/remotes/refs/heads/main/HEAD'])
+      expect(isRefName(name)).toBe(false);
   });
 
   it('is short for a new branch unless it can be mistaken', () => {

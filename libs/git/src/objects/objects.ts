@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
 import { invalid } from '../process/git-error';
+import { HIDDEN_REFS } from '../process/environment';
 import { isRefName } from '../names/ref-name';
 import type { RefName } from '../names/ref-name';
 import type { Repository } from '../repository/repository';
 import { isObjectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { GitObject, ObjectInfo } from '../repository/object-reader';
+import { readRef } from '../refs/refs';
 import { treePath } from '../names/tree-path';
 
 /** Name of an object: a revision, what it leads to, or a path in its tree. Without `path` and `peel` the revision itself. */
@@ -25,13 +27,19 @@ const ABBREVIATED = /^[0-9a-f]{4,39}$/;
 
 /** Returns type and size of an object, null if it does not exist. */
 export async function objectInfo(repository: Repository, name: ObjectName): Promise<ObjectInfo | null> {
-  const found = await ask(repository, 'info', nameText(name), 0);
+  const text = await exactText(repository, name);
+  const found = text === null ? null : await ask(repository, 'info', text, 0);
   return found && { id: found.id, type: found.type, size: found.size };
 }
 
 /** Returns an object with its content, null if it does not exist. Errors: GitError `too large`. */
-export function readObject(repository: Repository, name: ObjectName, maxBytes = MAX_BYTES): Promise<GitObject | null> {
-  return ask(repository, 'contents', nameText(name), maxBytes);
+export async function readObject(
+  repository: Repository,
+  name: ObjectName,
+  maxBytes = MAX_BYTES,
+): Promise<GitObject | null> {
+  const text = await exactText(repository, name);
+  return text === null ? null : ask(repository, 'contents', text, maxBytes);
 }
 
 /** Returns several objects in the order of the names. They are asked for together. */
@@ -65,12 +73,12 @@ export async function streamBlob(
 
 /**
  * Finds the commit that a user means: a full ref name, a branch, a tag, a full or an abbreviated id, in this order;
- * an unabbreviated id comes first. Returns null if there is none or if an abbreviation is ambiguous.
+ * an unabbreviated id comes first. Returns null if there is none, if an abbreviation is ambiguous, and for hidden refs.
  */
 export async function resolveCommit(repository: Repository, text: string): Promise<ObjectId | null> {
   if (isObjectId(text)) return peeled(repository, text);
   const names = [text, `refs/heads/${text}`, `refs/tags/${text}`].filter(
-    (name) => isRefName(name) && (name === 'HEAD' || name.startsWith('refs/')),
+    (name): name is RefName => isRefName(name) && !HIDDEN_REFS.some((hidden) => name.startsWith(`${hidden}/`)),
   );
   for (const name of names) {
     const id = await peeled(repository, name);
@@ -81,14 +89,36 @@ export async function resolveCommit(repository: Repository, text: string): Promi
   return (info?.id as ObjectId | undefined) ?? null;
 }
 
-async function peeled(repository: Repository, rev: string): Promise<ObjectId | null> {
-  const info = await ask(repository, 'info', `${rev}^{commit}`, 0);
+/** Finds a blob by its full or abbreviated id. Returns null if there is none, or if an abbreviation is ambiguous. */
+export async function findBlob(repository: Repository, text: string): Promise<ObjectInfo | null> {
+  if (isObjectId(text)) {
+    const info = await objectInfo(repository, { rev: text });
+    return info?.type === 'blob' ? info : null;
+  }
+  if (!ABBREVIATED.test(text)) return null;
+  const found = await ask(repository, 'info', `${text}^{blob}`, 0).catch(ambiguousAsNull);
+  return found && { id: found.id, type: found.type, size: found.size };
+}
+
+async function peeled(repository: Repository, rev: ObjectId | RefName): Promise<ObjectId | null> {
+  const info = await objectInfo(repository, { rev, peel: 'commit' });
   return info?.type === 'commit' ? (info.id as ObjectId) : null;
 }
 
 function ambiguousAsNull(error: unknown): null {
   if ((error as { reason?: unknown }).reason === 'ambiguous') return null;
   throw error;
+}
+
+/** Names that git reads as the output of `describe`, so as an abbreviated id, if there is no such ref. */
+const LIKE_DESCRIBE = /-g[0-9a-f]{4,}$/i;
+
+/** Returns the text for git. null if a ref does not exist whose name git would read in another way. */
+async function exactText(repository: Repository, name: ObjectName): Promise<string | null> {
+  const text = nameText(name);
+  if (isObjectId(name.rev) || !LIKE_DESCRIBE.test(name.rev)) return text;
+  const id = await readRef(repository, name.rev);
+  return id && nameText({ ...name, rev: id });
 }
 
 function nameText({ rev, peel, path }: ObjectName): string {

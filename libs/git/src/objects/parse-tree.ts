@@ -46,13 +46,29 @@ export function parseTreeObject(content: Buffer): TreeEntry[] {
     const mode = content.toString('latin1', at, blank).padStart(6, '0');
     const path = content.toString('utf8', blank + 1, end);
     const id = content.toString('hex', end + 1, end + 1 + ID_BYTES) as ObjectId;
-    entries.push({ mode, type: typeOf(mode), id, path, size: null });
+    entries.push({ mode, type: typeOfMode(mode), id, path, size: null });
     at = end + 1 + ID_BYTES;
   }
   return entries;
 }
 
-function typeOf(mode: string): TreeEntry['type'] {
+/** Finds one name in the content of a tree object, null if it is not there. */
+export function findInTreeObject(content: Buffer, name: string): TreeEntry | null {
+  const wanted = Buffer.from(name);
+  for (let at = 0; at < content.length;) {
+    const blank = content.indexOf(BLANK, at);
+    const end = content.indexOf(NUL, blank);
+    if (blank < 0 || end < 0 || end + ID_BYTES >= content.length) throw invalid('The tree is malformed.');
+    const next = end + 1 + ID_BYTES;
+    if (end - blank - 1 === wanted.length && content.compare(wanted, 0, wanted.length, blank + 1, end) === 0)
+      return parseTreeObject(content.subarray(at, next))[0]!;
+    at = next;
+  }
+  return null;
+}
+
+/** Type of an entry. Shape: a mode of six digits. */
+export function typeOfMode(mode: string): TreeEntry['type'] {
   if (mode === '040000') return 'tree';
   return mode === '160000' ? 'commit' : 'blob';
 }

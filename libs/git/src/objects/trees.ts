@@ -1,8 +1,9 @@
 import type { Repository } from '../repository/repository';
-import { readObject } from './objects';
+import { objectInfo, readObject } from './objects';
 import type { ObjectName } from './objects';
 import { objectId } from '../names/object-id';
-import { parseLsTree, parseTreeObject } from './parse-tree';
+import type { ObjectId } from '../names/object-id';
+import { findInTreeObject, parseLsTree, parseTreeObject } from './parse-tree';
 import type { TreeEntry } from './parse-tree';
 import { treePath } from '../names/tree-path';
 
@@ -10,6 +11,25 @@ import { treePath } from '../names/tree-path';
 export async function readTree(repository: Repository, name: ObjectName): Promise<TreeEntry[] | null> {
   const tree = await readObject(repository, { ...name, path: name.path ?? '' });
   return tree?.type === 'tree' ? parseTreeObject(tree.content) : null;
+}
+
+/** Largest folder in which a name is looked up. Units: bytes. */
+const MAX_FOLDER_BYTES = 64 * 1024 * 1024;
+
+/** Returns the entry of a path in the tree of a commit, null if there is none. Shape: `path` is the whole path. */
+export async function readEntry(repository: Repository, commit: ObjectId, path: string): Promise<TreeEntry | null> {
+  treePath(path);
+  const at = path.lastIndexOf('/');
+  const folder = await readObject(repository, { rev: commit, path: path.slice(0, Math.max(0, at)) }, MAX_FOLDER_BYTES);
+  if (folder?.type !== 'tree') return null;
+  const entry = findInTreeObject(folder.content, path.slice(at + 1));
+  return entry && { ...entry, path };
+}
+
+/** Returns the id of the tree of a path, null if it does not exist or is a file. Shape: an empty path is the root. */
+export async function findTree(repository: Repository, commit: ObjectId, path: string): Promise<ObjectId | null> {
+  const info = await objectInfo(repository, { rev: commit, path });
+  return info?.type === 'tree' ? objectId(info.id) : null;
 }
 
 export interface TreeListing {

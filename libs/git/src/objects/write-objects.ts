@@ -10,6 +10,7 @@ import { isObjectId, objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { TreeEntry } from './parse-tree';
 import { isWritablePath } from '../names/tree-path';
+import { checkSubmoduleList, isSubmoduleList } from './submodules';
 
 /** Author or committer of a new commit. Shape: `at` becomes whole seconds. */
 export interface Identity {
@@ -32,18 +33,35 @@ export interface NewCommit {
 const WRITE_MS = 120_000;
 
 const UNFIT = /[\u0000-\u001f\u007f<>]/g;
+const CUT_AT_START = /[\s.,:;"'\\]/;
+const CUT_AT_END = /[\s,:;"'\\]/;
+const SYMBOLIC_LINK = '120000';
+/** Stands for bytes of a name that were not UTF-8. Written again it would rename the file. */
+const REPLACED = '\ufffd';
 
 /**
  * Writes blobs and returns their ids in order. Streams go to files first, so no content is held in memory; all blobs
  * are hashed by one process. The repository must be the view of a quarantine, whose folder takes the files.
  * Bounds: `maxBytes` for all of them. Errors: GitError `too large`; errors of the streams.
  */
-export async function writeBlobs(
+export function writeBlobs(
   repository: Repository,
   contents: readonly (Buffer | Readable)[],
   maxBytes: number,
 ): Promise<ObjectId[]> {
-  if (!repository.quarantine) throw invalid('Blobs are written in a quarantine.');
+  return writeObjects(repository, { type: 'blob', contents, maxBytes });
+}
+
+/** As `writeBlobs`, for objects of one type. git checks the form of a tree, but not the objects that it names. */
+export async function writeObjects(
+  repository: Repository,
+  {
+    type,
+    contents,
+    maxBytes,
+  }: { readonly type: 'blob' | 'tree'; readonly contents: readonly (Buffer | Readable)[]; readonly maxBytes: number },
+): Promise<ObjectId[]> {
+  if (!repository.quarantine) throw invalid('Objects are written in a quarantine.');
   if (contents.length === 0) return [];
   const folder = join(repository.quarantine.objectDirectory, 'incoming');
   await mkdir(folder, { recursive: true });
@@ -54,23 +72,29 @@ export async function writeBlobs(
     left -= await store(content, path, left, maxBytes);
     paths.push(path);
   }
-  const args = ['hash-object', '-w', '--no-filters', '--stdin-paths'];
+  const args = ['hash-object', '-t', type, '-w', '--no-filters', '--stdin-paths'];
   const stdin = Buffer.from(paths.map((path) => `${path}\n`).join(''));
   const { stdout } = await repository.run({ args, stdin, limits: { ms: WRITE_MS, idleMs: WRITE_MS } });
   return ids(stdout, contents.length);
 }
 
-/** Writes a tree. Errors: GitError `invalid` for a name that no tree may hold. */
+/** Writes a tree. Errors: GitError `invalid` for a name or a list of submodules that no tree may hold. */
 export async function writeTree(
   repository: Repository,
   entries: readonly Pick<TreeEntry, 'mode' | 'type' | 'id' | 'path'>[],
 ): Promise<ObjectId> {
   const lines = entries.map(({ mode, type, id, path }) => {
-    if (path.includes('/') || !isWritablePath(path)) throw invalid('The name of a file is invalid.');
+    if (path.includes('/') || path.includes(REPLACED) || !isWritablePath(path))
+      throw invalid('The name of a file is invalid.');
     if (!/^(?:100644|100755|120000|040000|160000)$/.test(mode)) throw invalid('The mode of a file is invalid.');
+    // fsck refuses this in pushes too: the link may lead out of the working copy.
+    if (mode === SYMBOLIC_LINK && isSubmoduleList(path)) throw invalid('The list of submodules is no link.');
     return `${mode} ${type} ${objectId(id)}\t${path}\0`;
   });
   if (new Set(entries.map(({ path }) => path)).size < entries.length) throw invalid('A tree has a name twice.');
+  for (const { id, path, type } of entries) {
+    if (type === 'blob' && isSubmoduleList(path)) await checkSubmoduleList(repository, id);
+  }
   const { stdout } = await repository.run({ args: ['mktree', '-z'], stdin: Buffer.from(lines.join('')) });
   return ids(stdout, 1)[0]!;
 }
@@ -136,9 +160,14 @@ function described({ name, email, at, offsetMinutes = 0 }: Identity) {
   return { name: fit(name) || 'unknown', email: fit(email), date };
 }
 
-/** git refuses names that consist of such characters alone, and cuts them off at both ends. */
+/** git refuses names that consist of such characters alone, and cuts them off at both ends. Bounds: linear. */
 function fit(text: string): string {
-  return text.replaceAll(UNFIT, '').replaceAll(/^[\s.,:;"'\\]+|[\s,:;"'\\]+$/g, '');
+  const left = text.replaceAll(UNFIT, '');
+  let start = 0;
+  while (start < left.length && CUT_AT_START.test(left[start]!)) start += 1;
+  let end = left.length;
+  while (end > start && CUT_AT_END.test(left[end - 1]!)) end -= 1;
+  return left.slice(start, end);
 }
 
 function withoutNul(text: string): string {

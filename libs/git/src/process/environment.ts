@@ -21,14 +21,14 @@ export interface ServerLimits {
 }
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-export const NO_HOOKS = '/dev/null';
+const NO_HOOKS = '/dev/null';
 /** Refs that no client sees or moves. */
 export const HIDDEN_REFS = ['refs/keep-around', 'refs/pipelines', 'refs/environments', 'refs/rookery'] as const;
 /** Refs that clients fetch and never push. */
-export const READ_ONLY_REFS = ['refs/merge-requests'] as const;
+const READ_ONLY_REFS = ['refs/merge-requests'] as const;
 /** Faults of old public histories that pushes and imports may contain. */
 const TOLERATED = ['missingSpaceBeforeDate', 'zeroPaddedFilemode', 'badTimezone', 'missingNameBeforeEmail'] as const;
-export const BIG_FILE_BYTES = 50 * 1024 * 1024;
+const BIG_FILE_BYTES = 50 * 1024 * 1024;
 
 /** Variables that hold for every git process. */
 const FIXED: Readonly<Record<string, string>> = {
@@ -61,6 +61,7 @@ const CONFIG: GitConfig = [
   ['core.fsmonitor', 'false'],
   ['core.logAllRefUpdates', 'false'],
   ['core.attributesFile', '/dev/null'],
+  ['core.alternateRefsCommand', 'true'],
   ['core.excludesFile', '/dev/null'],
   ['core.quotePath', 'false'],
   ['core.protectHFS', 'true'],
@@ -82,6 +83,9 @@ const CONFIG: GitConfig = [
   ]),
   ...HIDDEN_REFS.map((ref) => ['transfer.hideRefs', ref] as const),
   ...READ_ONLY_REFS.map((ref) => ['receive.hideRefs', ref] as const),
+  // A pack stays a pack: as loose objects a delta of a few bytes would become a file of many megabytes.
+  ['receive.unpackLimit', '1'],
+  ['receive.denyCurrentBranch', 'refuse'],
   ['receive.advertisePushOptions', 'true'],
   ['receive.advertiseAtomic', 'true'],
   ['receive.denyDeleteCurrent', 'ignore'],
@@ -115,7 +119,10 @@ const CONFIG: GitConfig = [
   ['i18n.logOutputEncoding', 'UTF-8'],
   ['log.showSignature', 'false'],
   ['gpg.program', 'false'],
+  ['gpg.x509.program', 'false'],
+  ['gpg.ssh.program', 'false'],
   ['credential.helper', ''],
+  ['tar.tar.gz.command', 'git archive gzip'],
   ['tar.tar.bz2.command', 'bzip2 -c'],
   ['tar.umask', '0022'],
 ];

@@ -7,6 +7,9 @@ describe('an error of git', () => {
     ["fatal: bad revision 'x'", 'not found'],
     ['fatal: Not a valid object name x', 'not found'],
     ["fatal: no such path 'x' in y", 'not found'],
+    ["fatal: pathspec 'fsck error' did not match any files", 'not found'],
+    ['fatal: no such path not a git repository in x', 'not found'],
+    ['fatal: file x is corrupt has only 3 lines', 'not found'],
     ['error: short object ID abcd is ambiguous', 'ambiguous'],
     ['fatal: loose object x (stored in y) is corrupt', 'corrupt'],
     ['fatal: fsck error in packed object', 'corrupt'],
@@ -20,6 +23,13 @@ describe('an error of git', () => {
     ['something else', 'failed'],
   ])('%j is %s', (stderr, reason) => {
     expect(errorOf(`${stderr}\n`, 128, null)).toMatchObject({ reason, stderr: `${stderr}\n` });
+  });
+
+  it('is found in no time, whatever a server writes', () => {
+    const before = process.cpuUsage();
+    errorOf("repository '".repeat(5400), 128, null);
+    errorOf("transport '".repeat(5900), 128, null);
+    expect(process.cpuUsage(before).user).toBeLessThan(100_000);
   });
 
   it('of a limit of the kernel is told by the signal', () => {

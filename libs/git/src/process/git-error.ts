@@ -57,6 +57,12 @@ export class GitBusy extends GitError {
 
 /** Patterns of git's messages (LC_ALL=C), the first match wins. */
 const PATTERNS: readonly (readonly [RegExp, GitReason, string])[] = [
+  // The path is a user's text, which must not match another pattern.
+  [
+    /^fatal: (?:no such path |pathspec '|file [^\n]* has only \d+ lines)/m,
+    'not found',
+    'The revision, object or path does not exist.',
+  ],
   [/^(?:prlimit|setpriv): failed to execute/m, 'not installed', 'git, or a program that it needs, is not installed.'],
   [/not a git repository|does not appear to be a git repository/i, 'no repository', 'The repository does not exist.'],
   [/\.lock': File exists|Another git process seems to be running/, 'locked', 'Another git process holds a lock.'],
@@ -71,7 +77,7 @@ const PATTERNS: readonly (readonly [RegExp, GitReason, string])[] = [
     'An object is damaged or breaks the rules of git.',
   ],
   [
-    /unable to access|could not resolve host|authentication failed|could not read from remote|could not read (?:username|password)|RPC failed|repository '.*' not found|transport '.*' not allowed|couldn't find remote ref/i,
+    /unable to access|could not resolve host|authentication failed|could not read from remote|could not read (?:username|password)|RPC failed|repository '[^'\n]*' not found|transport '[^'\n]*' not allowed|couldn't find remote ref/i,
     'remote',
     'The remote repository cannot be read.',
   ],

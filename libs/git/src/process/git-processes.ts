@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { Writable } from 'node:stream';
 import { environmentOf } from './environment';
 import type { EnvironmentRequest, ServerLimits } from './environment';
-import { GitError, errorOf } from './git-error';
+import { GitError, errorOf, invalid } from './git-error';
 import { Meter } from './meter';
 import { ProcessSlots } from './process-slots';
 import type { SlotLimits } from './process-slots';
@@ -94,6 +94,10 @@ export class GitProcesses {
     };
   }
 
+  get pushBytes(): number {
+    return this.options.pushBytes;
+  }
+
   /** Runs a command to its end and returns its output. Bounds: `limits.outputBytes`. */
   async run(command: GitCommand): Promise<GitOutput> {
     const running = await this.open(command);
@@ -115,6 +119,7 @@ export class GitProcesses {
       return this.start(command, lane, free);
     } catch (error) {
       free();
+      if ((error as NodeJS.ErrnoException).code === 'E2BIG') throw invalid('The command is too long.');
       throw error;
     }
   }
@@ -231,9 +236,12 @@ class Run implements RunningGit {
 
   /** Copies a stream to standard input; a broken stream ends the process. */
   feed(input: Readable): void {
+    const broken = () => this.kill(input.errored ?? new GitError('failed', 'The input ended too early.'));
+    // The input may have broken while the command waited for a slot.
+    if (input.destroyed && !input.readableEnded) return broken();
     input.once('error', (error) => this.kill(error));
     input.once('close', () => {
-      if (!input.readableEnded) this.kill(input.errored ?? new GitError('failed', 'The input ended too early.'));
+      if (!input.readableEnded) broken();
     });
     input.on('data', () => this.watchIdle());
     input.pipe(this.child.stdin!);

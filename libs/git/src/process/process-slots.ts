@@ -11,6 +11,23 @@ export interface SlotLimits {
   readonly waitMs: number;
 }
 
+const QUEUED = 64;
+/** A command belongs to a request, which ends after 30 seconds. */
+const COMMAND_WAIT_MS = 20_000;
+/** git clients wait for an answer without a limit and do not repeat a refused clone, so that a wait beats a refusal. */
+const TRANSPORT_WAIT_MS = 300_000;
+
+/** Limits of both kinds of processes for the numbers of them that the settings allow at a time. */
+export function slotLimits(commands: number, transports: number): { command: SlotLimits; transport: SlotLimits } {
+  const limits = (total: number, waitMs: number): SlotLimits => ({
+    total,
+    perRepository: Math.ceil(total / 2),
+    queued: QUEUED,
+    waitMs,
+  });
+  return { command: limits(commands, COMMAND_WAIT_MS), transport: limits(transports, TRANSPORT_WAIT_MS) };
+}
+
 interface Waiting {
   readonly key: string;
   readonly start: () => void;

@@ -44,6 +44,8 @@ export async function updateRefs(
   updates: readonly RefUpdate[],
   options: { readonly atomic: boolean },
 ): Promise<RefOutcome[]> {
+  // git refuses this for hooks: the objects may go again, and the refs would stay.
+  if (repository.quarantine) throw invalid('Refs do not move to objects in quarantine.');
   check(updates);
   if (updates.length === 0) return [];
   const failure = await transaction(repository, updates);

@@ -38,6 +38,11 @@ export class Repository {
     return this.tools.readers;
   }
 
+  /** Largest pack that a push may send. */
+  get pushBytes(): number {
+    return this.tools.processes.pushBytes;
+  }
+
   run(command: RepositoryCommand): Promise<GitOutput> {
     return this.tools.processes.run({ ...command, gitDirectory: this.directory, quarantine: this.quarantine });
   }

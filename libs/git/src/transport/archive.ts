@@ -3,16 +3,19 @@ import type { RunningGit } from '../process/git-processes';
 import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import { hasPathForm, treePath } from '../names/tree-path';
+import { withoutDrivers } from '../repository/drivers';
 import type { Repository } from '../repository/repository';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.bz2' | 'zip';
 
 const FORMATS: readonly ArchiveFormat[] = ['tar', 'tar.gz', 'tar.bz2', 'zip'];
 const ARCHIVE_MS = 600_000;
+/** Each path says itself that it is literal, because only then others can be left out. */
+const MAGIC_PATHS = { GIT_LITERAL_PATHSPECS: '0' } as const;
 
 /**
  * Streams an archive of a commit, which is the same to the byte each time.
- * Shape: `prefix` is the folder that holds the files, `paths` limit it. Errors: GitError `not found`.
+ * Shape: `prefix` is the folder that holds the files, `paths` limit it, `without` are left out. Errors: GitError `not found`.
  */
 export function openArchive(
   repository: Repository,
@@ -21,23 +24,18 @@ export function openArchive(
     readonly format: ArchiveFormat;
     readonly prefix: string;
     readonly paths?: readonly string[];
+    readonly without?: readonly string[];
     readonly signal?: AbortSignal;
   },
 ): Promise<RunningGit> {
   if (!FORMATS.includes(archive.format)) throw invalid('The format of the archive is unknown.');
   if (!hasPathForm(archive.prefix)) throw invalid('The folder of the archive is invalid.');
-  const paths = (archive.paths ?? []).map(treePath);
-  return repository.open({
-    args: [
-      'archive',
-      `--format=${archive.format}`,
-      `--prefix=${archive.prefix}/`,
-      objectId(archive.commit),
-      '--',
-      ...paths,
-    ],
-    lane: 'transport',
-    limits: { ms: ARCHIVE_MS },
-    signal: archive.signal,
-  });
+  const paths = (archive.paths ?? []).map((path) => `:(literal)${treePath(path)}`);
+  const without = (archive.without ?? []).map((path) => `:(exclude,literal)${treePath(path)}`);
+  const options = [`--format=${archive.format}`, `--prefix=${archive.prefix}/`];
+  const args = ['archive', ...options, objectId(archive.commit), '--', ...paths, ...without];
+  const { signal } = archive;
+  return withoutDrivers(repository).then((config) =>
+    repository.open({ args, variables: MAGIC_PATHS, config, lane: 'transport', limits: { ms: ARCHIVE_MS }, signal }),
+  );
 }

@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitConfig } from '../process/environment';
-import { invalid } from '../process/git-error';
+import { GitError, invalid } from '../process/git-error';
 import type { Repository } from '../repository/repository';
 
 /** Fetch from a server that a user named, into a scratch repository. */
@@ -26,7 +27,12 @@ const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'] as c
 const LOW_SPEED_BYTES = 1000;
 const LOW_SPEED_SECONDS = 60;
 
+/** git's value for a history without a limit. */
+const WHOLE_HISTORY = 2 ** 31 - 1;
+
 const UNFIT = /[\u0000-\u0020\u007f"\\<>^`{|}]/;
+/** curl reads a leading `-`, `+` or `*` of a pinned name as a command, and then asks DNS for the name. */
+const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_][a-z0-9._-]*)$/;
 
 /**
  * Fetches branches and tags from a server. Redirects are off, so that no other address is asked; no proxy, submodule,
@@ -39,7 +45,10 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
   const folder = await mkdtemp(join(tmpdir(), 'rookery-fetch-'));
   try {
     const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
-    const options = ['--no-recurse-submodules', '--no-show-forced-updates', '--', url.href, ...REFSPECS];
+    // Servers without git's own protocol (plain files) cannot answer a depth. git would take their files without fsck,
+    // and `maxBytes` would bound each of them instead of all.
+    const depth = `--depth=${WHOLE_HISTORY}`;
+    const options = ['--no-recurse-submodules', '--no-show-forced-updates', depth, '--', url.href, ...REFSPECS];
     await repository.run({
       args: [...args, ...options],
       config: [...configOf(url, fetch), ...(await credentialsOf(folder, fetch))],
@@ -48,6 +57,9 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
       limits: { ms: fetch.maxMs, idleMs: fetch.maxMs, fileBytes: fetch.maxBytes },
       signal: fetch.signal,
     });
+    if (existsSync(join(repository.directory, 'shallow'))) {
+      throw new GitError('remote', 'The remote repository does not have its whole history.');
+    }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -59,6 +71,7 @@ function checkedUrl({ url: text, allowHttp, addresses }: RemoteFetch): URL {
   if (!url || !isAllowed) throw invalid('The address of the repository is not one of https.');
   if (url.username !== '' || url.password !== '') throw invalid('The address holds credentials.');
   if (url.search !== '' || url.hash !== '') throw invalid('The address of the repository has a query.');
+  if (!HOST.test(url.hostname)) throw invalid('The name of the server is invalid.');
   if (addresses.length === 0 || !addresses.every((address) => isIP(address) > 0)) {
     throw invalid('The server has no address that may be asked.');
   }
@@ -71,6 +84,9 @@ function configOf(url: URL, { allowHttp, addresses }: RemoteFetch): GitConfig {
   return [
     ['protocol.https.allow', 'always'],
     ...(allowHttp ? [['protocol.http.allow', 'always'] as const] : []),
+    // In version 2 a server can name addresses of packs (packfile-uris), which git 2.39 asks although it did not request
+    // them, without the pinned addresses.
+    ['protocol.version', '0'],
     ['http.followRedirects', 'false'],
     ['http.curloptResolve', `${url.hostname}:${port}:${pinned}`],
     ['http.proxy', ''],

@@ -1,8 +1,11 @@
+import { pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { protocolVariable } from '../process/environment';
-import type { GitConfig } from '../process/environment';
+import { invalid } from '../process/git-error';
 import type { RunningGit } from '../process/git-processes';
 import type { Repository } from '../repository/repository';
+import { PushCommands } from './push-commands';
+import { PushReport } from './push-report';
 import type { PushTicket } from './push-hooks';
 
 export type PackService = 'git-upload-pack' | 'git-receive-pack';
@@ -30,14 +33,15 @@ export async function openAdvertisement(
   const program = service.slice('git-'.length);
   // No client asks for version 2 to push, and receive-pack does not speak it.
   const protocol = service === 'git-upload-pack' ? request.protocol : undefined;
+  const variables = protocolVariable(protocol);
   const running = await repository.open({
     args: [program, '--stateless-rpc', '--http-backend-info-refs', repository.directory],
-    variables: protocolVariable(protocol),
+    variables,
     lane: 'transport',
     limits: { ms: ADVERTISEMENT_MS },
     signal: request.signal,
   });
-  const isVersion2 = protocol !== undefined && /(?:^|:)version=2(?::|$)/.test(protocol);
+  const isVersion2 = /(?:^|:)version=2(?::|$)/.test(variables['GIT_PROTOCOL'] ?? '');
   const line = `# service=${service}\n`;
   const preamble = isVersion2 ? '' : `${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`;
   return Object.assign(running, { preamble });
@@ -55,20 +59,46 @@ export function uploadPack(repository: Repository, request: PackRequest): Promis
   });
 }
 
-/** Serves one push. The ticket of `PushHooks` names the checks that run before refs move. */
-export function receivePack(
+/** Room for the list of refs, which a deletion writes again. Units: bytes. */
+const REFS_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Serves one push. The ticket of `PushHooks` names the checks that run before refs move.
+ * Bounds: `maxPackBytes` and the largest pack of the service. Shape: git completes a pack with objects of the repository
+ * that its deltas need, so the file may become twice as large.
+ */
+export async function receivePack(
   repository: Repository,
   request: PackRequest & { readonly ticket: PushTicket; readonly maxPackBytes?: number },
 ): Promise<RunningGit> {
-  const size: GitConfig =
-    request.maxPackBytes === undefined ? [] : [['receive.maxInputSize', String(Math.max(1, request.maxPackBytes))]];
-  return repository.open({
+  const maxBytes = Math.max(1, Math.min(request.maxPackBytes ?? repository.pushBytes, repository.pushBytes));
+  const commands = commandsOf(request.input);
+  const running = await repository.open({
     args: ['receive-pack', '--stateless-rpc', repository.directory],
     variables: request.ticket.variables,
-    config: [...request.ticket.config, ...size],
+    config: [...request.ticket.config, ['receive.maxInputSize', String(maxBytes)]],
     lane: 'transport',
-    stdin: request.input,
+    limits: { fileBytes: 2 * maxBytes + REFS_BYTES },
+    stdin: commands,
     endsWithInput: true,
     signal: request.signal,
   });
+  const report = new PushReport(repository.directory);
+  // The error of either stream ends the other one; `ended` rejects with the reason, also if the caller reads nothing.
+  report.on('error', () => undefined);
+  pipeline(running.stdout, report, () => undefined);
+  return { stdin: running.stdin, stdout: report, ended: running.ended, kill: (reason) => running.kill(reason) };
+}
+
+/** The input stays open if the commands are refused, so that the service can answer over its connection. */
+function commandsOf(input: Readable): PushCommands {
+  const commands = new PushCommands();
+  // The process gets the error when it starts; until then an error must not end the process of the service.
+  commands.on('error', () => undefined);
+  input.once('error', (error) => commands.destroy(error));
+  input.once('close', () => {
+    if (!input.readableEnded) commands.destroy(invalid('The push ended too early.'));
+  });
+  commands.once('close', () => input.unpipe(commands));
+  return input.pipe(commands);
 }

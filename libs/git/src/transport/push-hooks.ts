@@ -1,18 +1,23 @@
+import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { access, chmod, constants, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { NO_OBJECT, isObjectId } from '../names/object-id';
+import { isRefName } from '../names/ref-name';
 import type { GitConfig } from '../process/environment';
 import type { Repository } from '../repository/repository';
 import type { RefUpdate } from '../refs/update-refs';
+import { MAX_COMMANDS_BYTES } from './push-commands';
 
 /** Push as the hooks see it. Shape: `quarantined` sees the new objects; they are not part of the repository yet. */
 export interface Push {
   readonly updates: readonly RefUpdate[];
   readonly quarantined: Repository;
+  /** Size of the new objects on disk, which a pack with deltas of old objects may exceed. Units: bytes. */
+  readonly storedBytes: number;
   readonly options: readonly string[];
   readonly signal: AbortSignal;
 }
@@ -22,7 +27,7 @@ export interface PushChecks {
   /** Decides before any ref moves. Returns null, or the text of the refusal for the user's terminal. */
   beforeUpdate(push: Push): Promise<string | null>;
   /** Runs after the refs have moved, before the client is answered. Returns text for the terminal, or null. */
-  afterUpdate?(push: Omit<Push, 'quarantined'>): Promise<string | null>;
+  afterUpdate?(push: Omit<Push, 'quarantined' | 'storedBytes'>): Promise<string | null>;
 }
 
 /** Allows one receive-pack to ask for its checks. */
@@ -40,10 +45,10 @@ interface Registered {
 
 /** Folder of the hook programs, next to `src` and `dist`. */
 const HOOKS = resolve(__dirname, '../../hooks');
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_OPTIONS = 100;
 /** Room for all push options in hexadecimal digits. */
 const MAX_HEADER_BYTES = 1024 * 1024;
+const BAD_NAME = 'Rookery: The name of a ref is not allowed.';
 const UNAVAILABLE = 'Rookery: The push could not be checked. Please try again later.';
 
 /**
@@ -58,13 +63,19 @@ export class PushHooks {
   private server: Server | null = null;
   private folder = '';
 
-  constructor(private readonly report: (error: unknown) => void) {}
+  constructor(
+    private readonly report: (error: unknown) => void,
+    private readonly programs = HOOKS,
+  ) {}
 
   private get socket(): string {
     return join(this.folder, 'hooks.sock');
   }
 
+  /** Errors: a missing hook program or one that cannot be executed, since git then moves refs without a check. */
   async start(): Promise<void> {
+    for (const name of ['pre-receive', 'post-receive']) await access(join(this.programs, name), constants.X_OK);
+    await access(join(this.programs, 'ask.cjs'), constants.R_OK);
     this.folder = await mkdtemp(join(tmpdir(), 'rookery-hooks-'));
     await chmod(this.folder, 0o700);
     const server = createServer(
@@ -95,7 +106,7 @@ export class PushHooks {
         ROOKERY_HOOK_SOCKET: this.socket,
         ROOKERY_PUSH_TOKEN: token,
       },
-      config: [['core.hooksPath', HOOKS]],
+      config: [['core.hooksPath', this.programs]],
       close: () => void this.pushes.delete(token),
     };
   }
@@ -117,15 +128,18 @@ export class PushHooks {
     }
   }
 
-  private async check({ repository, checks }: Registered, request: IncomingMessage, body: string, signal: AbortSignal) {
-    const push = { updates: updatesOf(body), options: optionsOf(request), signal };
+  private async check({ repository, checks }: Registered, request: IncomingMessage, body: Buffer, signal: AbortSignal) {
+    const updates = updatesOf(body);
+    if (updates === null) return { isRefused: true, text: BAD_NAME };
+    const push = { updates, options: optionsOf(request), signal };
     if (request.url === '/post-receive') {
       return { isRefused: false, text: (await checks.afterUpdate?.(push)) ?? '' };
     }
     if (request.url !== '/pre-receive') throw new Error('The hook is not known.');
     const quarantined = quarantineOf(repository, decodeURIComponent(String(request.headers['x-quarantine'] ?? '')));
     try {
-      const refusal = await checks.beforeUpdate({ ...push, quarantined });
+      const storedBytes = quarantined === repository ? 0 : await sizeOf(quarantined.quarantine!.objectDirectory);
+      const refusal = await checks.beforeUpdate({ ...push, quarantined, storedBytes });
       return { isRefused: refusal !== null, text: refusal ?? '' };
     } finally {
       if (quarantined !== repository) repository.readers.closeView(quarantined);
@@ -143,8 +157,20 @@ function quarantineOf(repository: Repository, path: string): Repository {
   return repository.within({ objectDirectory: folder, alternates: [objects] });
 }
 
-function updatesOf(body: string): RefUpdate[] {
-  return body
+async function sizeOf(folder: string): Promise<number> {
+  let size = 0;
+  for (const name of await readdir(folder, { recursive: true })) {
+    const found = await stat(join(folder, name));
+    if (found.isFile()) size += found.size;
+  }
+  return size;
+}
+
+/** Returns null if a ref has a name that this library cannot read: git allows bytes that are not UTF-8. */
+function updatesOf(body: Buffer): RefUpdate[] | null {
+  if (!isUtf8(body)) return null;
+  const updates = body
+    .toString()
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
@@ -152,6 +178,7 @@ function updatesOf(body: string): RefUpdate[] {
       if (!isObjectId(oldId) || !isObjectId(newId) || ref.length !== 1) throw new Error('The updates are malformed.');
       return { ref: ref[0]!, oldId: oldId as typeof NO_OBJECT, newId: newId as typeof NO_OBJECT };
     });
+  return updates.every(({ ref }) => isRefName(ref)) ? updates : null;
 }
 
 /** Shape: the hook sends each option in a header of its own, encoded in hexadecimal digits. */
@@ -161,15 +188,15 @@ function optionsOf(request: IncomingMessage): string[] {
   return filled.slice(0, MAX_OPTIONS).map((value) => Buffer.from(value, 'hex').toString());
 }
 
-async function readBody(request: IncomingMessage): Promise<string | null> {
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) return null;
+    if (size > MAX_COMMANDS_BYTES) return null;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
 function finish(response: ServerResponse, status: number, text: string): void {

@@ -1,7 +1,17 @@
-import { listChanges } from '../../src/history/diffs';
-import { blame, countCommits, countDifference, listCommits, listContributors } from '../../src/history/history';
+import { listChanges, readHunks, readPatches } from '../../src/history/diffs';
+import type { PatchQuery } from '../../src/history/diffs';
+import {
+  blame,
+  countCommits,
+  countDifference,
+  listCommits,
+  listContributors,
+  readCommits,
+  readLineCounts,
+} from '../../src/history/history';
 import type { ObjectId } from '../../src/names/object-id';
 import { listTree, readTree } from '../../src/objects/trees';
+import type { Repository } from '../../src/repository/repository';
 import { commit, git, TestGit } from '../support/repository';
 
 const test = new TestGit();
@@ -54,6 +64,13 @@ describe('lists of commits', () => {
     });
   });
 
+  it('are bounded in bytes', async () => {
+    const repository = await test.create();
+    const id = commit(repository, { a: 'a' }, { message: 'x'.repeat(9 * 2 ** 20) });
+    expect(await readCommits(repository, [id])).toHaveLength(1);
+    await expect(readCommits(repository, Array<ObjectId>(8).fill(id))).rejects.toMatchObject({ reason: 'too large' });
+  });
+
   it('decode the encoding of a commit', async () => {
     const repository = await test.create();
     const tree = git(repository.directory, ['rev-parse', `${commit(repository, { a: 'a' })}^{tree}`]).trim();
@@ -69,6 +86,145 @@ describe('lists of commits', () => {
       author: { name: 'Jürgen', email: 'j@x', offsetMinutes: -90 },
       committer: { name: '', email: '' },
     });
+  });
+});
+
+describe('signatures', () => {
+  it('are read with all their lines', async () => {
+    const repository = await test.create();
+    const tree = git(repository.directory, ['rev-parse', `${commit(repository, { a: 'a' })}^{tree}`]).trim();
+    const armor = '-----BEGIN PGP SIGNATURE-----\n\nabc=\n-----END PGP SIGNATURE-----';
+    const header = `gpgsig ${armor.replaceAll('\n', '\n ')}`;
+    const raw = (signed: string) => `tree ${tree}\nauthor W <w@x> 1 +0000\ncommitter W <w@x> 1 +0000\n${signed}\nm\n`;
+    const write = (text: string) =>
+      git(repository.directory, ['hash-object', '-t', 'commit', '-w', '--stdin'], text).trim() as ObjectId;
+    const [signed] = await listCommits(repository, { from: [write(raw(`${header}\n`))], ...PAGE });
+    expect(signed).toMatchObject({ signature: armor, message: 'm\n' });
+    const [plain] = await listCommits(repository, { from: [write(raw(''))], ...PAGE });
+    expect(plain).toMatchObject({ signature: null, message: 'm\n' });
+  });
+});
+
+describe('numbers of lines', () => {
+  it('count a root commit against nothing and a merge against its first parent', async () => {
+    const repository = await test.create();
+    const root = commit(repository, { a: 'one\ntwo\n', bin: Buffer.from([0]) });
+    const side = commit(repository, { a: 'one\ntwo\n', b: 'b\n' }, { branch: 'side', parents: [root] });
+    const main = commit(repository, { a: 'one\nnew\n', bin: Buffer.from([0]) });
+    const merged = { a: 'one\nnew\n', b: 'b\n', bin: Buffer.from([0]) };
+    const merge = commit(repository, merged, { parents: [main, side] });
+    const empty = commit(repository, merged, { message: 'nothing' });
+    const counts = await readLineCounts(repository, [empty, merge, main, root, merge]);
+    expect(Object.fromEntries(counts)).toEqual({
+      [root]: { additions: 2, deletions: 0 },
+      [main]: { additions: 1, deletions: 1 },
+      [merge]: { additions: 1, deletions: 0 },
+      [empty]: { additions: 0, deletions: 0 },
+    });
+    expect(await readLineCounts(repository, [])).toEqual(new Map());
+    await expect(readLineCounts(repository, ['a'.repeat(40) as ObjectId])).rejects.toMatchObject({
+      reason: 'not found',
+    });
+  });
+});
+
+describe('patches of files', () => {
+  const NOTHING_OF_GIT = 'x\ndiff --git a/x b/x\n@@ -1 +1 @@\n';
+  const read = async (repository: Repository, query: PatchQuery) => {
+    const found: [string, string, string | null][] = [];
+    await readPatches(repository, query, ({ change, patch }) => {
+      found.push([change.newPath, change.status, patch?.toString() ?? null]);
+      return true;
+    });
+    return found;
+  };
+
+  it('belong to their files, whatever names and texts contain', async () => {
+    const repository = await test.create();
+    const names = [...ODD, 'x\ndiff --git a/y b/y'];
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`).join('');
+    const before = { ...Object.fromEntries(names.map((name) => [name, `${name}\n`])), old: lines };
+    const oldId = commit(repository, { ...before, bin: Buffer.from([0, 1]), gone: 'g\n' });
+    const after = {
+      ...Object.fromEntries(names.map((name) => [name, NOTHING_OF_GIT + name])),
+      'new\n': `${lines}end\n`,
+    };
+    const newId = commit(repository, { ...after, bin: Buffer.from([0, 2]), empty: '' });
+    const found = await read(repository, { oldId, newId, maxFileBytes: 100_000 });
+    const changes = await listChanges(repository, { oldId, newId });
+    expect(found.map(([path]) => path)).toEqual(changes.map(({ newPath }) => newPath));
+    const patchOf = (path: string) => found.find(([name]) => name === path)![2]!;
+    for (const name of names) {
+      expect(patchOf(name)).toContain('+diff --git a/x b/x\n');
+      expect(patchOf(name).endsWith('\\ No newline at end of file\n')).toBe(true);
+      expect(patchOf(name).match(/^diff --git /gm)).toHaveLength(1);
+    }
+    expect(patchOf('bin').endsWith('\nBinary files a/bin and b/bin differ\n')).toBe(true);
+    expect(patchOf('empty')).toContain('\nnew file mode 100644\n');
+    expect(patchOf('gone')).toContain('\n-g\n');
+    expect(patchOf('new\n')).toContain('\n+end\n');
+    expect(await read(repository, { oldId: newId, newId, maxFileBytes: 1 })).toEqual([]);
+  });
+
+  it('are left out above the bound, and the next one is whole', async () => {
+    const repository = await test.create();
+    const large = Array.from({ length: 100_000 }, (_, index) => `line ${index}\n`).join('');
+    const newId = commit(repository, { a: 'small\n', b: large, c: 'small too\n' });
+    const found = await read(repository, { oldId: null, newId, maxFileBytes: 1000 });
+    expect(found.map(([path, , patch]) => [path, patch?.slice(patch.indexOf('@@'))])).toEqual([
+      ['a', '@@ -0,0 +1 @@\n+small\n'],
+      ['b', undefined],
+      ['c', '@@ -0,0 +1 @@\n+small too\n'],
+    ]);
+    const whole = await read(repository, { oldId: null, newId, maxFileBytes: 10_000_000 });
+    expect(whole[1]![2]!.length).toBeGreaterThan(large.length);
+  });
+
+  it('end git when the caller stops', async () => {
+    const slots = { total: 1, perRepository: 1, queued: 1, waitMs: 10_000 };
+    const single = new TestGit({ slots: { command: slots, transport: slots } });
+    const repository = await single.create();
+    const files = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`f${index}`, 'x'.repeat(100_000)]));
+    const newId = commit(repository, files);
+    const paths: string[] = [];
+    const first = (count: number) =>
+      readPatches(
+        repository,
+        { oldId: null, newId, maxFileBytes: 10 },
+        ({ change }) => paths.push(change.newPath) < count,
+      );
+    expect(await first(2)).toHaveLength(200);
+    expect(paths).toEqual(['f0', 'f1']);
+    // The only slot is free again.
+    expect(await listChanges(repository, { oldId: newId, newId })).toEqual([]);
+    single.close();
+  });
+
+  it('are read in pages', async () => {
+    const repository = await test.create();
+    const newId = commit(repository, { a: 'a', b: 'b', c: 'c', d: 'd' });
+    const page = async (skip: number, max: number) =>
+      (await read(repository, { oldId: null, newId, maxFileBytes: 1000, skip, max })).map(([path]) => path);
+    expect(await page(0, 3)).toEqual(['a', 'b', 'c']);
+    expect(await page(3, 3)).toEqual(['d']);
+    expect(await page(4, 3)).toEqual([]);
+  });
+
+  it('of a file that becomes a link are two', async () => {
+    const repository = await test.create();
+    const oldId = commit(repository, { a: 'target', b: 'b\n' });
+    const tree = `120000 blob ${git(repository.directory, ['rev-parse', `${oldId}:a`]).trim()}\ta\n`;
+    const newTree = git(repository.directory, ['mktree'], tree).trim();
+    const newId = git(repository.directory, ['commit-tree', newTree, '-m', 'm']).trim() as ObjectId;
+    const found = await read(repository, { oldId, newId, maxFileBytes: 1000 });
+    expect(found.map(([path, status]) => [path, status])).toEqual([
+      ['a', 'deleted'],
+      ['a', 'added'],
+      ['b', 'deleted'],
+    ]);
+    expect(found[0]![2]).toContain('deleted file mode 100644');
+    expect(found[1]![2]).toContain('new file mode 120000');
+    expect(found[2]![2]).toContain('\n-b\n');
   });
 });
 
@@ -110,6 +266,27 @@ describe('changes of files', () => {
     expect(await listChanges(repository, { oldId, newId, paths: [':(glob)*'] })).toHaveLength(1);
     expect(await listChanges(repository, { oldId: null, newId: oldId })).toHaveLength(ODD.length + 2);
     expect(await listChanges(repository, { oldId, newId: oldId })).toEqual([]);
+  });
+});
+
+describe('hunks', () => {
+  it('have the numbers of changed lines, whatever names and texts contain', async () => {
+    const repository = await test.create();
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`);
+    const before = { 'a\n@@ -1 +1 @@': 'x\n', old: lines.join(''), bin: Buffer.from([0, 1]), gone: 'a\nb\n' };
+    const oldId = commit(repository, before);
+    const after = [...lines.slice(0, 4), ...lines.slice(5), '@@ -9,9 +9,9 @@\n', 'diff --git a/x b/x\n'].join('');
+    const newId = commit(repository, { 'a\n@@ -1 +1 @@': 'y\nz', 'new\n': after, bin: Buffer.from([0, 2]) });
+    const found = await readHunks(repository, { oldId, newId });
+    const hunk = (oldStart: number, oldCount: number, newStart: number, newCount: number) => ({
+      ...{ oldStart, oldCount, newStart, newCount },
+    });
+    const hunksOf = (path: string) => found.find(({ change }) => change.newPath === path)!.hunks;
+    expect(hunksOf('a\n@@ -1 +1 @@')).toEqual([hunk(1, 1, 1, 2)]);
+    expect(hunksOf('new\n')).toEqual([hunk(5, 1, 4, 0), hunk(20, 0, 20, 2)]);
+    expect(hunksOf('bin')).toEqual([]);
+    expect(hunksOf('gone')).toEqual([hunk(1, 2, 0, 0)]);
+    expect(await readHunks(repository, { oldId, newId: oldId })).toEqual([]);
   });
 });
 

@@ -177,4 +177,25 @@ describe('a revision that a user names', () => {
     ])
       expect(await resolveCommit(repository, text)).toBeNull();
   });
+
+  it('is neither a hidden ref nor an id at the end of a missing name', async () => {
+    const repository = await test.create();
+    const id = commit(repository, { a: '1' });
+    for (const ref of ['refs/pipelines/1', 'refs/keep-around/x', 'refs/merge-requests/1/head'])
+      git(repository.directory, ['update-ref', ref, id]);
+    const name = `v1-1-g${id.slice(0, 8)}`;
+    const rev = refName(`refs/heads/${name}`);
+    for (const text of [name, name.toUpperCase(), rev, 'refs/pipelines/1', 'refs/keep-around/x'])
+      expect([text, await resolveCommit(repository, text)]).toEqual([text, null]);
+    expect([await objectInfo(repository, { rev }), await readObject(repository, { rev, path: 'a' })]).toEqual([
+      null,
+      null,
+    ]);
+    const other = commit(repository, { a: '2' }, { branch: name });
+    expect([
+      await resolveCommit(repository, name),
+      await resolveCommit(repository, 'refs/merge-requests/1/head'),
+    ]).toEqual([other, id]);
+    expect((await readObject(repository, { rev, path: 'a' }))?.content.toString()).toBe('2');
+  });
 });

@@ -20,7 +20,9 @@ import { gitProblem } from '../../src/process/version';
 import { updateRefs } from '../../src/refs/update-refs';
 import { refName } from '../../src/names/ref-name';
 import type { Repository } from '../../src/repository/repository';
-import { receivePack, uploadPack } from '../../src/transport/pack-services';
+import { mergeTrees } from '../../src/history/merges';
+import { openArchive } from '../../src/transport/archive';
+import { openAdvertisement, receivePack, uploadPack } from '../../src/transport/pack-services';
 import { commit, git, TestGit, until } from '../support/repository';
 
 const test = new TestGit();
@@ -116,12 +118,29 @@ describe('a caller', () => {
     expect(test.processes.slots.transport.load).toEqual({ running: 0, waiting: 0 });
   });
 
+  it('that stops reading the answer to a push ends it', async () => {
+    const repository = await test.create();
+    const id = commit(repository, { a: 'a' });
+    const input = new PassThrough();
+    input.write(`${line(`${NO_OBJECT} ${id} refs/heads/x\0 report-status`)}0000`);
+    const ticket = { variables: {}, config: [], close: () => undefined };
+    const push = await receivePack(repository, { input, ticket });
+    push.stdout.destroy();
+    await expect(push.ended).rejects.toMatchObject({ reason: 'failed' });
+    await until(() => processesIn(repository.directory).length === 0);
+  });
+
   it('whose input breaks is as if it had gone', async () => {
     const { repository } = await large();
     const input = new PassThrough();
     const running = await uploadPack(repository, { input });
     input.destroy(new Error('the client has gone'));
     await expect(running.ended).rejects.toThrow('the client has gone');
+    const early = new PassThrough();
+    early.once('error', () => undefined);
+    early.destroy(new Error('gone before the start'));
+    await new Promise(setImmediate);
+    await expect((await uploadPack(repository, { input: early })).ended).rejects.toThrow('gone before the start');
   });
 });
 
@@ -152,6 +171,14 @@ describe('limits', () => {
     });
     await expect(written).rejects.toMatchObject({ reason: 'too large' });
     small.close();
+  });
+
+  it('of the kernel for arguments are an error of the library, and free the slot', async () => {
+    const repository = await test.create();
+    const newId = commit(repository, { a: 'a' });
+    const paths = Array.from({ length: 2000 }, (_, index) => `${index}${'x'.repeat(4000)}`);
+    await expect(listChanges(repository, { oldId: null, newId, paths })).rejects.toMatchObject({ reason: 'invalid' });
+    expect(test.processes.slots.command.load).toEqual({ running: 0, waiting: 0 });
   });
 
   it('of processes make callers wait, then refuse', async () => {
@@ -190,11 +217,12 @@ describe('the environment of git', () => {
     for (const name of Object.keys(canary)) delete process.env[name];
     const oldId = commit(repository, { a: 'a\n', '.gitattributes': '* diff=evil merge=evil filter=evil\n' });
     const newId = commit(repository, { a: 'b\n', '.gitattributes': '* diff=evil merge=evil filter=evil\n' });
+    const rival = commit(repository, { a: 'c\n' }, { branch: 'rival', parents: [oldId] });
     Object.assign(process.env, canary);
     mkdirSync(join(repository.directory, 'hooks'));
     for (const hook of ['reference-transaction', 'pre-receive', 'update', 'post-update'])
       writeFileSync(join(repository.directory, 'hooks', hook), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
-    const config = [
+    const programs = [
       'core.fsmonitor',
       'core.sshCommand',
       'core.pager',
@@ -204,8 +232,25 @@ describe('the environment of git', () => {
       'uploadpack.packObjectsHook',
       'core.editor',
     ];
-    const sections = config.map((name) => `[${name.split('.')[0]}]\n\t${name.split('.')[1]} = ${program}\n`).join('');
-    writeFileSync(join(repository.directory, 'config'), `${sections}[core]\n\tbare = true\n\thooksPath = hooks\n`);
+    const sections = programs.map((name) => `[${name.split('.')[0]}]\n\t${name.split('.')[1]} = ${program}\n`).join('');
+    const named = [
+      ['tar "tar.gz"', 'command'],
+      ['gpg "x509"', 'program'],
+      ['diff "evil"', 'textconv'],
+      ['diff "evil"', 'command'],
+      ['filter "evil"', 'smudge'],
+      ['filter "evil"', 'required'],
+      ['filter "e\\"v"', 'process'],
+      ['merge "evil"', 'driver'],
+      ['core', 'alternateRefsCommand'],
+    ].map(([section, name]) => `[${section}]\n\t${name} = ${name === 'required' ? 'true' : program}\n`);
+    const config = `${sections}${named.join('')}[core]\n\tbare = true\n\thooksPath = hooks\n`;
+    writeFileSync(join(repository.directory, 'config'), config);
+    mkdirSync(join(repository.directory, 'info'), { recursive: true });
+    writeFileSync(join(repository.directory, 'info/attributes'), 'a diff=evil merge=evil filter=evil\n');
+    const other = await test.create();
+    mkdirSync(join(repository.directory, 'objects/info'), { recursive: true });
+    writeFileSync(join(repository.directory, 'objects/info/alternates'), `${other.directory}/objects\n`);
 
     const open = await repository.open({ args: ['cat-file', '--batch'], stdin: 'pipe' });
     const [pid] = processesIn(repository.directory);
@@ -220,6 +265,15 @@ describe('the environment of git', () => {
 
     expect(await listChanges(repository, { oldId, newId })).toHaveLength(1);
     await blame(repository, newId, 'a');
+    for (const format of ['tar.gz', 'zip'] as const) {
+      const archive = await openArchive(repository, { commit: newId, format, prefix: 'p' });
+      archive.stdout.resume();
+      await archive.ended;
+    }
+    expect(await mergeTrees(repository, newId, rival)).toMatchObject({ conflicts: ['a'] });
+    const advertised = await openAdvertisement(repository, 'git-receive-pack', {});
+    advertised.stdout.resume();
+    await advertised.ended;
     expect(
       await updateRefs(repository, [{ ref: 'refs/heads/x', oldId: NO_OBJECT, newId }], { atomic: true }),
     ).toMatchObject([{ moved: true }]);

@@ -2,7 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EMPTY_TREE, NO_OBJECT } from '../../src/names/object-id';
 import type { ObjectId } from '../../src/names/object-id';
-import { listRefs, readHead, readRef, readRefs, setHead } from '../../src/refs/refs';
+import { inQuarantine } from '../../src/objects/quarantine';
+import { listRefNames, listRefs, readHead, readRef, readRefs, setHead } from '../../src/refs/refs';
 import { updateRefs } from '../../src/refs/update-refs';
 import type { RefUpdate } from '../../src/refs/update-refs';
 import type { Repository } from '../../src/repository/repository';
@@ -95,6 +96,14 @@ describe('ref updates', () => {
     });
   });
 
+  it('do not move to objects in quarantine', async () => {
+    const { repository, first } = await filled();
+    await inQuarantine(repository, async ({ repository: view }) => {
+      const update = updateRefs(view, [create('refs/heads/x', first)], { atomic: true });
+      await expect(update).rejects.toMatchObject({ reason: 'invalid' });
+    });
+  });
+
   it('refuse odd ids and two updates of one ref', async () => {
     const { repository, first } = await filled();
     for (const newId of ['main', first.slice(1), `${first}\0`, NO_OBJECT])
@@ -147,6 +156,15 @@ describe('lists of refs', () => {
     const lines = names.map((name) => `${first} ${name}\n`).join('');
     writeFileSync(join(repository.directory, 'packed-refs'), `# pack-refs with: peeled fully-peeled sorted \n${lines}`);
     expect(await listRefs(repository, { under: ['refs/heads'] })).toHaveLength(10_001);
+    const named = await listRefNames(repository, { under: 'refs/heads', order: '-name' });
+    expect([named.length, named[0], named.at(-1)]).toEqual([
+      10_001,
+      { name: 'refs/heads/main', id: second },
+      { name: names[0], id: first },
+    ]);
+    await expect(listRefNames(repository, { under: '--all', order: 'name' })).rejects.toMatchObject({
+      reason: 'invalid',
+    });
     expect((await readRefs(repository, names)).size).toBe(10_000);
     const updates = names.slice(0, 500).map((ref) => ({ ref, oldId: first, newId: second }));
     expect((await updateRefs(repository, updates, { atomic: true })).every(({ moved }) => moved)).toBe(true);

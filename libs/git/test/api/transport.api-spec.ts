@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fetchRemote } from '../../src/transport/fetch-remote';
 import { openArchive } from '../../src/transport/archive';
 import type { ArchiveFormat } from '../../src/transport/archive';
 import { openDiff, openPatches } from '../../src/history/diffs';
 import type { RunningGit } from '../../src/process/git-processes';
+import { receivePack } from '../../src/transport/pack-services';
 import { PushHooks } from '../../src/transport/push-hooks';
 import type { Push, PushChecks } from '../../src/transport/push-hooks';
 import { readObject } from '../../src/objects/objects';
@@ -14,6 +18,7 @@ import { readRef } from '../../src/refs/refs';
 import type { Repository } from '../../src/repository/repository';
 import { NO_OBJECT } from '../../src/names/object-id';
 import { client } from '../support/client';
+import { deltaBomb, line, thinPush } from '../support/pack';
 import { SmartHttp } from '../support/smart-http';
 import { commit, git, TestGit, until } from '../support/repository';
 
@@ -88,9 +93,11 @@ describe('fetches', () => {
   it('ignore a protocol header that is none', async () => {
     const { repository, server } = await serving();
     commit(repository, { a: 'a' });
-    const headers = { 'git-protocol': "version=2' $(touch x)" };
-    const answer = await fetch(`${server.url}/info/refs?service=git-upload-pack`, { headers });
-    expect(await answer.text()).toMatch(/^001e# service=git-upload-pack\n0000/);
+    for (const protocol of ["version=2' $(touch x)", 'version=2:Other']) {
+      const headers = { 'git-protocol': protocol };
+      const answer = await fetch(`${server.url}/info/refs?service=git-upload-pack`, { headers });
+      expect(await answer.text()).toMatch(/^001e# service=git-upload-pack\n0000/);
+    }
   });
 
   it('of twenty clients at once share the slots, and this process holds no pack in memory', async () => {
@@ -223,6 +230,134 @@ describe('pushes', () => {
     small.close();
   });
 
+  it('with ref names that cannot be read are refused', async () => {
+    const seen: string[] = [];
+    const { repository, server, work } = await serving({
+      beforeUpdate: async ({ updates }) => (seen.push(...updates.map(({ ref }) => ref)), null),
+    });
+    await worked(server, work);
+    const id = git(work, ['rev-parse', 'main']).trim();
+    const pack = git(work, ['pack-objects', '--stdout', '--revs', '-q'], 'main\n', 'latin1');
+    const names = ['refs/heads/ma\xefn', `refs/heads/${'x/'.repeat(200)}x`, 'refs/heads/refs/heads/main'];
+    for (const name of names) {
+      const body = Buffer.from(`${line(`${NO_OBJECT} ${id} ${name}\0 report-status`)}0000${pack}`, 'latin1');
+      const answer = await fetch(`${server.url}/git-receive-pack`, { method: 'POST', body });
+      expect(await answer.text()).toContain('pre-receive hook declined');
+    }
+    expect(seen).toEqual([]);
+    expect(git(repository.directory, ['for-each-ref'])).toBe('');
+  });
+
+  it('with a certificate or an endless list of refs end before anything is written', async () => {
+    const { repository, server, work } = await serving({ beforeUpdate: async () => 'no' });
+    await worked(server, work);
+    const id = git(work, ['rev-parse', 'main']).trim();
+    const pack = git(work, ['pack-objects', '--stdout', '--revs', '-q'], 'main\n', 'latin1');
+    const update = `${NO_OBJECT} ${id} refs/heads/main`;
+    const certificate = [
+      'push-cert\0 report-status',
+      'certificate version 0.1\n',
+      'pusher x <x@y> 1 +0000\n',
+      '\n',
+      `${update}\n`,
+      '-----BEGIN SIGNED MESSAGE-----\n',
+      'push-cert-end\n',
+    ];
+    const endless = `${line(`${NO_OBJECT} ${id} refs/heads/${'x'.repeat(60_000)}`)}`.repeat(150);
+    const lists = [certificate.map(line).join(''), endless, 'zzzz'];
+    for (const list of lists) {
+      const body = Buffer.from(`${list}0000${pack}`, 'latin1');
+      await fetch(`${server.url}/git-receive-pack`, { method: 'POST', body })
+        .then((answer) => answer.text())
+        .catch(() => undefined);
+    }
+    expect(server.failures).toMatchObject([{ reason: 'invalid' }, { reason: 'too large' }, { reason: 'invalid' }]);
+    expect(git(repository.directory, ['count-objects', '-v'])).toMatch(/count: 0\n[^]*in-pack: 0\n/);
+    expect(leftovers(repository)).toEqual([]);
+  });
+
+  it('do not grow on disk beyond their pack', async () => {
+    const { repository, server, work } = await serving();
+    await worked(server, work);
+    const { request, bytes } = deltaBomb(12, 20);
+    const answer = await fetch(`${server.url}/git-receive-pack`, { method: 'POST', body: request });
+    expect(await answer.text()).toContain('unpack ok');
+    const objects = join(repository.directory, 'objects');
+    const sizes = (readdirSync(objects, { recursive: true }) as string[]).map(
+      (name) => statSync(join(objects, name)).size,
+    );
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(2 * request.length);
+    expect(bytes).toBeGreaterThan(100 * request.length);
+  });
+
+  it('that git completes with old objects are measured and bounded', async () => {
+    const stored: number[] = [];
+    const checks = { beforeUpdate: async (push: Push) => (stored.push(push.storedBytes), null) };
+    const small = new TestGit({ pushBytes: 1_000_000 });
+    const repository = await small.create();
+    const content = randomBytes(9_000_000);
+    const bases = Array.from({ length: 8 }, (_, index) => {
+      const version = Buffer.concat([Buffer.from(String(index)), content]);
+      return { id: git(repository.directory, ['hash-object', '-w', '--stdin'], version).trim(), content: version };
+    });
+    const reportOf = async (input: Buffer) => {
+      const ticket = hooks.expect(repository, checks);
+      const push = await receivePack(repository, { input: Readable.from([input]), ticket });
+      return Buffer.concat(await push.stdout.toArray()).toString();
+    };
+    expect(await reportOf(thinPush(bases.slice(0, 1)))).toContain('unpack ok');
+    expect(stored).toEqual([expect.any(Number)]);
+    expect(stored[0]).toBeGreaterThan(9_000_000);
+    expect(await reportOf(thinPush(bases))).toMatch(/unpack index-pack abnormal exit/);
+    expect([stored.length, leftovers(repository)]).toEqual([1, []]);
+    small.close();
+  });
+
+  it('have the limit of the service, whatever quota is left', async () => {
+    const small = new TestGit({ pushBytes: 1_000_000 });
+    const repository = await small.create();
+    const ticket = hooks.expect(repository, { beforeUpdate: async () => null });
+    const { request } = deltaBomb(1, 1, 1_500_000);
+    const push = await receivePack(repository, { input: Readable.from([request]), ticket, maxPackBytes: 1e9 });
+    const report = Buffer.concat(await push.stdout.toArray()).toString();
+    expect(report).toMatch(/unpack .*(?:abnormal|exit)/);
+    small.close();
+  });
+
+  it('are not served if a hook program cannot be executed', async () => {
+    const folder = join(test.folder, 'programs');
+    mkdirSync(folder);
+    for (const name of ['pre-receive', 'post-receive', 'ask.cjs'])
+      writeFileSync(join(folder, name), '#!/bin/sh\n', { mode: name === 'pre-receive' ? 0o644 : 0o755 });
+    await expect(new PushHooks(() => undefined, folder).start()).rejects.toMatchObject({ code: 'EACCES' });
+    await expect(new PushHooks(() => undefined, join(folder, 'none')).start()).rejects.toMatchObject({
+      code: 'ENOENT',
+    });
+  });
+
+  it('that meet a lock do not learn the folder of the repository', async () => {
+    const { repository, server, work } = await serving();
+    await worked(server, work);
+    await client(work, 'push', '-q', 'origin', 'main');
+    writeFileSync(join(repository.directory, 'refs/heads/locked.lock'), '');
+    const { output } = await client(work, 'push', 'origin', 'main:locked');
+    expect(output).toContain("Unable to create './refs/heads/locked.lock': File exists.");
+    expect(output).toContain('[remote rejected] main -> locked (failed to update ref)');
+    expect(output).not.toMatch(/@hashed|rookery-git/);
+  });
+
+  it('with more options than a hook can take are refused', async () => {
+    const { repository, server, work } = await serving();
+    await worked(server, work);
+    const id = git(work, ['rev-parse', 'main']).trim();
+    const pack = git(work, ['pack-objects', '--stdout', '--revs', '-q'], 'main\n', 'latin1');
+    const command = line(`${NO_OBJECT} ${id} refs/heads/main\0 report-status push-options`);
+    const body = Buffer.from(`${command}0000${line('x'.repeat(60_000)).repeat(80)}0000${pack}`, 'latin1');
+    const answer = await fetch(`${server.url}/git-receive-pack`, { method: 'POST', body });
+    expect(await answer.text()).toContain('pre-receive hook declined');
+    expect(await readRef(repository, 'refs/heads/main')).toBeNull();
+  });
+
   it('of a probe and of a deletion run without a quarantine', async () => {
     const { repository, server, work } = await serving();
     await worked(server, work);
@@ -324,11 +459,84 @@ describe('fetches from a server that a user named', () => {
     'https://h/p?x',
     'https://h/a b',
     'https://h/\n',
+    'https://-x.localhost/p',
+    'https://+x.localhost/p',
+    'https://*.localhost/p',
+    'https://a%2cb.localhost/p',
   ])('refuse %j', async (url) => {
     const scratch = test.repositories.open(test.nextAddress());
     await expect(
       fetchRemote(scratch, { url, addresses: ['127.0.0.1'], maxBytes: 1e6, maxMs: 1000 }),
     ).rejects.toMatchObject({ reason: 'invalid' });
+  });
+
+  it('ask no address that an answer names', async () => {
+    const { server: inside, repository } = await serving();
+    const id = '1'.repeat(40);
+    const upstream = createServer((request, response) => {
+      const advertises = request.url!.includes('/info/refs');
+      response.setHeader('content-type', `application/x-git-upload-pack-${advertises ? 'advertisement' : 'result'}`);
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.once('end', () => {
+        if (advertises) {
+          return response.end(`${['version 2', 'ls-refs', 'fetch', 'object-format=sha1'].map(line).join('')}0000`);
+        }
+        if (body.includes('command=ls-refs')) return response.end(`${line(`${id} refs/heads/main\n`)}0000`);
+        const pack = git(repository.directory, ['pack-objects', '--stdout', '-q'], '', 'latin1');
+        const lines = ['packfile-uris\n', `${id} ${inside.url}`, 'packfile\n', `\x01${pack}`].map(line);
+        return response.end(Buffer.from(lines.toSpliced(2, 0, '0001').join('') + '0000', 'latin1'));
+      });
+    });
+    await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done));
+    const { port } = upstream.address() as AddressInfo;
+    const scratch = await test.create();
+    await fetchRemote(scratch, { ...pinned(inside), url: `http://upstream.invalid:${port}/p.git` }).catch(
+      () => undefined,
+    );
+    upstream.closeAllConnections();
+    upstream.close();
+    expect(inside.requests).toBe(0);
+  });
+
+  it('take no plain files, which git would not check', async () => {
+    const { repository } = await serving();
+    commit(repository, { a: 'a' });
+    git(repository.directory, ['update-server-info']);
+    const upstream = createServer((request, response) => {
+      const path = request.url!.split('?')[0]!.replace('/p.git', repository.directory);
+      if (existsSync(path)) response.end(readFileSync(path));
+      else response.writeHead(404).end();
+    });
+    await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done));
+    const { port } = upstream.address() as AddressInfo;
+    const scratch = await test.create();
+    const fetching = fetchRemote(scratch, {
+      url: `http://upstream.invalid:${port}/p.git`,
+      addresses: ['127.0.0.1'],
+      allowHttp: true,
+      maxBytes: 1e6,
+      maxMs: 10_000,
+    });
+    await expect(fetching).rejects.toMatchObject({ name: 'GitError' });
+    upstream.closeAllConnections();
+    upstream.close();
+    expect(git(scratch.directory, ['for-each-ref'])).toBe('');
+  });
+
+  it('are whole, and refuse a history that is not', async () => {
+    const { repository, server } = await serving();
+    for (const text of ['1', '2', '3']) commit(repository, { a: text });
+    const scratch = await test.create();
+    await fetchRemote(scratch, pinned(server));
+    expect([
+      existsSync(join(scratch.directory, 'shallow')),
+      git(scratch.directory, ['rev-list', '--count', 'main']),
+    ]).toEqual([false, '3\n']);
+    expect(git(scratch.directory, ['count-objects', '-v'])).toMatch(/packs: 1\n/);
+    const [tip] = git(repository.directory, ['rev-list', 'main']).split('\n');
+    writeFileSync(join(repository.directory, 'shallow'), `${tip}\n`);
+    await expect(fetchRemote(await test.create(), pinned(server))).rejects.toMatchObject({ reason: 'remote' });
   });
 
   it('are cut off at their size', async () => {

@@ -128,11 +128,66 @@ describe('a write of objects', () => {
     'a\\b',
     'a\0b',
     '\ud800',
+    'caf\ufffd',
   ])('refuses the name %j in a tree', async (path) => {
     const repository = await test.create();
     await expect(writeTree(repository, [{ mode: '100644', type: 'blob', id: EMPTY_TREE, path }])).rejects.toMatchObject(
       { reason: 'invalid' },
     );
+  });
+
+  it.each(['.gitmodules', '.GITMODULES', 'gitmod~1', '.gitmodules .'])('refuses the link %j', async (path) => {
+    const repository = await test.create();
+    const id = git(repository.directory, ['hash-object', '-w', '--stdin'], '../x').trim() as ObjectId;
+    await expect(writeTree(repository, [{ mode: '120000', type: 'blob', id, path }])).rejects.toMatchObject({
+      reason: 'invalid',
+    });
+  });
+
+  it.each([
+    '[submodule "x"]\n\turl = -u./payload\n',
+    '[submodule "x"]\n\turl = "https://h/a\\nb"\n',
+    '[submodule "x"]\n\turl = https://h/%0Ahost=evil\n',
+    '[submodule "x"]\n\tpath = -x\n',
+    '[submodule "../../hooks"]\n\tpath = x\n',
+    '[submodule "a\\\\..\\\\b"]\n\turl = x\n',
+    '[submodule "x"]\n\tupdate = !id\n',
+    '[submodule ""]\n\turl\n',
+  ])('refuses the list of submodules %j, as pushes do', async (text) => {
+    const repository = await test.create();
+    const id = git(repository.directory, ['hash-object', '-w', '--stdin'], text).trim() as ObjectId;
+    const entry = { mode: '100644', type: 'blob', id } as const;
+    await expect(writeTree(repository, [{ ...entry, path: '.gitmodules' }])).rejects.toMatchObject({
+      reason: 'invalid',
+    });
+    expect(await writeTree(repository, [{ ...entry, path: 'modules' }])).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  it.each(['[submodule "a/b"]\n\tpath = a/b\n\turl = ../b.git\n', 'no configuration', '', '[submodule]\n\turl = -x\n'])(
+    'takes the list of submodules %j',
+    async (text) => {
+      const repository = await test.create();
+      const id = git(repository.directory, ['hash-object', '-w', '--stdin'], text).trim() as ObjectId;
+      expect(await writeTree(repository, [{ mode: '100644', type: 'blob', id, path: '.gitmodules' }])).toMatch(
+        /^[0-9a-f]{40}$/,
+      );
+    },
+  );
+
+  it('of a commit takes a name with many blanks in no time', async () => {
+    const repository = await test.create();
+    const who = { ...WREN, name: ` .a${' '.repeat(60_000)}b ,` };
+    const before = process.cpuUsage();
+    const id = await writeCommit(repository, {
+      tree: EMPTY_TREE,
+      parents: [],
+      message: 'x',
+      author: who,
+      committer: WREN,
+    });
+    expect(process.cpuUsage(before).user).toBeLessThan(500_000);
+    const [written] = await listCommits(repository, { from: [id], skip: 0, max: 1 });
+    expect(written!.author.name === `a${' '.repeat(60_000)}b`).toBe(true);
   });
 
   it('of a tag has its target and text', async () => {

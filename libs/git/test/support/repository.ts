@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GitProcesses } from '../../src/process/git-processes';
 import type { GitProcessesOptions } from '../../src/process/git-processes';
+import { slotLimits } from '../../src/process/process-slots';
 import { ObjectReaders } from '../../src/repository/object-readers';
 import { Repositories, hashedPath } from '../../src/repository/repositories';
 import type { Repository } from '../../src/repository/repository';
@@ -12,10 +13,7 @@ import type { ObjectId } from '../../src/names/object-id';
 export const OPTIONS: GitProcessesOptions = {
   pushBytes: 2 ** 31,
   memoryBytes: 2 ** 30,
-  slots: {
-    command: { total: 16, perRepository: 8, queued: 64, waitMs: 10_000 },
-    transport: { total: 8, perRepository: 4, queued: 64, waitMs: 10_000 },
-  },
+  slots: slotLimits(16, 8),
 };
 
 /** Folder with storages, git and readers for one spec file. */
@@ -49,7 +47,12 @@ export class TestGit {
 }
 
 /** Runs the git of the machine as a person would. */
-export function git(cwd: string, args: readonly string[], input?: string | Buffer): string {
+export function git(
+  cwd: string,
+  args: readonly string[],
+  input?: string | Buffer,
+  encoding: BufferEncoding = 'utf8',
+): string {
   const identity = {
     GIT_AUTHOR_NAME: 'Wren',
     GIT_AUTHOR_EMAIL: 'wren@example.org',
@@ -72,7 +75,7 @@ export function git(cwd: string, args: readonly string[], input?: string | Buffe
     input: input ?? '',
     maxBuffer: 2 ** 28,
     stdio: ['pipe', 'pipe', 'pipe'],
-  }).toString();
+  }).toString(encoding);
 }
 
 export type Files = Readonly<Record<string, string | Buffer>>;

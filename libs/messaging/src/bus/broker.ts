@@ -50,14 +50,14 @@ export class Broker {
     if (this.connection && this.isLinked) return this.connection;
     return new Promise((resolve, reject) => {
       const found = (connection: NatsConnection): void => {
-        signal.removeEventListener('abort', given);
+        signal.removeEventListener('abort', aborted);
         resolve(connection);
       };
-      const given = (): void => {
+      const aborted = (): void => {
         this.waiting.delete(found);
         reject(signal.reason as Error);
       };
-      signal.addEventListener('abort', given, { once: true });
+      signal.addEventListener('abort', aborted, { once: true });
       this.waiting.add(found);
     });
   }
@@ -99,7 +99,7 @@ export class Broker {
         this.isLinked = false;
         if (error) this.logger.warn({ err: error }, 'the message bus closed the connection');
       } catch (error) {
-        if (!isSilent) this.logger.warn({ err: error }, 'the message bus cannot be reached; trying on');
+        if (!isSilent) this.logger.warn({ err: error }, 'the message bus cannot be reached; retrying');
         isSilent = true;
       }
       await pause(RETRY_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);

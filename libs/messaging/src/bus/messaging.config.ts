@@ -5,15 +5,15 @@ export const messagingSettings = defineSettings('messaging', {
   natsUrl: setting.secret('NATS_URL', {
     default: 'nats://127.0.0.1:4222',
     about:
-      'Servers of the message bus, comma-separated; a user and password may stand in the URL, and `tls://` asks for TLS.',
+      'Servers of the message bus, comma-separated; the URL may contain a user and password, and `tls://` requires TLS.',
   }),
   natsCaFile: setting.text('NATS_CA_FILE', {
     default: null,
-    about: 'Certificates of the authority that signed those of the message bus; needed where it is a private one.',
+    about: 'CA certificates for the message bus; needed for a private authority.',
   }),
   natsCertFile: setting.text('NATS_CERT_FILE', {
     default: null,
-    about: 'Certificate that this process shows to the message bus, where the bus asks for one.',
+    about: 'Client certificate of this process, if the message bus requires one.',
   }),
   natsKeyFile: setting.text('NATS_KEY_FILE', { default: null, about: 'Key of NATS_CERT_FILE.' }),
   streamReplicasCount: setting.int('NATS_STREAM_REPLICAS_COUNT', {
@@ -46,7 +46,7 @@ export const messagingSettings = defineSettings('messaging', {
   inboxRetentionDays: setting.int('INBOX_RETENTION_DAYS', {
     default: 14,
     min: 1,
-    about: 'How long it is remembered which event had which effect; at least 7 more than OUTBOX_RETENTION_DAYS.',
+    about: 'How long processed events are remembered for each effect; at least 7 more than OUTBOX_RETENTION_DAYS.',
   }),
   consumerBatchCount: setting.int('CONSUMER_BATCH_COUNT', {
     default: 64,

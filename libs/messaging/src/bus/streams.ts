@@ -6,9 +6,9 @@ import type { ConsumerConfig, JetStreamManager, NatsConnection, StreamConfig } f
 /** Units: milliseconds, as all below. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 export const MAX_ACK_PENDING = 128;
-export const ACK_WAIT_MS = 30_000;
+const ACK_WAIT_MS = 30_000;
 /** Period in which the bus recognizes a repeated message id. */
-export const DUPLICATE_WINDOW_MS = 10 * 60 * 1000;
+const DUPLICATE_WINDOW_MS = 10 * 60 * 1000;
 
 export interface StreamOptions {
   readonly replicas: number;

@@ -1,6 +1,6 @@
 import { EventPattern } from '@nestjs/microservices';
 import { EventFamily } from '@rookery/contracts';
-import type { EventDefinition, PayloadOf, Seen } from '@rookery/contracts';
+import type { EventDefinition, PayloadOf, DirectoryPosition } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
 
 /** An event as an effect receives it. Shape: `Delivered<typeof noteCreated>`. */
@@ -16,7 +16,7 @@ export interface DeliveredWith<P> {
   readonly aggregateId: number;
   readonly actorId: number | null;
   /** Recipients are decided by a copy of the directory that has reached this version. Source: ADR 0171. */
-  readonly seen?: Seen;
+  readonly seen?: DirectoryPosition;
   readonly data: P;
 }
 

@@ -8,7 +8,7 @@ import type { DeliveredWith } from './consume';
 import type { Effect, Effects } from './effects';
 import { decode, letterOf } from './envelope';
 import type { FaultPoints } from '../bus/fault-points';
-import { patiently } from '../bus/patiently';
+import { retryWhileUnavailable } from '../bus/retry-while-unavailable';
 import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from '../bus/streams';
 import type { Streams } from '../bus/streams';
 import { Wake } from '../bus/wake';
@@ -17,16 +17,16 @@ import { Wake } from '../bus/wake';
 const HEARTBEAT_MS = 10_000;
 /**
  * Duration of one pull request to the bus, and the interval of the bus's heartbeats meanwhile. While idle, each durable
- * costs a message for either, on both sides. A lost link or durable is reported at once; only a bus that silently forgets
- * the request (a cluster node that is gone) is noticed by missing heartbeats, after twice `saysMs`.
+ * costs a message for either, on both sides. A lost link or durable is reported at once; only a bus that silently
+ * forgets the request (a lost cluster node) is noticed by missing heartbeats, after twice `heartbeatMs`.
  */
-const QUESTION = { standsMs: 120_000, saysMs: 15_000 };
+const PULL = { expiresMs: 120_000, heartbeatMs: 15_000 };
 const RESTART_MS = 250;
 /**
  * Minimum time between the end of a batch of several events and the next batch: three times `gatherMs`,
  * within these bounds. Several events indicate that more follow, and a batch costs hardly more than an event.
  */
-const APART_MS = { least: 50, most: 500 };
+const BATCH_PAUSE_MS = { least: 50, most: 500 };
 
 export interface ConsumerParts {
   readonly service: ServiceName;
@@ -105,7 +105,7 @@ export class DurableConsumer {
   async stop(graceMs: number): Promise<void> {
     this.stopping.abort();
     this.gathering.nudge();
-    await this.askNoMore();
+    await this.drainSubscription();
     await Promise.race([this.working ?? Promise.resolve(), pause(graceMs, undefined, { ref: false })]);
     for (const message of [...this.held, ...this.queue.splice(0)]) message.nak();
     this.held.clear();
@@ -116,7 +116,7 @@ export class DurableConsumer {
    * Ends the subscription after the server has confirmed it: `take` gives back the messages sent until then, which would
    * otherwise be missing until the acknowledgement wait is over. `stop()` of the client would drop them.
    */
-  private async askNoMore(): Promise<void> {
+  private async drainSubscription(): Promise<void> {
     // The client does not expose the subscription of a pull consumer.
     const { sub } = (this.messages ?? {}) as { sub?: Subscription };
     if (this.parts.broker.isConnected && sub && !sub.isClosed()) {
@@ -135,8 +135,8 @@ export class DurableConsumer {
         const consumer = await connection.jetstream().consumers.get(streamOf(definition.service), this.durable);
         this.messages = await consumer.consume({
           max_messages: MAX_ACK_PENDING,
-          expires: QUESTION.standsMs,
-          idle_heartbeat: QUESTION.saysMs,
+          expires: PULL.expiresMs,
+          idle_heartbeat: PULL.heartbeatMs,
           abort_on_missing_resource: true,
           callback: (message) => this.take(message),
         });
@@ -165,22 +165,22 @@ export class DurableConsumer {
     if (this.stopping.signal.aborted) return message.nak();
     this.queue.push(message);
     if (this.queue.length === this.parts.batchCount) this.gathering.nudge();
-    this.working ??= this.gathered().then(() => this.drain());
+    this.working ??= this.untilGathered().then(() => this.drain());
   }
 
   /** Lets at least the received bytes be parsed first, so that events that arrived together are handled together. */
-  private gathered(): Promise<void> {
+  private untilGathered(): Promise<void> {
     const { gatherMs } = this.effect;
     let ms = gatherMs;
     if (this.latest.count > 1) {
-      const apartMs = Math.min(APART_MS.most, Math.max(APART_MS.least, 3 * gatherMs));
-      ms = Math.max(gatherMs, this.latest.endedAt + apartMs - performance.now());
+      const pauseMs = Math.min(BATCH_PAUSE_MS.most, Math.max(BATCH_PAUSE_MS.least, 3 * gatherMs));
+      ms = Math.max(gatherMs, this.latest.endedAt + pauseMs - performance.now());
     }
     return ms <= 0 ? Promise.resolve() : this.gathering.sleep(ms);
   }
 
   private async drain(): Promise<void> {
-    const heartbeat = setInterval(() => this.askForTime(), HEARTBEAT_MS);
+    const heartbeat = setInterval(() => this.extendAckWait(), HEARTBEAT_MS);
     try {
       while (this.queue.length > 0 && !this.stopping.signal.aborted) {
         const batch = this.queue.splice(0, this.parts.batchCount);
@@ -188,7 +188,7 @@ export class DurableConsumer {
         await this.batch(batch);
         for (const message of batch) this.held.delete(message);
         this.latest = { count: batch.length, endedAt: performance.now() };
-        if (this.queue.length > 0 && this.queue.length < this.parts.batchCount) await this.gathered();
+        if (this.queue.length > 0 && this.queue.length < this.parts.batchCount) await this.untilGathered();
       }
     } catch (error) {
       // Held messages are delivered again after the acknowledgement wait.
@@ -201,7 +201,7 @@ export class DurableConsumer {
     }
   }
 
-  private askForTime(): void {
+  private extendAckWait(): void {
     for (const message of [...this.held, ...this.queue]) message.working();
   }
 
@@ -215,7 +215,7 @@ export class DurableConsumer {
         this.counters.foreign.inc({ effect: this.effect.name });
         this.settle(message, 'ack');
       } else {
-        await this.untilTheDatabaseIsBack(() => this.bury(message, decoded.reason, decoded.problem));
+        await this.whileAvailable(() => this.bury(message, decoded.reason, decoded.problem));
       }
     }
     if (deliveries.length === 0) return;
@@ -232,7 +232,7 @@ export class DurableConsumer {
   private async attempt(deliveries: readonly Delivery[]): Promise<{ readonly reason: unknown } | null> {
     const { effects, faults } = this.parts;
     try {
-      const fresh = await this.untilTheDatabaseIsBack(() => effects.run(this.effect, deliveries));
+      const fresh = await this.whileAvailable(() => effects.run(this.effect, deliveries));
       if (fresh === null) return null;
       this.counters.done.inc({ effect: this.effect.name }, fresh);
       this.counters.absorbed.inc({ effect: this.effect.name }, deliveries.length - fresh);
@@ -252,7 +252,7 @@ export class DurableConsumer {
     const { letters, retryDelaysMs, logger } = this.parts;
     const { message, event } = delivery;
     this.counters.failed.inc({ effect: this.effect.name });
-    const outcome = await this.untilTheDatabaseIsBack(() =>
+    const outcome = await this.whileAvailable(() =>
       letters.failed(letterOf(this.effect.name, message, event.id), error, retryDelaysMs.length + 1),
     );
     if (outcome === null) return;
@@ -281,8 +281,8 @@ export class DurableConsumer {
     else message.nak(delayMs);
   }
 
-  private untilTheDatabaseIsBack<T>(use: () => Promise<T>): Promise<T | null> {
-    return patiently(use, this.stopping.signal, (err) =>
+  private whileAvailable<T>(use: () => Promise<T>): Promise<T | null> {
+    return retryWhileUnavailable(use, this.stopping.signal, (err) =>
       this.parts.logger.warn({ err, durable: this.durable }, 'an effect waits'),
     );
   }

@@ -1,5 +1,5 @@
 import { problemsOf } from '@rookery/contracts';
-import type { Envelope, EventDefinition, Seen } from '@rookery/contracts';
+import type { Envelope, EventDefinition, DirectoryPosition } from '@rookery/contracts';
 import type { Letter, OutboxEntry, RowOf } from '@rookery/persistence';
 import type { JsMsg } from 'nats';
 import type { DeliveredWith } from './consume';
@@ -71,7 +71,9 @@ export function decode(body: string, definition: EventDefinition): Decoded {
 }
 
 /** Older events have no directory version. */
-function seenIn({ directoryversion: version, directoryepoch: epoch }: Partial<Envelope>): { readonly seen?: Seen } {
+function seenIn({ directoryversion: version, directoryepoch: epoch }: Partial<Envelope>): {
+  readonly seen?: DirectoryPosition;
+} {
   return version === undefined || epoch === undefined ? {} : { seen: { version, epoch } };
 }
 

@@ -20,11 +20,11 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
   private consumers: DurableConsumer[] = [];
   private readonly stopping = new AbortController();
 
-  /** Shape: `membersOf` returns the events provided for a family; `mayBegin` resolves when consumers may start, false for never. */
+  /** Shape: `membersOf` returns the events provided for a family; `canStart` resolves when consumers may start, false for never. */
   constructor(
     private readonly parts: ConsumerParts,
     private readonly membersOf: (family: EventFamily) => readonly EventDefinition[],
-    private readonly mayBegin: (signal: AbortSignal) => Promise<boolean>,
+    private readonly canStart: (signal: AbortSignal) => Promise<boolean>,
   ) {
     super();
     const help = 'Events that wait for their effect, as the bus counts them.';
@@ -62,7 +62,7 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
   }
 
   private async begin(): Promise<void> {
-    if (await this.mayBegin(this.stopping.signal)) for (const consumer of this.consumers) consumer.start();
+    if (await this.canStart(this.stopping.signal)) for (const consumer of this.consumers) consumer.start();
   }
 
   async close(): Promise<void> {

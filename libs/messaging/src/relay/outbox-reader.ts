@@ -36,7 +36,7 @@ export class OutboxReader {
 
   /** Becomes the leader; null when another process is. Errors: those of a database that is down. */
   static async lead(database: Database, name: string): Promise<OutboxReader | null> {
-    const client = await database.alone(name, STATEMENT_MS);
+    const client = await database.openConnection(name, STATEMENT_MS);
     try {
       // A mark lost in a server crash only republishes an event that the bus recognizes, so the commit need not wait for the disk.
       await client.query(`set synchronous_commit = off; ${PLANS}; ${LEASE}`);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceName } from '@rookery/contracts';
+import { backoffMs } from '@rookery/kernel';
 import type { Database, Work } from '@rookery/persistence';
 import { Pace } from '@rookery/platform';
 import type { Logger, Metrics } from '@rookery/platform';
@@ -20,7 +21,7 @@ const IN_FLIGHT = 64;
  * Minimum time between the starts of two batches. Events that arrive faster are read, published and marked together; a
  * single event waits for nothing. Units: milliseconds.
  */
-const APART_MS = 10;
+const BATCH_INTERVAL_MS = 10;
 /** Units: milliseconds. */
 const BACKOFF_MS = { first: 100, most: 5000 };
 const LEADERSHIP_POLL_MS = 1000;
@@ -62,7 +63,7 @@ export class Relay {
   private published: number[] = [];
   private streamCheckedAt = 0;
   private checkedLink = 0;
-  private isOfOneHistory = false;
+  private isHistoryChecked = false;
   private readonly restoration: Restoration;
   private effects: readonly Effect[] = [];
   private failuresInRow = 0;
@@ -88,7 +89,7 @@ export class Relay {
       this.measure(gauge, 'greatest(0, coalesce(extract(epoch from now() - min(occurred_at)), 0))'),
     );
     work.onEmitted(() => {
-      this.pace.found();
+      this.pace.recordWork();
       this.wake.nudge();
     });
   }
@@ -124,7 +125,7 @@ export class Relay {
     await this.reader?.release();
     // Events that another leader may publish meanwhile must not be marked here.
     this.published = [];
-    this.isOfOneHistory = false;
+    this.isHistoryChecked = false;
     this.reader = await OutboxReader.lead(this.parts.database, `rookery-${this.parts.service}-relay`);
     return this.reader !== null;
   }
@@ -139,14 +140,14 @@ export class Relay {
       this.streamCheckedAt = Date.now();
       this.checkedLink = links;
     }
-    if (!this.isOfOneHistory) await this.restoration.look(connection, this.effects);
-    this.isOfOneHistory = true;
-    await this.untilApart();
+    if (!this.isHistoryChecked) await this.restoration.checkHistory(connection, this.effects);
+    this.isHistoryChecked = true;
+    await this.untilNextBatch();
     const rows = await this.reader!.markAndRead(this.published, settings.outboxBatchCount);
     this.published = [];
     if (rows.length === 0) return false;
     this.batchBegunAt = performance.now();
-    this.pace.found();
+    this.pace.recordWork();
     const outcome = await publishAll(new Publisher(connection, service, this.counters.duplicates), rows);
     this.counters.published.inc(outcome.acknowledged.length);
     await faults.reach('relay.before-mark');
@@ -156,8 +157,8 @@ export class Relay {
     return true;
   }
 
-  private async untilApart(): Promise<void> {
-    const waitMs = this.batchBegunAt + APART_MS - performance.now();
+  private async untilNextBatch(): Promise<void> {
+    const waitMs = this.batchBegunAt + BATCH_INTERVAL_MS - performance.now();
     if (waitMs > 0) await pause(waitMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 
@@ -186,7 +187,7 @@ export class Relay {
   }
 
   private async rest(): Promise<void> {
-    await this.restoration.note();
+    await this.restoration.recordTime();
     const { outboxPollMs, outboxRetentionDays, inboxRetentionDays } = this.parts.settings;
     if (Date.now() >= this.nextPruneAt) {
       const hasMore = await this.reader!.prune(outboxRetentionDays, inboxRetentionDays);
@@ -197,7 +198,7 @@ export class Relay {
 
   /** Full jitter. Not ended by wake-ups: a busy service must not flood a bus that is down. */
   private async backOff(): Promise<void> {
-    const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(this.failuresInRow - 1, 10));
+    const most = backoffMs(this.failuresInRow, BACKOFF_MS);
     const until = Date.now() + 10 + Math.random() * most;
     while (!this.stopping.signal.aborted && Date.now() < until) await this.wake.sleep(until - Date.now());
   }
@@ -233,7 +234,7 @@ async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Pro
   const acknowledged = new Set<number>();
   const failed = new Map<number, unknown>();
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const publisherLoop = async (): Promise<void> => {
     while (next < rows.length && failed.size === 0) {
       const row = rows[next++]!;
       try {
@@ -244,7 +245,7 @@ async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Pro
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, rows.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, rows.length) }, publisherLoop));
   const held = new Set<string>();
   const markable: number[] = [];
   for (const row of rows) {

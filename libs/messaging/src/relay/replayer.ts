@@ -42,7 +42,7 @@ export class Replayer {
       kind: 'event',
       use: (tx, letter) => this.effects.replay(handled, letter, tx),
       isStopping: () => this.isStopping,
-      told: ({ id, ...outcome }) => {
+      onOutcome: ({ id, ...outcome }) => {
         if ('failed' in outcome) this.logger.warn({ deadLetterId: id, err: outcome.failed }, 'a replay failed');
         else this.logger.info({ deadLetterId: id }, 'a dead letter was replayed');
       },

@@ -10,14 +10,14 @@ const DAY_MS = 86_400_000;
 /** Overlap before the end of the restored state: as long as effects are tried. Units: ms. */
 const BEFORE_MS = 3_600_000;
 /** Precision with which the end of a restored state is known. Units: ms. */
-const NOTE_EVERY_MS = 30_000;
+const RECORD_EVERY_MS = 30_000;
 
 interface Kept {
   readonly history: string;
   readonly now: string;
   readonly seen_at: Date | null;
   readonly answered: string | null;
-  readonly told_at: Date | null;
+  readonly last_event_at: Date | null;
 }
 
 /**
@@ -27,7 +27,7 @@ interface Kept {
  * Source: docs/reference/reliability.md 2.6.
  */
 export class Restoration {
-  private notedAt = 0;
+  private recordedAt = 0;
 
   constructor(private readonly parts: RelayParts) {}
 
@@ -35,23 +35,23 @@ export class Restoration {
    * Compares the database's history with the last recorded one, and looks for the stream's last message in the outbox: a
    * message that the outbox lacks belongs to another history. Called by the leader, before it publishes.
    */
-  async look(connection: NatsConnection, effects: readonly Effect[]): Promise<void> {
+  async checkHistory(connection: NatsConnection, effects: readonly Effect[]): Promise<void> {
     const { database, service, settings, logger } = this.parts;
     const [kept] = await database.query<Kept>(
-      `select h.history, ${HISTORY} as now, h.seen_at, h.answered, (select max(occurred_at) from outbox) as told_at
+      `select h.history, ${HISTORY} as now, h.seen_at, h.answered, (select max(occurred_at) from outbox) as last_event_at
        from database_history h`,
     );
     if (!kept) throw new Error('database_history has no row');
     const last = await lastMessageOf(connection, service);
     const since = Date.now() - (settings.outboxRetentionDays - 1) * DAY_MS;
     const isForeign =
-      last !== null && last.at > since && last.eventId !== kept.answered && !(await this.knows(last.eventId));
+      last !== null && last.at > since && last.eventId !== kept.answered && !(await this.hasEvent(last.eventId));
     const isOther = kept.history !== '' && kept.history !== kept.now;
     if (isForeign || isOther) {
-      const end = kept.seen_at ?? kept.told_at;
+      const end = kept.seen_at ?? kept.last_event_at;
       const from = new Date((end?.getTime() ?? 0) - BEFORE_MS);
       await this.readFrom(connection, effects, from);
-      const lastPublished = kept.told_at ?? from;
+      const lastPublished = kept.last_event_at ?? from;
       const count = await republish(database, {
         from: new Date(lastPublished.getTime() - BEFORE_MS),
         to: null,
@@ -66,13 +66,13 @@ export class Restoration {
       `update database_history set history = $1, seen_at = now(), answered = coalesce($2, answered)`,
       [kept.now, isForeign ? last.eventId : null],
     );
-    this.notedAt = Date.now();
+    this.recordedAt = Date.now();
   }
 
   /** Records the time up to which the database is current, in case it is restored from a later dump. */
-  async note(): Promise<void> {
-    if (Date.now() - this.notedAt < NOTE_EVERY_MS) return;
-    this.notedAt = Date.now();
+  async recordTime(): Promise<void> {
+    if (Date.now() - this.recordedAt < RECORD_EVERY_MS) return;
+    this.recordedAt = Date.now();
     await this.parts.database.query('update database_history set seen_at = now()');
   }
 
@@ -90,7 +90,7 @@ export class Restoration {
     }
   }
 
-  private async knows(eventId: string): Promise<boolean> {
+  private async hasEvent(eventId: string): Promise<boolean> {
     return (await this.parts.database.query('select 1 from outbox where event_id = $1', [eventId])).length > 0;
   }
 }

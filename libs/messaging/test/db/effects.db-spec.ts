@@ -9,7 +9,7 @@ import type { NatsConnection } from 'nats';
 import { Client } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { envelopeText } from '../../src/consuming/envelope';
-import { untilOfOneHistory } from '../../src/relay/one-history';
+import { untilHistoryIsChecked } from '../../src/relay/history-check';
 import { republish } from '../../src/relay/republish.command';
 import { CountNotesConsumer, GatherNotesConsumer, MarkNotesConsumer } from '../support/mark-notes.consumer';
 import { newDatabase, newProcess, note, range } from '../support/service';
@@ -461,7 +461,7 @@ describe('effects of events', () => {
     await first.database.query(`update database_history set history = '1.2.00000001'`);
     const second = await process();
     const ending = new AbortController();
-    let mayBegin: boolean | null = null;
+    let mayStart: boolean | null = null;
     let looks = 0;
     const database = {
       query: async <T>(sql: string): Promise<T[]> => {
@@ -469,16 +469,16 @@ describe('effects of events', () => {
         return second.database.query<T>(sql);
       },
     };
-    const asked = () => untilOfOneHistory(database as never, { warn: () => undefined }, ending.signal);
-    const beginning = asked().then((answer) => (mayBegin = answer));
+    const asked = () => untilHistoryIsChecked(database as never, { warn: () => undefined }, ending.signal);
+    const beginning = asked().then((answer) => (mayStart = answer));
     await until(() => Promise.resolve(looks > 2));
-    expect(mayBegin).toBeNull();
+    expect(mayStart).toBeNull();
     // A relay that becomes leader from now on checks before it publishes.
     await second.start();
     await first.stop();
     processes.splice(processes.indexOf(first), 1);
     await beginning;
-    expect(mayBegin).toBe(true);
+    expect(mayStart).toBe(true);
     ending.abort();
     await expect(asked()).resolves.toBe(false);
   });

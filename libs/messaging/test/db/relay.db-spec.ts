@@ -287,7 +287,7 @@ describe('Relay', () => {
     for (const id of range(200)) await one.emit(id);
     const tookMs = performance.now() - from;
     await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
-    // One a 10 ms, and some that find nothing.
+    // One batch every 10 ms, and some that find nothing.
     expect(reads.mock.calls.length).toBeLessThan(tookMs / 10 + 20);
     reads.mockRestore();
   });

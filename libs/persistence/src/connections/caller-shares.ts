@@ -1,4 +1,4 @@
-/** Whose share counts: a person by id, or the address of somebody without a token. */
+/** A caller with a share of connections: a user's id, or the address of a client without a token. */
 export type Caller = number | string;
 
 interface Share {
@@ -7,12 +7,13 @@ interface Share {
 }
 
 /**
- * So many of something, and what part of them each caller has at once. Whoever asks for more waits; what is given back
- * goes to whoever waits with least in hand, so that nobody waits behind the many requests of others.
+ * Connections that are shared fairly among callers. Each caller holds at most `most` of them; further requests wait. A
+ * connection that comes back goes to the waiting caller that holds fewest, so a caller with few requests does not wait
+ * behind the many of another.
  * Source: reference reliability 6.3.
  */
 export class CallerShares {
-  /** Callers who have something or wait for it, in the order in which they were served last. */
+  /** Callers that hold or await a connection, the least recently served first. */
   private readonly shares = new Map<Caller, Share>();
 
   constructor(
@@ -20,7 +21,7 @@ export class CallerShares {
     private readonly most: number,
   ) {}
 
-  /** Whether one was free, and is taken. */
+  /** Takes a connection of the caller's share. Shape: false if none is free or the share is used up. */
   take(caller: Caller): boolean {
     if (this.free === 0) return false;
     const share = this.shares.get(caller);
@@ -31,7 +32,7 @@ export class CallerShares {
     return true;
   }
 
-  /** For whoever found none: `begin` is called with one taken. */
+  /** Queues a caller after `take` returned false: `begin` is called once a connection was taken for it. */
   wait(caller: Caller, begin: () => void): void {
     const share = this.shares.get(caller);
     if (share) share.line.push(begin);

@@ -9,14 +9,14 @@ import { rowValues } from '../sql/row-values';
 import { SteadyClient } from './steady-client';
 
 /**
- * How long a connection is kept that nobody uses; some for requests are kept for good (`lanes.ts`). Each has its
- * statements parsed and planned by use, five times each until a plan is kept: that costs more than the memory of a
- * connection between two bursts, but not than that of thirty for minutes. Units: ms.
+ * How long an unused connection stays open; a few for requests never close (`lanes.ts`). A new connection parses and
+ * plans its statements by use, five times each until a plan is kept. That costs more than the memory of a connection
+ * between two bursts, but less than the memory of thirty for minutes. Units: ms.
  */
 const IDLE_MS = 60_000;
 
 /**
- * How every connection of a service is made. Purpose: limits, names and value parsers in one place, for the running
+ * Options for all connections of a service. Purpose: limits, names and value parsers in one place, for the running
  * process and for migrations alike.
  * Shape: a limit of 0 means none. Units: milliseconds.
  * Source: reference reliability 5; docs/architecture.md 5.
@@ -65,7 +65,7 @@ const silent: TypeOrmLogger = {
   log: () => undefined,
 };
 
-/** Few and short units of work; opened when one is needed. */
+/** Connections of the lane `apart`: its units of work are few and short, and it opens connections on demand. */
 const APART_COUNT = 2;
 
 function lanesOf(settings: DatabaseSettings): LaneLimits {

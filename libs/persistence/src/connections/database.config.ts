@@ -17,18 +17,18 @@ function define(service: ServiceName) {
       default: 8,
       min: 2,
       max: 200,
-      about: 'Connections beside those for what nobody waits for: effects, e-mail, jobs, the copy of the directory.',
+      about: 'Further connections for work in the background: effects, e-mail, jobs, the copy of the directory.',
     }),
     internalPoolCount: setting.int('DATABASE_INTERNAL_POOL_COUNT', {
       default: 4,
       min: 1,
       max: 200,
-      about: 'Connections beside those for questions of other processes, such as token checks.',
+      about: 'Further connections for requests of other processes, such as token checks.',
     }),
     poolWaitMs: setting.int('DATABASE_POOL_WAIT_MS', {
       default: 10_000,
       min: 10,
-      about: 'Longest wait for a free connection of what has no deadline; a request waits until its own.',
+      about: 'Longest wait for a free connection of work without a deadline; a request waits until its own deadline.',
     }),
     statementTimeoutMs: setting.int('DATABASE_STATEMENT_TIMEOUT_MS', {
       default: 5000,
@@ -54,8 +54,8 @@ export type DatabaseSettings = SettingsOf<DatabaseSettingsDefinition>;
 const definitions = new Map<ServiceName, DatabaseSettingsDefinition>();
 
 /**
- * The database settings of one service; asked twice, the same definition (and injection token) comes back.
- * Shape: the URL is `DATABASE_URL_<SERVICE>`, all else is named alike in every service.
+ * The database settings of one service. Repeated calls return the same definition, which is the injection token.
+ * Shape: the URL is `DATABASE_URL_<SERVICE>`, other names are the same in every service.
  * Source: reference reliability 5.
  */
 export function databaseSettingsFor(service: ServiceName): DatabaseSettingsDefinition {

@@ -1,22 +1,22 @@
-/** How long somebody waits for one answer before they ask besides. Units: ms. */
+/** How long one query may take before another is sent. Units: ms. */
 const WAIT_MS = 500;
-/** A connection each; there are more in every lane. */
-const MOST_LOOKS = 3;
+/** Queries of one call at most. Each uses a connection, and every lane has more than that. */
+const MAX_QUERIES = 3;
 
 /**
- * Asks again, besides, while no answer comes, and takes the first. Purpose: what many share waits for no single
- * connection that has fallen silent; it is found dead seconds later only.
- * Errors: those of the last look, once none is left that may still answer.
+ * Sends a query again while no answer comes, and returns the first answer. Purpose: an answer that many callers share
+ * does not wait for one silent connection, which is found dead only seconds later.
+ * Errors: those of the last query, once no other is running.
  */
-export function hedged<T>(look: () => Promise<T>): Promise<T> {
+export function hedged<T>(query: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    let looks = 0;
+    let sent = 0;
     let running = 0;
     let timer: NodeJS.Timeout | undefined;
     const begin = (): void => {
-      looks += 1;
+      sent += 1;
       running += 1;
-      look().then(
+      query().then(
         (answer) => {
           clearTimeout(timer);
           resolve(answer);
@@ -28,7 +28,7 @@ export function hedged<T>(look: () => Promise<T>): Promise<T> {
           reject(error);
         },
       );
-      if (looks < MOST_LOOKS) timer = setTimeout(begin, WAIT_MS);
+      if (sent < MAX_QUERIES) timer = setTimeout(begin, WAIT_MS);
     };
     begin();
   });

@@ -7,67 +7,74 @@ import type { Caller } from './caller-shares';
 import { CallerShares } from './caller-shares';
 
 /**
- * What connections are kept apart for: requests of clients, questions of other processes, work in the background; and what
- * stays although a request fails, for which that request waits while it holds a connection: of its own lane all might be held so.
+ * Groups of connections. `requests` serves clients, `internal` other processes, `background` work without a waiting
+ * client. `apart` serves units of work that stay although their request fails. The request waits for them while it
+ * holds a connection; from its own lane, all connections could be held by requests that wait like this.
  */
 export const LANES = ['requests', 'internal', 'background', 'apart'] as const;
 export type Lane = (typeof LANES)[number];
 
 /**
- * Work in the background hands over lists of ids. PostgreSQL guesses ten items for a list, finds that plan dearer than
- * one for the list at hand, and so plans anew at nearly every execution: planning the joins of an e-mail takes ten times
- * as long as running them. Its statements must be good with one plan for all lists. Source: ADR 0025.
+ * Background statements have lists of ids as parameters. PostgreSQL assumes ten items for a list, finds that plan more
+ * costly than one for the actual list, and so plans again at nearly every execution: planning the joins of an e-mail
+ * takes ten times as long as running them. These statements must be good with one plan for all lists. Source: ADR 0025.
  */
-const KEEPS_PLANS: PoolConfig = { options: '-c plan_cache_mode=force_generic_plan' };
+const GENERIC_PLANS: PoolConfig = { options: '-c plan_cache_mode=force_generic_plan' };
 
-/** Stay open while nobody asks for anything: the first who does after an hour is served as fast as the last. */
-const KEPT_FOR_REQUESTS = 2;
+/**
+ * Connections that stay open without requests, so that the first request after an hour is served as fast as the last.
+ */
+const MIN_FOR_REQUESTS = 2;
 
-/** Units: `waitMs` how long those wait for a connection who have no deadline. */
+/** Units: `waitMs` is the longest wait for a connection of callers without a deadline. */
 export interface LaneLimits {
   readonly counts: Readonly<Record<Lane, number>>;
   readonly waitMs: number;
 }
 
-type Taken = (error: Error | undefined, client: PoolClient | undefined, release: (destroy?: unknown) => void) => void;
+type OnConnected = (
+  error: Error | undefined,
+  client: PoolClient | undefined,
+  release: (destroy?: unknown) => void,
+) => void;
 
 const LANE_OF = { client: 'requests', process: 'internal', holder: 'apart' } as const;
 
-/** What part of the connections for requests one caller has at once, whatever they ask for: two leave some to others. */
-const PART_OF_ONE_CALLER = 0.4;
+/** The share of the connections for requests that one caller may hold, so that two callers leave some to others. */
+const SHARE_OF_ONE_CALLER = 0.4;
 
 /**
- * The pool that TypeORM holds: one pool a lane behind it, so that neither requests nor background work take the last
- * connection from each other, nor one caller that of all others. Whoever waits for one does so until their deadline.
- * Who had to wait for long is handed their connection once their rights were looked at again: nothing is begun by rights
- * that are gone, however many wait.
- * Shape: the lane follows from who waits (`currentWaiter`). Errors: Unavailable when no connection was free in time;
- * what a look at rights says.
+ * The pool that TypeORM holds, with one pool for each lane behind it. Requests and background work cannot take the last
+ * connection from each other, nor can one caller take all of a lane. A caller waits for a connection until its
+ * deadline. After a long wait its permissions are rechecked before it gets the connection, so nothing begins without
+ * permission.
+ * Shape: `currentWaiter` determines the lane. Errors: Unavailable when no connection was free in time; those of the
+ * recheck.
  * Source: ADR 0020, 0050.
  */
 export class LanePools extends Pool {
-  private readonly besides: Readonly<Record<Exclude<Lane, 'requests'>, Pool>>;
+  private readonly otherPools: Readonly<Record<Exclude<Lane, 'requests'>, Pool>>;
   private readonly waitMs: number;
-  /** Hears of everybody who had to wait for a connection. Units: ms. */
+  /** Called for each caller that had to wait for a connection. Units: ms. */
   onWaited: (lane: Lane, ms: number) => void = () => undefined;
   private readonly givenBackAt = new Map<Lane, number>();
   private readonly shares: CallerShares;
   private readonly holders = new Map<PoolClient, Caller>();
 
   constructor({ lanes, ...options }: PoolConfig & { readonly lanes: LaneLimits }) {
-    super({ ...options, max: lanes.counts.requests, min: Math.min(KEPT_FOR_REQUESTS, lanes.counts.requests) });
+    super({ ...options, max: lanes.counts.requests, min: Math.min(MIN_FOR_REQUESTS, lanes.counts.requests) });
     this.waitMs = lanes.waitMs;
     const { requests } = lanes.counts;
-    this.shares = new CallerShares(requests, Math.max(1, Math.floor(requests * PART_OF_ONE_CALLER)));
+    this.shares = new CallerShares(requests, Math.max(1, Math.floor(requests * SHARE_OF_ONE_CALLER)));
     this.on('release', (_, client) => this.giveBack(client));
-    const beside = (lane: Lane, and: PoolConfig = {}): Pool => {
-      const pool = new Pool({ ...options, ...and, max: lanes.counts[lane] });
+    const poolOf = (lane: Lane, extra: PoolConfig = {}): Pool => {
+      const pool = new Pool({ ...options, ...extra, max: lanes.counts[lane] });
       return pool.on('error', (error, client) => void this.emit('error', error, client));
     };
-    this.besides = {
-      internal: beside('internal'),
-      background: beside('background', KEEPS_PLANS),
-      apart: beside('apart'),
+    this.otherPools = {
+      internal: poolOf('internal'),
+      background: poolOf('background', GENERIC_PLANS),
+      apart: poolOf('apart'),
     };
     for (const lane of LANES) {
       this.of(lane).on('release', (error) => void (error ?? this.givenBackAt.set(lane, performance.now())));
@@ -75,17 +82,18 @@ export class LanePools extends Pool {
   }
 
   of(lane: Lane): Pool {
-    return lane === 'requests' ? this : this.besides[lane];
+    return lane === 'requests' ? this : this.otherPools[lane];
   }
 
-  /** How many wait for a connection of a lane, be it that none is free or that their caller has their share. */
+  /** Callers that wait for a connection of a lane, because none is free or their share is used up. */
   waiting(lane: Lane): number {
     return this.of(lane).waitingCount + (lane === 'requests' ? this.shares.waiting : 0);
   }
 
   /**
-   * Whether statements of a lane are answered: by asking, or where all its connections are in use, by when one was given
-   * back. Errors: those of the statement. Units: `withinMs` how long ago that may have been.
+   * Whether the database answers statements of a lane. It runs one; if all connections of the lane are in use, it
+   * checks when one was last given back. Errors: those of the statement. Units: `withinMs` how long ago that may have
+   * been.
    */
   async answers(lane: Lane, withinMs: number): Promise<boolean> {
     const pool = this.of(lane);
@@ -104,8 +112,8 @@ export class LanePools extends Pool {
   }
 
   override connect(): Promise<PoolClient>;
-  override connect(taken: Taken): void;
-  override connect(taken?: Taken): Promise<PoolClient> | void {
+  override connect(taken: OnConnected): void;
+  override connect(taken?: OnConnected): Promise<PoolClient> | void {
     if (taken) return this.take(taken);
     return new Promise((resolve, reject) => {
       this.take((error, client) => (client ? resolve(client) : reject(error as Error)));
@@ -115,19 +123,19 @@ export class LanePools extends Pool {
   override end(): Promise<void>;
   override end(ended: () => void): void;
   override end(ended?: () => void): Promise<void> | void {
-    const all = Promise.all([super.end(), ...Object.values(this.besides).map((pool) => pool.end())]);
+    const all = Promise.all([super.end(), ...Object.values(this.otherPools).map((pool) => pool.end())]);
     if (!ended) return all.then(() => undefined);
     void all.then(() => ended());
   }
 
-  private take(taken: Taken): void {
+  private take(taken: OnConnected): void {
     const waiter = currentWaiter();
     const lane = waiter === null ? 'background' : LANE_OF[waiter.kind];
     const withinMs = waiter && waiter.deadline < Infinity ? waiter.deadline - Date.now() : this.waitMs;
-    if (withinMs <= 0) return taken(new Unavailable('deadline'), undefined, nothing);
+    if (withinMs <= 0) return taken(new Unavailable('deadline'), undefined, noRelease);
     const isGone = waiter?.isGone;
-    if (isGone?.()) return taken(new Unavailable('gone'), undefined, nothing);
-    const handOver = waiter?.rights ? lookedAt(waiter.rights, taken) : taken;
+    if (isGone?.()) return taken(new Unavailable('gone'), undefined, noRelease);
+    const handOver = waiter?.rights ? withRecheck(waiter.rights, taken) : taken;
     const caller = lane === 'requests' ? waiter?.caller : undefined;
     const mayTake = caller === undefined || this.shares.take(caller);
     const { idleCount, waitingCount } = this.of(lane);
@@ -136,25 +144,25 @@ export class LanePools extends Pool {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      taken(new Unavailable('database busy'), undefined, nothing);
+      taken(new Unavailable('database busy'), undefined, noRelease);
     }, withinMs);
     const begin = (): void =>
       this.connectFor(caller, lane, (error, client, release) => {
         clearTimeout(timer);
         this.onWaited(lane, performance.now() - from);
-        // Whose turn comes too late hands it on at once.
+        // This caller's deadline has passed: the connection goes to the next.
         if (isLate) return release();
         if (!isGone?.()) return handOver(error, client, release);
         release();
-        taken(new Unavailable('gone'), undefined, nothing);
+        taken(new Unavailable('gone'), undefined, noRelease);
       });
-    // The connection of whoever gave theirs back is free a moment later.
+    // The connection that was given back is free in the pool a moment later.
     if (mayTake) begin();
     else this.shares.wait(caller, () => process.nextTick(begin));
   }
 
-  /** Shape: of the caller's share one was taken. */
-  private connectFor(caller: Caller | undefined, lane: Lane, taken: Taken): void {
+  /** Connects a caller whose share was already charged by `take` or `wait`. */
+  private connectFor(caller: Caller | undefined, lane: Lane, taken: OnConnected): void {
     if (caller === undefined) return this.connectIn(lane, taken);
     this.connectIn(lane, (error, client, release) => {
       if (client) this.holders.set(client, caller);
@@ -170,27 +178,30 @@ export class LanePools extends Pool {
     this.shares.giveBack(caller);
   }
 
-  private connectIn(lane: Lane, taken: Taken): void {
+  private connectIn(lane: Lane, taken: OnConnected): void {
     if (lane === 'requests') super.connect(taken);
-    else this.besides[lane].connect(taken);
+    else this.otherPools[lane].connect(taken);
   }
 }
 
-/** Shape: the connection is kept meanwhile, for who went back into the line would grow old in it again. */
-function lookedAt(rights: Rights, taken: Taken): Taken {
+/**
+ * Rechecks the caller's permissions before it gets the connection. Shape: the connection is kept meanwhile, since
+ * another wait for one would outlast the recheck again.
+ */
+function withRecheck(rights: Rights, taken: OnConnected): OnConnected {
   return (error, client, release) => {
-    const look = error ? null : rights.look();
+    const look = error ? null : rights.recheckBeforeRead();
     if (look === null) return taken(error, client, release);
     look.then(
       () => taken(undefined, client, release),
       (refusal: Error) => {
         release();
-        taken(refusal, undefined, nothing);
+        taken(refusal, undefined, noRelease);
       },
     );
   };
 }
 
-function nothing(): void {
+function noRelease(): void {
   // There is no connection to give back.
 }

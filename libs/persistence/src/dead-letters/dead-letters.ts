@@ -9,10 +9,10 @@ import type { RowOf } from '../sql/row-of';
 import type { Tx } from '../work/work';
 
 export type LetterState = DeadLetter['state'];
-/** What failed: the effect of an event, or a job. */
+/** The kind of work that failed: the effect of an event, or a job. */
 export type LetterKind = DeadLetter['kind'];
 
-/** A message as it came, enough to try it again. */
+/** A received message with all that a retry needs. */
 export interface Letter {
   readonly effect: string;
   readonly eventId: string | null;
@@ -22,8 +22,8 @@ export interface Letter {
 }
 
 /**
- * A job whose tries are used up. Shape: `key` tells it from others of its kind, so that a job that time asks for has one
- * letter however often it fails; `jobId` is the queue's own id, `body` its parameters as JSON.
+ * A job that failed at its last try. Shape: `key` distinguishes it from others of its kind, so that a scheduled job has
+ * one letter however often it fails; `jobId` is the queue's own id, `body` its parameters as JSON.
  */
 export interface JobLetter {
   readonly job: string;
@@ -35,11 +35,13 @@ export interface JobLetter {
 
 export type LetterRow = RowOf<DeadLetter, keyof DeadLetter>;
 
-/** Who tries letters of a kind again, and how. */
+/**
+ * Parameters for replaying dead letters of one kind. Shape: `use` retries one; `onOutcome` is called with each result.
+ */
 export interface Replay {
   readonly kind: LetterKind;
   readonly use: (tx: Tx, letter: LetterRow) => Promise<void>;
-  readonly told: (outcome: Replayed) => void;
+  readonly onOutcome: (outcome: Replayed) => void;
   readonly isStopping: () => boolean;
 }
 type Replayed = { readonly id: number; readonly failed?: unknown };
@@ -51,8 +53,8 @@ const IS_ASKED = prepared(
 );
 
 /**
- * What failed for good: effects of events, and jobs. Purpose: one list for operators. Tries of an event are counted
- * here, so that replicas and restarts share the count; jobs come when their queue has counted their last one.
+ * Effects of events and jobs that failed for good. Purpose: one list for operators. Failures of an event are counted
+ * here, so that replicas and restarts share the count; a job arrives when its queue has counted the last failure.
  * Source: reference reliability 2.4; ADR 0025, 0160.
  */
 @Injectable()
@@ -62,7 +64,7 @@ export class DeadLetters {
     private readonly work: Work,
   ) {}
 
-  /** Counts one failed try. Shape: `tries` are all that an event gets; answers how many it had and what it is now. */
+  /** Counts one failed try. Shape: `tries` is the limit for one event; returns the tries so far and the new state. */
   async failed(letter: Letter, error: unknown, tries: number): Promise<{ attempts: number; state: LetterState }> {
     const [row] = await this.database.query<{ attempts: number; state: LetterState }>(
       `insert into dead_letters (effect, event_key, event_id, subject, headers, body, reason, error, state)
@@ -77,7 +79,7 @@ export class DeadLetters {
     return row!;
   }
 
-  /** Keeps a message that cannot be read; trying again would change nothing. */
+  /** Keeps a message that cannot be read; a retry would fail again. */
   async bury(letter: Letter, reason: 'undecodable' | 'unknown_version', problem: string): Promise<void> {
     await this.database.query(
       `insert into dead_letters (effect, event_key, event_id, subject, headers, body, reason, error, state)
@@ -107,7 +109,7 @@ export class DeadLetters {
     );
   }
 
-  /** Forgets the counted tries of events that went well at last. */
+  /** Deletes the counted failures of events that succeeded at last. */
   async recovered(tx: Tx, effect: string, eventIds: readonly string[]): Promise<void> {
     await tx.query(
       `delete from dead_letters where effect = $1 and event_key = any($2::text[]) and state = 'retrying'`,
@@ -128,9 +130,7 @@ export class DeadLetters {
     return row ?? null;
   }
 
-  /**
-   * Asks the workers to try again. Shape: without ids, all open ones (of an effect). Answers the ids.
-   */
+  /** Marks letters for a retry by the workers. Shape: without ids, all open letters (of an effect). Returns the ids. */
   async requestReplay(which: {
     readonly ids?: readonly number[];
     readonly effect?: string;
@@ -146,7 +146,7 @@ export class DeadLetters {
     return rows.map((row) => row.id).sort((left, right) => left - right);
   }
 
-  /** Gives up on one for good; the row stays as the record of who and why. */
+  /** Discards a letter for good; the row stays as a record of the operator and the reason. */
   async discard(id: number, by: string, reason: string): Promise<boolean> {
     const rows = await this.database.query(
       `update dead_letters set state = 'discarded', settled_at = now(), settled_by = $2, settled_reason = $3
@@ -157,9 +157,9 @@ export class DeadLetters {
   }
 
   /**
-   * Tries again what an operator asked for, each letter in one transaction with its own change; what fails once more goes
-   * back to the operator. Shape: `told` hears how each went.
-   * Errors: those of a database that is away, for then it was not the letter's fault and it stays marked.
+   * Replays the letters that an operator asked for, each in one transaction with its own state change. A letter that
+   * fails again is open again.
+   * Errors: those of a database that is away: the letter did not cause them and stays marked.
    */
   async replay(o: Replay): Promise<void> {
     if (!(await this.isAsked(o.kind))) return;
@@ -172,11 +172,11 @@ export class DeadLetters {
         if (isDatabaseAway(tried.failed)) throw tried.failed;
         await this.reopen(tried.id, tried.failed);
       }
-      o.told(tried);
+      o.onOutcome(tried);
     }
   }
 
-  /** One statement, which is all that it costs while nobody asks. */
+  /** One statement, which is the whole cost while no replay is requested. */
   private async isAsked(kind: LetterKind): Promise<boolean> {
     const [row] = await this.database.prepared<{ is_asked: boolean }>(IS_ASKED, [kind]);
     return row!.is_asked;
@@ -200,7 +200,7 @@ export class DeadLetters {
     return claimed && { id: (claimed as LetterRow).id };
   }
 
-  /** Takes the next one to replay, locked until the transaction ends; null when there is none above `after`. */
+  /** Takes the next letter to replay, locked until the transaction ends; null when there is none above `after`. */
   private async claim(tx: Tx, kind: LetterKind, after: number): Promise<LetterRow | null> {
     const [row] = await tx.query<LetterRow>(
       `select * from dead_letters where state = 'replaying' and kind = $2 and id > $1
@@ -210,7 +210,7 @@ export class DeadLetters {
     return row ?? null;
   }
 
-  /** A replay failed: back to the operator. */
+  /** Opens a letter again after its replay failed. */
   private async reopen(id: number, error: unknown): Promise<void> {
     await this.database.query(
       `update dead_letters set state = 'open', attempts = attempts + 1, last_failed_at = now(), error = $2

@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '@rookery/kernel';
 import type { DeepPartial } from 'typeorm';
 import type { AllFilters } from '../sql/conditions';
 import { readsOf } from '../work/database';
-import type { Reads } from '../work/database';
+import type { SqlReader } from '../work/database';
 import { EntityTable } from './entity-table';
 import { violates } from '../sql/failures';
 import { dropInternalIds, nextInternalId } from '../work/internal-ids';
@@ -21,43 +21,45 @@ type Order<E> = Partial<Record<Property<E>, 'ASC' | 'DESC'>>;
 /** An id; a name, where the collection has one; or properties that name one row. */
 export type RowKey<E> = number | string | Partial<E>;
 
-/** Who does it and, in a scoped collection, in which parent. */
-export interface By {
+/** The actor of a write, its parent in a scoped collection, and steps before the write. */
+export interface WriteContext {
   readonly actorId: number | null;
   readonly within?: Within | undefined;
-  /** Locks that come before that of the row, or before a new row. */
+  /** Takes locks that must precede the row's lock, or the insert of a new row. */
   readonly before?: ((tx: Tx) => Promise<void>) | undefined;
-  /** Asked with the time of the last change before a row goes. Errors: PreconditionFailed. */
+  /** Checks the time of the last change before a row is deleted. Errors: PreconditionFailed. */
   readonly unchanged?: (updatedAt: Date) => void;
 }
 
 export interface CollectionOptions<E, F extends object = object> {
-  /** What "404 … Not Found" names; left out: "404 Not found". */
+  /** The noun of "404 … Not Found". Without it: "404 Not found". */
   readonly resource?: string;
-  /** Property that holds the parent's id; for what lies in projects and in groups, one for each. */
+  /** Property that holds the parent's id; one for each kind of parent where rows belong to projects and to groups. */
   readonly within?: Property<E> | Parents<Property<E>>;
-  /** Property that a path may name a row by, in place of its id. */
+  /** Property by which a path may name a row instead of its id. */
   readonly name?: Property<E>;
   /** Property that counts the rows of a parent from 1 on, without gaps. */
   readonly numbered?: Property<E>;
-  /** Properties to sort lists by, the first first; `id` is always the last tie-breaker. */
+  /** Sort order of lists, most significant property first; `id` is always the last tie-breaker. */
   readonly order?: Order<E>;
-  /** What lists can be narrowed by, a condition for each parameter of `F`; the row's alias is `row`. */
+  /** Filters of lists: a condition for each parameter of `F`; the row's alias is `row`. */
   readonly filters?: AllFilters<F>;
-  /** The bytes of the long texts of a row, as `ListParts` has them. */
+  /** The size of a row's long texts, as `ListParts.bytes`. */
   readonly bytes?: string;
   readonly created?: Announce<E>;
   readonly changed?: Announce<E>;
   readonly removed?: Announce<E>;
-  /** What a broken constraint means: `{ uq_topics_name: () => new Invalid({ name: ['has already been taken'] }) }`. */
+  /** Errors for violated constraints: `{ uq_topics_name: () => new Invalid({ name: ['has already been taken'] }) }`. */
   readonly taken?: Readonly<Record<string, () => Error>>;
 }
 
 export interface CollectionDefinition<E extends { id: number }, F extends object = object> {
   readonly options: CollectionOptions<E, F>;
-  /** The collection in the database of this unit of work. Shape: `reads` is a transaction that lists and finds take part in. */
-  on(work: Work, reads?: Reads): Collection<E, F>;
-  /** Deletes what lies in parents of a kind, unannounced: the end of the parent was announced. */
+  /**
+   * The collection in the database of this unit of work. Shape: `reads` is a transaction in which lists and finds run.
+   */
+  on(work: Work, reads?: SqlReader): Collection<E, F>;
+  /** Deletes the rows of deleted parents without events, since the parent's deletion was announced. */
   drop(tx: Tx, kind: Parent['kind'], parentIds: readonly number[]): Promise<void>;
 }
 
@@ -66,16 +68,16 @@ export interface ListRequest<E, F extends object = object> {
   readonly within?: Within;
   /** Properties that must have these values. */
   readonly where?: Partial<E>;
-  /** Parameters, of which the declared filters take theirs. */
+  /** Request parameters; each declared filter uses its own. */
   readonly filters?: F;
-  /** In place of the collection's own order. */
+  /** Replaces the collection's own order. */
   readonly order?: Order<E>;
   /** Further conditions or another order in SQL; the row's alias is `row`. */
   readonly narrow?: (list: ListQuery<unknown>) => void;
 }
 
 /**
- * Declares a plain collection: list, find, create, change, remove, scoped to a parent and announced. Purpose: a
+ * Declares a plain collection: list, find, create, change and remove rows, scoped to a parent, with events. Purpose: a
  * resource without rules of its own needs an entity, a controller, a presenter and a migration, nothing else.
  * Shape: `const badges = collection(Badge, { within: 'projectId' })`, then `badges.on(work)` in the controller.
  * Source: ADR 0161.
@@ -129,7 +131,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
    * Adds a row. Shape: `row` is an entity or its values; with `by.within` the parent is set from it.
    * Errors: those of `taken` and of `also`.
    */
-  async create(row: DeepPartial<E>, by: By, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
+  async create(row: DeepPartial<E>, by: WriteContext, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
     return this.attempt(async (tx) => {
       await by.before?.(tx);
       const made = tx.manager.create(this.entity, row);
@@ -144,13 +146,14 @@ export class Collection<E extends { id: number }, F extends object = object> {
   }
 
   /**
-   * Edits a row that is locked from reading to writing; announced only when a column changed.
-   * Shape: `also` runs after a change was written. Errors: NotFound, those of `edit` and of `also`, those of `taken`.
+   * Edits a row under a lock and emits the event only if a column changed. Shape: `also` runs after a change was
+   * written.
+   * Errors: NotFound, those of `edit` and of `also`, those of `taken`.
    */
   async change(
     key: RowKey<E>,
     edit: (row: E, tx: Tx) => void | Promise<void>,
-    by: By,
+    by: WriteContext,
     also?: (row: E, tx: Tx) => Promise<void>,
   ): Promise<E> {
     return this.attempt(async (tx) => {
@@ -164,8 +167,8 @@ export class Collection<E extends { id: number }, F extends object = object> {
     });
   }
 
-  /** Deletes a row and answers what it was. Errors: NotFound; those of `by.unchanged` and of `also`. */
-  async remove(key: RowKey<E>, by: By, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
+  /** Deletes a row and returns its last state. Errors: NotFound; those of `by.unchanged` and of `also`. */
+  async remove(key: RowKey<E>, by: WriteContext, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
     return this.attempt(async (tx) => {
       const row = await this.locked(tx, key, by, 'delete');
       by.unchanged?.(this.table.lastChangeOf(row));
@@ -177,7 +180,8 @@ export class Collection<E extends { id: number }, F extends object = object> {
   }
 
   /**
-   * The next number of a parent, for rows that a statement of its own writes. Asked for late, since it locks the counter.
+   * Returns the next number of a parent, for rows that a custom statement inserts. Call it late, since it locks the
+   * counter.
    * Errors: a plain Error for a collection without parents.
    */
   async nextNumber(tx: Tx, within?: Within): Promise<number> {
@@ -187,7 +191,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
     return nextInternalId(tx, counterOf(this.options.within, kind, this.table.name), parentId);
   }
 
-  private async locked(tx: Tx, key: RowKey<E>, by: By, verb: 'update' | 'delete'): Promise<E> {
+  private async locked(tx: Tx, key: RowKey<E>, by: WriteContext, verb: 'update' | 'delete'): Promise<E> {
     await by.before?.(tx);
     const row = await this.found(tx, key, by.within, 'for no key update');
     const { within } = this.options;
@@ -196,7 +200,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
     throw (typeof within === 'object' && within.refuse?.(verb)) || new NotFound(this.options.resource);
   }
 
-  private async found(reads: Reads, key: RowKey<E>, within?: Within, lock?: string): Promise<E> {
+  private async found(reads: SqlReader, key: RowKey<E>, within?: Within, lock?: string): Promise<E> {
     const list = this.scoped(within);
     if (typeof key === 'object') this.having(list, key);
     else this.named(list, key, within);
@@ -220,7 +224,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
     return `row.${this.table.column(property)}`;
   }
 
-  /** All rows that this parent shows. */
+  /** Query for all rows that this parent shows. */
   private scoped(within?: Within): ListQuery<Row> {
     const { name } = this.table;
     const { bytes } = this.options;
@@ -247,7 +251,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
     }
   }
 
-  /** An id wins over a name that looks like one, and what is the parent's own over what it inherits. */
+  /** An id takes precedence over a name that looks like one, and the parent's own row over an inherited one. */
   private named(list: ListQuery<unknown>, key: number | string, within?: Within): void {
     const { name } = this.options;
     if (name === undefined) {
@@ -259,7 +263,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
     const isId = typeof key === 'number' ? [`row.id = ${list.bind(key, 'id')}`] : [];
     const isOwn = this.isOwn(list, within);
     list.where(`(${[...isId, isNamed].join(' or ')})`);
-    // A parent of another kind leaves the column null, and nulls would come first.
+    // For a parent of another kind the column is null, and nulls would come first.
     list.orderBy([...isId, ...(isOwn ? [`coalesce(${isOwn}, false)`] : [])].map((first) => [first, 'desc']));
   }
 

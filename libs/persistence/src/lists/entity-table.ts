@@ -3,7 +3,7 @@ import { chunkSql, REMOVAL_CHUNK, runInChunks } from '../removal/chunks';
 import { prepared } from '../sql/prepared';
 import type { Tx } from '../work/work';
 
-/** The table of an entity: what its columns are called, and how rows become instances and back. */
+/** The table of an entity: names of its columns, and conversion between rows and instances. */
 export class EntityTable<E extends { id: number }> {
   constructor(
     private readonly dataSource: DataSource,
@@ -26,7 +26,7 @@ export class EntityTable<E extends { id: number }> {
     return column.databaseName;
   }
 
-  /** The instance, of a row that `columns` selected. */
+  /** Returns the entity for a row that `columns` selected. */
   instanceOf(row: Readonly<Record<string, unknown>>): E {
     const instance = this.metadata.create() as E;
     for (const column of this.metadata.columns) {
@@ -35,7 +35,7 @@ export class EntityTable<E extends { id: number }> {
     return instance;
   }
 
-  /** The values as they are now, to tell later which of them changed. */
+  /** A copy of the row's values, for detecting changes later. */
   values(row: E): Record<string, unknown> {
     const valueOf = (column: EntityMetadata['columns'][number]): unknown => column.getEntityValue(row);
     return Object.fromEntries(
@@ -43,24 +43,24 @@ export class EntityTable<E extends { id: number }> {
     );
   }
 
-  /** When the row was changed last. Errors: a plain Error for an entity that does not know. */
+  /** The time of the row's last change. Errors: a plain Error for an entity without `updated_at`. */
   lastChangeOf(row: E): Date {
     const column = this.metadata.findColumnWithDatabaseName('updated_at');
-    if (!column) throw new Error(`${this.entity.name} does not tell when it was changed`);
+    if (!column) throw new Error(`${this.entity.name} has no updated_at column`);
     return column.getEntityValue(row) as Date;
   }
 
-  /** One statement, unlike `save`, which reads the row first. Columns that the database fills come back into the row. */
+  /** One statement, unlike `save`, which reads the row first. Columns that the database fills are set in the row. */
   async insert(manager: EntityManager, row: E): Promise<void> {
     await manager.insert(this.entity, row as never);
   }
 
-  /** Writes what is not as it was. Shape: false when nothing changed. */
+  /** Writes the changed columns. Shape: false when nothing changed. */
   async update(manager: EntityManager, row: E, before: Readonly<Record<string, unknown>>): Promise<boolean> {
     const now = Object.entries(this.values(row));
     const part = Object.fromEntries(now.filter(([property, value]) => !isSame(before[property], value)));
     if (Object.keys(part).length === 0) return false;
-    // `whereEntity` brings columns that the statement itself sets, such as `updated_at`, back into the row.
+    // `whereEntity` sets columns that the statement itself computes, such as `updated_at`, in the row.
     await manager
       .createQueryBuilder()
       .update(this.entity as new () => E & ObjectLiteral)

@@ -1,17 +1,17 @@
 import type { Statement } from '../sql/prepared';
 import { filter } from '../sql/conditions';
 import type { Bind, Filters, Values } from '../sql/conditions';
-import type { Reads } from '../work/database';
+import type { SqlReader } from '../work/database';
 import { ListQuery } from './list-query';
 
-/** Keeps the statements, and answers each with the next of these numbers of rows. */
+/** A fake database that keeps the statements and answers each with the next of these numbers of rows. */
 function taking(...counts: number[]) {
   const statements: Statement[] = [];
   const run = (statement: Statement): Promise<unknown[]> => {
     statements.push({ ...statement, text: statement.text.replace(/\s+/g, ' ') });
     return Promise.resolve(Array.from({ length: counts.shift() ?? 1 }, () => ({ counted: 77 })));
   };
-  return { run, statements } as unknown as Reads & { readonly statements: readonly Statement[] };
+  return { run, statements } as unknown as SqlReader & { readonly statements: readonly Statement[] };
 }
 interface Asked {
   readonly state?: string;
@@ -29,7 +29,7 @@ const birds = (values: Values = {}) =>
 const first = { page: 1, perPage: 20 };
 
 describe('a page', () => {
-  it('is cut by the key before what it shows is joined', async () => {
+  it('is cut by the key before displayed columns are joined', async () => {
     const db = taking();
     await birds()
       .where((bind) => `b.nest_id = ${bind(7)}`)
@@ -48,13 +48,13 @@ describe('a page', () => {
     ]);
   });
 
-  it('of a plain table is one look at it', async () => {
+  it('of a plain table is read by one scan', async () => {
     const db = taking();
     await new ListQuery({ name: 'birds', from: 'birds b', carries: 'b.id, b.name' }).page(db, first);
     expect(db.statements[0]!.text).toBe('select b.id, b.name from birds b order by b.id asc limit 21');
   });
 
-  it('tells the number of rows when it is the last; only else are they counted', async () => {
+  it('gives the total when it is the last page, and counts rows otherwise', async () => {
     const last = taking(3);
     expect(await birds().page(last, { page: 3, perPage: 20 })).toMatchObject({ total: 43, hasNext: false });
     expect(last.statements).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('a statement is kept prepared', () => {
     return db.statements[0]!.name;
   };
 
-  it('under one name for one text, whatever its values', async () => {
+  it('under one name for each text, independent of its values', async () => {
     const of = (nest: number) => birds().where((bind) => `b.nest_id = ${bind(nest)}`);
     expect(await nameOf(of(1))).toBe(await nameOf(of(2)));
     expect(await nameOf(of(1))).not.toBe(await nameOf(birds()));
@@ -92,13 +92,14 @@ describe('a statement is kept prepared', () => {
   });
 
   it('not for later pages of a source that counts its first rows in the text', async () => {
-    const list = () => birds().among({ from: 'birds b', first: (count) => `(select * from birds limit ${count}) b` });
+    const list = () =>
+      birds().fromSource({ from: 'birds b', first: (count) => `(select * from birds limit ${count}) b` });
     expect(await nameOf(list())).toBeDefined();
     expect(await nameOf(list(), { page: 2, perPage: 20 })).toBeUndefined();
   });
 });
 
-it('parameters that are missing, null or ask for nothing add no condition', async () => {
+it('parameters that are missing, null or false flags add no condition', async () => {
   for (const asked of [{}, { isLoud: null }, { isLoud: false }]) {
     expect(birds().narrow(FILTERS, asked).isWhole).toBe(true);
   }
@@ -147,7 +148,7 @@ describe('the order', () => {
     ['m.size asc, m.bird_id asc', birds().orderBy([['m.size', 'asc']], 'm.bird_id')],
   ])('%s', async (expected, list) => expect(await orderOf(list)).toBe(expected));
 
-  it('says where a list goes on', async () => {
+  it('continues a list after a row', async () => {
     const db = taking();
     await birds()
       .orderBy([['b.name', 'desc']])
@@ -157,14 +158,14 @@ describe('the order', () => {
     expect(db.statements[0]!.values).toEqual(['wren', 9]);
   });
 
-  it('has no place to go on from when it runs both ways, or for a place that is not one of it', () => {
+  it('refuses to continue an order of mixed directions, or after a row with other values than its terms', () => {
     const mixed = birds().orderBy([['b.name', 'desc'], ['b.id', 'asc']]); // oxfmt-ignore
-    expect(() => mixed.after(['wren', 9])).toThrow('the order of birds has no place to go on from');
-    expect(() => birds().after(['wren', 9])).toThrow('no place');
+    expect(() => mixed.after(['wren', 9])).toThrow('the order of birds cannot be continued after a row');
+    expect(() => birds().after(['wren', 9])).toThrow('cannot be continued');
     expect(() =>
       birds()
         .orderBy([['b.name', 'asc', 'nulls last']])
         .after(['wren', 9]),
-    ).toThrow('no place');
+    ).toThrow('cannot be continued');
   });
 });

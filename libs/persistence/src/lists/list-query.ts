@@ -1,15 +1,17 @@
 import type { Page, PageRequest } from '@rookery/kernel';
-import { COUNT_LIMIT, HeavyPage, mostBytesOf, offsetOf, pageOf } from '@rookery/kernel';
-import { fitted, isNumbered } from '../sql/conditions';
-import type { Bind, Condition, Draft, Filters, Values } from '../sql/conditions';
-import type { Reads } from '../work/database';
+import { COUNT_LIMIT, HeavyPage, byteLimitOf, offsetOf, pageOf } from '@rookery/kernel';
+import { toStatement, isNumbered } from '../sql/conditions';
+import type { Bind, Condition, SqlDraft, Filters, Values } from '../sql/conditions';
+import type { SqlReader } from '../work/database';
 import type { JsonParts, JsonRows, ListParts, OrderTerm, Source, CountedRow } from './list-parts';
 import { isUsualPage, isUsualSize, statementByText } from '../sql/prepared';
 
 /**
- * A list: collects conditions with their values, and reads a page of what they leave. The page is cut by an index first
- * and what a row shows is joined afterwards; statements that most requests send are kept prepared.
- * Shape: `new ListQuery<EmailRow>({ name: 'emails', from: 'emails e', columns }).where(…).orderBy(…).page(db, request)`.
+ * Builder for the statements of a list: collects conditions with their values and reads one page of the matching rows.
+ * An inner query limits the page by an index, and displayed columns are joined afterwards; frequent statements are kept
+ * prepared.
+ * Shape: `new ListQuery<EmailRow>({ name: 'emails', from: 'emails e', columns }).where(…).orderBy(…).page(db,
+ * request)`.
  * Source: docs/performance.md 5.1, 5.2; ADR 0161.
  */
 export class ListQuery<R> {
@@ -32,28 +34,28 @@ export class ListQuery<R> {
     this.source = { from: parts.from };
   }
 
-  /** Adds a value and gives its parameter. */
+  /** Adds a value and returns its parameter. */
   readonly bind: Bind = (value, name = 'value') => this.add(value, name);
 
-  /** A condition that every request of this caller has. */
+  /** Adds a condition that every request of this list has. */
   where(condition: Condition): this {
     this.conditions.push(typeof condition === 'string' ? condition : condition(this.bind));
     return this;
   }
 
-  /** A condition that few requests have: their statements are not kept prepared, there would be too many. */
+  /** Adds a condition that few requests have: their statements are not kept prepared, there would be too many. */
   filter(condition: Condition): this {
     this.isUsual = false;
     return this.where(condition);
   }
 
-  /** Adds the conditions that parameters ask for. */
-  narrow<P extends object>(filters: Filters<P>, asked: P): this {
-    for (const condition of this.asked(filters, asked)) this.where(condition);
+  /** Adds the conditions of the given request parameters. */
+  narrow<P extends object>(filters: Filters<P>, conditionsOf: P): this {
+    for (const condition of this.asked(filters, conditionsOf)) this.where(condition);
     return this;
   }
 
-  /** The same conditions without adding them, for a source that holds them in itself. */
+  /** Returns the same conditions without adding them, for a source that contains them itself. */
   asked<P extends object>(filters: Filters<P>, asked: P): readonly string[] {
     const conditions = (Object.keys(filters) as (keyof P)[]).flatMap((name) => {
       const value = asked[name];
@@ -64,18 +66,23 @@ export class ListQuery<R> {
     return conditions;
   }
 
-  /** The first term counts first; `unique` tells equal rows apart, the way of the last term, unless it is a term itself. */
+  /**
+   * Sets the order, most significant term first. `unique` breaks ties in the direction of the last term, unless it is a
+   * term itself.
+   */
   orderBy(terms: readonly OrderTerm[], unique = this.key): this {
     const isUnique = terms.some(([by]) => by === unique);
     this.order = isUnique ? terms : [...terms, [unique, terms.at(-1)?.[1] ?? 'asc']];
     return this;
   }
 
-  /** From the place after this row on. Shape: its values by the terms of the order, which all go the same way. */
+  /**
+   * Starts the list after a row. Shape: that row's values by the terms of the order, which all have the same direction.
+   */
   after(place: readonly unknown[]): this {
     const [[, sort]] = this.terms as [OrderTerm];
     if (place.length !== this.terms.length || this.terms.some(([, way, nulls]) => way !== sort || nulls)) {
-      throw new Error(`the order of ${this.parts.name} has no place to go on from`);
+      throw new Error(`the order of ${this.parts.name} cannot be continued after a row`);
     }
     const columns = this.terms.map(([by]) => by).join(', ');
     return this.filter(
@@ -83,30 +90,33 @@ export class ListQuery<R> {
     );
   }
 
-  /** Looks for the rows there. */
-  among(source: Source): this {
+  /** Sets another source for the rows. */
+  fromSource(source: Source): this {
     this.source = source;
     return this;
   }
 
   /**
-   * Statements of rows that have nothing in common, each read by an index of its own: all for the count, the first rows of
-   * each for a page. To be called when conditions and order are known.
+   * Reads the rows from several disjoint statements, each by an index of its own: all rows for the count, the first
+   * rows of each for a page. Call it when conditions and order are complete.
    */
-  amongParts(parts: readonly string[]): this {
+  fromParts(parts: readonly string[]): this {
     const { alias, orderSql } = this;
     const firstOf = (part: string, count: number): string =>
       `(select ${alias}.* from (${part}) ${alias} ${this.whereSql} order by ${orderSql} limit ${count})`;
     const united = (texts: readonly string[]): string => `(${texts.join(' union all ')}) ${alias}`;
-    return this.among({ from: united(parts), first: (count) => united(parts.map((part) => firstOf(part, count))) });
+    return this.fromSource({
+      from: united(parts),
+      first: (count) => united(parts.map((part) => firstOf(part, count))),
+    });
   }
 
   /**
-   * For each row of `each` the rows of `part`, which may name it, as may all conditions; order and columns are those of
-   * the rows alone. Each is read by an index of its own: all for the count, the first rows of each for a page. Of several
-   * ways no two give the same row. To be called when conditions and order are known.
+   * Reads the rows of `part` for each row of `each`. `part` and all conditions may name columns of `each`; order and
+   * columns use the rows alone. Each is read by an index of its own: all rows for the count, the first rows of each for
+   * a page. Several ways must give disjoint rows. Call it when conditions and order are complete.
    */
-  amongEach(...ways: readonly (readonly [each: string, part: string])[]): this {
+  fromEach(...ways: readonly (readonly [each: string, part: string])[]): this {
     const { alias, orderSql, whereSql } = this;
     const read = ([each, part]: (typeof ways)[number], end: string): string =>
       `${each} cross join lateral (select ${alias}.* from ${part} ${whereSql} ${end}) ${alias}`;
@@ -114,24 +124,24 @@ export class ListQuery<R> {
       ways.length === 1
         ? read(ways[0]!, end)
         : `(${ways.map((way) => `select ${alias}.* from ${read(way, end)}`).join(' union all ')}) ${alias}`;
-    // The fence keeps what the conditions look up of `each` from being looked up for every row.
-    return this.among({
+    // The fence `offset 0` keeps sub-selects of the conditions that depend on `each` from running for every row.
+    return this.fromSource({
       from: all('offset 0'),
       first: (count) => all(`order by ${orderSql} limit ${count}`),
       isNarrowed: true,
     });
   }
 
-  /** Nothing narrows the list so far. */
+  /** Whether the list has no condition so far. */
   get isWhole(): boolean {
     return this.conditions.length === 0;
   }
 
   /**
-   * One page, and how many rows there are: they are counted only when the page itself does not tell.
+   * Reads one page with the total, which is counted only if the page itself does not show it.
    * Errors: HeavyPage.
    */
-  async page(db: Reads, request: PageRequest): Promise<Page<R>> {
+  async page(db: SqlReader, request: PageRequest): Promise<Page<R>> {
     if (this.parts.bytes !== undefined) await this.refuseHeavy(db, request, this.parts.bytes);
     if (this.source.isGathered) return this.gatheredPage(db, request);
     const offset = offsetOf(request);
@@ -140,49 +150,49 @@ export class ListQuery<R> {
     return pageOf(request, rows, isLast ? offset + rows.length : await this.count(db));
   }
 
-  /** `perPage + 1` rows from the offset on, without counting. */
-  rows(db: Reads, perPage: number, offset = 0): Promise<R[]> {
-    // The number of first rows stands in the text: one text for each page of each size would be too many.
+  /** Reads `perPage + 1` rows from the offset, without counting. */
+  rows(db: SqlReader, perPage: number, offset = 0): Promise<R[]> {
+    // The text contains the number of first rows: one prepared text for each page of each size would be too many.
     const isUsual = this.isUsual && isUsualSize(perPage) && (!this.source.first || offset === 0);
     return this.read<R>(db, this.shown(this.cut(perPage + 1, offset)), { isUsual });
   }
 
-  /** Every row of a short list. Bounds: at most COUNT_LIMIT rows. */
-  all(db: Reads): Promise<R[]> {
+  /** Reads every row of a short list. Bounds: at most COUNT_LIMIT rows. */
+  all(db: SqlReader): Promise<R[]> {
     return this.read<R>(db, this.shown(this.cut(COUNT_LIMIT, 0)), { of: 'all' });
   }
 
-  /** The first row, or the only one that the conditions leave. Shape: `lock` is a locking clause. */
-  async one(db: Reads, lock = ''): Promise<R | undefined> {
+  /** Reads the first or only row. Shape: `lock` is a locking clause. */
+  async one(db: SqlReader, lock = ''): Promise<R | undefined> {
     const { carries = `${this.alias}.*`, columns = carries, joins = '' } = this.parts;
     const order = this.order ? `order by ${this.orderSql}` : '';
     const text = `select ${columns} from ${this.source.from} ${joins} ${this.narrowing} ${order} limit 1 ${lock}`;
     return (await this.read<R>(db, text, { of: 'one' }))[0];
   }
 
-  /** How many rows there are. Bounds: stops at COUNT_LIMIT + 1. */
-  async count(db: Reads): Promise<number> {
+  /** Counts the rows. Bounds: stops at COUNT_LIMIT + 1. */
+  async count(db: SqlReader): Promise<number> {
     const [row] = await this.read<{ counted: number }>(db, `select ${this.countSql} as counted`, { of: 'count' });
     return row!.counted;
   }
 
   /**
-   * The page and its count in one statement. Shape: one row with `counted`, `has_more` (null: the count tells), `json`, and
-   * what is asked besides.
+   * Composes the page and its count as one statement. Shape: one row with `counted`, `has_more` (null: `counted`
+   * decides), `json` and `extraColumns`.
    */
-  json(request: PageRequest, o: JsonParts): Draft {
-    const besides = o.besides ? `${o.besides}, ` : '';
-    const text = `${o.with ? `with ${o.with} ` : ''}select ${besides}${this.headSql(request, o)}, ${this.arraySql(request, o.rows)} as json
+  json(request: PageRequest, o: JsonParts): SqlDraft {
+    const extra = o.extraColumns ? `${o.extraColumns}, ` : '';
+    const text = `${o.with ? `with ${o.with} ` : ''}select ${extra}${this.headSql(request, o)}, ${this.arraySql(request, o.rows)} as json
       ${o.from ?? ''}`;
     return { text, values: this.values };
   }
 
-  /** The rows of a page alone, as `rows` writes them. */
+  /** An expression for the rows of a page, as `rows` renders them. */
   arraySql(request: PageRequest, rows: JsonRows): string {
     const { bytes, joins = '' } = this.parts;
     const cut = this.cut(request.perPage, offsetOf(request));
     if (bytes === undefined) return rows(`from (${cut}) ${this.alias} ${joins}`, this.orderSql, null);
-    const isHeavy = `sum(${bytes}) over () > ${mostBytesOf(request)} as is_heavy`;
+    const isHeavy = `sum(${bytes}) over () > ${byteLimitOf(request)} as is_heavy`;
     const weighed = `select ${this.alias}.*, ${isHeavy} from (${cut}) ${this.alias}`;
     return rows(`from (${weighed}) ${this.alias} ${joins}`, this.orderSql, `${this.alias}.is_heavy`);
   }
@@ -192,7 +202,7 @@ export class ListQuery<R> {
     return `(select count(*)::int from (select 1 from ${this.source.from} ${this.narrowing} limit ${COUNT_LIMIT + 1}) c)`;
   }
 
-  /** The conditions so far. */
+  /** The conditions so far, joined by `and`. */
   get conditionSql(): string {
     return this.conditions.join('\n  and ');
   }
@@ -206,12 +216,12 @@ export class ListQuery<R> {
     return `${counted} as counted, ${end < countedTo ? 'null' : more}::boolean as has_more`;
   }
 
-  private async refuseHeavy(db: Reads, request: PageRequest, bytes: string): Promise<void> {
+  private async refuseHeavy(db: SqlReader, request: PageRequest, bytes: string): Promise<void> {
     const offset = offsetOf(request);
     const isUsual = this.isUsual && isUsualPage(request);
     const skipped = offset === 0 ? '' : `offset ${this.bind(offset, 'offset')}`;
     const rows = `select ${bytes} as bytes from ${this.rowsSql(offset + request.perPage)} order by ${this.orderSql}`;
-    const text = `select coalesce(sum(bytes), 0) > ${mostBytesOf(request)} as is_heavy
+    const text = `select coalesce(sum(bytes), 0) > ${byteLimitOf(request)} as is_heavy
       from (${rows} limit ${request.perPage} ${skipped}) weighed`;
     const [row] = await this.read<{ is_heavy: boolean }>(db, text, { isUsual, of: 'bytes' });
     if (row!.is_heavy) throw new HeavyPage();
@@ -247,7 +257,7 @@ export class ListQuery<R> {
       order by ${this.orderSql} limit ${limit}${skipped}`;
   }
 
-  /** What a page shows, by the sub-select that cuts it. */
+  /** Selects the displayed columns for the rows of `cut`. */
   private shown(cut: string): string {
     const { from, columns = `${this.alias}.*`, joins = '', carries } = this.parts;
     if (carries && !this.parts.columns) return cut;
@@ -255,14 +265,14 @@ export class ListQuery<R> {
     return `select ${columns} from (${cut}) cut join ${from} on ${this.key} = cut.id ${joins} order by cut.position`;
   }
 
-  /** Found in whatever order is cheapest, and only then put in order: as many as the page and those before it need. */
-  private async gatheredPage(db: Reads, request: PageRequest): Promise<Page<R>> {
-    // The key is never held twice: narrow rows are what finding thousands costs.
+  /** Finds the rows in the cheapest order and sorts them afterwards: as many as the page and those before it need. */
+  private async gatheredPage(db: SqlReader, request: PageRequest): Promise<Page<R>> {
+    // The key is selected once: narrow rows matter where thousands are found.
     const held = (by: string, at: number): string => (by === this.key ? 'id' : `key_${at}`);
     const keys = this.terms.map(([by], at) => (by === this.key ? '' : `, ${by} as ${held(by, at)}`)).join('');
     const order = this.terms.map(([by, ...way], at) => [held(by, at), ...way].join(' ')).join(', ');
     const found = `select ${this.key} as id${keys} from ${this.source.from} ${this.narrowing}`;
-    // Cut before it is numbered: the first of many are found without sorting them all.
+    // Limited before rows are numbered, so that the first of many rows are found without sorting them all.
     const cut = `select id, row_number() over (order by ${order}) as position from (select * from gathered
       order by ${order} limit ${request.perPage + 1} offset ${this.bind(offsetOf(request), 'offset')}::int) first`;
     const text = `with gathered as materialized (${found})
@@ -274,17 +284,17 @@ export class ListQuery<R> {
   }
 
   private read<T>(
-    db: Reads,
+    db: SqlReader,
     sql: string,
     o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' },
   ): Promise<T[]> {
-    if (!(o.isUsual ?? this.isUsual)) return db.run<T>(fitted({ text: sql, values: this.values }));
+    if (!(o.isUsual ?? this.isUsual)) return db.run<T>(toStatement({ text: sql, values: this.values }));
     const kind = o.of ? `${this.parts.name}-${o.of}` : this.parts.name;
     return db.run<T>(statementByText(kind, sql, this.values));
   }
 }
 
-/** Adds a value under a name that is free. Shape: gives the name. */
+/** Adds a value under a free name. Shape: returns the name. */
 function added(values: Record<string, unknown>, name: string, value: unknown): string {
   const plain = name.replace(/\W/g, '_');
   let free = plain;

@@ -1,28 +1,28 @@
 import type { Condition } from '../sql/conditions';
 
-/** The project or group that a thing lies in: the scope of a request has this form. */
+/** The project or group that contains a resource: the scope of a request has this form. */
 export type Parent =
   | { readonly kind: 'project'; readonly id: number; readonly namespace: { readonly traversalIds: readonly number[] } }
   | { readonly kind: 'group'; readonly id: number; readonly traversalIds: readonly number[] };
-/** A parent, or its id where there is one kind of parent only. */
+/** A parent, or its id if there is only one kind of parent. */
 export type Within = number | Parent;
 
-/** Things that lie in projects and in groups. */
+/** Declaration of a resource that belongs to projects or to groups. */
 export interface Parents<P extends string = string> {
   /** Properties that hold the parent's id. */
   readonly project: P;
   readonly group: P;
-  /** Which parents show what the groups above them have as well. */
+  /** The kinds of parents that also show the rows of the groups above them. */
   readonly inherit?: readonly Parent['kind'][];
-  /** What is said to somebody who would change here what belongs to a group above. Default: NotFound. */
+  /** The error for changing an inherited row through the lower parent. Default: NotFound. */
   readonly refuse?: (verb: 'update' | 'delete') => Error;
 }
 
 type Declared = string | Parents | undefined;
 
 /**
- * The properties that put a row into its parent: one, or none for a collection without parents.
- * Errors: a plain Error for a scoped collection that is used without its parent, or rows of others would show.
+ * The property and id that put a row into its parent, or none for a collection without parents.
+ * Errors: a plain Error for a scoped collection without its parent, which would show rows of other parents.
  */
 export function ownedBy(
   declared: Declared,
@@ -44,12 +44,14 @@ export function parentOf(declared: Declared, kind: Parent['kind'], name: string)
   return typeof declared === 'string' ? declared : declared[kind];
 }
 
-/** Which counter numbers the rows of a parent. Projects and groups have one each: their ids may be equal. */
+/**
+ * The name of the counter that numbers the rows of a parent. Projects and groups have one each: their ids may be equal.
+ */
 export function counterOf(declared: Declared, kind: Parent['kind'] | null, table: string): string {
   return typeof declared === 'object' && kind !== null ? `${kind}_${table}` : table;
 }
 
-/** The condition for the rows that a parent shows; `own` alone where it inherits nothing. */
+/** The condition for the rows that a parent shows; just `own` if it inherits nothing. */
 export function isShownBy(
   declared: Declared,
   within: Within | undefined,

@@ -121,7 +121,7 @@ export class Attachment<K = unknown> {
   /** Deletes the rows of deleted projects or groups. Errors: a plain Error if the declaration names no such column. */
   async drop(tx: Tx, kind: 'project' | 'group', ids: readonly number[]): Promise<void> {
     const statement = this.ofParents[kind];
-    if (!statement) throw new Error(`${this.table} has no rows that go with a ${kind}`);
+    if (!statement) throw new Error(`${this.table} has no rows that are deleted with a ${kind}`);
     await (this.rows.through?.drop(tx, kind, ids) ?? runInChunks(tx, statement, [ids]));
   }
 

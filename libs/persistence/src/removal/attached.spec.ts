@@ -66,5 +66,5 @@ test('rows of a deleted parent are deleted chunk by chunk until one is not full'
   counts.splice(0, 1, 0);
   await birds.dropOfNoteables(tx, { type: 'Issue', rows: [{ id: 5, projectId: 7 }] });
   expect(run.mock.lastCall).toMatchObject([{ name: 'removal_birds_noteable' }, ['Issue', [5]]]);
-  await expect(eggs.drop(tx, 'project', [7])).rejects.toThrow('eggs has no rows that go with a project');
+  await expect(eggs.drop(tx, 'project', [7])).rejects.toThrow('eggs has no rows that are deleted with a project');
 });

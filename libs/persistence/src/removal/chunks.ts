@@ -4,7 +4,10 @@ import type { Tx } from '../work/work';
 /** Units: rows that one statement removes at most after a parent was deleted, so that none nears its time limit. */
 export const REMOVAL_CHUNK = 5000;
 
-/** Units: rows that one statement changes at most after a user was removed, so that nobody waits long for a lock. */
+/**
+ * Units: rows that one statement changes at most after a user was removed, so that other writers wait briefly for its
+ * locks.
+ */
 export const DEPARTURE_CHUNK = 1000;
 
 /**
@@ -16,8 +19,8 @@ export async function runInChunks(tx: Tx, statement: Prepared, values: readonly 
 }
 
 /**
- * A condition for the next chunk of rows. Shape: `key` is the primary key, or `ctid` where that has several columns. An
- * array and not a sub-select: PostgreSQL may answer a sub-select by reading the whole table.
+ * A condition for the next chunk of rows. Shape: `key` is the primary key, or `ctid` where that has several columns. It
+ * is an array and not a sub-select: PostgreSQL may answer a sub-select by reading the whole table.
  */
 export function chunkSql(o: {
   readonly table: string;

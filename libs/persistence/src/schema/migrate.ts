@@ -12,10 +12,10 @@ import { plumbingMigrations } from './plumbing.migrations';
  */
 export type MigrationClass = new () => MigrationInterface;
 
-/** Any number that only our migrations use; one database is migrated by one process at a time. */
+/** An arbitrary number that only our migrations use; one process at a time migrates a database. */
 const MIGRATION_LOCK = 7_316_420_001;
 
-/** The plumbing first, each once, in the order of their numbers. */
+/** The plumbing and these migrations, each once, in the order of their numbers. */
 function complete(migrations: readonly MigrationClass[]): MigrationClass[] {
   const order = (migration: MigrationClass) => Number(migration.name.slice(-13));
   return [...new Set([...plumbingMigrations, ...migrations])].sort((left, right) => order(left) - order(right));
@@ -37,16 +37,16 @@ export async function pendingMigrations(
 }
 
 /**
- * Brings a database to the newest schema, each migration in a transaction of its own.
+ * Migrates a database to the newest schema, each migration in a transaction of its own.
  * Shape: the plumbing tables are added when not listed. A second process waits for the first and then finds nothing
- * to do. Answers the names of what was run.
+ * to do. Returns the names of the migrations that were run.
  * Errors: those of the failing statement; the migrations before it stay.
  * Source: reference reliability 9.2; ADR 0023.
  */
 export async function runMigrations(url: string, migrations: readonly MigrationClass[]): Promise<string[]> {
   const dataSource = new DataSource({
     ...dataSourceOptions(
-      // A lock that cannot be had fails the migration instead of queueing every request behind it.
+      // A lock timeout fails the migration instead of queueing every request behind it.
       {
         url,
         poolCount: 1,

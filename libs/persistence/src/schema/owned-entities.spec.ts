@@ -18,7 +18,7 @@ class BirdsModule {
   }
 }
 
-test('the entities of a module are its own and those of all that it imports, each once', () => {
+test('the entities of a module are its own and those of its imported modules, each once', () => {
   @Module({ imports: [NestsModule, BirdsModule.forRoot()] })
   class Rookery {}
   expect(entitiesOf(Rookery)).toEqual([Nest, Egg, Bird]);

@@ -5,8 +5,8 @@ import { MODULE_METADATA } from '@nestjs/common/constants';
 const OWNED = Symbol('entities of a wing');
 
 /**
- * Stands above the module of a wing: the entities of the tables whose rows that wing alone writes. There is no other list
- * of them: a service's entities are those of its modules (`entitiesOf`).
+ * Decorator for the module of a wing: the entities of the tables whose rows only that wing writes. There is no other
+ * list: the entities of a service are those of its modules (`entitiesOf`).
  */
 export function Owns(...entities: readonly Type[]): ClassDecorator {
   return (module) => Reflect.defineMetadata(OWNED, entities, module);

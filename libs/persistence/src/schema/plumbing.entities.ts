@@ -15,20 +15,20 @@ export class OutboxEntry {
   @Column({ type: 'bigint', nullable: true }) actorId: number | null;
   @Column({ type: 'text', nullable: true }) traceparent: string | null;
   @Column({ type: 'jsonb' }) payload: unknown;
-  /** What whoever caused it had seen of the directory. */
+  /** The position in the directory that the event's cause had seen. */
   @Column({ type: 'bigint', nullable: true }) directoryVersion: number | null;
   @Column({ type: 'text', nullable: true }) directoryEpoch: string | null;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) publishedAt: Date | null;
   @Column({ type: 'integer', default: 0 }) attempts: number;
   @Column({ type: 'text', nullable: true }) lastError: string | null;
-  /** When it was taken back to be sent again, in ms since 1970; 0 before. Part of the message's id. */
+  /** When it was marked to be sent again, in ms since 1970; 0 before. Part of the message's id. */
   @Column({ type: 'bigint', default: 0 }) generation: number;
 }
 
-/** What an effect has done, kept 14 days. Source: reference reliability 2.3. */
+/** An event that an effect has processed, kept 14 days. Source: reference reliability 2.3. */
 @Entity('inbox')
 @Index('ix_inbox_received_at', { synchronize: false })
-export class InboxEntry {
+class InboxEntry {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_inbox' }) effect: string;
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_inbox' }) eventId: string;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) receivedAt: Date;
@@ -68,18 +68,20 @@ export class DeadLetter {
 /** The last number given out in a scope. Source: reference reliability 5. */
 @Entity('internal_ids')
 @Check('ck_internal_ids_last_value', 'last_value > 0')
-export class InternalId {
+class InternalId {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_internal_ids' }) usage: string;
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_internal_ids' }) scopeId: number;
   @Column({ type: 'bigint' }) lastValue: number;
 }
 
-/** What tells the database from one that was restored: one row. Source: docs/reference/reliability.md 2.6. */
+/**
+ * Identifies the database, so that a restored one is recognized: one row. Source: docs/reference/reliability.md 2.6.
+ */
 @Entity('database_history')
 @Check('ck_database_history_single', 'id')
-export class DatabaseHistory {
+class DatabaseHistory {
   @PrimaryColumn({ type: 'boolean', default: true, primaryKeyConstraintName: 'pk_database_history' }) id: boolean;
-  /** Empty before the first process, and when whoever put the state back says that nothing was lost. */
+  /** Empty before the first process, and when the operator of a restore declares that nothing was lost. */
   @Column({ type: 'text', default: '' }) history: string;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) seenAt: Date | null;
   /** The last event of a lost history that was found in the stream. */
@@ -87,18 +89,18 @@ export class DatabaseHistory {
 }
 
 /**
- * What came of a write that its sender named, kept a day: the answer is sealed, and blank once it is not kept any more.
+ * The outcome of a write with an idempotency key, kept a day: the answer is encrypted, and null once it is dropped.
  * Source: docs/reference/reliability.md 5.
  */
 @Entity('idempotency_keys')
 @Index('ix_idempotency_keys_created_at', { synchronize: false })
 export class IdempotencyKey {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_idempotency_keys' }) userId: number;
-  /** Who acted in their name; 0 for nobody. */
+  /** The user who acted in the user's name; 0 for none. */
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_idempotency_keys' }) actorId: number;
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' }) key: string;
   @Column({ type: 'bigint', nullable: true }) tokenId: number | null;
-  /** Of what was asked, by a secret, so that nobody can try out what it was. */
+  /** A keyed hash of the request, so that its content cannot be found by trying. */
   @Column({ type: 'bytea' }) request: Buffer;
   @Column({ type: 'bytea', nullable: true }) answer: Buffer | null;
   @Column({ type: 'timestamptz', precision: 3 }) createdAt: Date;
@@ -106,7 +108,7 @@ export class IdempotencyKey {
 }
 
 /**
- * Tables that every service has. Nothing goes through TypeORM here: the statements that write them are measured. The
- * classes state the columns for `RowOf` and for the comparison with the migrated schema.
+ * Tables that every service has. TypeORM reads and writes none of them: the statements that write them are measured.
+ * The classes state the columns for `RowOf` and for the comparison with the migrated schema.
  */
 export const plumbingEntities = [OutboxEntry, InboxEntry, DeadLetter, InternalId, DatabaseHistory, IdempotencyKey];

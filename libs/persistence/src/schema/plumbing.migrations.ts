@@ -31,7 +31,7 @@ export class CreateOutbox1767225500000 implements MigrationInterface {
   }
 }
 
-/** What each effect has done, kept 14 days. Source: reference reliability 2.3. */
+/** Events that each effect has processed, kept 14 days. Source: reference reliability 2.3. */
 export class CreateInbox1767225500001 implements MigrationInterface {
   readonly name = 'CreateInbox1767225500001';
   readonly down = down;
@@ -99,7 +99,7 @@ export class CreateInternalIds1767225500003 implements MigrationInterface {
   }
 }
 
-/** Failed jobs lie beside failed effects. Source: reference reliability 2.4. */
+/** Failed jobs are stored with failed effects. Source: reference reliability 2.4. */
 export class AddKindToDeadLetters1767226000000 implements MigrationInterface {
   readonly name = 'AddKindToDeadLetters1767226000000';
   readonly down = down;
@@ -111,7 +111,7 @@ export class AddKindToDeadLetters1767226000000 implements MigrationInterface {
   }
 }
 
-/** Events tell what their cause had seen of the directory. Source: ADR 0171. */
+/** Events record the directory position that their cause had seen. Source: ADR 0171. */
 export class AddSeenToOutbox1767226100000 implements MigrationInterface {
   readonly name = 'AddSeenToOutbox1767226100000';
   readonly down = down;
@@ -131,7 +131,7 @@ export class AddGenerationToOutbox1767226200000 implements MigrationInterface {
   }
 }
 
-/** In which database the service last wrote, and until when. Source: docs/reference/reliability.md 2.6. */
+/** The database to which the service last wrote, and when. Source: docs/reference/reliability.md 2.6. */
 export class CreateDatabaseHistory1767226300000 implements MigrationInterface {
   readonly name = 'CreateDatabaseHistory1767226300000';
   readonly down = down;
@@ -150,7 +150,7 @@ export class CreateDatabaseHistory1767226300000 implements MigrationInterface {
   }
 }
 
-/** What came of writes that their senders named, kept a day. Source: docs/reference/reliability.md 5. */
+/** Outcomes of writes with idempotency keys, kept a day. Source: docs/reference/reliability.md 5. */
 export class CreateIdempotencyKeys1767226400000 implements MigrationInterface {
   readonly name = 'CreateIdempotencyKeys1767226400000';
   readonly down = down;

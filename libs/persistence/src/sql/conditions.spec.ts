@@ -1,7 +1,7 @@
-import { containing, filter, fitted, nearness, placesIn, renumbered } from './conditions';
+import { likePattern, filter, toStatement, similarityOrderSql, placesIn, renumbered } from './conditions';
 import type { Filter } from './conditions';
 
-/** The condition that a filter gives for a value, with the values that it brings. */
+/** Returns the condition of a filter for a value, with its bound values. */
 function asked<V>(given: Filter<V>, value: V): [string | false, unknown[]] {
   const values: unknown[] = [];
   return [given(value, (one) => `$${values.push(one)}`, {}), values];
@@ -34,21 +34,21 @@ test.each<[string, [string | false, unknown[]], [string | false, unknown[]]]>([
   ['whether not', asked(filter.whether('t.open'), false), ['not t.open', []]],
 ])('filter %s', (_, given, expected) => expect(given).toEqual(expected));
 
-test('what ILIKE would read as a pattern stands for itself', () => {
-  expect(containing('50%_\\')).toBe('%50\\%\\_\\\\%');
+test('pattern characters in the searched text match themselves', () => {
+  expect(likePattern('50%_\\')).toBe('%50\\%\\_\\\\%');
 });
 
-test('nearness puts equal before begun before the rest, by any of the columns', () => {
-  expect(nearness('$1', ['t.a', 't.b'])).toBe(
+test('nearness sorts equal texts first, then those that begin with it, by any of the columns', () => {
+  expect(similarityOrderSql('$1', ['t.a', 't.b'])).toBe(
     'case when lower(t.a) = lower($1) or lower(t.b) = lower($1) then 0 ' +
       'when starts_with(lower(t.a), lower($1)) or starts_with(lower(t.b), lower($1)) then 1 else 2 end',
   );
 });
 
-describe('values without a place', () => {
+describe('values without a parameter', () => {
   it('are left out, and the others keep their order', () => {
     expect(
-      fitted({
+      toStatement({
         text: 'a = $12 and b = $3 or c = $12',
         values: Array.from({ length: 12 }, (_, index) => `v${index + 1}`),
       }),
@@ -58,9 +58,9 @@ describe('values without a place', () => {
     });
   });
 
-  it('are told from places that are all used: the text stays as it is', () => {
+  it('change nothing in the text if they come after all used ones', () => {
     const text = 'a = $2 and b = $1';
-    expect(fitted({ text, values: [1, 2, 3] })).toEqual({ text, values: [1, 2] });
+    expect(toStatement({ text, values: [1, 2, 3] })).toEqual({ text, values: [1, 2] });
     expect(renumbered(text, placesIn(text))).toBe(text);
   });
 });

@@ -20,22 +20,22 @@ export function sqlStateOf(error: unknown): string | null {
   return typeof code === 'string' ? code : null;
 }
 
-/** Does this error say that a unique, foreign key, check or not-null rule was broken (the named one, when given)? */
+/** Whether a unique, foreign key, check or not-null constraint was violated (the named one, when given). */
 export function violates(error: unknown, constraint?: string): boolean {
   const failed = driverErrorOf(error);
   if (typeof failed.code !== 'string' || !failed.code.startsWith('23')) return false;
   return constraint === undefined || failed.constraint === constraint;
 }
 
-export type BrokenOff = 'deadlock' | 'serialization failure';
-const BROKEN_OFF: ReadonlyMap<string, BrokenOff> = new Map([
+export type AbortReason = 'deadlock' | 'serialization failure';
+const ABORT_REASONS: ReadonlyMap<string, AbortReason> = new Map([
   ['40P01', 'deadlock'],
   ['40001', 'serialization failure'],
 ]);
 
-/** Why the database broke a transaction off that may be run once more as a whole; null when it did not. */
-export function whyBrokenOff(error: unknown): BrokenOff | null {
-  return BROKEN_OFF.get(sqlStateOf(error) ?? '') ?? null;
+/** The reason why the database aborted a transaction that may be retried as a whole; null for other errors. */
+export function abortReasonOf(error: unknown): AbortReason | null {
+  return ABORT_REASONS.get(sqlStateOf(error) ?? '') ?? null;
 }
 
 const CONNECTION_CODES = new Set([
@@ -48,15 +48,15 @@ const CONNECTION_CODES = new Set([
   'ENOENT',
 ]);
 const CONNECTION_STATES = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '53300', '53100', '53200']);
-/** Of class 08, but our own mistake: values that do not fit the statement. */
+/** In class 08, but a mistake of our own: values that do not fit the statement. */
 const PROTOCOL_VIOLATION = '08P01';
-/** What pg says without a code when the other side hangs up or the pool has nothing to give. */
+/** Messages of pg without a code, for a closed connection or an exhausted pool. */
 const CONNECTION_TEXTS =
   /Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Cannot use a pool after/;
 
 const AWAY: ReadonlySet<UnavailableReason> = new Set(['database away', 'database busy', 'commit in doubt']);
 
-/** Is the database itself away or full, so that no message and no request is to blame? */
+/** Whether the database itself is away or full, so that no message or request is at fault. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof Unavailable) return AWAY.has(error.reason);
   const code = sqlStateOf(error);
@@ -71,19 +71,19 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * Is it sure that a commit that failed has not happened? The server refused it in words and lives, or was never told.
- * What it says as it ends the connection (FATAL) says nothing of a commit before.
+ * Whether a failed commit certainly did not happen: the server refused it and still runs, or never received it.
+ * A FATAL message, sent as the server ends the connection, does not count: it says nothing about an earlier commit.
  */
 export function wasRolledBack(error: unknown): boolean {
   const { severity, message } = driverErrorOf(error);
   return severity === 'ERROR' || (typeof message === 'string' && /not queryable/.test(message));
 }
 
-/** Statement and lock timeouts: the database lives but could not serve this in time. */
+/** Statement and lock timeouts: the database is up but too slow for this statement. */
 const TOO_SLOW = new Set(['57014', '55P03']);
 
 /**
- * What callers shall see: `Unavailable` (with the cause) when the database is away or too slow, else the error itself.
+ * The error for callers: `Unavailable` (with the cause) when the database is away or too slow, else the error itself.
  */
 export function translated(error: unknown): unknown {
   if (error instanceof RookeryError) return error;

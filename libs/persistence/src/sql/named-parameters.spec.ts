@@ -1,8 +1,8 @@
 import { compile, valuesOf, withNames } from './named-parameters';
 
-describe('a text is compiled', () => {
+describe('an SQL text is compiled', () => {
   it.each<[why: string, sql: string, text: string, names: string[]]>([
-    ['by first use', 'select :b, :a, :b', 'select $1, $2, $1', ['b', 'a']],
+    ['in the order of first use', 'select :b, :a, :b', 'select $1, $2, $1', ['b', 'a']],
     [
       'with casts',
       'select :id::bigint, x::text, (:ids)::int[]',
@@ -10,18 +10,23 @@ describe('a text is compiled', () => {
       ['id', 'ids'],
     ],
     ['with types that are named like parameters', 'select a::id, :id', 'select a::id, $1', ['id']],
-    ['at its very begin and end', ':a + :b', '$1 + $2', ['a', 'b']],
+    ['at its beginning and end', ':a + :b', '$1 + $2', ['a', 'b']],
     [
       'behind operators',
       'x=:a and y->>:b and z@>:c and w||:d',
       'x=$1 and y->>$2 and z@>$3 and w||$4',
       ['a', 'b', 'c', 'd'],
     ],
-    ['not in texts', `select 'HH24:mm', 'it''s :b', :c`, `select 'HH24:mm', 'it''s :b', $1`, ['c']],
-    ['not in texts with escapes', String.raw`select e'\':a', E'\\', :b`, String.raw`select e'\':a', E'\\', $1`, ['b']],
-    ['with texts behind a type that ends in e', `select date':a', :b`, `select date':a', $1`, ['b']],
+    ['not in strings', `select 'HH24:mm', 'it''s :b', :c`, `select 'HH24:mm', 'it''s :b', $1`, ['c']],
     [
-      'with escapes that end a text',
+      'not in strings with escapes',
+      String.raw`select e'\':a', E'\\', :b`,
+      String.raw`select e'\':a', E'\\', $1`,
+      ['b'],
+    ],
+    ['with strings behind a type that ends in e', `select date':a', :b`, `select date':a', $1`, ['b']],
+    [
+      'with escapes that end a string',
       String.raw`select e'a\\', :b, e'\'\\\'', :c`,
       String.raw`select e'a\\', $1, e'\'\\\'', $2`,
       ['b', 'c'],
@@ -61,12 +66,12 @@ it.each([
   ['a colon behind a name', 'select a:b', /:b in .* may be a parameter or a bound/],
   ['a number', 'select :a, $1', /\$1 has no name/],
   ['an open comment', 'select 1 /* :a', '"/* :a" has no end'],
-  ['an open text', `select ':a`, `"':a" has no end`],
-  ['an open text with escapes', String.raw`select e':a\'`, 'has no end'],
+  ['an open string', `select ':a`, `"':a" has no end`],
+  ['an open string with escapes', String.raw`select e':a\'`, 'has no end'],
   ['an open dollar quote', 'do $x$ :a', '"$x$ :a" has no end'],
 ])('%s is refused', (_, sql, message) => expect(() => compile(sql)).toThrow(message));
 
-it('values are those of the names, and one that is missing is refused', () => {
+it('values are ordered by the names, and a missing one is refused', () => {
   expect(valuesOf(['b', 'a'], { a: 1, b: null, c: 3 }, 'birds')).toEqual([null, 1]);
   expect(() => valuesOf(['nest'], { nets: 1 }, 'birds')).toThrow('birds lacks a value of :nest');
 });

@@ -1,4 +1,4 @@
-/** Values of a text. Shape: the keys are the names of its parameters; there may be more of them. */
+/** Values of an SQL text. Shape: the keys are the names of its parameters; there may be surplus keys. */
 export type NamedValues = object;
 
 /** SQL with numbered parameters. Shape: `names[0]` is the name of `$1`. */
@@ -7,17 +7,18 @@ export interface Compiled {
   readonly names: readonly string[];
 }
 
-/** Marks of everything that is no plain word: parameters and casts, what hides colons, and brackets. */
+/** Marks of everything but plain words: parameters and casts, constructs that may contain colons, and brackets. */
 const MARKS = [':', `'`, '"', '--', '/*', '$', '[', ']'] as const;
 const NAME = /[A-Za-z_]\w*/y;
 
 /**
  * Compiles named parameters (`:viewer`) to numbered ones, counted in the order of their first use.
- * Shape: a colon means a parameter unless it belongs to a cast (`::`), a text, a quoted name, a comment, a dollar quote or
- * a JSON key (`'key':value`). In a subscript it separates the bounds of a slice, so a parameter there has parentheses:
+ * Shape: a colon means a parameter unless it belongs to a cast (`::`), a string, a quoted name, a comment, a dollar
+ * quote or a JSON key (`'key':value`). In a subscript it separates the bounds of a slice, so a parameter there has
+ * parentheses:
  * `ids[1:(:count)]`. A call or a column there is a bound: `ids[1:array_length(ids, 1)]`.
- * Errors: a plain Error for numbered parameters, for a colon that could be read in two ways, and for a text, a comment or a
- * dollar quote without an end.
+ * Errors: a plain Error for numbered parameters, for an ambiguous colon, and for a string, a comment or a dollar quote
+ * without an end.
  */
 export function compile(sql: string): Compiled {
   const numbers = new Map<string, number>();
@@ -51,7 +52,7 @@ export function valuesOf(names: readonly string[], params: NamedValues, of: stri
   const values = new Array<unknown>(names.length);
   for (let at = 0; at < names.length; at += 1) {
     const value = (params as Readonly<Record<string, unknown>>)[names[at]!];
-    // PostgreSQL would be sent null, and find nothing.
+    // pg would send null, and PostgreSQL would find nothing.
     if (value === undefined) throw new Error(`${of} lacks a value of :${names[at]!}`);
     values[at] = value;
   }
@@ -63,13 +64,13 @@ export function withNames(text: string, names: readonly string[]): string {
   return text.replace(/\$(\d+)/g, (place, number: string) => `:${names[Number(number) - 1] ?? place}`);
 }
 
-/** Finds marks in order. Each is looked for by itself, which is several times as quick as to look at every character. */
+/** Finds marks in order. A search for each mark is several times as fast as a check of every character. */
 class Marks {
   private readonly next = MARKS.map(() => -1);
 
   constructor(private readonly sql: string) {}
 
-  /** The place of the first mark from there on; Infinity if there is none. */
+  /** The position of the first mark from there on; Infinity if there is none. */
   after(from: number): number {
     let first = Infinity;
     for (let at = 0; at < MARKS.length; at += 1) {
@@ -86,18 +87,18 @@ class Marks {
 
 interface Bracket {
   readonly at: number;
-  /** It begins an array (`array[…]`), and no subscript. */
+  /** The bracket begins an array (`array[…]`), not a subscript. */
   readonly isArray: boolean;
 }
 
 function isArray(sql: string, at: number, brackets: readonly Bracket[]): boolean {
   const before = sql.slice(0, at).trimEnd();
   if (/\barray$/i.test(before.slice(-6))) return true;
-  // An array within an array has no word of its own.
+  // A nested array has no keyword of its own.
   return /[[,]$/.test(before) && brackets.at(-1)?.isArray === true;
 }
 
-/** The name of the parameter whose colon is there; null for any other colon. */
+/** The name of the parameter that begins at this colon; null for any other colon. */
 function parameterAt(sql: string, at: number, bracket: Bracket | undefined): string | null {
   const before = sql[at - 1] ?? '';
   if (before === ':' || before === `'` || before === '"') return null;
@@ -105,7 +106,7 @@ function parameterAt(sql: string, at: number, bracket: Bracket | undefined): str
   const name = NAME.exec(sql)?.[0];
   if (name === undefined) return null;
   const isBound = bracket !== undefined && !bracket.isArray && !isInParentheses(sql.slice(bracket.at, at));
-  // A call or a column of a table: no parameter goes on so.
+  // A call or a qualified column, which no parameter looks like.
   if (isBound && /[(.]/.test(sql[NAME.lastIndex] ?? '')) return null;
   if (isBound || /[\w$\])]/.test(before)) {
     throw new Error(`:${name} in "${sql.slice(Math.max(0, at - 20), NAME.lastIndex)}" may be a parameter or a bound`);
@@ -117,7 +118,7 @@ function isInParentheses(sql: string): boolean {
   return sql.split('(').length > sql.split(')').length;
 }
 
-/** The place behind the text, quoted name, comment or dollar quote that begins there. */
+/** The position behind the string, quoted name, comment or dollar quote that begins there. */
 function endOfOpaque(sql: string, at: number): number {
   switch (sql[at]) {
     case `'`:
@@ -133,14 +134,14 @@ function endOfOpaque(sql: string, at: number): number {
   }
 }
 
-/** Two quotes within a text end it and begin the next, which comes to the same. */
+/** A doubled quote ends the string and begins the next, with the same result. */
 function endAt(sql: string, end: string, at: number, skipped: number): number {
   const found = sql.indexOf(end, at + skipped);
   if (found < 0) throw new Error(`"${sql.slice(at, at + 20)}" has no end`);
   return found + end.length;
 }
 
-/** E'…': a backslash there keeps a quote from ending the text. */
+/** Whether the string is E'…', where a backslash escapes a quote. */
 function hasEscapes(sql: string, at: number): boolean {
   return /(?<![\w$])e$/i.test(sql.slice(Math.max(0, at - 2), at));
 }
@@ -151,7 +152,7 @@ function endOfEscapes(sql: string, start: number): number {
   return endAt(sql, `'`, at - 1, 1);
 }
 
-/** Comments hold comments. */
+/** Comments may be nested. */
 function endOfComment(sql: string, start: number): number {
   const edge = /\/\*|\*\//g;
   edge.lastIndex = start;
@@ -165,9 +166,9 @@ function endOfComment(sql: string, start: number): number {
 
 const DOLLARS = /\$(?:([A-Za-z_]\w*)?\$|\d+)/y;
 
-/** Errors: also for a numbered parameter. */
+/** The position behind a dollar quote. Errors: a plain Error for an open quote and for a numbered parameter. */
 function endOfDollarQuote(sql: string, at: number): number {
-  // A name may hold dollars.
+  // A name may contain dollars.
   if (/[\w$]/.test(sql[at - 1] ?? '')) return at + 1;
   DOLLARS.lastIndex = at;
   const tag = DOLLARS.exec(sql)?.[0];

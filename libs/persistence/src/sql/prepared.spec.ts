@@ -1,6 +1,6 @@
 import { isUsualPage, KeptStatements, prepared, statementByText } from './prepared';
 
-it('keeps a statement by name: its text is made once, and values without a place are left out', () => {
+it('keeps a statement by name: its text is composed once, and values without a parameter are omitted', () => {
   const kept = new KeptStatements();
   const make = jest.fn(() => ({ text: 'select $3::int + $1::int as sum', values: [] }));
   const first = kept.statement('spec-kept', [1, 2, 3], make);
@@ -9,7 +9,7 @@ it('keeps a statement by name: its text is made once, and values without a place
   expect(make).toHaveBeenCalledTimes(1);
 });
 
-it('refuses two texts of one name in the process, also from two keepers', () => {
+it('refuses two texts of one name in the process, also from two instances', () => {
   new KeptStatements().statement('spec-twice', [], () => ({ text: 'select 1', values: [] }));
   expect(() => new KeptStatements().statement('spec-twice', [], () => ({ text: 'select 2', values: [] }))).toThrow(
     'two statements are named',
@@ -17,7 +17,7 @@ it('refuses two texts of one name in the process, also from two keepers', () => 
   expect(() => prepared('spec-twice', 'select 3')).toThrow('two statements are named');
 });
 
-it('names texts that are put together by what they say', () => {
+it('names composed texts after their content', () => {
   expect(statementByText('spec', 'select :a', { a: 1 })).toMatchObject({
     text: 'select $1',
     values: [1],
@@ -27,7 +27,7 @@ it('names texts that are put together by what they say', () => {
   expect(statementByText('spec', 'select 2', []).name).not.toBe(statementByText('spec', 'select 1', []).name);
 });
 
-it('makes a statement without a name anew each time, with what it brings', () => {
+it('composes a statement without a name at each call, with its own values', () => {
   const kept = new KeptStatements();
   const make = jest.fn(() => ({ text: 'select $2::int', values: [1, 2] }));
   for (const _ of [1, 2]) expect(kept.statement(null, [1], make)).toEqual({ text: 'select $1::int', values: [2] });

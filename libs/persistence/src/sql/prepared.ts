@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 import type { PageRequest } from '@rookery/kernel';
-import { fitted, isNumbered, placesIn, renumbered } from './conditions';
-import type { Draft, Values } from './conditions';
+import { toStatement, isNumbered, placesIn, renumbered } from './conditions';
+import type { SqlDraft, Values } from './conditions';
 import { compile, valuesOf } from './named-parameters';
 
-/** A statement that each connection parses once, by name. */
+/** A statement that each connection parses once, identified by its name. */
 export interface Prepared {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * A statement and its values. With a name it is kept prepared. Shape: `Row` is never where the statement does not say what
- * its rows are; whoever runs it says so.
+ * A statement and its values; with a name it is kept prepared. Shape: `Row` is `never` if the statement does not
+ * declare its rows; then its caller states their type.
  */
 export interface Statement<Row = never> {
   readonly name?: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Names of its parameters, by number, where they have names. */
+  /** Names of its parameters in the order of their numbers, if they have names. */
   readonly names?: readonly string[];
-  /** Only a type. */
+  /** Exists only as a type. */
   readonly row?: Row;
 }
 
@@ -28,20 +28,20 @@ const texts = new Map<string, string>();
 const declared = new Set<string>();
 const byText = new Map<string, { readonly name: string; readonly kept: KeptText }>();
 
-/** Page sizes that stock clients ask for; statements of other sizes are not kept prepared. */
+/** Page sizes of stock clients; statements of other sizes are not kept prepared. */
 const USUAL_SIZES: readonly number[] = [20, 50, 100];
 
 export function isUsualSize(perPage: number): boolean {
   return USUAL_SIZES.includes(perPage);
 }
 
-/** The first page of such a size, and a light one. */
-export function isUsualPage({ page, perPage, mayBeHeavy }: PageRequest): boolean {
-  return page === 1 && isUsualSize(perPage) && !mayBeHeavy;
+/** Whether this is a light first page of a frequent size. */
+export function isUsualPage({ page, perPage, hasHeavyPagePermit }: PageRequest): boolean {
+  return page === 1 && isUsualSize(perPage) && !hasHeavyPagePermit;
 }
 
 /**
- * Names a statement, so that PostgreSQL parses it once a connection and keeps its plan.
+ * Names a statement, so that PostgreSQL parses it once for each connection and keeps its plan.
  * Shape: one name for one text in the whole process; write limits as literals, since a parameter in `LIMIT` hides the
  * number of rows from the planner (one statement for each page size, when the size varies).
  * Errors: a plain Error when the name is taken by another text or too long for PostgreSQL (63 bytes).
@@ -56,7 +56,7 @@ export function prepared(name: string, text: string): Prepared {
 }
 
 /**
- * A prepared statement for a composed text. Texts of one kind have a digest in their names.
+ * A prepared statement for a composed text. Its name is the kind and a digest of the text.
  * Errors: a plain Error for a named parameter without a value.
  */
 export function statementByText(kind: string, sql: string, values: Values): Statement<never> {
@@ -72,13 +72,13 @@ function keepByText(kind: string, sql: string, values: Values): { name: string; 
   return known;
 }
 
-/** Takes the name of a statement that is declared once in the process. Errors: a plain Error when it is taken. */
+/** Reserves the name of a statement that is declared once in the process. Errors: a plain Error when it is taken. */
 export function nameOnce(name: string): void {
   if (declared.has(name) || texts.has(name)) throw new Error(`two statements are named ${name}`);
   declared.add(name);
 }
 
-/** A text that was compiled once. */
+/** A text with its parameters compiled once. */
 interface KeptText {
   readonly text: string;
   statement<Row>(name: string, values: Values): Statement<Row>;
@@ -106,18 +106,19 @@ function keptText(sql: string, values: Values): KeptText {
 
 /**
  * Statements that are composed at their first use, for hot paths: composing the text costs more than sending it.
- * Shape: the name contains everything that the text depends on. All statements may be given the same values: those that
- * have no parameter in the text are left out.
+ * Shape: the name contains everything that the text depends on. All statements may get the same values: those that
+ * have no parameter in the text are omitted.
  */
 export class KeptStatements {
   private readonly known = new Map<string, KeptText>();
 
   /**
-   * Shape: without a name the statement is composed for this call; it may bring more values then.
+   * Returns the statement of this name with these values. Shape: without a name it is composed for this call, and may
+   * have values of its own.
    * Errors: a plain Error for a named parameter without a value.
    */
-  statement<Row = never>(name: string | null, values: Values, make: () => Draft): Statement<Row> {
-    if (name === null) return fitted(make());
+  statement<Row = never>(name: string | null, values: Values, make: () => SqlDraft): Statement<Row> {
+    if (name === null) return toStatement(make());
     return (this.known.get(name) ?? this.keep(name, values, make().text)).statement(name, values);
   }
 

@@ -19,13 +19,13 @@ test('a row has the columns of the chosen properties, with their types', () => {
   expect(same).toBe(true);
 });
 
-test('its columns are spelt as TypeORM spells them', () => {
+test('its columns have the names that TypeORM gives them', () => {
   const row: RowOf<Nest, 'noteableId' | 'lastLaid2At'> = { noteable_id: null, last_laid2_at: new Date() };
   const naming = new SnakeNaming();
   expect(Object.keys(row)).toEqual(['noteableId', 'lastLaid2At'].map((name) => naming.columnName(name, undefined, [])));
 });
 
-test('columns are properties of their entity again', () => {
+test('columns are converted back to properties of their entity', () => {
   const columns: RowOf<Nest, 'id' | 'noteableId' | 'lastLaid2At'> = {
     id: 1,
     noteable_id: null,

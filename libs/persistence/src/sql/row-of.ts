@@ -1,4 +1,7 @@
-/** `noteableId` as its column is named. Shape: the rule of `SnakeNaming`, for names without a run of capitals. */
+/**
+ * The column name of a property such as `noteableId`. Shape: the rule of `SnakeNaming`, for names without a run of
+ * capitals.
+ */
 type ColumnOf<Property extends string> = Property extends `${infer First}${infer Rest}`
   ? First extends Lowercase<First>
     ? `${First}${ColumnOf<Rest>}`
@@ -6,7 +9,7 @@ type ColumnOf<Property extends string> = Property extends `${infer First}${infer
   : '';
 
 /**
- * What a hand-written statement yields of an entity's columns. Purpose: the entity is the only place that states a
+ * The row type of a hand-written statement that selects columns of an entity. Purpose: only the entity states a
  * column's type and whether it may be null; a statement says which columns it selects.
  * Shape: `RowOf<Note, 'id' | 'noteableId'>` is `{ readonly id: number; readonly noteable_id: number | null }`.
  */
@@ -14,14 +17,17 @@ export type RowOf<Entity, Property extends keyof Entity> = {
   readonly [P in Property & string as ColumnOf<P>]: Entity[P];
 };
 
-/** `noteable_id` as its property is named. */
+/** The property name of a column such as `noteable_id`. */
 type PropertyOf<Column extends string> = Column extends `${infer Word}_${infer Rest}`
   ? `${Word}${Capitalize<PropertyOf<Rest>>}`
   : Column;
 
 type PropertiesOf<R> = { readonly [C in keyof R as C extends string ? PropertyOf<C> : never]: R[C] };
 
-/** Columns as properties of their entity, for writing them through it: `{ noteable_id: 7 }` becomes `{ noteableId: 7 }`. */
+/**
+ * Renames columns to properties of their entity, for writes through it: `{ noteable_id: 7 }` becomes `{ noteableId: 7
+ * }`.
+ */
 export function asProperties<R extends object>(columns: R): PropertiesOf<R> {
   const properties = Object.entries(columns).map(([column, value]) => [
     column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),

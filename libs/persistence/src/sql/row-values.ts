@@ -6,7 +6,7 @@ const INT8_ARRAY = 1016;
 
 const textArray = types.getTypeParser(1009 as number, 'text') as (text: string) => (string | null)[];
 
-/** Ids are far below 2^53; a value that is not would silently name another row, so it is refused. */
+/** Ids are far below 2^53. A larger value would silently become the id of another row, so it is refused. */
 function safeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit a number`);
@@ -20,8 +20,8 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 };
 
 /**
- * How column values become JavaScript values on our connections: int8 is a number, a calendar day stays
- * 'YYYY-MM-DD', timestamptz is a Date. Kept per connection, since pg's own table of parsers is shared by everybody.
+ * Parsers of column values on our connections: int8 is a number, a calendar day stays 'YYYY-MM-DD', timestamptz is a
+ * Date. They belong to the connection, since pg's own table of parsers is global.
  * Source: docs/architecture.md 5.
  */
 export const rowValues = {
@@ -32,7 +32,7 @@ export const rowValues = {
 };
 
 /**
- * SQL that writes an instant as the API shows it: UTC with milliseconds, '2026-11-21T09:30:00.000Z'.
+ * An SQL expression that renders an instant as the API does: UTC with milliseconds, '2026-11-21T09:30:00.000Z'.
  * Shape: `expression` is a timestamptz expression of trusted SQL; null stays null.
  */
 export function instantSql(expression: string): string {

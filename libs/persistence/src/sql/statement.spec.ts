@@ -1,4 +1,4 @@
-import type { Reads } from '../work/database';
+import type { SqlReader } from '../work/database';
 import { KeptStatements, prepared } from './prepared';
 import { statement } from './statement';
 
@@ -11,7 +11,7 @@ const ONE = statement<{ nest: number; name: string | null }, BirdRow>(
   'select b.id, b.name from birds b where b.nest_id = :nest::bigint and b.name = :name and :nest::bigint > 0',
 );
 
-it('gives its values in the order of their numbers', () => {
+it('orders its values by their numbers', () => {
   expect(ONE.with({ name: 'wren', nest: 7 })).toEqual({
     name: 'spec-birds-one',
     text: 'select b.id, b.name from birds b where b.nest_id = $1::bigint and b.name = $2 and $1::bigint > 0',
@@ -20,13 +20,13 @@ it('gives its values in the order of their numbers', () => {
   });
 });
 
-it('refuses a parameter in its text that nothing gives a value to', () => {
+it('refuses a parameter in its text that has no value', () => {
   const misspelt = statement<{ nest: number }, BirdRow>('spec-birds-misspelt', 'select 1 where :nets = 1');
   expect(() => misspelt.with({ nest: 7 })).toThrow('spec-birds-misspelt lacks a value of :nets');
 });
 
 describe('a name', () => {
-  it('is declared once, whatever the text is', () => {
+  it('is declared once, even with the same text', () => {
     expect(() => statement('spec-birds-one', 'select 1')).toThrow('two statements are named spec-birds-one');
     prepared('spec-birds-old', 'select 1');
     expect(() => statement('spec-birds-old', 'select 1')).toThrow('two statements are named spec-birds-old');
@@ -43,7 +43,7 @@ describe('a name', () => {
   });
 });
 
-it('is composed once, at its first use, where a function composes it', () => {
+it('is composed once, at its first use, if its text is a function', () => {
   const compose = jest.fn(() => 'select :id::int');
   const lazy = statement<{ id: number }, never>('spec-birds-composed', compose);
   expect(compose).not.toHaveBeenCalled();
@@ -51,7 +51,7 @@ it('is composed once, at its first use, where a function composes it', () => {
   expect(compose).toHaveBeenCalledTimes(1);
 });
 
-it('of a family leaves out values that its text does not name, and refuses a name without one', () => {
+it('with shared values omits those that its text does not name, and refuses a parameter without one', () => {
   const kept = new KeptStatements();
   const values = { viewer: 5, nest: 7 };
   const of = (name: string, text: string) => kept.statement(name, values, () => ({ text, values }));
@@ -59,8 +59,8 @@ it('of a family leaves out values that its text does not name, and refuses a nam
   expect(() => of('spec-family-wrong', 'select :nets::int')).toThrow('spec-family-wrong lacks a value of :nets');
 });
 
-/** Only compiled: what the types of a declared statement refuse. */
-export async function typed(db: Reads): Promise<void> {
+/** Only compiled: mistakes that the types of a declared statement refuse. */
+export async function typed(db: SqlReader): Promise<void> {
   const rows: BirdRow[] = await db.run(ONE, { nest: 7, name: null });
   const bound: BirdRow[] = await db.run(ONE.with({ nest: 7, name: 'wren' }));
   void [rows, bound];

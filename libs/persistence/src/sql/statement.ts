@@ -5,7 +5,7 @@ import type { Statement } from './prepared';
 
 /** A statement with named parameters. It is kept prepared by each connection. */
 export class DeclaredStatement<Params extends object, Row> {
-  /** Only a type: what `with` takes and what the statement gives. */
+  /** Exists only as a type: the parameters of `with` and the rows of the statement. */
   declare readonly contract: (params: Params) => Row;
   private compiled: Compiled | null = null;
 
@@ -24,7 +24,7 @@ export class DeclaredStatement<Params extends object, Row> {
 /**
  * Declares a prepared statement: `statement<{ id: number }, UserRow>('users_one', 'select … where id = :id')`.
  * Shape: `sql` as for `compile`. A function composes the text at the first use: for statements that each instance of a
- * class declares. Their texts must be equal if their names are.
+ * class declares. Equal names must have equal texts.
  * Errors: a plain Error when the name is declared twice, is taken by another text, or is too long for PostgreSQL.
  * Source: docs/performance.md 5.25.
  */

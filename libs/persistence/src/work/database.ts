@@ -7,10 +7,10 @@ import type { Prepared, Statement } from '../sql/prepared';
 import type { DeclaredStatement } from '../sql/statement';
 import { rowValues } from '../sql/row-values';
 import { SteadyClient } from '../connections/steady-client';
-import { currentWhole } from './whole';
+import { currentOuterTransaction } from './outer-transaction';
 
-/** What a pool and a single connection have in common. */
-export interface Runs {
+/** The query method that a pool and a single connection have in common. */
+export interface Queryable {
   query(statement: Statement<unknown>): Promise<QueryResult>;
 }
 
@@ -27,26 +27,26 @@ export class Database {
   ) {}
 
   async query<R>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
-    return run<R>(runsOf(this.dataSource), { text: sql, values });
+    return run<R>(queryableOf(this.dataSource), { text: sql, values });
   }
 
-  /** Shape: one round trip; parsed once a connection. */
+  /** Runs a prepared statement. Shape: one round trip; parsed once for each connection. */
   async prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]> {
-    return run<R>(runsOf(this.dataSource), { name: statement.name, text: statement.text, values });
+    return run<R>(queryableOf(this.dataSource), { name: statement.name, text: statement.text, values });
   }
 
   /** Runs a statement with its values: prepared, when it has a name. */
   run<R>(statement: Statement<R>): Promise<R[]>;
   run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
   async run<P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P): Promise<R[]> {
-    return run<R>(runsOf(this.dataSource), boundStatement(statement, params));
+    return run<R>(queryableOf(this.dataSource), boundStatement(statement, params));
   }
 
   /**
-   * A connection of its own beside the pool, for a session lock that must die with the connection. The caller ends it
+   * Opens a connection outside the pool, for a session lock that must end with the connection. The caller closes it
    * and listens to its errors. Units: `statementMs` longest run of a statement.
    */
-  async alone(name: string, statementMs: number): Promise<Client> {
+  async openConnection(name: string, statementMs: number): Promise<Client> {
     const client = new SteadyClient({
       connectionString: this.url,
       application_name: name,
@@ -57,8 +57,8 @@ export class Database {
     return client;
   }
 
-  /** A few connections of their own beside the pool, for a library that brings its own SQL. The caller ends them. */
-  apart(name: string, count: number): Pool {
+  /** Opens a small pool outside the shared one, for a library with SQL of its own. The caller closes it. */
+  openPool(name: string, count: number): Pool {
     return new Pool({
       Client: SteadyClient,
       connectionString: this.url,
@@ -75,31 +75,31 @@ export class Database {
   }
 }
 
-/** What lists are read by: `Database`, or `Tx` inside a unit of work. */
-export interface Reads {
+/** The reading side of `Database` and, inside a unit of work, of `Tx`. */
+export interface SqlReader {
   run<R>(statement: Statement<R>): Promise<R[]>;
   run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
 }
 
 /** Reads outside of any transaction. */
-export function readsOf(dataSource: DataSource): Reads {
+export function readsOf(dataSource: DataSource): SqlReader {
   return {
     run: <P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P) =>
-      run<R>(runsOf(dataSource), boundStatement(statement, params)),
+      run<R>(queryableOf(dataSource), boundStatement(statement, params)),
   };
 }
 
-/** Within a whole, inside of it: nobody else sees what was written there. */
-function runsOf(dataSource: DataSource): Runs {
-  return currentWhole(dataSource) ?? poolOf(dataSource);
+/** Inside an outer transaction its connection is used, since no other sees its uncommitted rows. */
+function queryableOf(dataSource: DataSource): Queryable {
+  return currentOuterTransaction(dataSource) ?? poolOf(dataSource);
 }
 
 function poolOf(dataSource: DataSource): LanePools {
-  // TypeORM's own type of its driver does not tell that `master` is the pg pool.
+  // TypeORM's type of its driver does not declare that `master` is the pg pool.
   return (dataSource.driver as unknown as { master: LanePools }).master;
 }
 
-/** A declared statement with its values; any other as it is. */
+/** Binds values to a declared statement; returns any other unchanged. */
 export function boundStatement<P extends object, R>(
   statement: Statement<R> | DeclaredStatement<P, R>,
   params: P | undefined,
@@ -107,8 +107,8 @@ export function boundStatement<P extends object, R>(
   return params === undefined ? (statement as Statement<R>) : (statement as DeclaredStatement<P, R>).with(params);
 }
 
-/** Runs one statement and gives its rows. Errors: as `Database`. */
-export async function run<R>(connection: Runs, statement: Statement<R>): Promise<R[]> {
+/** Runs one statement and returns its rows. Errors: as `Database`. */
+export async function run<R>(connection: Queryable, statement: Statement<R>): Promise<R[]> {
   try {
     return (await connection.query(statement)).rows as R[];
   } catch (error) {

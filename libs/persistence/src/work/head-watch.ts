@@ -1,29 +1,29 @@
-import { awaitedByMany, Pace } from '@rookery/platform';
+import { runShared, Pace } from '@rookery/platform';
 import type { ShutdownOrder } from '@rookery/platform';
 import type { Database } from './database';
 import { hedged } from '../connections/hedged';
 import type { Prepared } from '../sql/prepared';
 
-/** Where something that others copy stands: a version means something only within its epoch. */
-export interface Head {
+/** A position in a log that other processes copy; a version has meaning only within its epoch. */
+export interface LogHead {
   readonly version: number;
   readonly epoch: string;
 }
 
 interface Waiter {
-  readonly after: Head;
-  readonly settle: (moved: boolean) => void;
+  readonly after: LogHead;
+  readonly settle: (notify: boolean) => void;
 }
 
 /**
- * Wakes those who wait for a version to move: at once after a commit of this process; after one of another replica
- * within `busyMs`, or `calmMs` when nothing moved for ten seconds. One look at the database serves everybody who waits.
- * Shape: `head` selects one row, a Head and what else its owner wants to see of it. Units: ms.
+ * Wakes callers that wait for the version to increase: at once after a commit of this process; after one of another
+ * replica within `busyMs`, or `calmMs` when nothing changed for ten seconds. One query serves all waiting callers.
+ * Shape: `head` selects one row, a Head with further columns for its owner. Units: ms.
  */
-export class HeadWatch<Row extends Head = Head> {
+export class HeadWatch<Row extends LogHead = LogHead> {
   private readonly waiters = new Set<Waiter>();
-  private nextLook: NodeJS.Timeout | undefined;
-  private latestHead: Head | null = null;
+  private nextQuery: NodeJS.Timeout | undefined;
+  private latestHead: LogHead | null = null;
   private lastSeen: { readonly version: number; readonly at: number } | null = null;
   private readonly pace: Pace;
 
@@ -34,47 +34,48 @@ export class HeadWatch<Row extends Head = Head> {
     { busyMs, calmMs }: { readonly busyMs: number; readonly calmMs: number },
   ) {
     this.pace = new Pace(busyMs, calmMs);
-    // Polls would hold up the end of the process; what they are told is true, only early.
+    // Waiting polls would delay the shutdown; "not moved" is a correct answer, only early.
     shutdown.on('stop-accepting', `polls of ${head.name}`, () => {
       for (const waiter of [...this.waiters]) waiter.settle(false);
       return Promise.resolve();
     });
   }
 
-  /** The newest version of the newest epoch that this process committed or saw; null when it knows of none yet. */
+  /** The newest version of the newest epoch that this process committed or read; null before the first. */
   get latest(): number | null {
     return this.latestHead?.version ?? null;
   }
 
-  /** Whether polls are answered at once, since the process ends. */
+  /** Whether polls are answered at once because the process is stopping. */
   get isEnding(): boolean {
     return this.shutdown.hasBegun;
   }
 
-  /** Whether a look that began since then found this very version. Units: ms of `performance.now()`. */
+  /** Whether a query that began since then found exactly this version. Units: ms of `performance.now()`. */
   hasSeen(version: number, since: number): boolean {
     return this.lastSeen !== null && this.lastSeen.version === version && this.lastSeen.at >= since;
   }
 
-  /** Called once a commit is confirmed. */
-  moved(head: Head): void {
+  /** Records a new head after a confirmed commit and wakes callers. */
+  moved(head: LogHead): void {
     if (head.epoch !== this.latestHead?.epoch || head.version > this.latestHead.version) {
       this.latestHead = head;
-      this.pace.found();
+      this.pace.recordWork();
     }
     for (const waiter of [...this.waiters]) {
       const { version, epoch } = waiter.after;
       if (head.version > version || head.epoch !== epoch) waiter.settle(true);
-      // The database was put back by a dump: those who wait ask anew, and so tell of a version that it does not know.
+      // The database was restored from a dump: callers ask again and report a version that it does not know.
       else if (head.version < version) waiter.settle(false);
     }
   }
 
   /**
-   * Resolves to true when it has moved on from `after`, to false when it has not in time, stands before it, or nobody waits.
+   * Waits until the version exceeds `after`: true when it does; false on timeout or abort, at shutdown, or when the
+   * version is lower than `after`.
    * Units: ms.
    */
-  beyond(after: Head, withinMs: number, signal?: AbortSignal): Promise<boolean> {
+  waitPast(after: LogHead, withinMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.shutdown.hasBegun) return Promise.resolve(false);
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), withinMs);
@@ -90,30 +91,30 @@ export class HeadWatch<Row extends Head = Head> {
       const leave = (): void => waiter.settle(false);
       signal?.addEventListener('abort', leave, { once: true });
       this.waiters.add(waiter);
-      this.lookLater();
+      this.queryLater();
     });
   }
 
-  /** Looks now, tells those who wait, and puts the next look off. */
-  async look(): Promise<Row | undefined> {
-    clearTimeout(this.nextLook);
-    this.nextLook = undefined;
+  /** Queries the head now, wakes callers, and postpones the next query. */
+  async read(): Promise<Row | undefined> {
+    clearTimeout(this.nextQuery);
+    this.nextQuery = undefined;
     const at = performance.now();
     try {
-      const [row] = await awaitedByMany(() => hedged(() => this.database.prepared<Row>(this.head, [])));
+      const [row] = await runShared(() => hedged(() => this.database.prepared<Row>(this.head, [])));
       if (row) {
         this.lastSeen = { version: row.version, at };
         this.moved(row);
       }
       return row;
     } finally {
-      this.lookLater();
+      this.queryLater();
     }
   }
 
-  private lookLater(): void {
-    if (this.nextLook !== undefined || this.waiters.size === 0) return;
-    // Each that waits has a time limit of its own, so a look that fails is made again and nothing else.
-    this.nextLook = setTimeout(() => void this.look().catch(() => undefined), this.pace.restMs);
+  private queryLater(): void {
+    if (this.nextQuery !== undefined || this.waiters.size === 0) return;
+    // Each caller has its own timeout, so a failed query is only repeated.
+    this.nextQuery = setTimeout(() => void this.read().catch(() => undefined), this.pace.restMs);
   }
 }

@@ -1,16 +1,16 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { KeyInUse, Unprocessable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import type { ContextKeys, KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from '@rookery/platform';
-import type { Database, Reads } from './database';
+import type { ContextSigningKeys, KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from '@rookery/platform';
+import type { Database, SqlReader } from './database';
 import type { IdempotencyKey } from '../schema/plumbing.entities';
 import { prepared } from '../sql/prepared';
 import type { RowOf } from '../sql/row-of';
 import type { Tx, Work } from './work';
 
-/** Units: ms. */
+/** How long an answer is kept. Units: ms. */
 const KEPT_MS = 24 * 60 * 60_000;
-/** How long an answer is kept that shows a secret this once. Units: ms. */
+/** How long an answer with a one-time secret is kept. Units: ms. */
 const SECRET_KEPT_MS = 10 * 60_000;
 
 const FIND = prepared(
@@ -18,7 +18,7 @@ const FIND = prepared(
   `select request, case when answer_until > $5 then answer end as answer from idempotency_keys
    where user_id = $1 and actor_id = $2 and key = $3 and created_at > $4`,
 );
-/** Until the end of the transaction, whatever ends it: so nothing is left of a process that dies. It never waits. */
+/** Held until the transaction ends in any way, so a process that dies leaves no lock. It never waits. */
 const HOLD = prepared('idempotency_hold', 'select pg_try_advisory_xact_lock($1::bigint) as is_held');
 const KEEP = prepared(
   'idempotency_keep',
@@ -32,12 +32,13 @@ const OTHER_REQUEST = 'Idempotency-Key was used for another request';
 const NOT_KEPT = 'Idempotency-Key was used, and the answer held a secret that is not kept any more';
 
 /**
- * What came of writes that their senders named. The row commits with the write and holds the answer: after a commit in
- * doubt, a lost answer or the end of a process it tells what happened, and without it nothing did. Who does it holds a
- * lock and no row, so nothing has to be cleaned up after those who never came to their end.
+ * Outcomes of writes with idempotency keys. The row commits with the write and contains the answer: after a commit in
+ * doubt, a lost answer or the end of a process, the row proves that the write happened, and its absence that it did
+ * not. A running write holds an advisory lock and no row, so nothing has to be cleaned up after writes that never
+ * finished.
  *
- * Answers are sealed by a key that is not in the database, and requests told apart by another, so that a stolen copy
- * tells neither tokens nor passwords. Source: docs/reference/reliability.md 5.
+ * Answers are encrypted by a key that is not in the database, and requests are hashed by another, so that a stolen copy
+ * reveals neither tokens nor passwords. Source: docs/reference/reliability.md 5.
  */
 export class IdempotencyKeys implements KeyedWrites {
   private keys: { readonly seals: readonly [Buffer, ...Buffer[]]; readonly marks: readonly Buffer[] } | null = null;
@@ -46,7 +47,7 @@ export class IdempotencyKeys implements KeyedWrites {
     private readonly work: Work,
     private readonly database: Database,
     private readonly clock: Clock,
-    private readonly context: ContextKeys,
+    private readonly context: ContextSigningKeys,
     private readonly service: string,
   ) {}
 
@@ -59,13 +60,13 @@ export class IdempotencyKeys implements KeyedWrites {
     make: () => Promise<NewAnswer>,
     refused: (error: unknown) => NewAnswer | null,
   ): Promise<{ readonly answer: KeptAnswer; readonly isReplay: boolean }> {
-    return this.work.whole(async (tx, whole) => {
+    return this.work.runInOneTransaction(async (tx, outer) => {
       const [hold] = await tx.prepared<{ is_held: boolean }>(HOLD, [lockOf(write)]);
       if (!hold?.is_held) throw new KeyInUse();
       const known = await this.find(write, tx);
       if (known) return { answer: known, isReplay: true };
       const answer = await make().catch((error: unknown) => {
-        const refusal = whole.hasWritten ? refused(error) : null;
+        const refusal = outer.hasWritten ? refused(error) : null;
         if (refusal === null) throw error;
         return refusal;
       });
@@ -74,7 +75,7 @@ export class IdempotencyKeys implements KeyedWrites {
     });
   }
 
-  private async find(write: KeyedWrite, reads: Pick<Reads, 'run'>): Promise<KeptAnswer | null> {
+  private async find(write: KeyedWrite, reads: Pick<SqlReader, 'run'>): Promise<KeptAnswer | null> {
     const now = this.clock.now();
     const since = new Date(now.getTime() - KEPT_MS);
     const values = [write.userId, write.actorId, write.key, since, now];
@@ -95,7 +96,7 @@ export class IdempotencyKeys implements KeyedWrites {
     await tx.prepared(KEEP, [userId, actorId, key, tokenId, mark, this.sealed(answer, write), now, until]);
   }
 
-  /** Shape: nonce, tag and text. */
+  /** Encrypts an answer. Shape: nonce, tag and ciphertext. */
   private sealed({ status, headers, body }: KeptAnswer, write: KeyedWrite): Buffer {
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', this.secrets.seals[0], nonce).setAAD(nameOf(write));
@@ -103,7 +104,7 @@ export class IdempotencyKeys implements KeyedWrites {
     return Buffer.concat([nonce, cipher.getAuthTag(), text]);
   }
 
-  /** Null when it was sealed by a key that is gone. */
+  /** Decrypts an answer; null if its key was removed. */
   private opened(sealed: Buffer, write: KeyedWrite): KeptAnswer | null {
     for (const key of this.secrets.seals) {
       try {
@@ -113,21 +114,21 @@ export class IdempotencyKeys implements KeyedWrites {
         const [status, headers, body] = JSON.parse(text) as [number, string[], string | null];
         return { status, headers, body };
       } catch {
-        // By another key, then.
+        // Encrypted by another key: the next one is tried.
       }
     }
     return null;
   }
 
-  /** By each key that may have been in use; the first is that of today. */
+  /** The keyed hashes of a request, one for each configured key; the first is that of the current key. */
   private marksOf({ request }: KeyedWrite): Buffer[] {
     return this.secrets.marks.map((key) => createHmac('sha256', key).update(request).digest());
   }
 
   private get secrets() {
     return (this.keys ??= {
-      seals: this.context.madeFor('rookery idempotency answers', this.service),
-      marks: this.context.madeFor('rookery idempotency requests', this.service),
+      seals: this.context.deriveKeys('rookery idempotency answers', this.service),
+      marks: this.context.deriveKeys('rookery idempotency requests', this.service),
     });
   }
 }

@@ -8,12 +8,12 @@ const enter = prepared(
    on conflict do nothing returning event_id`,
 );
 
-/** What was already done: one row for each (effect, event), written in the transaction of the effect itself. */
+/** The processed events: one row for each (effect, event), written in the transaction of the effect itself. */
 @Injectable()
 export class Inbox {
   /**
-   * Enters events and says which of them this effect has not seen before.
-   * Shape: `effect` is the durable's name. An event that another transaction is entering right now is waited for.
+   * Inserts events and returns those that this effect has not processed before.
+   * Shape: `effect` is the durable's name. Waits for an event that another transaction is inserting.
    * Source: reference reliability 2.3.
    */
   async fresh(tx: Tx, effect: string, eventIds: readonly string[]): Promise<Set<string>> {

@@ -9,7 +9,7 @@ const next = prepared(
 );
 
 /**
- * The next number inside a scope: the iid of an issue in its project, of an epic in its group.
+ * Returns the next number inside a scope: the iid of an issue in its project, of an epic in its group.
  * Shape: 1, 2, 3 … without gaps or duplicates; the counter's row stays locked until the transaction ends, so take it
  * late and keep the rest short.
  * Source: requirements 1 §4; reference reliability 5.
@@ -25,7 +25,7 @@ const raise = prepared(
    on conflict (usage, scope_id) do update set last_value = greatest(internal_ids.last_value, excluded.last_value)`,
 );
 
-/** A number that was given by hand moves the counter past itself. */
+/** Raises the counter to a number that was set explicitly. */
 export async function raiseInternalId(tx: Tx, usage: string, scopeId: number, value: number): Promise<void> {
   await tx.prepared(raise, [usage, scopeId, value]);
 }
@@ -35,7 +35,7 @@ const drop = prepared(
   `delete from internal_ids where usage = $1 and scope_id = any($2::bigint[])`,
 );
 
-/** Counters of scopes that are gone. */
+/** Deletes the counters of deleted scopes. */
 export async function dropInternalIds(tx: Tx, usage: string, scopeIds: readonly number[]): Promise<void> {
   await tx.prepared(drop, [usage, scopeIds]);
 }

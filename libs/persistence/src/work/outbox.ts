@@ -6,12 +6,12 @@ import type { Tx } from './work';
 import { prepared } from '../sql/prepared';
 
 /** Units: bytes of the payload as JSON. Source: reference reliability 2.1. */
-export const MAX_PAYLOAD_BYTES = 64 * 1024;
+const MAX_PAYLOAD_BYTES = 64 * 1024;
 
 const COLUMNS =
   'event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent, payload, directory_version, directory_epoch';
 
-/** Nearly every unit emits one event, and plain values cost half of what arrays do on both sides. */
+/** Nearly every unit emits one event, and plain values cost half as much as arrays on both sides. */
 const insertOne = prepared(
   'outbox_insert_one',
   `insert into outbox (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
@@ -31,8 +31,8 @@ export interface OutboxRow {
 }
 
 /**
- * Makes the row of an event and refuses one that may not leave this service.
- * Errors: a plain Error for another service's event, a payload against its schema, or one over 64 KiB.
+ * Creates the row of an event, and refuses an event that may not leave this service.
+ * Errors: a plain Error for another service's event, a payload that violates its schema, or one over 64 KiB.
  */
 export function outboxRow(service: ServiceName, event: DomainEvent, occurredAt: Date): OutboxRow {
   const { definition } = event;

@@ -1,24 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DomainEvent, ServiceName } from '@rookery/contracts';
-import { InDoubt, RookeryError, Unavailable } from '@rookery/kernel';
+import { backoffMs, CommitInDoubt, RookeryError, Unavailable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
 import { awaitedBy, currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { boundStatement, run } from './database';
-import { translated, wasRolledBack, whyBrokenOff } from '../sql/failures';
-import type { BrokenOff } from '../sql/failures';
-import { NotAsHoped, patienceOf, together } from './last-statement';
+import { translated, wasRolledBack, abortReasonOf } from '../sql/failures';
+import type { AbortReason } from '../sql/failures';
+import { LastStatementFailed, patienceOf, sendTogether } from './last-statement';
 import type { LastStatement } from './last-statement';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
 import type { Prepared, Statement } from '../sql/prepared';
 import type { DeclaredStatement } from '../sql/statement';
 import type { SteadyClient } from '../connections/steady-client';
-import { currentWhole, Whole } from './whole';
+import { currentOuterTransaction, OuterTransaction } from './outer-transaction';
 
-/** A running transaction, handed to everything that takes part in it. */
+/** A running transaction, passed to every function that takes part in it. */
 export interface Tx {
   /** TypeORM inside this transaction. */
   readonly manager: EntityManager;
@@ -28,27 +28,28 @@ export interface Tx {
   run<R>(statement: Statement<R>): Promise<R[]>;
   run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
   /**
-   * One of several steps that may fail alone: what a step refuses leaves no trace of it, neither rows nor events, and the
-   * transaction goes on. Errors: those of the step.
+   * Runs a step whose failure does not fail the transaction. A failed step leaves neither rows nor events. Errors:
+   * those of the step.
    */
   attempt<T>(step: () => Promise<T>): Promise<T>;
-  /** From here on, statements of this transaction may run for as long as they take. */
-  takeTime(): Promise<void>;
-  /** Announces a fact. Collected, and written in one insert just before the commit. */
+  /** Lifts the statement timeout for the rest of this transaction. */
+  allowLongStatements(): Promise<void>;
+  /** Emits an event. Events are collected and written in one insert just before the commit. */
   emit(event: DomainEvent): void;
   /** Runs after the use case and before the outbox is written; may emit and may add more steps. */
   beforeCommit(step: (tx: Tx) => Promise<void>): void;
   /**
-   * Runs after all other steps, and is sent with the outbox in one flight: for what takes a lock that all writers wait
-   * for. May emit; the step of a failed `attempt` stays. `alone` is the same as one that leaves with the commit: it is done
-   * in place of the step where there is no other such step and a last statement can be taken.
+   * Adds a step that runs after all others and whose statements are sent together with the outbox insert, without a
+   * wait in between: for a lock that all writers wait for. It may emit; a failed `attempt` does not remove it. `alone`
+   * is an equivalent statement to send with the commit: it replaces the step if it is the only last step and a last
+   * statement can be used.
    */
-  lastly(step: (tx: Tx) => Promise<void>, alone?: LastStatement): void;
+  beforeCommitLast(step: (tx: Tx) => Promise<void>, alone?: LastStatement): void;
   /**
-   * Takes the statement that leaves together with the commit. Null where the unit is run again because one could not, and
-   * in a part of a whole: what it would do is then done at once.
+   * Sets the statement that is sent with the commit. Null in the retry after a failed last statement, and in a unit
+   * inside an outer transaction: there the caller makes the same change at once.
    */
-  readonly withCommit: ((last: LastStatement) => void) | null;
+  readonly sendWithCommit: ((last: LastStatement) => void) | null;
   /** Runs once the commit is confirmed; must not fail and must not be relied on, since the process may die before. */
   afterCommit(step: () => void): void;
 }
@@ -60,22 +61,25 @@ interface LastStep {
 
 /** Units: retries after the first try. Source: reference reliability 5. */
 const MAX_RETRIES = 3;
+/** Longest wait before a retry; the wait is a random part of it. Units: ms. */
+const RETRY = { first: 10, most: 100 };
 
 /**
  * The unit of work: one transaction in which rows and their events commit together or not at all.
- * Shape: START TRANSACTION, the use case's statements, one outbox insert (a second one for events that tell what the last step made), COMMIT. The whole use case is run
- * again, at most 3 times, after a deadlock or a serialization failure, so it must be free of outside effects.
- * What took long inside, as a row that somebody else held, is committed only by rights that hold still.
- * Errors: Unavailable when the database is away, no connection is free in time or it was broken off each time; InDoubt when the answer to the commit
- * was lost; what a look at rights says; a plain
- * Error for a run inside a run (outside production).
+ * Shape: START TRANSACTION, the statements of the use case, one outbox insert (a second one for events of the last
+ * steps), COMMIT. The whole use case is retried, at most 3 times, after a deadlock or a serialization failure, so it
+ * must be free of outside effects. After a long wait inside, such as for a row lock, permissions are rechecked before
+ * the commit.
+ * Errors: Unavailable when the database is away, no connection is free in time or every retry was aborted; CommitInDoubt when
+ * the answer to the commit was lost; those of the permission recheck; a plain Error for a nested run (outside
+ * production).
  * Source: reference reliability 2.1, 5; ADR 0020, 0050.
  */
 export class Work {
-  /** Told whenever the database breaks a transaction off that may be run again. */
-  onBrokenOff: (why: BrokenOff) => void = () => undefined;
+  /** Called whenever the database aborts a transaction that may be retried. */
+  onAborted: (why: AbortReason) => void = () => undefined;
   private readonly listeners = new Set<() => void>();
-  /** Finding a nested run costs a hook on every promise, so production does without. */
+  /** Detecting a nested run costs a hook on every promise, so production omits it. */
   // eslint-disable-next-line no-restricted-properties -- Node's own convention, not a setting of ours
   private readonly running = process.env['NODE_ENV'] === 'production' ? null : new AsyncLocalStorage<true>();
 
@@ -87,57 +91,60 @@ export class Work {
   ) {}
 
   async run<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
-    const whole = currentWhole(this.dataSource);
-    const unit = whole ? (): Promise<T> => whole.run(use) : (isAgain: boolean): Promise<T> => this.once(use, !isAgain);
+    const outer = currentOuterTransaction(this.dataSource);
+    const unit = outer ? (): Promise<T> => outer.run(use) : (isRetry: boolean): Promise<T> => this.once(use, !isRetry);
     if (!this.running) return this.withRetries(unit);
     if (this.running.getStore()) throw new Error('a unit of work runs inside another; hand the transaction on instead');
     return this.running.run(true, () => this.withRetries(unit));
   }
 
   /**
-   * One transaction for all that somebody waits for, whatever units of work it has: what each of them wrote and emitted
-   * is committed at the end, and what one refused is undone by itself. Reads by `Database` within see what was written.
-   * It is not run again as a whole. Errors: as `run`; Unavailable in place of a deadlock.
+   * Runs all units of work of a request in one transaction: their rows and events are committed at the end, and a unit
+   * that fails is rolled back alone. Reads by `Database` inside see uncommitted rows. It is not retried as a whole.
+   * Errors: as `run`; Unavailable in place of a deadlock.
    */
-  whole<T>(use: (tx: Tx, whole: Whole) => Promise<T>): Promise<T> {
+  runInOneTransaction<T>(use: (tx: Tx, outer: OuterTransaction) => Promise<T>): Promise<T> {
     const waiter = currentWaiter();
-    if (!waiter) throw new Error('nobody waits for the whole');
-    return this.once((outer) => {
-      const whole = new Whole(this.dataSource, outer.connection, (step) => outer.within(step));
-      return awaitedBy({ ...waiter, whole }, () => use(outer, whole));
+    if (!waiter) throw new Error('an outer transaction needs a request');
+    return this.once((unit) => {
+      const outer = new OuterTransaction(this.dataSource, unit.connection, (step) => unit.runNested(step));
+      return awaitedBy({ ...waiter, outerTransaction: outer }, () => use(unit, outer));
     }).catch((error: unknown) => {
-      throw whyBrokenOff(error) === null ? translated(error) : slow(error);
+      throw abortReasonOf(error) === null ? translated(error) : retriesExhausted(error);
     });
   }
 
-  /** As `run`, in a transaction of its own also within a whole: for what must stay although the request fails. */
-  apart<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
-    if (!currentWhole(this.dataSource)) return this.run(use);
-    const { whole: _, ...waiter } = currentWaiter()!;
+  /**
+   * As `run`, but always in a separate transaction, even inside an outer one: for rows that stay although the request
+   * fails.
+   */
+  runIndependent<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+    if (!currentOuterTransaction(this.dataSource)) return this.run(use);
+    const { outerTransaction: _, ...waiter } = currentWaiter()!;
     return awaitedBy({ ...waiter, kind: 'holder' }, () => this.run(use));
   }
 
-  /** Tells when a commit has left events in the outbox of this process: the relay's wake-up. */
+  /** Calls the listener after each commit with events in the outbox of this process: the relay's wake-up. */
   onEmitted(listener: () => void): void {
     this.listeners.add(listener);
   }
 
-  private async withRetries<T>(unit: (isAgain: boolean) => Promise<T>): Promise<T> {
-    let isAgain = false;
+  private async withRetries<T>(unit: (isRetry: boolean) => Promise<T>): Promise<T> {
+    let isRetry = false;
     for (let retry = 0; ;) {
       try {
-        return await unit(isAgain);
+        return await unit(isRetry);
       } catch (error) {
-        // Once at most, and no failure.
-        if (error instanceof NotAsHoped) {
-          isAgain = true;
+        // Happens at most once and is no failure.
+        if (error instanceof LastStatementFailed) {
+          isRetry = true;
           continue;
         }
-        const why = whyBrokenOff(error);
+        const why = abortReasonOf(error);
         if (why === null) throw translated(error);
-        this.onBrokenOff(why);
-        if (retry >= MAX_RETRIES) throw slow(error);
-        await pause(Math.random() * 10 * 2 ** retry);
+        this.onAborted(why);
+        if (retry >= MAX_RETRIES) throw retriesExhausted(error);
+        await pause(Math.random() * backoffMs(retry + 1, RETRY));
         retry += 1;
       }
     }
@@ -152,22 +159,22 @@ export class Work {
       await runner.startTransaction();
       const begunAt = performance.now();
       const result = await use(unit);
-      // Looked at before the last statements too: these hold what all writes of the service wait for.
-      await rights?.lookToWrite();
+      // Rechecked before the last statements too: they hold locks that all writes of the service wait for.
+      await rights?.recheckBeforeWrite();
       await unit.finish();
-      await rights?.lookToWrite();
-      // The server's clock says how long it has been since the transaction began, which was no later than it was told.
+      await rights?.recheckBeforeWrite();
+      // The server's clock measures the time since the transaction began, which was before `begunAt`.
       await unit.commit(performance.now() - begunAt + patienceOf(rights));
       rights?.committed();
       this.announce(unit);
       return result;
     } catch (error) {
-      // After a commit in doubt nobody is there to hear of a rollback.
-      if (runner.isTransactionActive && !(error instanceof InDoubt))
+      // After a commit in doubt the connection is lost, and a rollback would reach no server.
+      if (runner.isTransactionActive && !(error instanceof CommitInDoubt))
         await runner.rollbackTransaction().catch(() => undefined);
       throw error;
     } finally {
-      unit?.letGo();
+      unit?.restoreConnection();
       await runner.release();
     }
   }
@@ -185,36 +192,39 @@ export class Work {
   }
 }
 
-/** What is broken off again and again is no fault of the request: it may be sent again. */
-function slow(cause: unknown): Unavailable {
+/** Repeated aborts are no fault of the request: the client may send it again. */
+function retriesExhausted(cause: unknown): Unavailable {
   const unavailable = new Unavailable('database slow');
   unavailable.cause = cause;
   return unavailable;
 }
 
-/** Errors: Unavailable when it was never sent, for the connection was lost before; InDoubt when nobody knows whether it happened. */
+/**
+ * Commits. Errors: Unavailable if the connection was lost before the commit was sent; CommitInDoubt if its outcome is
+ * unknown.
+ */
 async function commit(runner: QueryRunner): Promise<void> {
   if (runner.isReleased) throw new Unavailable('database away');
   try {
     await runner.commitTransaction();
   } catch (error) {
-    throw wasRolledBack(error) ? error : new InDoubt(error);
+    throw wasRolledBack(error) ? error : new CommitInDoubt(error);
   }
 }
 
 class Unit implements Tx {
   readonly manager: EntityManager;
-  readonly withCommit: Tx['withCommit'];
+  readonly sendWithCommit: Tx['sendWithCommit'];
   readonly afterwards: (() => void)[] = [];
-  /** With the units within that came to their end, in order. */
+  /** This unit and the completed units inside it, in order. */
   readonly all: Unit[] = [this];
   private readonly beforehand: ((tx: Tx) => Promise<void>)[] = [];
   private readonly last: LastStep[] = [];
   private readonly rows: OutboxRow[] = [];
-  /** How many of `rows` are in the outbox. */
+  /** The number of `rows` that are in the outbox already. */
   private written = 0;
   private lastStatement: LastStatement | null = null;
-  private tookTime = false;
+  private allowsLongStatements = false;
 
   constructor(
     private readonly runner: QueryRunner,
@@ -224,7 +234,7 @@ class Unit implements Tx {
     takesLast = false,
   ) {
     this.manager = runner.manager;
-    this.withCommit = takesLast ? (last) => (this.lastStatement = last) : null;
+    this.sendWithCommit = takesLast ? (last) => (this.lastStatement = last) : null;
   }
 
   get hasEmitted(): boolean {
@@ -253,10 +263,10 @@ class Unit implements Tx {
       await this.query('release savepoint attempt');
       return result;
     } catch (error) {
-      // What the database says, such as a deadlock, ends the whole.
+      // A database error, such as a deadlock, ends the whole transaction.
       if (!(error instanceof RookeryError)) throw error;
       await this.query('rollback to savepoint attempt');
-      // Steps may have steps of their own: the name must mean the outer one again.
+      // Steps may be nested: the name must refer to the outer savepoint again.
       await this.query('release savepoint attempt');
       this.rows.length = rows;
       this.beforehand.length = beforehand;
@@ -265,8 +275,8 @@ class Unit implements Tx {
     }
   }
 
-  /** A unit within this one, that may fail alone. Errors: those of `use`; a savepoint gives its locks back too. */
-  async within<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+  /** Runs a nested unit that may fail alone. Errors: those of `use`; the savepoint releases its locks too. */
+  async runNested<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
     const unit = new Unit(this.runner, this.connection, this.service, this.clock);
     await this.query('savepoint unit');
     try {
@@ -276,21 +286,21 @@ class Unit implements Tx {
       this.beforeCommit(() => unit.finish());
       return result;
     } catch (error) {
-      unit.letGo();
+      unit.restoreConnection();
       await this.query('rollback to savepoint unit').catch(() => undefined);
       throw error;
     }
   }
 
-  async takeTime(): Promise<void> {
-    this.connection.takeTime();
-    this.tookTime = true;
+  async allowLongStatements(): Promise<void> {
+    this.connection.allowLongStatements();
+    this.allowsLongStatements = true;
     await this.query('set local statement_timeout = 0');
   }
 
-  /** The connection is as it was before. */
-  letGo(): void {
-    if (this.all.some(({ tookTime }) => tookTime)) this.connection.hurry();
+  /** Restores the connection's silence limit. */
+  restoreConnection(): void {
+    if (this.all.some(({ allowsLongStatements }) => allowsLongStatements)) this.connection.restoreSilenceLimit();
   }
 
   emit(event: DomainEvent): void {
@@ -301,7 +311,7 @@ class Unit implements Tx {
     this.beforehand.push(step);
   }
 
-  lastly(take: (tx: Tx) => Promise<void>, alone?: LastStatement): void {
+  beforeCommitLast(take: (tx: Tx) => Promise<void>, alone?: LastStatement): void {
     this.last.push({ take, alone });
   }
 
@@ -312,37 +322,37 @@ class Unit implements Tx {
   async finish(): Promise<void> {
     // A step may add steps, hence no iterator over a fixed list.
     for (let step = this.beforehand.shift(); step; step = this.beforehand.shift()) await step(this);
-    // What leaves with the commit takes the events along.
+    // A last statement takes the events along.
     if (this.leavesWithCommit()) return;
-    const writing = this.writeEvents();
-    writing.catch(() => undefined);
+    const eventsWritten = this.writeEvents();
+    eventsWritten.catch(() => undefined);
     try {
       for (let step = this.last.shift(); step; step = this.last.shift()) await step.take(this);
     } catch (error) {
-      // After a failure the server refuses all that follows: what failed first says why.
-      await writing;
+      // After a failure the server refuses all later statements: the first error is the cause.
+      await eventsWritten;
       throw error;
     }
-    await writing;
+    await eventsWritten;
     await this.writeEvents();
   }
 
-  /** Whether all that is still to be done is sent with the commit. */
+  /** Whether all remaining work is sent with the commit. */
   private leavesWithCommit(): boolean {
     const [step, ...others] = this.last;
-    if (step?.alone && others.length === 0 && this.withCommit !== null && this.lastStatement === null) {
+    if (step?.alone && others.length === 0 && this.sendWithCommit !== null && this.lastStatement === null) {
       this.lastStatement = step.alone;
       this.last.length = 0;
     }
     return this.lastStatement !== null && this.last.length === 0;
   }
 
-  /** Errors: NotAsHoped; those of `commit`. */
+  /** Errors: LastStatementFailed; those of `commit`. */
   async commit(patienceMs: number): Promise<void> {
     const { lastStatement } = this;
     if (lastStatement === null || this.runner.isReleased) return commit(this.runner);
     const commits = (): Promise<void> => commit(this.runner);
-    const rows = await together(
+    const rows = await sendTogether(
       () => this.writeEvents(),
       () => this.run(lastStatement.statement(patienceMs)),
       async () => lastStatement.follow && this.run(lastStatement.follow()),
@@ -351,7 +361,7 @@ class Unit implements Tx {
     lastStatement.done?.(rows);
   }
 
-  /** What was emitted since the last time. */
+  /** Writes the events since the last call. */
   private async writeEvents(): Promise<void> {
     const rows = this.rows.slice(this.written);
     this.written = this.rows.length;

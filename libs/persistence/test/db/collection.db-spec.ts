@@ -83,7 +83,7 @@ describe('collection', () => {
     await expect(subjects()).resolves.toEqual(['protection_rule created']);
   });
 
-  it('knows no row of another parent', async () => {
+  it('finds no row of another parent', async () => {
     await rules.create({ namePattern: 'a*' }, by);
     const elsewhere = { actorId: 3, within: 2 };
     await expect(rules.find(1, 2)).rejects.toBeInstanceOf(NotFound);
@@ -94,7 +94,7 @@ describe('collection', () => {
     expect(page).toEqual({ rows: [], total: 0, hasNext: false });
   });
 
-  it('numbers rows within their parent, without gaps, and begins anew when they went with it', async () => {
+  it('numbers rows within their parent without gaps, and from 1 after the parent was dropped', async () => {
     const numbered = collection(Rule, { ...declared.options, numbered: 'number' });
     const made = numbered.on(service.work);
     const number = async (namePattern: string, within = 1) =>
@@ -108,7 +108,7 @@ describe('collection', () => {
     expect([await number('a'), await number('b', 2)]).toEqual([1, 2]);
   });
 
-  it('takes locks before the row, and runs what follows a change only when there was one', async () => {
+  it('takes locks before the row, and runs `also` only after a change', async () => {
     const steps: string[] = [];
     const before = () => Promise.resolve(void steps.push('locked'));
     const also = () => Promise.resolve(void steps.push('followed'));
@@ -118,7 +118,7 @@ describe('collection', () => {
     expect(steps).toEqual(['locked', 'made', 'locked', 'same', 'locked', 'followed']);
   });
 
-  it('says what a broken unique constraint means', async () => {
+  it('converts a violated unique constraint to its error', async () => {
     await rules.create({ namePattern: 'a*' }, by);
     await rules.create({ namePattern: 'b*' }, by);
     await expect(rules.create({ namePattern: 'a*' }, by)).rejects.toThrow(new Conflict('taken'));
@@ -126,7 +126,7 @@ describe('collection', () => {
     await expect(subjects()).resolves.toHaveLength(2);
   });
 
-  it('lists pages in a stable order with the total, which is given up past the limit', async () => {
+  it('lists pages in a stable order with the total, which is null past the limit', async () => {
     await service.database.query(
       `insert into rules (project_id, name_pattern) select 1, lpad(n::text, 6, '0') from generate_series(1, 45) n`,
     );
@@ -150,7 +150,7 @@ describe('collection', () => {
     expect([many.total, many.hasNext]).toEqual([null, true]);
   });
 
-  it('loses no edit of two at once', async () => {
+  it('loses no concurrent edit', async () => {
     await rules.create({ namePattern: 'a*' }, by);
     await Promise.all(
       Array.from({ length: 8 }, (_, index) => rules.change(1, (rule) => void rule.tags.push(`t${index}`), by)),
@@ -159,7 +159,7 @@ describe('collection', () => {
   });
 });
 
-/** A thing of a project or a group. */
+/** A resource of a project or a group. */
 @Entity('signs')
 class Sign {
   @PrimaryGeneratedColumn('identity', { type: 'bigint' }) id: number;
@@ -196,7 +196,7 @@ const signsOf = (inherit: readonly ('project' | 'group')[], refuse?: (verb: stri
     filters: FILTERS,
   });
 
-describe('collection of things in projects and groups', () => {
+describe('collection of rows in projects and groups', () => {
   let service: TestService;
   const above = [10, 20];
   const project: Parent = { kind: 'project', id: 1, namespace: { traversalIds: above } };
@@ -227,7 +227,7 @@ describe('collection of things in projects and groups', () => {
   const titlesOf = async (all: Collection<Sign, SignFilters>, within: Parent): Promise<string[]> =>
     (await all.list({ page, within })).rows.map(({ title }) => title);
 
-  it('shows a project what the groups above have, and a group its own', async () => {
+  it('shows a project the rows of the groups above, and a group its own', async () => {
     expect(await titlesOf(signs, project)).toEqual(['own', 'near', 'far']);
     expect(await titlesOf(signs, group)).toEqual(['near']);
     expect(await titlesOf(signs, elsewhere)).toEqual(['foreign']);
@@ -235,7 +235,7 @@ describe('collection of things in projects and groups', () => {
     expect(await titlesOf(signsOf(['project', 'group']).on(service.work), group)).toEqual(['near', 'far']);
   });
 
-  it('gives rows as instances, with what is found of each', async () => {
+  it('returns rows as instances of the entity', async () => {
     const [own, near] = (await signs.all({ within: project })) as [Sign, Sign];
     expect([own, near].map((sign) => [sign instanceof Sign, sign.kind])).toEqual([
       [true, 'project'],
@@ -251,7 +251,7 @@ describe('collection of things in projects and groups', () => {
     });
   });
 
-  it('finds by id or name, by id first, and what is own before what is inherited', async () => {
+  it('finds by id or name, by id first, and own rows before inherited ones', async () => {
     const by = { actorId: 1, within: project };
     expect(await signs.find('near', project)).toMatchObject({ id: 2 });
     expect(await signs.find(2, project)).toMatchObject({ title: 'near' });
@@ -266,12 +266,12 @@ describe('collection of things in projects and groups', () => {
     }
   });
 
-  it('has no name to be found by unless one is declared', async () => {
+  it('finds by name only if one is declared', async () => {
     const nameless = collection(Sign).on(service.work);
     await expect(nameless.find('own')).rejects.toThrow('Sign has no name to be found by');
   });
 
-  it('changes and removes only where a thing belongs, with the refusal of its own', async () => {
+  it('changes and removes a row only in its own parent, with the declared refusal', async () => {
     const refusing = signsOf(['project'], (verb) => new Conflict(`no ${verb}`)).on(service.work);
     const by = { actorId: 1, within: project };
     await expect(refusing.change(2, (sign) => void (sign.title = 'x'), by)).rejects.toEqual(new Conflict('no update'));
@@ -283,13 +283,13 @@ describe('collection of things in projects and groups', () => {
     expect(await titlesOf(signs, project)).toEqual(['far', 'changed']);
   });
 
-  it('refuses to be used without a parent that tells its kind', async () => {
+  it('refuses to be used without a parent of a known kind', async () => {
     await expect(signs.find(1)).rejects.toThrow('Sign is kept within a parent');
     await expect(signs.find(1, 1)).rejects.toThrow('not within a number');
     await expect(signs.list({ page })).rejects.toThrow('Sign is kept within a parent');
   });
 
-  it('is narrowed by the declared filters that are asked for, and by given values', async () => {
+  it('applies the declared filters of the request, and given values', async () => {
     await signs.create({ title: 'NEARER', look: 'loud' }, { actorId: 1, within: project });
     const found = async (request: Omit<ListRequest<Sign, SignFilters>, 'page' | 'within'>) =>
       (await signs.list({ page, within: project, ...request })).rows.map(({ title }) => title);
@@ -304,7 +304,7 @@ describe('collection of things in projects and groups', () => {
     ]);
   });
 
-  it('asks before a row goes whether it changed meanwhile, and takes other locks first', async () => {
+  it('checks `unchanged` before a row is deleted, and takes other locks first', async () => {
     const { updatedAt } = await signs.find(1, project);
     const asked: unknown[] = [];
     const before = (tx: Tx) => Promise.resolve(void asked.push(typeof tx.query));
@@ -321,7 +321,7 @@ describe('collection of things in projects and groups', () => {
     expect(await titlesOf(signs, project)).toEqual(['near', 'far']);
   });
 
-  it('drops what lies in parents that are gone, however much it is, and nothing else', async () => {
+  it('drops all rows of deleted parents in chunks, and no others', async () => {
     await service.database.query(`insert into signs (project_id, title) select 1, 't' from generate_series(1, 5001)`);
     await service.work.run((tx) => signsOf(['project']).drop(tx, 'project', [1, 77]));
     expect(await titlesOf(signs, project)).toEqual(['near', 'far']);
@@ -331,7 +331,7 @@ describe('collection of things in projects and groups', () => {
     await expect(nowhere).rejects.toThrow('Sign is not kept within a parent');
   });
 
-  it('reads within a transaction that it is given', async () => {
+  it('reads within a given transaction', async () => {
     await service.work.run(async (tx) => {
       await tx.query(`update signs set title = 'inside' where id = 1`);
       expect(await signsOf([]).on(service.work, tx).find(1, project)).toMatchObject({ title: 'inside' });

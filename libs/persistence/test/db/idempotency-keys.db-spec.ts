@@ -1,6 +1,6 @@
 import { noteDeleted } from '@rookery/contracts';
 import { Invalid, Refused } from '@rookery/kernel';
-import { awaitedBy, contextKeys } from '@rookery/platform';
+import { awaitedBy, parseContextKeys } from '@rookery/platform';
 import type { KeyedWrite, NewAnswer } from '@rookery/platform';
 import { IdempotencyKeys } from '../../src/work/idempotency-keys';
 import { startService } from '../support/service';
@@ -14,7 +14,7 @@ let service: TestService;
 let now = Date.now();
 const clock = { now: () => new Date(now) };
 const keysWith = (text: string): IdempotencyKeys =>
-  new IdempotencyKeys(service.work, service.database, clock, contextKeys(text), 'collaboration');
+  new IdempotencyKeys(service.work, service.database, clock, parseContextKeys(text), 'collaboration');
 let keys: IdempotencyKeys;
 
 beforeAll(async () => {
@@ -70,11 +70,11 @@ const deletion = noteDeleted.of({
   },
 });
 
-describe('what is kept', () => {
+describe('a kept answer', () => {
   it.each([
     ['a day', false, DAY],
     ['ten minutes, when it holds a secret', true, 600 * SECONDS],
-  ])('is the answer for %s', async (_, hasSecret, keptMs) => {
+  ])('is returned for %s', async (_, hasSecret, keptMs) => {
     const write = aWrite();
     await once(write, async () => (await laid('a'), answerOf('{"a":1}', hasSecret)));
     now += keptMs - 1;
@@ -84,7 +84,7 @@ describe('what is kept', () => {
     else await expect(keys.answered(write)).resolves.toBeNull();
   });
 
-  it('gives way to a new one once the day is over', async () => {
+  it('is replaced by a new one after a day', async () => {
     const write = aWrite();
     await once(write, async () => answerOf('1'));
     now += DAY;
@@ -95,7 +95,7 @@ describe('what is kept', () => {
     await expect(keys.answered(write)).resolves.toMatchObject({ body: '2' });
   });
 
-  it('cannot be read from a copy of the database, nor found out by trying', async () => {
+  it('cannot be read from a copy of the database, nor can its request be guessed by trying', async () => {
     const write = aWrite({ request: Buffer.from('password=secret') });
     await once(write, async () => answerOf('glpat-secret', true));
     const [row] = await service.database.query<{ answer: Buffer; request: Buffer }>('select * from idempotency_keys');
@@ -106,7 +106,7 @@ describe('what is kept', () => {
     await expect(thief.answered(write)).rejects.toThrow('used for another request');
   });
 
-  it('is opened by a key that signs no more, and never done again once that is gone', async () => {
+  it('is decrypted by a retired key; once that key is removed, the write is refused and not repeated', async () => {
     const write = aWrite();
     await once(write, async () => answerOf('1'));
     const rotated = keysWith(`n:${key(2)},k:${key(1)}`);
@@ -117,8 +117,8 @@ describe('what is kept', () => {
   });
 });
 
-describe('what is done', () => {
-  it('is seen by what answers it, and by nobody else before the answer is kept', async () => {
+describe('a write with a key', () => {
+  it('is visible to its own request, and to no other before the answer is stored', async () => {
     const write = aWrite();
     await once(write, async () => {
       await laid('a');
@@ -129,7 +129,7 @@ describe('what is done', () => {
     expect(await eggs()).toEqual(['a']);
   });
 
-  it('is nothing when no answer came of it, and no event is told', async () => {
+  it('is rolled back without an answer, and emits no event', async () => {
     const write = aWrite();
     const failing = once(write, async () => {
       await service.work.run(async (tx) => {
@@ -142,7 +142,7 @@ describe('what is done', () => {
     expect([await eggs(), await service.outbox(), await keys.answered(write)]).toEqual([[], [], null]);
   });
 
-  it('tells the events of each unit of work, and steps after the commit only then', async () => {
+  it('emits the events of each unit of work, and runs steps after the commit only then', async () => {
     const steps: string[] = [];
     await once(aWrite(), async () => {
       for (const name of ['a', 'b']) {
@@ -159,7 +159,7 @@ describe('what is done', () => {
     expect(await service.outbox()).toHaveLength(2);
   });
 
-  it('leaves out the unit of work that failed alone', async () => {
+  it('omits a unit of work that failed alone', async () => {
     await once(aWrite(), async () => {
       await laid('a');
       await expect(laid('a')).rejects.toThrow('duplicate key');
@@ -169,7 +169,7 @@ describe('what is done', () => {
     expect(await eggs()).toEqual(['a', 'b']);
   });
 
-  it('keeps a refusal with what was written before it, and none before which nothing was', async () => {
+  it('stores a refusal with the rows written before it, and no refusal without such rows', async () => {
     const refusal = (): NewAnswer => ({ status: 400, headers: [], body: 'no', hasSecret: false });
     const [write, bare] = [aWrite(), aWrite()];
     const refused = once(write, async () => (await laid('a'), Promise.reject(new Refused('no'))), refusal);
@@ -179,16 +179,16 @@ describe('what is done', () => {
     await expect(keys.answered(bare)).resolves.toBeNull();
   });
 
-  it('stays where it has a transaction of its own, whatever becomes of the whole', async () => {
+  it('keeps rows of an independent transaction although the request fails', async () => {
     const failing = once(aWrite(), async () => {
-      await service.work.apart((tx) => tx.query(`insert into eggs values ('a')`));
+      await service.work.runIndependent((tx) => tx.query(`insert into eggs values ('a')`));
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
     expect(await eggs()).toEqual(['a']);
   });
 
-  it('is tried again after a deadlock, and done once', async () => {
+  it('is retried after a deadlock, and done once', async () => {
     await service.database.query(`insert into eggs values ('a'), ('b')`);
     let arrived = 0;
     let bothHere: () => void = () => undefined;

@@ -16,7 +16,7 @@ describe('numbers and inbox', () => {
     expect(numbers.sort((left, right) => left - right)).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
   });
 
-  it('takes a number back when the unit rolls back, and counts each scope apart', async () => {
+  it('reuses a number after a rollback, and counts each scope separately', async () => {
     const lost = service.work.run(async (tx) => {
       await nextInternalId(tx, 'merge_requests', 5);
       throw new Error('no');
@@ -27,7 +27,7 @@ describe('numbers and inbox', () => {
     await expect(service.work.run((tx) => nextInternalId(tx, 'merge_requests', 5))).resolves.toBe(2);
   });
 
-  it('lets exactly one of many parallel takers have an event, each effect apart', async () => {
+  it('gives an event to exactly one of many parallel calls, separately for each effect', async () => {
     const inbox = service.module.get(Inbox);
     const ids = ['0197a5c0-0000-7000-8000-000000000001', '0197a5c0-0000-7000-8000-000000000002'];
     const take = (effect: string, order: readonly string[]) =>

@@ -1,14 +1,14 @@
 import { Unavailable } from '@rookery/kernel';
-import { awaitedBy, awaitedByMany } from '@rookery/platform';
+import { awaitedBy, runShared } from '@rookery/platform';
 import { until } from '@rookery/testing';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
 import { LanePools, LANES } from '../../src/connections/lanes';
 
-/** Longer than any test takes, and shorter than it may. Units: milliseconds. */
+/** Longer than any test takes, shorter than the test timeout. Units: milliseconds. */
 const LONG_MS = 40_000;
 
-/** Runs as a request whose client waits so long. */
+/** Runs as a request whose client waits up to `waitMs`. */
 function request<T>(waitMs: number, use: () => Promise<T>): Promise<T> {
   return awaitedBy({ kind: 'client', deadline: Date.now() + waitMs }, use);
 }
@@ -21,7 +21,7 @@ describe('connections by caller', () => {
   const as = <T>(caller: number | string, use: () => Promise<T>, waitMs = LONG_MS): Promise<T> =>
     awaitedBy({ kind: 'client', deadline: Date.now() + waitMs, caller }, use);
   const one = () => service.database.query('select 1');
-  /** So many of a caller's transactions at once; answers how each is ended. */
+  /** Starts `count` transactions of a caller; returns how to end each. */
   async function hold(caller: number | string, count: number) {
     let begun = 0;
     const running = Array.from({ length: count }, () => {
@@ -33,7 +33,7 @@ describe('connections by caller', () => {
     return { running, begun: () => begun };
   }
 
-  it('are two in five for one caller, whatever else is free, and another two for the next', async () => {
+  it('are limited to two in five for one caller, even if others are free, and another two for the next', async () => {
     const { running, begun } = await hold(7, 5);
     await until(() => begun() === 2);
     await until(() => service.database.pool.waiting('requests') === 3);
@@ -49,7 +49,7 @@ describe('connections by caller', () => {
     expect([begun(), other.begun()]).toEqual([5, 5]);
   });
 
-  it('go to whoever waits with least in hand', async () => {
+  it('go to the waiting caller that holds fewest', async () => {
     const [first, second, third] = [await hold(1, 2), await hold(2, 2), await hold(3, 1)];
     await until(() => first.begun() + second.begun() + third.begun() === 5);
     const again = await hold(3, 1);
@@ -68,24 +68,24 @@ describe('connections by caller', () => {
 
   it.each([
     ['one caller', () => 7],
-    ['many', (index: number) => index],
-  ])('are there for what stays whatever becomes of requests of %s that hold one', async (_, callerOf) => {
+    ['many callers', (index: number) => index],
+  ])('are available for independent units of work while requests of %s hold all others', async (_, callerOf) => {
     const most = callerOf(0) === callerOf(1) ? 2 : 5;
     let begun = 0;
     const isFull = until(() => begun >= most);
     const done = Array.from({ length: 6 }, (_each, index) =>
       as(callerOf(index), () =>
-        service.work.whole(async () => {
+        service.work.runInOneTransaction(async () => {
           begun += 1;
           await isFull;
-          return service.work.apart((tx) => tx.query('select 1'));
+          return service.work.runIndependent((tx) => tx.query('select 1'));
         }),
       ),
     );
     await expect(Promise.all(done)).resolves.toHaveLength(6);
   });
 
-  it('are not for those who left, neither at once nor at their turn', async () => {
+  it('are not given to clients that left, neither at once nor after a wait', async () => {
     let hasLeft = true;
     const read = () =>
       awaitedBy({ kind: 'client', deadline: Date.now() + LONG_MS, caller: 7, isGone: () => hasLeft }, one);
@@ -105,7 +105,7 @@ describe('connections by caller', () => {
     await Promise.all(running.map(({ done }) => done));
   });
 
-  it('come back to the share of whoever could not be connected', async () => {
+  it("return to the caller's share after a failed connect", async () => {
     const { pool } = service.database;
     const { Client } = pool as unknown as { Client: typeof import('pg').Client };
     await Promise.all(Array.from({ length: 5 }, (_, id) => as(id, one)));
@@ -142,55 +142,55 @@ describe('connections by lane', () => {
   });
   afterAll(() => service.stop());
   beforeEach(() => (held = []));
-  afterEach(() => held.splice(0).forEach((letGo) => letGo()));
+  afterEach(() => held.splice(0).forEach((release) => release()));
 
-  /** Takes a connection within the current lane and keeps it until `let go`. */
+  /** Takes a connection of the current lane and keeps it until it is released by `held`. */
   async function hold(take: (use: () => Promise<unknown>) => Promise<unknown>): Promise<void> {
-    let letGo: () => void = () => undefined;
-    const end = new Promise<void>((resolve) => (letGo = resolve));
+    let release: () => void = () => undefined;
+    const end = new Promise<void>((resolve) => (release = resolve));
     let isHeld = false;
-    // A slow machine may need several tries to open one.
+    // On a slow machine, opening one may take several tries.
     const keep = (): Promise<unknown> =>
       take(() => service.work.run(() => ((isHeld = true), end))).catch(() => (isHeld ? undefined : keep()));
     void keep();
     await until(() => isHeld);
-    held.push(letGo);
+    held.push(release);
   }
   const one = () => service.database.query<{ one: number }>('select 1 as one');
 
   it('lets a request wait until its own deadline, not for a fixed time', async () => {
     await hold((use) => request(LONG_MS, use));
     const waiting = request(LONG_MS, one);
-    // One that cannot wait that long shows that more time has passed than work without a deadline waits.
+    // This refusal shows that more time has passed than work without a deadline waits.
     await expect(request(3000, one)).rejects.toMatchObject({ code: 'unavailable', reason: 'database busy' });
     held.pop()!();
     await expect(waiting).resolves.toEqual([{ one: 1 }]);
   });
 
-  it('refuses at once whose deadline has passed', async () => {
+  it('refuses a request at once if its deadline has passed', async () => {
     await expect(request(-1, one)).rejects.toMatchObject({ reason: 'deadline' });
   });
 
-  it('keeps requests, questions of processes and background work from taking connections of each other', async () => {
+  it('separates connections of clients, other processes and background work', async () => {
     await hold((use) => use());
     await hold((use) => use());
     await expect(one()).rejects.toBeInstanceOf(Unavailable);
     await expect(request(LONG_MS, one)).resolves.toEqual([{ one: 1 }]);
     await hold((use) => request(LONG_MS, use));
-    await expect(awaitedByMany(one)).resolves.toEqual([{ one: 1 }]);
-    for (const letGo of held.splice(0)) letGo();
+    await expect(runShared(one)).resolves.toEqual([{ one: 1 }]);
+    for (const release of held.splice(0)) release();
     await expect(one()).resolves.toEqual([{ one: 1 }]);
   });
 
-  it('keeps one plan for all lists of ids in the background, and plans filters of requests by their values', async () => {
+  it('uses generic plans in the background, and plans by values for requests', async () => {
     const kept = async () =>
       (await service.database.query<{ mode: string }>("select current_setting('plan_cache_mode') as mode"))[0]!.mode;
     expect(await kept()).toBe('force_generic_plan');
     expect(await request(LONG_MS, kept)).toBe('auto');
-    expect(await awaitedByMany(kept)).toBe('auto');
+    expect(await runShared(kept)).toBe('auto');
   });
 
-  it('hands a connection on when its turn comes after its deadline', async () => {
+  it('gives a connection to the next caller if the deadline has passed', async () => {
     await hold((use) => request(LONG_MS, use));
     await expect(request(500, one)).rejects.toMatchObject({ reason: 'database busy' });
     const next = request(LONG_MS, one);
@@ -199,22 +199,22 @@ describe('connections by lane', () => {
     expect(service.database.pool.waiting('requests')).toBe(0);
   });
 
-  it('counts what goes on after the answer as background work', async () => {
-    let goOn: () => void = () => undefined;
-    const later = new Promise<void>((resolve) => (goOn = resolve));
+  it('treats work after the answer as background work', async () => {
+    let proceed: () => void = () => undefined;
+    const later = new Promise<void>((resolve) => (proceed = resolve));
     let after: Promise<unknown> = Promise.resolve();
     await request(LONG_MS, () => {
       after = later.then(one);
       return Promise.resolve();
     });
     await hold((use) => request(LONG_MS, use));
-    goOn();
+    proceed();
     await expect(after).resolves.toEqual([{ one: 1 }]);
     held.pop()!();
   });
 });
 
-it('keeps two connections for requests open that nobody uses, and none of the others', async () => {
+it('keeps two unused connections for requests open, and none of the others', async () => {
   const service = await startService({});
   const counts = { requests: 5, internal: 3, background: 3, apart: 2 };
   const pool = new LanePools({

@@ -1,10 +1,10 @@
-import { COUNT_LIMIT, HEAVIEST_PAGE, HeavyPage, LIGHT_PAGE } from '@rookery/kernel';
-import { fitted, ListQuery } from '../../src';
+import { COUNT_LIMIT, MAX_PAGE_BYTES, HeavyPage, ORDINARY_PAGE_BYTES } from '@rookery/kernel';
+import { toStatement, ListQuery } from '../../src';
 import type { MigrationClass } from '../../src';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
 
-/** Units: rows. */
+/** Numbers of rows. */
 const BIRDS = 90;
 const KINDS = 7;
 
@@ -13,7 +13,7 @@ class CreateBirds1790000000002 {
     await runner.query(`create table kinds (id bigint primary key, name text not null)`);
     await runner.query(`create table birds (id bigint primary key, kind_id bigint not null, name text)`);
     await runner.query(`insert into kinds select n, 'kind ' || n from generate_series(0, ${KINDS - 1}) n`);
-    // Names repeat, so that only the tie-breaker tells some rows apart.
+    // Names repeat, so that only the tie-breaker distinguishes some rows.
     await runner.query(
       `insert into birds select n, n % ${KINDS}, 'bird ' || (n % 10) from generate_series(1, ${BIRDS}) n`,
     );
@@ -41,7 +41,7 @@ const birds = () =>
 const byName = (id: number): string => `${id % 10}${String(id).padStart(6, '0')}`;
 const all = Array.from({ length: BIRDS }, (_, index) => index + 1).sort((a, b) => (byName(a) < byName(b) ? -1 : 1));
 const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map(({ id }) => id);
-/** All pages, one after the other. */
+/** Reads all pages in order. */
 async function walked(list: () => ListQuery<{ id: number }>, perPage: number): Promise<number[]> {
   const ids: number[] = [];
   for (let page = 1; ; page += 1) {
@@ -53,7 +53,7 @@ async function walked(list: () => ListQuery<{ id: number }>, perPage: number): P
 }
 
 describe('pages', () => {
-  it.each([20, 7, 45])('of %i rows make the whole list, in its order, with what is joined', async (perPage) => {
+  it.each([20, 7, 45])('of %i rows make the whole list, in its order, with joined columns', async (perPage) => {
     expect(await walked(birds, perPage)).toEqual(all);
     const { rows } = await birds().page(service.database, { page: 1, perPage: 2 });
     expect(rows).toEqual([
@@ -62,27 +62,27 @@ describe('pages', () => {
     ]);
   });
 
-  it('past the end are empty and tell the number all the same', async () => {
+  it('past the end are empty and have the total', async () => {
     const page = await birds().page(service.database, { page: 9, perPage: 20 });
     expect(page).toEqual({ rows: [], total: BIRDS, hasNext: false });
   });
 
-  it('are the same where rows are found once for page and count', async () => {
-    const gathered = () => birds().among({ from: 'birds b', isGathered: true });
+  it('are the same with a gathered source', async () => {
+    const gathered = () => birds().fromSource({ from: 'birds b', isGathered: true });
     expect(await walked(gathered, 20)).toEqual(all);
     const none = await gathered().where('false').page(service.database, { page: 1, perPage: 20 });
     expect(none).toEqual({ rows: [], total: 0, hasNext: false });
   });
 
-  it('are the same out of parts, of which each page reads the beginnings only', async () => {
+  it('are the same from disjoint parts, of which each page reads only the first rows', async () => {
     const parts = [0, 1, 2].map((rest) => `select * from birds where id % 3 = ${rest}`);
-    expect(await walked(() => birds().amongParts(parts), 20)).toEqual(all);
-    const narrowed = birds().where('b.kind_id = 4').amongParts(parts);
+    expect(await walked(() => birds().fromParts(parts), 20)).toEqual(all);
+    const narrowed = birds().where('b.kind_id = 4').fromParts(parts);
     const { rows, total } = await narrowed.page(service.database, { page: 1, perPage: 5 });
     expect([idsOf(rows), total]).toEqual([all.filter((id) => id % KINDS === 4).slice(0, 5), 13]);
   });
 
-  it('go on from a place in either direction', async () => {
+  it('continue after a row in either direction', async () => {
     for (const [sort, expected] of [
       ['asc', all],
       ['desc', all.toReversed()],
@@ -100,7 +100,7 @@ describe('pages', () => {
 
   it('stop counting past the limit', async () => {
     const many = `(select n as id from generate_series(1, ${COUNT_LIMIT + 500}) n) b`;
-    const list = new ListQuery<Bird>({ name: 'many', from: 'birds b', carries: 'b.id' }).among({ from: many });
+    const list = new ListQuery<Bird>({ name: 'many', from: 'birds b', carries: 'b.id' }).fromSource({ from: many });
     expect(await list.count(service.database)).toBe(COUNT_LIMIT + 1);
     expect(await list.page(service.database, { page: 1, perPage: 20 })).toMatchObject({ total: null, hasNext: true });
   });
@@ -122,7 +122,7 @@ describe('one row', () => {
   });
 });
 
-it('a page as JSON brings its count, whether there is more, and what is asked besides', async () => {
+it('a page as JSON has its count, whether there is more, and extra columns', async () => {
   const list = new ListQuery({
     name: 'json',
     from: 'birds b',
@@ -133,23 +133,25 @@ it('a page as JSON brings its count, whether there is more, and what is asked be
   const rows = (from: string, order: string) => `(select json_agg(k.name || b.id order by ${order}) ${from})`;
   const draft = list.json(
     { page: 2, perPage: 3 },
-    { rows, with: 'm as (select 8 as x)', besides: 'm.x', from: 'from m' },
+    { rows, with: 'm as (select 8 as x)', extraColumns: 'm.x', from: 'from m' },
   );
-  expect(await service.database.run(fitted(draft))).toEqual([{ x: 8, counted: 4, has_more: null, json: ['kind 55'] }]);
+  expect(await service.database.run(toStatement(draft))).toEqual([
+    { x: 8, counted: 4, has_more: null, json: ['kind 55'] },
+  ]);
   const deep = list.json({ page: 101, perPage: 100 }, { rows, counted: '3' });
-  expect(await service.database.run(fitted(deep))).toEqual([{ counted: 3, has_more: false, json: null }]);
+  expect(await service.database.run(toStatement(deep))).toEqual([{ counted: 3, has_more: false, json: null }]);
   for (const [countedTo, hasMore] of [
     [7, null],
     [6, false],
     [2, false],
   ] as const) {
     const short = list.json({ page: 2, perPage: 3 }, { rows, counted: '3', countedTo });
-    expect(await service.database.run(fitted(short))).toMatchObject([{ has_more: hasMore }]);
+    expect(await service.database.run(toStatement(short))).toMatchObject([{ has_more: hasMore }]);
   }
 });
 
-describe('a page that weighs its rows', () => {
-  /** Of three rows each holds a third, and a byte. */
+describe('a page with a byte limit', () => {
+  /** Rows of a third of the limit and one byte: three of them exceed it. */
   const heavy = (most: number) =>
     new ListQuery<Bird>({
       name: 'heavy',
@@ -158,21 +160,22 @@ describe('a page that weighs its rows', () => {
       columns: 'b.id',
       bytes: `${Math.floor(most / 3) + 1}`,
     });
-  const first = (perPage: number, mayBeHeavy = false) => ({ page: 1, perPage, mayBeHeavy });
+  const first = (perPage: number, hasHeavyPagePermit = false) => ({ page: 1, perPage, hasHeavyPagePermit });
 
   it.each([
-    [LIGHT_PAGE, false],
-    [HEAVIEST_PAGE, true],
-  ])('is made up to %i bytes, and not beyond', async (most, mayBeHeavy) => {
+    [ORDINARY_PAGE_BYTES, false],
+    [MAX_PAGE_BYTES, true],
+  ])('is returned up to %i bytes, and refused beyond', async (most, hasHeavyPagePermit) => {
     const list = heavy(most);
-    expect((await list.page(service.database, first(2, mayBeHeavy))).rows).toHaveLength(2);
-    await expect(list.page(service.database, first(3, mayBeHeavy))).rejects.toThrow(HeavyPage);
+    expect((await list.page(service.database, first(2, hasHeavyPagePermit))).rows).toHaveLength(2);
+    await expect(list.page(service.database, first(3, hasHeavyPagePermit))).rejects.toThrow(HeavyPage);
   });
 
-  it('asks its rows whether they are, so that their JSON is not made', async () => {
+  it('computes `is_heavy` in SQL, so that no JSON is rendered for a heavy page', async () => {
     const rows = (from: string, order: string, isHeavy: string | null) =>
       `(select json_agg(${isHeavy} order by ${order}) ${from})`;
-    const read = (perPage: number) => service.database.run(fitted(heavy(LIGHT_PAGE).json(first(perPage), { rows })));
+    const read = (perPage: number) =>
+      service.database.run(toStatement(heavy(ORDINARY_PAGE_BYTES).json(first(perPage), { rows })));
     expect(await read(2)).toEqual([{ counted: BIRDS, has_more: null, json: [false, false] }]);
     expect(await read(3)).toEqual([{ counted: BIRDS, has_more: null, json: [true, true, true] }]);
   });

@@ -6,25 +6,25 @@ import { Client } from 'pg';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
 
-/** The rights of one request: young until they are said to be old. */
-class Held implements Rights {
+/** Permissions of one request: valid until `isOld` is set. */
+class FakeRights implements Rights {
   isOld = false;
-  looks = 0;
+  rechecks = 0;
   hasCommitted = false;
 
   constructor(private readonly says: () => Promise<void> = () => Promise.resolve()) {}
 
-  look(): Promise<void> | null {
-    return this.hasCommitted ? null : this.lookToWrite();
+  recheckBeforeRead(): Promise<void> | null {
+    return this.hasCommitted ? null : this.recheckBeforeWrite();
   }
 
-  leftMs(): number {
+  validForMs(): number {
     return this.isOld ? 0 : 1000;
   }
 
-  lookToWrite(): Promise<void> | null {
+  recheckBeforeWrite(): Promise<void> | null {
     if (!this.isOld) return null;
-    this.looks += 1;
+    this.rechecks += 1;
     return this.says();
   }
 
@@ -33,7 +33,7 @@ class Held implements Rights {
   }
 }
 
-const gone = (): Promise<void> => Promise.reject(new Unauthorized());
+const refuse = (): Promise<void> => Promise.reject(new Unauthorized());
 
 let service: TestService;
 beforeAll(async () => {
@@ -53,60 +53,60 @@ const paint = (name: string) => () =>
 const names = async () =>
   (await service.database.query<{ name: string }>('select name from eggs')).map((egg) => egg.name);
 
-/** While the only connection of requests is held. */
-async function whileOccupied(work: (letGo: () => void) => Promise<void>): Promise<void> {
-  let letGo: () => void = () => undefined;
-  const end = new Promise<void>((resolve) => (letGo = resolve));
+/** Runs `work` while another request holds the only connection. */
+async function whileOccupied(work: (release: () => void) => Promise<void>): Promise<void> {
+  let release: () => void = () => undefined;
+  const end = new Promise<void>((resolve) => (release = resolve));
   let isHeld = false;
-  const holder = request(new Held(), () => service.work.run(() => ((isHeld = true), end)));
+  const holder = request(new FakeRights(), () => service.work.run(() => ((isHeld = true), end)));
   await until(() => isHeld);
-  await work(letGo);
-  letGo();
+  await work(release);
+  release();
   await holder;
 }
 
-it('a young request looks at nothing', async () => {
-  const rights = new Held(gone);
+it('a young request rechecks nothing', async () => {
+  const rights = new FakeRights(refuse);
   await request(rights, read);
   await request(rights, paint('blue'));
-  expect(rights.looks).toBe(0);
+  expect(rights.rechecks).toBe(0);
 });
 
 it.each([
   ['a read', read],
   ['a write', paint('red')],
-])('%s that waited for a connection is not begun by rights that are gone', async (_, use) => {
-  await whileOccupied(async (letGo) => {
-    const rights = new Held(gone);
+])('%s that waited for a connection does not begin after its permission was removed', async (_, use) => {
+  await whileOccupied(async (release) => {
+    const rights = new FakeRights(refuse);
     const late = request(rights, use);
     await until(waiting);
     rights.isOld = true;
-    letGo();
+    release();
     await expect(late).rejects.toBeInstanceOf(Unauthorized);
   });
-  // The connection went on to the next.
-  expect(await request(new Held(), read)).toEqual([{ name: 'blue' }]);
+  // The connection was given to the next caller.
+  expect(await request(new FakeRights(), read)).toEqual([{ name: 'blue' }]);
 });
 
-it('one whose rights hold is carried out by the connection that it waited for', async () => {
-  await whileOccupied(async (letGo) => {
-    const rights = new Held();
+it('a request whose permission still holds uses the connection that it waited for', async () => {
+  await whileOccupied(async (release) => {
+    const rights = new FakeRights();
     const late = request(rights, read);
     await until(waiting);
     rights.isOld = true;
-    letGo();
+    release();
     expect(await late).toEqual([{ name: 'blue' }]);
-    expect(rights.looks).toBe(1);
+    expect(rights.rechecks).toBe(1);
   });
 });
 
-it('a write that waited for a row is not committed by rights that are gone', async () => {
+it('a write that waited for a row is not committed after its permission was removed', async () => {
   const holder = new Client({ connectionString: service.url });
   await holder.connect();
   try {
     await holder.query('begin');
     await holder.query('select 1 from eggs where id = 1 for update');
-    const rights = new Held(gone);
+    const rights = new FakeRights(refuse);
     const late = request(rights, paint('red'));
     await untilBlocked((sql) => holder.query(sql));
     rights.isOld = true;
@@ -118,8 +118,8 @@ it('a write that waited for a row is not committed by rights that are gone', asy
   }
 });
 
-it('a second transaction is not committed by rights that are gone', async () => {
-  const rights = new Held(gone);
+it('a second transaction is not committed after the permission was removed', async () => {
+  const rights = new FakeRights(refuse);
   const late = request(rights, async () => {
     await paint('blue')();
     rights.isOld = true;
@@ -129,8 +129,8 @@ it('a second transaction is not committed by rights that are gone', async () => 
   expect(await names()).toEqual(['blue']);
 });
 
-it('what a request reads after its commit is its answer', async () => {
-  const rights = new Held(gone);
+it('a read after the commit is not rechecked', async () => {
+  const rights = new FakeRights(refuse);
   const answer = request(rights, async () => {
     await paint('green')();
     rights.isOld = true;

@@ -8,7 +8,7 @@ import type { MigrationClass } from '../../src';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
 
-/** Not what the product or the other tests have. */
+/** Values that neither the product nor other tests use. */
 const TIMEOUTS = {
   DATABASE_STATEMENT_TIMEOUT_MS: '47000',
   DATABASE_LOCK_TIMEOUT_MS: '48000',
@@ -86,8 +86,8 @@ describe('Work', () => {
 
   it('runs steps before and after the commit, the latter only when it happened', async () => {
     const steps: string[] = [];
-    let heard = 0;
-    service.work.onEmitted(() => (heard += 1));
+    let wakeUps = 0;
+    service.work.onEmitted(() => (wakeUps += 1));
     await service.work.run(async (tx) => {
       tx.afterCommit(() => steps.push('after'));
       tx.afterCommit(() => {
@@ -99,7 +99,7 @@ describe('Work', () => {
       });
       steps.push('use');
     });
-    await service.work.run(async (tx) => tx.afterCommit(() => steps.push('after a silent one')));
+    await service.work.run(async (tx) => tx.afterCommit(() => steps.push('after one without events')));
     await expect(
       service.work.run(async (tx) => {
         tx.afterCommit(() => steps.push('never'));
@@ -107,22 +107,22 @@ describe('Work', () => {
         throw new Error('no');
       }),
     ).rejects.toThrow('no');
-    expect(steps).toEqual(['use', 'before', 'after', 'after a silent one']);
-    expect(heard).toBe(1);
+    expect(steps).toEqual(['use', 'before', 'after', 'after one without events']);
+    expect(wakeUps).toBe(1);
     await expect(service.outbox()).resolves.toHaveLength(1);
   });
 
   it('runs last steps after all others and writes their events too, each once and in order', async () => {
     const steps: string[] = [];
     await service.work.run(async (tx) => {
-      tx.lastly(async (inner) => {
+      tx.beforeCommitLast(async (inner) => {
         steps.push('last');
         inner.emit(note(3));
       });
       tx.beforeCommit(async (inner) => {
         steps.push('before');
         inner.emit(note(2));
-        inner.lastly(async () => void steps.push('very last'));
+        inner.beforeCommitLast(async () => void steps.push('very last'));
       });
       tx.emit(note(1));
     });
@@ -133,7 +133,7 @@ describe('Work', () => {
   it('leaves nothing when a last step fails', async () => {
     const failing = service.work.run(async (tx) => {
       tx.emit(note(1));
-      tx.lastly(() => Promise.reject(new Error('too late')));
+      tx.beforeCommitLast(() => Promise.reject(new Error('too late')));
       await tx.query('update accounts set amount = 99 where id = 2');
     });
     await expect(failing).rejects.toThrow('too late');
@@ -141,7 +141,7 @@ describe('Work', () => {
     await expect(service.database.query('select amount from accounts where id = 2')).resolves.toEqual([{ amount: 0 }]);
   });
 
-  it('runs the whole unit again after a deadlock, events once', async () => {
+  it('retries the whole unit after a deadlock and emits events once', async () => {
     let tries = 0;
     let arrived = 0;
     let bothHere: () => void = () => undefined;
@@ -156,18 +156,18 @@ describe('Work', () => {
         await tx.query('update accounts set amount = amount + 1 where id = $1', [second]);
       });
     const before = await service.database.query<{ sum: number }>('select sum(amount)::int as sum from accounts');
-    const brokenOff = jest.spyOn(service.work, 'onBrokenOff');
+    const aborted = jest.spyOn(service.work, 'onAborted');
     await Promise.all([cross(1, 2), cross(2, 1)]);
     const after = await service.database.query<{ sum: number }>('select sum(amount)::int as sum from accounts');
     expect(after[0]!.sum - before[0]!.sum).toBe(4);
-    expect(brokenOff).toHaveBeenCalledTimes(tries - 2);
-    expect(brokenOff).toHaveBeenCalledWith('deadlock');
-    // One of both is broken off, and on a slow machine once more while the other has not yet gone on.
+    expect(aborted).toHaveBeenCalledTimes(tries - 2);
+    expect(aborted).toHaveBeenCalledWith('deadlock');
+    // One of both is aborted; on a slow machine the retry may be aborted too.
     expect(tries).toBeGreaterThanOrEqual(3);
     await expect(service.outbox()).resolves.toHaveLength(2);
   });
 
-  it('gives up after three retries, which is no fault of the request', async () => {
+  it('answers Unavailable after three retries', async () => {
     let tries = 0;
     const failing = service.work.run(async (tx) => {
       tries += 1;
@@ -177,13 +177,13 @@ describe('Work', () => {
     expect(tries).toBe(4);
   });
 
-  it('refuses a run inside a run, and takes one after another', async () => {
+  it('refuses a nested run, and allows one after another', async () => {
     const nested = service.work.run(() => service.work.run(() => Promise.resolve()));
     await expect(nested).rejects.toThrow('a unit of work runs inside another');
     await expect(service.work.run(() => Promise.resolve(1))).resolves.toBe(1);
   });
 
-  it('refuses events of others, payloads against their contract, and those over 64 KiB', async () => {
+  it('refuses events of other services, payloads that violate their schema, and those over 64 KiB', async () => {
     const emit = (event: Parameters<Parameters<Parameters<typeof service.work.run>[0]>[0]['emit']>[0]) =>
       service.work.run(async (tx) => tx.emit(event));
     const foreign = broadcastMessageCreated.of({ aggregateId: 1, actorId: 1, data: { broadcast_message_id: 1 } });
@@ -218,7 +218,7 @@ describe('Work', () => {
     const held = new Promise<void>((resolve) => (release = resolve));
     try {
       let holders = 0;
-      // A slow machine may need several tries to open them.
+      // On a slow machine, opening them may take several tries.
       const hold = (): Promise<void> =>
         small.work
           .run(() => (holders++, held))
@@ -235,7 +235,7 @@ describe('Work', () => {
     }
   });
 
-  it('answers Unavailable for a statement or a lock that takes too long, and goes on', async () => {
+  it('answers Unavailable for a statement or a lock that takes too long, and stays usable', async () => {
     const timeouts = await service.database.query<{ name: string; setting: string }>(
       `select name, setting from pg_settings where name in
          ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'application_name') order by name`,
@@ -250,7 +250,7 @@ describe('Work', () => {
   });
 
   it('survives the server ending its connections, used or idle', async () => {
-    // Each is waited for: a connection lives on for a moment after it was told to end.
+    // Waits for each: a terminated connection lives on for a moment.
     const end = `select pg_terminate_backend(pid, 50000) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`;
     const admin = new Client({ connectionString: service.url });
@@ -262,14 +262,14 @@ describe('Work', () => {
     await expect(cut).rejects.toBeInstanceOf(Unavailable);
     await admin.query(end);
     await admin.end();
-    // A connection whose end has not been noticed yet may still be handed out.
+    // The pool may still hand out a connection whose end is unnoticed.
     const works = () => service.work.run((tx) => tx.query<{ two: number }>('select 2 as two')).catch(() => null);
     let rows = await works();
     await until(async () => (rows ??= await works()) !== null);
     expect(rows).toEqual([{ two: 2 }]);
   });
 
-  it('does not fall with a connection that is lost while nobody listens to it', async () => {
+  it('survives the loss of a connection without error listeners', async () => {
     const { master } = service.database.dataSource.driver as unknown as { master: Pool };
     const client = await master.connect();
     expect(() => client.emit('error', new Error('lost'))).not.toThrow();

@@ -15,21 +15,21 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** The modules as a service imports them, on a database of its own. */
+/** Starts the modules as a service imports them, on a database of its own. */
 export async function startService(o: {
   readonly service?: ServiceName;
   readonly entities?: (new () => object)[];
   readonly migrations?: readonly MigrationClass[];
   readonly settings?: Readonly<Record<string, string>>;
-  /** Answers the address by which the service reaches its database, given its own. */
-  readonly reachedBy?: (url: string) => Promise<string>;
+  /** Returns the address by which the service reaches its database, given the real one. */
+  readonly urlFor?: (url: string) => Promise<string>;
 }): Promise<TestService> {
   const service = o.service ?? 'collaboration';
   const migrations = [...plumbingMigrations, ...(o.migrations ?? [])];
   const test = await testDatabase(service, migrations);
   const definition = databaseSettingsFor(service);
   const values = readSettings([platformSettings, definition], {
-    [`DATABASE_URL_${service.toUpperCase()}`]: (await o.reachedBy?.(test.url)) ?? test.url,
+    [`DATABASE_URL_${service.toUpperCase()}`]: (await o.urlFor?.(test.url)) ?? test.url,
     ROOKERY_INTERNAL_KEYS: `k1/gateway/admin:${Buffer.alloc(32, 9).toString('base64')}`,
     ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
     LOG_LEVEL: 'silent',

@@ -14,16 +14,16 @@ import { serve } from './serve';
 import { ConfigurationError, readSettings, settingsIn } from '../settings/settings';
 import type { SettingsOf, SettingsValues } from '../settings/settings';
 import { ShutdownOrder } from './shutdown';
-import { contextKeys } from '../signing/signed-context';
+import { parseContextKeys } from '../signing/signed-context';
 import { stopOnSignals } from './stop';
 import { startTracing } from '../observability/tracing';
 
 /**
- * V8 puts what is made at a place in the code among the old objects at once when much of what was made there lived long, as
- * while a service starts. In a service that is wrong ever after: a listener of a request, once it is there, keeps the whole
+ * V8 allocates objects of a code location directly in the old generation when many objects from there lived long, as
+ * while a service starts. Afterwards that is wrong: a listener of a request in the old generation keeps the whole
  * request and its answer alive until the next full collection. Source: docs/performance.md 5.17.
  */
-const NOTHING_IS_BORN_OLD = '--no-allocation-site-pretenuring';
+const NO_PRETENURING = '--no-allocation-site-pretenuring';
 
 /** Exit codes as in sysexits.h. */
 const EXIT = { failed: 1, usage: 64, configuration: 78 };
@@ -36,13 +36,13 @@ type Role = {
 
 /**
  * Runs one process in the role that its first argument names: `all` (default), `api`, `worker`, `migrate`, or a
- * command. Purpose: everything a process owes its surroundings, so that a `main.ts` only states what it is made of.
- * Errors: never rejects. Bad settings: all listed on stderr, exit 78. Unknown role: usage, exit 64. Anything else:
- * one log line, exit 1.
+ * command. Purpose: everything that every process needs, so that a `main.ts` only lists its parts.
+ * Errors: never rejects. Bad settings: all listed on stderr, exit 78. Unknown role: usage, exit 64. Anything else: one
+ * log line, exit 1.
  * Source: docs/architecture.md 1; ADR 0011.
  */
 export async function boot(definition: ProcessDefinition): Promise<void> {
-  setFlagsFromString(NOTHING_IS_BORN_OLD);
+  setFlagsFromString(NO_PRETENURING);
   const [name = 'all', ...args] = process.argv.slice(2);
   const role = roles(definition, args).find((candidate) => candidate.name === name);
   if (!role) return refuse(usage(definition, name), EXIT.usage);
@@ -56,7 +56,7 @@ export async function boot(definition: ProcessDefinition): Promise<void> {
   const latest = (): BootContext => context;
   process.on('uncaughtException', (error) => fail(context, error));
   try {
-    const stopTracing = await trace(context);
+    const stopTracing = await startTracingIfConfigured(context);
     if (role.stays) {
       stopOnSignals(latest, stopTracing);
       const begin = () => role.run((context = prepare(definition, role, context.logger)));
@@ -72,7 +72,7 @@ export async function boot(definition: ProcessDefinition): Promise<void> {
   }
 }
 
-/** A reader that is busy takes what it is sent later; an exit would lose it. */
+/** Resolves when all output was accepted: a slow reader gets it later, and an exit before that would lose it. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
@@ -94,7 +94,7 @@ function roles(definition: ProcessDefinition, args: readonly string[]): Role[] {
   ];
 }
 
-/** Shape: `kept` is the log of the process when it begins anew. */
+/** Reads the settings and creates the context. Shape: `kept` is the existing log when the process restarts in place. */
 function prepare(definition: ProcessDefinition, role: Role, kept?: Logger): BootContext {
   const values: SettingsValues = readSettings([platformSettings, ...definition.settings], process.env);
   const platform = settingsIn(values, platformSettings);
@@ -104,7 +104,7 @@ function prepare(definition: ProcessDefinition, role: Role, kept?: Logger): Boot
     kept ??
     createLogger(
       { service: definition.name, instance: platform.instanceId, level: platform.logLevel },
-      // What a command prints belongs to its caller, so its log lines stay out of stdout.
+      // The stdout of a command is for its caller, so log lines go to stderr.
       isCommand ? stderr() : undefined,
     );
   const metrics = new Metrics();
@@ -135,12 +135,13 @@ function prepare(definition: ProcessDefinition, role: Role, kept?: Logger): Boot
 }
 
 /**
- * A service that could sign or ask for another would make keys of one audience or caller a promise only.
+ * Refuses keys of other processes: a service that could sign or authenticate for another would make the separation of
+ * keys worthless.
  * Source: reference reliability 6.1; ADR 0170.
  */
 function refuseForeignKeys(name: string, keys: SettingsOf<typeof platformSettings>): void {
   const problems: string[] = [];
-  if (name !== 'gateway' && contextKeys(keys.contextKeys).reachesBeyond(name)) {
+  if (name !== 'gateway' && parseContextKeys(keys.contextKeys).reachesBeyond(name)) {
     problems.push(
       `ROOKERY_CONTEXT_KEYS holds keys for others than ${name}; a service needs its own alone, as kid/${name}:base64`,
     );
@@ -161,8 +162,8 @@ async function standalone(context: BootContext): Promise<INestApplicationContext
   return app;
 }
 
-/** Shape: sends what is left and ends; once for the life of the process. */
-async function trace(context: BootContext): Promise<() => Promise<void>> {
+/** Starts tracing, once for the life of the process. Shape: the result sends remaining spans and stops it. */
+async function startTracingIfConfigured(context: BootContext): Promise<() => Promise<void>> {
   if (context.settings(platformSettings).otlpEndpoint === null) return () => Promise.resolve();
   return startTracing(context.name);
 }

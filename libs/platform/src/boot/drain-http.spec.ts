@@ -45,7 +45,7 @@ describe('draining an HTTP server', () => {
     return text;
   };
 
-  it('finishes what is in flight, says so, and refuses what is new', async () => {
+  it('finishes requests in flight with `Connection: close`, and refuses new connections', async () => {
     const unanswered = await ask();
     const begun = await ask();
     begun.response.write('be');
@@ -62,10 +62,10 @@ describe('draining an HTTP server', () => {
     await expectNoConnections(server);
   });
 
-  it('says close before it refuses anybody, so that whoever writes all the time loses nothing', async () => {
+  it('sends `Connection: close` before it refuses connections, so that a busy client loses no request', async () => {
     const replicas = await Promise.all([replica(shutdown), replica(null)]);
     let ready = 0;
-    // As a balancer does: new connections go to whoever is ready.
+    // As a load balancer does: new connections go to the ready replica.
     const balanced = new Agent({ keepAlive: true, maxSockets: WRITERS });
     Object.assign(balanced, { createConnection: () => connect(portOf(replicas[ready] as Server), '127.0.0.1') });
     const failures: unknown[] = [];
@@ -76,7 +76,7 @@ describe('draining an HTTP server', () => {
     while ((await connections(replicas[0])) < WRITERS) await new Promise(setImmediate);
     ready = 1;
     await shutdown.announce();
-    // The product gives them seconds; here they have until each was told.
+    // The product waits seconds; here each connection gets its answer first.
     await expectNoConnections(replicas[0]);
     expect(await shutdown.run()).toBe(true);
     isOver = true;
@@ -102,12 +102,12 @@ function connections(server: Server): Promise<number> {
   );
 }
 
-/** Bounded by jest's own limit. */
+/** Waits until there are none, bounded by jest's timeout. */
 async function expectNoConnections(server: Server): Promise<void> {
   while ((await connections(server)) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Answers every request; under a shutdown order when there is one. */
+/** A server that answers every request, with or without a shutdown order. */
 async function replica(shutdown: ShutdownOrder | null): Promise<Server> {
   const server = createServer({ keepAliveTimeout: 60_000 }, (asked, response) => {
     asked.resume().on('end', () => response.end('done'));

@@ -2,16 +2,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { ShutdownOrder } from './shutdown';
 
 /**
- * How long a caller of ours keeps a connection that nobody uses. Shorter than the time between announcing the end and
- * closing idle connections (`SHUTDOWN_DELAY_MS`), so nobody writes into one that a stopping replica is about to close:
- * it was told in the meantime, or is given up. Units: ms.
+ * How long our own clients keep an unused connection. Shorter than the time between announcing the shutdown and closing
+ * idle connections (`SHUTDOWN_DELAY_MS`), so no client sends a request over a connection that a stopping replica
+ * closes: until then it has got `Connection: close`, or has closed the connection itself. Units: ms.
  */
 export const KEPT_IDLE_MS = 3000;
 
 /**
- * Puts an HTTP server under the shutdown order. `announce`: every answer from now on says `Connection: close`, so that
- * callers move to other replicas. `stop-accepting`: no new connections, and idle ones are closed. `drain`: waits for the requests in flight, upgraded connections excepted, and closes what
- * is kept alive. Call it before the server listens. Source: reference reliability 6.4.
+ * Registers the shutdown steps of an HTTP server. `announce`: every answer from now on has `Connection: close`, so that
+ * clients move to other replicas. `stop-accepting`: no new connections, and idle ones are closed. `drain`: waits for
+ * the requests in flight, except upgraded connections, and closes idle connections. Call it before the server listens.
+ * Source: reference reliability 6.4.
  */
 export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
   const inFlight = new InFlight();
@@ -37,15 +38,15 @@ export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
   });
   shutdown.on('drain', 'requests in flight', async () => {
     if (inFlight.count > 0) await new Promise<void>((resolve) => (drained = resolve));
-    // An answer whose head had gone out before the stop left its connection open.
+    // An answer whose head was sent before the stop left its connection open.
     server.closeIdleConnections();
   });
 }
 
 /**
- * Answers that are under way, each in a place that the next one takes after it. A `Set` lays its table anew for every few
- * that come and go, and each table knows the next: once one of them is old to the garbage collector, all later ones stay
- * until the next full collection, and every request in them. Source: docs/performance.md 5.17.
+ * Running responses, each at an index that is reused. A `Set` reallocates its table every few insertions and deletions,
+ * and each table references the next: once one of them is in the old generation, all later ones stay until the next
+ * full collection, with every request in them. Source: docs/performance.md 5.17.
  */
 class InFlight {
   private readonly places: (ServerResponse | null)[] = [];
@@ -55,7 +56,7 @@ class InFlight {
     return this.places.length - this.unused.length;
   }
 
-  /** Answers the place. */
+  /** Adds a response and returns its index. */
   take(response: ServerResponse): number {
     const place = this.unused.pop() ?? this.places.length;
     this.places[place] = response;

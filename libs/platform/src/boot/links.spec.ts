@@ -1,11 +1,14 @@
 import { Links } from './links';
 
 describe('links', () => {
-  it.each(['http://localhost:8080', 'http://localhost:8080/', 'https://host/rookery//'])('begin with %s', (base) => {
-    const links = new Links(base);
-    const trimmed = base.replace(/\/+$/, '');
-    expect(links.web('/a%2Fb/-/issues/1')).toBe(`${trimmed}/a%2Fb/-/issues/1`);
-    expect(links.web('rob')).toBe(`${trimmed}/rob`);
-    expect(links.api('projects/1')).toBe(`${trimmed}/api/v4/projects/1`);
-  });
+  it.each(['http://localhost:8080', 'http://localhost:8080/', 'https://host/rookery//'])(
+    'begin with the base of %s',
+    (base) => {
+      const links = new Links(base);
+      const trimmed = base.replace(/\/+$/, '');
+      expect(links.web('/a%2Fb/-/issues/1')).toBe(`${trimmed}/a%2Fb/-/issues/1`);
+      expect(links.web('rob')).toBe(`${trimmed}/rob`);
+      expect(links.api('projects/1')).toBe(`${trimmed}/api/v4/projects/1`);
+    },
+  );
 });

@@ -19,13 +19,13 @@ describe('management server', () => {
   const get = (path: string, init?: RequestInit): Promise<Response> =>
     fetch(`http://127.0.0.1:${server.port}${path}`, init);
 
-  it('is live whatever else is broken', async () => {
+  it('is live even if checks fail', async () => {
     readiness.require('database', () => 'no connection');
     expect((await get('/-/health/live')).status).toBe(200);
     readiness.forget('database');
   });
 
-  it('is ready only when every check is, and says why not', async () => {
+  it('is ready only when every check is, and reports the reasons otherwise', async () => {
     readiness.require('database', () => null);
     expect((await get('/-/health/ready')).status).toBe(200);
     readiness.require('directory', () => Promise.resolve('never filled'));
@@ -40,7 +40,7 @@ describe('management server', () => {
     readiness.forget('disk');
   });
 
-  it('does not wait for ever for a check', async () => {
+  it('limits the wait for a check', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
     const slow = new Readiness();
     slow.require('stuck', () => new Promise(() => undefined));
@@ -57,13 +57,13 @@ describe('management server', () => {
     expect(await answer.text()).toContain('rookery_test_total{kind="a"} 1');
   });
 
-  it('knows no other path or method', async () => {
+  it('refuses other paths and methods', async () => {
     expect((await get('/')).status).toBe(404);
     expect((await get('/-/health/live', { method: 'POST' })).status).toBe(405);
     expect((await get('/-/health/live', { method: 'HEAD' })).status).toBe(200);
   });
 
-  it('fails with EADDRINUSE on a port that is taken', async () => {
+  it('fails with EADDRINUSE on a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -77,13 +77,13 @@ describe('management server', () => {
 });
 
 describe('metrics', () => {
-  it('give the same metric for the same name, and refuse another kind', () => {
+  it('return the same metric for the same name, and refuse another kind', () => {
     const metrics = new Metrics();
     expect(metrics.counter('rookery_a_total', 'A.')).toBe(metrics.counter('rookery_a_total', 'A.'));
     expect(() => metrics.gauge('rookery_a_total', 'A.')).toThrow('exists as another kind');
   });
 
-  it('leave out what cannot be sampled, and count it', async () => {
+  it('omit gauges that cannot be sampled, and count them', async () => {
     const metrics = new Metrics();
     let isAway = false;
     const sample = (): number => {
@@ -105,7 +105,7 @@ describe('metrics', () => {
     expect(after).toMatch(/^rookery_metrics_missing_total\{metric="rookery_depth"\} 1$/m);
   });
 
-  it('show as counters what is counted elsewhere', async () => {
+  it('export counts that are kept elsewhere', async () => {
     const metrics = new Metrics();
     let count = 1;
     metrics.total('rookery_kept_total', 'Kept.', ['of'], () => [{ labels: { of: 'x' }, count: (count += 1) }]);
@@ -115,7 +115,7 @@ describe('metrics', () => {
     expect(body).toContain('rookery_kept_total{of="x"} 3');
   });
 
-  it('ask a collecting gauge at each scrape', async () => {
+  it('collect a gauge at each scrape', async () => {
     const metrics = new Metrics();
     let age = 1;
     metrics.gauge('rookery_age_seconds', 'Age.', [], (gauge) => gauge.set((age += 1)));

@@ -16,10 +16,10 @@ interface Reply {
 }
 
 /**
- * Health and metrics on a port of their own, without Nest: it answers while the application still starts.
- * `/-/health/live` says only that the event loop turns, so that a lost database restarts nothing;
+ * Starts the server for health and metrics on a port of its own, without Nest: it answers while the application still
+ * starts. `/-/health/live` only shows that the event loop runs, so that a lost database restarts nothing;
  * `/-/health/ready` asks `Readiness`; `/-/metrics` is for Prometheus. Source: reference reliability 9.1.
- * Errors: what `listen` throws, such as EADDRINUSE.
+ * Errors: those of `listen`, such as EADDRINUSE.
  */
 export async function startManagementServer(o: {
   readonly host: string;

@@ -4,7 +4,7 @@ import { platformSettings } from './platform.settings';
 import { readSettings, settingsIn } from '../settings/settings';
 
 describe('platform settings', () => {
-  it('have these defaults, whole', () => {
+  it('have exactly these defaults', () => {
     const ROOKERY_CONTEXT_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
     const ROOKERY_INTERNAL_KEYS = `k1/admin/identity:${Buffer.alloc(32, 8).toString('base64')}`;
     const env = { ROOKERY_INTERNAL_KEYS, ROOKERY_CONTEXT_KEYS };
@@ -18,6 +18,8 @@ describe('platform settings', () => {
       internalKeys: ROOKERY_INTERNAL_KEYS,
       contextKeys: ROOKERY_CONTEXT_KEYS,
       identityUrl: 'http://identity:8080',
+      collaborationUrl: 'http://collaboration:8080',
+      packageUrl: 'http://package:8080',
       directoryWaitMs: 150,
       requestRightsMs: 1000,
       adminUrl: 'http://admin:8080',
@@ -29,7 +31,7 @@ describe('platform settings', () => {
     });
   });
 
-  it('end each sentence with a stop', () => {
+  it('are described in sentences', () => {
     const unfinished = describeSettings([platformSettings]).filter((line) => !/^[A-Z].*\.$/.test(line.about));
     expect(unfinished).toEqual([]);
   });

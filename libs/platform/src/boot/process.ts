@@ -9,12 +9,12 @@ import type { ShutdownOrder } from './shutdown';
 
 export type ProcessName = 'gateway' | ServiceName;
 
-/** A Nest root module, or a class that makes one from the values of the process. */
+/** A Nest root module, or a class that creates one from the values of the process. */
 export type RootModule = Type | { forRoot(values: SettingsValues): DynamicModule };
 
 /**
- * One process of the estate, as its `main.ts` states it. The module is imported only by the roles that need it, so
- * that `migrate` and commands stay light.
+ * Definition of one process, in its `main.ts`. The module is imported only by the roles that need it, so that `migrate`
+ * and commands load little.
  */
 export interface ProcessDefinition {
   readonly name: ProcessName;
@@ -28,7 +28,7 @@ export interface ProcessDefinition {
   readonly commands?: Readonly<Record<string, Command>>;
 }
 
-/** What `boot` made before any step runs, handed to every step. */
+/** Objects that `boot` creates before any step and passes to every step. */
 export interface BootContext {
   readonly name: ProcessName;
   /** `all`, `api`, `worker`, `migrate`, or the name of a command. */
@@ -39,13 +39,13 @@ export interface BootContext {
   readonly outages: Outages;
   readonly readiness: Readiness;
   readonly shutdown: ShutdownOrder;
-  /** Nest's own log lines go through this: `NestFactory.create(module, adapter, { logger: context.nestLogger })`. */
+  /** Logger for Nest's own lines: `NestFactory.create(module, adapter, { logger: context.nestLogger })`. */
   readonly nestLogger: LoggerService;
   /** Values of a definition of this process. Errors: when it is not listed in `ProcessDefinition.settings`. */
   settings<D extends SettingsDefinition>(definition: D): SettingsOf<D>;
-  /** Imports the root module and makes it ready for `NestFactory`; once per process. */
+  /** Imports the root module and prepares it for `NestFactory`; once per process. */
   rootModule(): Promise<DynamicModule | Type>;
-  /** A Nest application without HTTP and consumers, for commands; made on first use, closed by `boot`. */
+  /** A Nest application without HTTP and consumers, for commands; created on first use, closed by `boot`. */
   application(): Promise<INestApplicationContext>;
 }
 
@@ -55,7 +55,7 @@ export interface BootContext {
  * (`drainHttpServer` does both).
  */
 export interface HttpStep {
-  /** Makes the application; does not listen. */
+  /** Creates the application; does not listen. */
   create(context: BootContext): Promise<INestApplication>;
   /** Resolves, with the port, when connections are accepted. */
   listen(app: INestApplication, context: BootContext): Promise<number>;
@@ -69,16 +69,18 @@ export interface HttpStep {
 export interface WorkerStep {
   /** Adds the consumers to the application that serves HTTP: `app.connectMicroservice({ strategy }, { inheritAppConfig: true })`. */
   connect(app: INestApplication, context: BootContext): Promise<void>;
-  /** Makes an application without HTTP: `NestFactory.createMicroservice(await context.rootModule(), { strategy })`. */
+  /**
+   * Creates an application without HTTP: `NestFactory.createMicroservice(await context.rootModule(), { strategy })`.
+   */
   create(context: BootContext): Promise<INestApplicationContext>;
   /** Begins to relay and to consume: `app.startAllMicroservices()` or `app.listen()`. */
   start(app: INestApplicationContext, context: BootContext): Promise<void>;
 }
 
-/** Brings the database to the newest schema and resolves; run as a job of its own, never inside a replica's boot. */
+/** Migrates the database to the newest schema; run as a job of its own, never inside a replica's boot. */
 export type MigrateStep = (context: BootContext) => Promise<void>;
 
-/** An operator's command. Shape: `args` are the words after the command's name; the answer is the exit code, 0 when void. */
+/** An operator's command. Shape: `args` are the words after the command's name; returns the exit code, 0 when void. */
 export interface Command {
   /** One sentence, shown in the usage text. */
   readonly about: string;

@@ -5,22 +5,24 @@ export interface ReadinessReport {
 }
 type Check = () => Promise<string | null> | string | null;
 
-/** A check that takes longer says nothing good. Units: milliseconds. */
+/** A check that takes longer counts as failed. Units: milliseconds. */
 const CHECK_LIMIT_MS = 2000;
 
 /**
- * Whether the process should be sent work. Parts name what they cannot work without; the broker is not among them,
- * for writes wait in the outbox while it is away. Source: reference reliability 4.3, 6.4.
+ * Whether the process is ready for requests. Components register what they cannot work without; the broker is not among
+ * it, since writes wait in the outbox while it is away. Source: reference reliability 4.3, 6.4.
  */
 export class Readiness {
   private readonly checks = new Map<string, Check>();
 
-  /** Shape: the check answers null when ready, else the reason, without secrets. A thrown error is a reason too. */
+  /**
+   * Adds a check. Shape: it returns null when ready, else the reason, without secrets. A thrown error is a reason too.
+   */
   require(name: string, check: Check): void {
     this.checks.set(name, check);
   }
 
-  /** Takes a check back. */
+  /** Removes a check. */
   forget(name: string): void {
     this.checks.delete(name);
   }

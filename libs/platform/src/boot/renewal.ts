@@ -1,20 +1,19 @@
 import type { BootContext } from './process';
 
-/** What the parent asks for: first that all is let go, then that the process begins anew. */
+/** Requests of the parent process: first to release everything, then to start again. */
 export type RenewalRequest = { readonly type: 'rest' } | { readonly type: 'resume' };
 
-/** What the parent gets once nothing of the former life reads or writes any more; a new life ends in `ready`. */
+/** Reply to `rest`: the process no longer reads or writes anything. Reply to `resume` is `ready`. */
 export interface RestingMessage {
   readonly type: 'resting';
 }
 
 /**
- * Lets the parent that started this process over IPC put other data below it: at `rest` everything is closed as at a
- * stop, at `resume` everything is made once more. Nothing that was in memory lives on but code, log and traces, so it
- * is as good as a new process, and takes a fraction of its time. Without such a parent (containers, clusters) nobody
- * can ask.
- * Shape: `latest` is what the process is made of now; `begin` makes it anew; `failed` hears what fails at either and ends
- * the process, so that its parent starts another.
+ * Lets the parent that started this process over IPC replace its data: at `rest` everything is closed as at a stop, at
+ * `resume` everything is created again. Only code, log and tracing stay in memory, so the result is as good as a new
+ * process in a fraction of the time. Without such a parent (containers, clusters) there are no such requests.
+ * Shape: `latest` returns the current context; `begin` starts again; `failed` gets an error of either and ends the
+ * process, so that its parent starts another.
  * Source: docs/reference/reliability.md 6.5.
  */
 export function renewOnRequest(
@@ -33,7 +32,7 @@ export function renewOnRequest(
 
 async function rest({ shutdown, logger, readiness }: BootContext): Promise<void> {
   readiness.require('rest', () => 'at rest');
-  if (!(await shutdown.run())) throw new Error('not everything could be let go');
+  if (!(await shutdown.run())) throw new Error('not everything could be closed');
   logger.info('at rest');
   const message: RestingMessage = { type: 'resting' };
   process.send?.(message);

@@ -6,17 +6,17 @@ import type { BootContext, ProcessDefinition } from './process';
 
 const READY_POLL_MS = { first: 10, most: 250 };
 
-/** The message that a parent gets over IPC once readiness is reached. */
+/** The message to a parent over IPC once the process is ready. */
 export interface ReadyMessage {
   readonly type: 'ready';
-  /** Null in role `worker`. */
+  /** The port of the API; null in role `worker`. */
   readonly port: number | null;
   readonly managementPort: number;
 }
 
 /**
- * Runs the roles that stay: `all` (api and worker in one application), `api`, `worker`.
- * The management server is first and goes last, so that health can be asked at any time.
+ * Runs the long-running roles: `all` (api and worker in one application), `api`, `worker`. The management server starts
+ * first and stops last, so that health is available at any time.
  */
 export async function serve(definition: ProcessDefinition, context: BootContext): Promise<void> {
   const settings = context.settings(platformSettings);
@@ -38,7 +38,7 @@ export async function serve(definition: ProcessDefinition, context: BootContext)
   if (process.connected) process.send?.(message, () => undefined);
 }
 
-/** Resolves with the port of the API, null when there is none. */
+/** Starts HTTP and worker. Returns the port of the API, null without one. */
 async function startSteps(definition: ProcessDefinition, context: BootContext): Promise<number | null> {
   const http = context.role === 'worker' ? undefined : definition.http;
   const worker = context.role === 'api' ? undefined : definition.worker;
@@ -62,7 +62,7 @@ function closeLast(app: INestApplicationContext, context: BootContext): void {
   context.shutdown.on('close', 'application', () => app.close());
 }
 
-/** False when the process was told to stop before it was ready. */
+/** Waits for readiness. Returns false if the shutdown begins first. */
 async function becomesReady(context: BootContext): Promise<boolean> {
   for (let wait = READY_POLL_MS.first; !context.shutdown.hasBegun; wait = Math.min(wait * 2, READY_POLL_MS.most)) {
     if ((await context.readiness.report()).ready) return true;

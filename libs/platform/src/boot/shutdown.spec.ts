@@ -24,11 +24,11 @@ describe('shutdown order', () => {
     expect(shutdown.hasBegun).toBe(true);
   });
 
-  it('goes on past a step that fails', async () => {
+  it('continues after a failed step', async () => {
     const shutdown = order();
     const ran: string[] = [];
     shutdown.on('stop-accepting', 'bad', () => Promise.reject(new Error('no')));
-    shutdown.on('drain', 'worse', () => {
+    shutdown.on('drain', 'throwing', () => {
       throw new Error('no');
     });
     shutdown.on('close', 'good', () => Promise.resolve(void ran.push('good')));
@@ -36,7 +36,7 @@ describe('shutdown order', () => {
     expect(ran).toEqual(['good']);
   });
 
-  it('names what has not ended', async () => {
+  it('names the running steps', async () => {
     const shutdown = order();
     let release = (): void => undefined;
     shutdown.on('drain', 'requests', () => new Promise<void>((resolve) => (release = resolve)));

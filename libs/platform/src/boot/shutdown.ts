@@ -1,7 +1,6 @@
 import type { Logger } from '../observability/logger';
 
-export const SHUTDOWN_PHASES = ['announce', 'stop-accepting', 'drain', 'close'] as const;
-export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
+export type ShutdownPhase = 'announce' | 'stop-accepting' | 'drain' | 'close';
 interface Step {
   readonly phase: ShutdownPhase;
   readonly name: string;
@@ -9,10 +8,11 @@ interface Step {
 }
 
 /**
- * How the process ends, in order: `announce` (replies say `Connection: close`, new connections are still taken),
- * `stop-accepting` (no new connections), `drain` (requests in flight finish, consumers stop pulling and settle what they hold, relay leadership is let go), `close`
- * (pools and files). Steps of the first three phases run side by side, those of `close` one by one, latest registered
- * first. A step that fails is logged and does not stop the others. Source: reference reliability 6.4.
+ * Shutdown of the process in phases: `announce` (answers have `Connection: close`, new connections are still accepted),
+ * `stop-accepting` (no new connections), `drain` (requests in flight finish, consumers stop pulling and finish their
+ * batches, the relay gives up leadership), `close` (pools and files). Steps of the first three phases run concurrently,
+ * those of `close` one by one, latest registered first. A failed step is logged and does not stop the others.
+ * Source: reference reliability 6.4.
  */
 export class ShutdownOrder {
   private readonly steps: Step[] = [];
@@ -22,12 +22,12 @@ export class ShutdownOrder {
 
   constructor(private readonly logger: Logger) {}
 
-  /** True from the moment the end was asked for. */
+  /** True since the shutdown was requested. */
   get hasBegun(): boolean {
     return this.running !== undefined;
   }
 
-  /** Names of the steps that have begun and not ended. */
+  /** Names of the running steps. */
   get unfinished(): readonly string[] {
     return [...this.open];
   }
@@ -37,15 +37,15 @@ export class ShutdownOrder {
   }
 
   /**
-   * The first phase alone, some time before the others: whoever keeps connections is told while they are still served.
-   * Resolves to whether every step succeeded.
+   * Runs the first phase alone, some time before the others: clients with open connections are notified while they are
+   * still served. Resolves to whether every step succeeded.
    */
   announce(): Promise<boolean> {
-    this.announced ??= this.sideBySide('announce');
+    this.announced ??= this.concurrently('announce');
     return this.announced;
   }
 
-  /** Runs all phases, once however often it is called. Resolves to whether every step succeeded. */
+  /** Runs all phases; repeated calls share one run. Resolves to whether every step succeeded. */
   run(): Promise<boolean> {
     this.running ??= this.runPhases();
     return this.running;
@@ -53,14 +53,14 @@ export class ShutdownOrder {
 
   private async runPhases(): Promise<boolean> {
     const announced = await this.announce();
-    const stopped = await this.sideBySide('stop-accepting');
-    const drained = await this.sideBySide('drain');
+    const stopped = await this.concurrently('stop-accepting');
+    const drained = await this.concurrently('drain');
     let closed = true;
     for (const step of this.of('close').reverse()) closed = (await this.attempt(step)) && closed;
     return announced && stopped && drained && closed;
   }
 
-  private async sideBySide(phase: ShutdownPhase): Promise<boolean> {
+  private async concurrently(phase: ShutdownPhase): Promise<boolean> {
     const outcomes = await Promise.all(this.of(phase).map((step) => this.attempt(step)));
     return outcomes.every(Boolean);
   }

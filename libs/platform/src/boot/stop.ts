@@ -3,10 +3,10 @@ import { platformSettings } from './platform.settings';
 import type { BootContext } from './process';
 
 /**
- * Ends the process in order on SIGTERM, SIGINT or when the parent that started it over IPC is gone.
- * Readiness fails at once, and answers say `Connection: close`; after `delayMs` (SIGTERM only: nobody balances over a terminal or a lost parent) the
- * shutdown order runs; then exit 0. After `graceMs` more, exit 1 whatever hangs.
- * Shape: `latest` is what the process is made of when the signal comes; `last` is done at the very end.
+ * Shuts the process down on SIGTERM, SIGINT or when the parent that started it over IPC is gone. Readiness fails at
+ * once, and answers have `Connection: close`; after `delayMs` (SIGTERM only: without it there is no load balancer) the
+ * shutdown order runs; then exit 0. After another `graceMs`, exit 1 even if a step still runs.
+ * Shape: `latest` returns the context at the time of the signal; `last` runs at the very end.
  * Source: reference reliability 6.4.
  */
 export function stopOnSignals(latest: () => BootContext, last: () => Promise<void>): void {

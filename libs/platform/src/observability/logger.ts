@@ -19,8 +19,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOGGER: unique symbol = Symbol('Logger');
 
 /**
- * JSON lines on stdout, one object a line, so that no text of a client can forge a line. Every line passes redaction
- * by key name and by token pattern. Source: reference reliability 7.2 (V16), 8.5.
+ * Creates a logger that writes JSON lines to stdout, one object a line, so that no text of a client can forge a line.
+ * Every line passes redaction by key name and by token pattern. Source: reference reliability 7.2 (V16), 8.5.
  * Shape: `stream` replaces stdout in tests.
  */
 export function createLogger(
@@ -40,19 +40,19 @@ export function createLogger(
   ) as Pino as Logger;
 }
 
-/** Where the log lines of commands go. */
+/** The destination of log lines of commands. */
 export function stderr(): DestinationStream {
   return output(2);
 }
 
-/** Asynchronous, so that a slow reader does not hold up requests; what is left is written when the process exits. */
+/** Asynchronous, so that a slow reader does not delay requests; the rest is written when the process exits. */
 function output(descriptor: 1 | 2): DestinationStream {
   const destination = pino.destination({ dest: descriptor, sync: false });
   process.once('exit', () => destination.flushSync());
   return destination;
 }
 
-/** Nest's log lines as ours. Its start-up chatter is debug. */
+/** Adapts our logger for Nest. Its start-up messages are logged as debug. */
 export function nestLogger(logger: Logger): LoggerService {
   const facts = (rest: unknown[]): object => {
     const texts = rest.filter((part): part is string => typeof part === 'string');

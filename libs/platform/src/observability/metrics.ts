@@ -3,8 +3,8 @@ import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 /** Longest time for one sample. Units: ms. */
 const SAMPLE_MS = 2000;
 /**
- * How often the lag of the event loop is measured; `nodejs_eventloop_lag_*` are at least this. A timer of 10 ms, as is
- * usual, takes 0.3 % of a core of each idle process, one of 100 ms still is most of its waking up. Units: ms.
+ * Resolution of the event loop lag; `nodejs_eventloop_lag_*` are at least this. A timer of 10 ms, as is usual, takes
+ * 0.3 % of a core of each idle process, and one of 100 ms still causes most of its wake-ups. Units: ms.
  */
 const LOOP_TIMER_MS = 1000;
 
@@ -14,10 +14,10 @@ export interface Total {
 }
 
 /**
- * The process's metrics. Asking twice for a name gives the same metric, so that rooms need not share it.
+ * The process's metrics. A second request for a name returns the same metric, so that components need not share it.
  * Names: `rookery_<area>_<what>_<unit>`, counters end in `_total`; times in seconds.
- * Errors: a plain Error when a name is taken by another kind of metric.
- * The client is loaded with the first metric: migrations and most commands never pay for it.
+ * Errors: a plain Error when a name belongs to another kind of metric. The client library is loaded with the first
+ * metric: migrations and most commands never load it.
  */
 export class Metrics {
   private known: Registry | undefined;
@@ -32,8 +32,8 @@ export class Metrics {
   }
 
   /**
-   * A counter whose numbers are kept elsewhere, where an increment costs less. Shape: `read` is called at each scrape, and
-   * gives all that was counted since the process began.
+   * A counter whose numbers are kept elsewhere, where an increment costs less. Shape: `read` is called at each scrape,
+   * and returns the totals since the process began.
    */
   total(name: string, help: string, labels: readonly string[], read: () => readonly Total[]): Counter {
     return this.once(name, prom().Counter, () => {
@@ -52,9 +52,9 @@ export class Metrics {
   }
 
   /**
-   * Shape: `collect` is called at each scrape, to set the gauge. When it fails, or takes longer than 2 s, the gauge is left
-   * out and counted in `rookery_metrics_missing_total`: what asks a database tells nothing while it is away, and must not
-   * take the others with it.
+   * A gauge. Shape: `collect` is called at each scrape to set it. If it fails or takes longer than 2 s, the gauge is
+   * omitted and counted in `rookery_metrics_missing_total`: a gauge that queries the database has no value while it is
+   * away, and must not prevent the others.
    */
   gauge(
     name: string,
@@ -74,7 +74,7 @@ export class Metrics {
     });
   }
 
-  /** Units: `buckets` in the unit of the metric, upper bounds, inclusive. */
+  /** A histogram. Units: `buckets` in the unit of the metric, upper bounds, inclusive. */
   histogram(name: string, help: string, labels: readonly string[] = [], buckets?: readonly number[]): Histogram {
     return this.once(
       name,
@@ -104,7 +104,7 @@ export class Metrics {
       await Promise.race([collect(), late]);
     } catch {
       gauge.reset();
-      // One without labels would be 0 now, which is a value as well.
+      // A gauge without labels would be 0 now, which is a value as well.
       if (hasNoLabels) gauge.remove();
       this.counter('rookery_metrics_missing_total', 'Samples that could not be taken, by metric.', ['metric']).inc({
         metric: name,
@@ -114,12 +114,12 @@ export class Metrics {
     }
   }
 
-  /** Adds those of Node itself: memory, event loop, garbage collection. */
+  /** Adds the metrics of Node itself: memory, event loop, garbage collection. */
   collectProcess(): void {
     this.ofProcess = processRegistry();
   }
 
-  /** The exposition format of Prometheus. */
+  /** All metrics in the exposition format of Prometheus. */
   async text(): Promise<{ readonly contentType: string; readonly body: string }> {
     const bodies = [await this.ofProcess?.metrics(), await this.registry.metrics()];
     return { contentType: this.registry.contentType, body: bodies.filter(Boolean).join('\n') };
@@ -139,7 +139,7 @@ export class Metrics {
 
 let ofProcess: Registry | undefined;
 
-/** Its observers run until the process ends, so a process that begins anew must not make them twice. */
+/** Its observers run until the process ends, so a restart in place must not create them twice. */
 function processRegistry(): Registry {
   if (ofProcess) return ofProcess;
   ofProcess = new (prom().Registry)();

@@ -17,7 +17,7 @@ describe('Outages', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  it('counts each answer by its reason, and shows reasons that did not happen as 0', async () => {
+  it('counts each answer by its reason, and reports other reasons as 0', async () => {
     for (let one = 0; one < 3; one += 1) outages.note('database busy');
     outages.note('deadline');
     const { body } = await metrics.text();
@@ -29,7 +29,7 @@ describe('Outages', () => {
     jest.advanceTimersByTime(5000);
   });
 
-  it('logs the first at once, then one line a second and reason with how many were left out, then nothing', () => {
+  it('logs the first at once, then one line a second for each reason with the omitted number, then nothing', () => {
     const error = new Error('refused');
     outages.note('identity away', { requestId: 'r1', err: error });
     outages.note('identity away', { requestId: 'r2' });

@@ -3,13 +3,13 @@ import type { UnavailableReason } from '@rookery/kernel';
 import type { Logger } from './logger';
 import type { Metrics } from './metrics';
 
-/** How long a reason that was logged is only counted. Units: milliseconds. */
+/** How long a reason is only counted after it was logged. Units: milliseconds. */
 const QUIET_MS = 1000;
 const REASONS = Object.keys(UNAVAILABLE_REASONS) as UnavailableReason[];
 
 /**
- * Why answers of this process were 502, 503 or 504: each is counted by its reason, and logged, though at most one line a
- * second and reason, with how many were left out since the line before.
+ * Counts and logs the reasons for answers 502, 503 and 504 of this process. Each answer is counted by its reason; the
+ * log has at most one line a second for each reason, with the number omitted since the previous line.
  */
 export class Outages {
   private readonly counts = new Map<UnavailableReason, number>();
@@ -24,7 +24,7 @@ export class Outages {
     );
   }
 
-  /** Shape: `facts` go into the log line: the request's id, the error behind it. */
+  /** Records an outage. Shape: `facts` for the log line: the request's id, the error behind it. */
   note(reason: UnavailableReason, facts: object = {}): void {
     this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
     const waiting = this.leftOut.get(reason);
@@ -32,23 +32,23 @@ export class Outages {
       this.leftOut.set(reason, waiting + 1);
       return;
     }
-    this.tell({ ...facts, reason }, `answered that something is unavailable: ${reason}`);
-    this.fallSilent(reason);
+    this.write({ ...facts, reason }, `answered that something is unavailable: ${reason}`);
+    this.countQuietly(reason);
   }
 
-  private fallSilent(reason: UnavailableReason): void {
+  private countQuietly(reason: UnavailableReason): void {
     this.leftOut.set(reason, 0);
     setTimeout(() => {
       const leftOut = this.leftOut.get(reason) ?? 0;
       this.leftOut.delete(reason);
       if (leftOut === 0) return;
-      this.tell({ reason, leftOut }, `answered that something is unavailable: ${reason}, ${leftOut} times more`);
-      this.fallSilent(reason);
+      this.write({ reason, leftOut }, `answered that something is unavailable: ${reason}, ${leftOut} times more`);
+      this.countQuietly(reason);
     }, QUIET_MS).unref();
   }
 
-  private tell(facts: { readonly reason: UnavailableReason; readonly leftOut?: number }, text: string): void {
-    // Whoever asks for the health was told; at start it is no fault.
+  private write(facts: { readonly reason: UnavailableReason; readonly leftOut?: number }, text: string): void {
+    // The health check got the reasons in its answer; while starting this is normal.
     if (facts.reason === 'not ready') this.logger.info(facts, text);
     else this.logger.warn(facts, text);
   }

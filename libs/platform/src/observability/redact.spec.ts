@@ -2,7 +2,7 @@ import { createLogger } from './logger';
 import type { Logger } from './logger';
 import { redactText } from './redact';
 
-/** No canary may ever reach the stream. */
+/** A fake secret, which must never reach the stream. */
 const CANARY = 'c4n4ryc4n4ryc4n4ry42';
 
 describe('redaction', () => {
@@ -31,7 +31,7 @@ describe('redaction', () => {
     'contextKeys',
     'x-rookery-context',
     'credentials',
-  ])('hides what stands under the key %s at any depth', (key) => {
+  ])('hides the value of the key %s at any depth', (key) => {
     log.info({ [key]: CANARY, deep: { list: [{ [key]: { inner: CANARY } }] } }, 'seeded');
     log.child({ [key]: CANARY }).info({ headers: { [key]: [CANARY] } });
     expect(lines).toHaveLength(2);
@@ -51,7 +51,7 @@ describe('redaction', () => {
     `/x?a=1&access_token=${CANARY}`,
     `eyJzdWIiOjF9eyJ.k1.${CANARY}`,
     `-----BEGIN RSA PRIVATE KEY-----\n${CANARY}\n-----END RSA PRIVATE KEY-----`,
-  ])('hides the token pattern %s wherever it stands', (text) => {
+  ])('hides the token pattern %s anywhere', (text) => {
     log.info({ field: text, deep: { list: [`before ${text} after`] } }, `said ${text}`);
     log.warn(text);
     log.error({ err: new Error(text, { cause: new Error(text) }) }, 'failed');
@@ -60,7 +60,7 @@ describe('redaction', () => {
     expect(written()).not.toContain(CANARY);
   });
 
-  it('leaves readable what is no secret', () => {
+  it('does not redact other values', () => {
     log.info({ token_id: 7, tokenId: 7, scopes: ['api'], keys: 3, url: 'https://host/@scope/pkg' }, 'token revoked');
     expect(JSON.parse(written())).toMatchObject({
       level: 'info',
@@ -73,7 +73,7 @@ describe('redaction', () => {
     });
   });
 
-  it('writes one line whatever a client sends', () => {
+  it('writes one line for any text of a client', () => {
     log.info({ path: 'a\r\n{"level":"error"}\u2028\u0000\u001b[31m' }, 'one\n{"level":"error","msg":"forged"}');
     log.child({ requestId: 'x\n{"level":"error"}' }).info(`Bearer ${CANARY}\n{"level":"error"}`);
     expect(lines).toHaveLength(2);
@@ -84,12 +84,12 @@ describe('redaction', () => {
     }
   });
 
-  it('survives circles and lines that are long and hostile', () => {
+  it('handles circular objects and long hostile lines', () => {
     const circle: Record<string, unknown> = { token: CANARY };
     circle['self'] = circle;
     log.info(circle);
     expect(written()).not.toContain(CANARY);
-    // By the time of this process: by the clock, a busy machine takes longer.
+    // CPU time of this process, since on a busy machine the clock shows more.
     const before = process.cpuUsage();
     for (const piece of ['a', 'eyJ-', 'eyJ', 'a:', 'http://', '?a_', 'glx-', 'Bearer ', '-----BEGIN ']) {
       redactText(piece.repeat(200_000));

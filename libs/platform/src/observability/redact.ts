@@ -5,7 +5,7 @@ const SECRET_KEY =
   /(?:password|passwd|passphrase|secret|tokens?|authorization|cookie|credentials?|apikey|accesskey|privatekey|secretkey|contextkeys?|internalkeys?|rookerycontext)$/;
 
 /**
- * Secrets by their own looks, wherever they stand. Each pattern is linear: bounded, or anchored by a look-behind, so
+ * Secrets by their own format, anywhere in a text. Each pattern is linear: bounded, or anchored by a look-behind, so
  * that a long hostile text costs no more than its length.
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
@@ -18,7 +18,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g, HIDDEN],
 ];
 
-/** One cheap look at a line; most lines have nothing to hide and pass as they are. */
+/** A cheap test for a line; most lines contain no secret and pass unchanged. */
 const SUSPECT =
   /gl[a-z]{2,8}-|gh[pousr]_|github_pat_|bearer|basic|eyJ|:\/\/[^\s/"]{1,1024}@|[?&][a-z_-]{0,40}(?:token|password|secret|key|sig|signature)=|PRIVATE KEY|(?:pass|secret|token|authorization|cookie|credential|key|context)[a-z_-]{0,8}"\s*:/i;
 

@@ -1,11 +1,12 @@
-/** Instrumentations that the estate has a use for; `OTEL_NODE_ENABLED_INSTRUMENTATIONS` names others. */
+/** Instrumentations that our processes use; `OTEL_NODE_ENABLED_INSTRUMENTATIONS` overrides them. */
 const INSTRUMENTATIONS = 'http,pg,undici,nestjs-core';
 
 /**
- * Starts OpenTelemetry; reads `OTEL_*` itself. Purpose: the SDK costs half a second and tens of megabytes, so it is
- * loaded only when somebody collects. Must run before the root module is imported, or its libraries stay untraced.
- * Shape: the answer stops it and sends what is left. The SDK is started by us rather than by its register hook, for
- * the hook takes SIGTERM. Source: ADR 0011.
+ * Starts OpenTelemetry, which reads `OTEL_*` itself. Purpose: the SDK costs half a second and tens of megabytes, so it
+ * is loaded only if a collector is configured. Must run before the root module is imported, or its libraries are not
+ * traced.
+ * Shape: the result stops it and sends remaining spans. The SDK is started here instead of by its register hook, since
+ * the hook handles SIGTERM. Source: ADR 0011.
  */
 export async function startTracing(service: string): Promise<() => Promise<void>> {
   process.env['OTEL_NODE_ENABLED_INSTRUMENTATIONS'] ??= INSTRUMENTATIONS;

@@ -9,18 +9,18 @@ export interface SettingDescription {
   readonly field: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** As one would write it; empty for optional settings; undefined when required. */
+  /** The default as text; empty for optional settings; undefined when required. */
   readonly defaultText: string | undefined;
   readonly unit: string | undefined;
   readonly allowed: string | undefined;
-  /** A secret may come from the file that `<env>_FILE` names. */
+  /** The variable that may name a file with the secret; undefined for other settings. */
   readonly fileTwin: string | undefined;
   readonly about: string;
 }
 
 /**
- * What the definitions say of themselves, for the generated configuration document.
- * Shape: in the order of declaration; a variable that several areas declare is told once an area.
+ * Describes settings for the generated configuration document.
+ * Shape: in the order of declaration; a variable that several areas declare appears once for each area.
  */
 export function describeSettings(definitions: readonly SettingsDefinition[]): SettingDescription[] {
   return [...new Set(definitions)].flatMap((definition) =>

@@ -1,17 +1,17 @@
 /**
- * One environment variable: what it is called, what it may hold, what it means when absent.
- * Shape: `read` gets a text that is never empty and answers a value or a problem ("is not …").
+ * One environment variable: name, allowed values and default.
+ * Shape: `read` gets a non-empty text and returns a value or a problem ("is not …").
  */
 export interface SettingField<T> {
   readonly env: string;
   readonly type: 'integer' | 'text' | 'flag' | 'choice' | 'list' | 'url' | 'cron' | 'secret';
   readonly about: string;
-  /** Taken when the variable is absent or empty; undefined: the variable is required. */
+  /** The value when the variable is absent or empty; undefined: the variable is required. */
   readonly fallback: (() => T) | undefined;
   /** The default as documentation shows it; undefined: required. */
   readonly defaultText: string | undefined;
   readonly unit: string | undefined;
-  /** What may be written, where that is more than the type says, e.g. `1 to 65535`. */
+  /** Allowed values, if they are narrower than the type, e.g. `1 to 65535`. */
   readonly allowed: string | undefined;
   /** A secret may also come from the file that `<env>_FILE` names. */
   readonly isSecret: boolean;
@@ -21,7 +21,7 @@ export interface SettingField<T> {
 interface About {
   /** One sentence. */
   readonly about: string;
-  /** Taken from the suffix of the name (`_MS`, `_BYTES`, `_COUNT` …) when left out. */
+  /** Default: from the suffix of the name (`_MS`, `_BYTES`, `_COUNT` …). */
   readonly unit?: string;
 }
 /** A null default makes the setting optional: its value is null when absent. */
@@ -93,8 +93,8 @@ const PART = String.raw`(?:\*|\d{1,2}(?:-\d{1,2})?)(?:/\d{1,2})?`;
 const CRON = new RegExp(`^(?:${PART}(?:,${PART})*(?:\\s+|$)){5}$`);
 
 /**
- * Declares settings, a line each. Purpose: name, type, default, unit and sentence of an environment variable stand
- * once; reading, checking and documentation follow. No `default`: required. `default: null`: optional.
+ * Declares settings, a line each. Purpose: name, type, default, unit and description of an environment variable are
+ * stated once and used for reading, checking and documentation. No `default`: required. `default: null`: optional.
  * Source: ADR 0010.
  */
 export const setting = {
@@ -118,7 +118,7 @@ export const setting = {
     ) as SettingField<Value<number, D>>;
   },
 
-  /** Shape: `computed` is a default found out at start, with the words that documentation shows for it. */
+  /** Shape: `computed` is a default computed at start, with its description for the documentation. */
   text<D extends string | null = string>(
     env: string,
     o: About & { readonly default?: D; readonly computed?: { readonly about: string; readonly value: () => string } },
@@ -174,7 +174,7 @@ export const setting = {
 
   /**
    * Comma-separated; blanks around items and empty items are dropped.
-   * Shape: `check` answers a problem ("holds …") or null.
+   * Shape: `check` returns a problem ("holds …") or null.
    */
   list(
     env: string,
@@ -194,8 +194,8 @@ export const setting = {
   },
 
   /**
-   * An absolute URL, without the slash at its end. May carry credentials (`postgres://…`), which are never shown.
-   * Shape: with `orNone` the word `none` says that there is nothing to reach; the value is null then.
+   * An absolute URL; a slash at its end is removed. May contain credentials (`postgres://…`), which are never printed.
+   * Shape: with `orNone` the word `none` means that there is no such server; the value is null then.
    */
   url<D extends string | null = string, N extends boolean = false>(
     env: string,
@@ -212,7 +212,7 @@ export const setting = {
     }) as SettingField<N extends true ? string | null : Value<string, D>>;
   },
 
-  /** When something is done, again and again: minute, hour, day, month, day of the week, in UTC. */
+  /** A schedule: minute, hour, day, month, day of the week, in UTC. */
   cron(env: string, o: About & { readonly default: string }): SettingField<string> {
     return field<string>(
       env,
@@ -224,8 +224,8 @@ export const setting = {
   },
 
   /**
-   * A text that is never printed; `<env>_FILE` may name a file that holds it instead.
-   * Shape: `check` answers a problem ("is …", without the value) or null.
+   * A text that is never printed; `<env>_FILE` may name a file that contains it instead.
+   * Shape: `check` returns a problem ("is …", without the value) or null.
    */
   secret<D extends string | null = string>(
     env: string,

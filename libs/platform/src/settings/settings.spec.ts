@@ -51,7 +51,7 @@ describe('settings', () => {
     });
   });
 
-  it('know a line of cron', () => {
+  it('read a cron schedule', () => {
     const tidy = defineSettings('tidy', {
       cron: setting.cron('OUTBOX_TIDY_CRON', { default: '*/10 * * * *', about: 'When it is tidied.' }),
     });
@@ -62,7 +62,7 @@ describe('settings', () => {
       expect(of(line)).toEqual(['OUTBOX_TIDY_CRON is not a line of cron']);
   });
 
-  it('know lists of ids', () => {
+  it('read lists of ids', () => {
     const people = defineSettings('people', {
       ids: setting.ids('OUTBOX_PEOPLE', { default: [], about: 'Who.' }),
     });
@@ -72,7 +72,7 @@ describe('settings', () => {
       expect(problemsOf({ OUTBOX_PEOPLE: text }, [people as never])).toEqual(['OUTBOX_PEOPLE is not a list of ids']);
   });
 
-  it('let a URL be none where that is said', () => {
+  it('accept `none` for a URL with `orNone`', () => {
     const away = defineSettings('away', {
       url: setting.url('OUTBOX_AWAY', { default: 'http://x', orNone: true, about: 'Where.' }),
     });
@@ -112,7 +112,7 @@ describe('settings', () => {
     });
   });
 
-  it('list all problems together, unknown variables of ours too', () => {
+  it('list all problems together, including unknown variables with our prefixes', () => {
     expect(
       problemsOf({
         OUTBOX_POLL_MS: '1e3',
@@ -136,13 +136,13 @@ describe('settings', () => {
     ]);
   });
 
-  it('name the range that a number left', () => {
+  it('name the range of a number that is out of it', () => {
     expect(problemsOf({ OUTBOX_NAME: 'n', OUTBOX_POLL_MS: '9' })).toEqual([
       'OUTBOX_POLL_MS is out of range (10 to 60000)',
     ]);
   });
 
-  it('police a prefix only where it is declared, and let service links pass', () => {
+  it('check a prefix only where it is declared, and ignore service links', () => {
     const env = {
       OUTBOX_NAME: 'n',
       GATEWAY_AUTH_LEASE_MS: '0',
@@ -153,7 +153,7 @@ describe('settings', () => {
     expect(problemsOf(env)).toEqual([]);
   });
 
-  it('take a secret from a file, without the line end', () => {
+  it('read a secret from a file, without the line end', () => {
     const file = join(folder, 'key');
     writeFileSync(file, 'canary-secret\n');
     expect(read({ OUTBOX_NAME: 'n', OUTBOX_KEY_FILE: file }).key).toBe('canary-secret');

@@ -16,12 +16,15 @@ export type SettingsOf<D> =
     : never;
 
 /**
- * What one process knows about itself, by injection token: settings objects by `definition.token`, and what `boot`
- * made before Nest (logger, metrics, readiness, shutdown order). `PlatformModule` turns each entry into a provider.
+ * Objects of one process by injection token: settings by `definition.token`, and objects that `boot` created before
+ * Nest (logger, metrics, readiness, shutdown order). `PlatformModule` turns each entry into a provider.
  */
 export type SettingsValues = Map<symbol | (abstract new (...args: never[]) => unknown), unknown>;
 
-/** Everything wrong with the environment, at once. Shape: `problems` are whole phrases that begin with the variable's name and never show a secret. */
+/**
+ * All problems of the environment together. Shape: `problems` are phrases that begin with the variable's name and never
+ * contain a secret.
+ */
 export class ConfigurationError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(
@@ -37,10 +40,10 @@ export function defineSettings<F extends SettingFields>(area: string, fields: F)
 }
 
 /**
- * Reads all definitions from an environment. Purpose: the one place where the environment is looked at. An empty
- * variable counts as absent.
- * Errors: ConfigurationError with all problems: missing, malformed, unreadable `_FILE`, and variables with a prefix
- * of ours that nothing declares (misspelt ones).
+ * Reads all definitions from an environment. Purpose: the only place that reads the environment. An empty variable
+ * counts as absent.
+ * Errors: ConfigurationError with all problems: missing, malformed, unreadable `_FILE`, and undeclared variables with a
+ * prefix of ours (misspelt ones).
  */
 export function readSettings(
   definitions: readonly SettingsDefinition[],
@@ -82,7 +85,7 @@ function read(
   return undefined;
 }
 
-/** Undefined: absent. Null: a problem was noted. */
+/** Undefined: absent. Null: a problem was recorded. */
 function secretText(
   name: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,8 +1,9 @@
 import type { SettingsDefinition } from './settings';
 
 /**
- * Prefixes that only we use, so that a variable which nothing declares is a mistake. Prefixes that others set too
- * (`DATABASE_`, `NATS_`, `SMTP_`, `LOG_`) are not policed. Source: ADR 0010.
+ * Prefixes that only we use, so that an undeclared variable with one is a mistake. Prefixes that other software uses
+ * too (`DATABASE_`, `NATS_`, `SMTP_`, `LOG_`) are not checked. Source: ADR 0010.
+ * @public The generators read it from the built file.
  */
 export const OUR_PREFIXES: readonly string[] = [
   'ROOKERY_',
@@ -21,7 +22,7 @@ export const OUR_PREFIXES: readonly string[] = [
   'REPOSITORY_',
 ];
 
-/** Variables with a policed prefix that one process or the estate reads and every process sees. */
+/** Variables with a checked prefix that are read by one process or tool but visible to all. */
 export const ESTATE_VARIABLES: readonly string[] = [
   'ROOKERY_DATA',
   'ROOKERY_SEED',
@@ -41,8 +42,8 @@ export const ESTATE_VARIABLES: readonly string[] = [
 const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP)(?:_(?:PROTO|PORT|ADDR))?)?$/;
 
 /**
- * Problems for variables that bear a prefix of ours but that nothing declares. A prefix is policed in the processes
- * that declare a setting with it, `ROOKERY_` in all: one environment may serve the whole estate.
+ * Problems of undeclared variables with a prefix of ours. A prefix is checked in the processes that declare a setting
+ * with it, `ROOKERY_` in all: one environment may serve all processes.
  */
 export function unknownVariables(
   definitions: readonly SettingsDefinition[],

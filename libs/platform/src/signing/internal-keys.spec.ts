@@ -6,12 +6,12 @@ const at = (fill: number): string => `Bearer ${key(fill)}`;
 describe('keys of calls between processes', () => {
   const keys = internalKeys(`k1/gateway/identity:${key(1)}, k1/import/identity:${key(2)},k1/identity/import:${key(3)}`);
 
-  it('name the caller to the callee, and to nobody else', () => {
+  it('identify the caller to the callee, and to no other process', () => {
     expect(keys.authorization('gateway', 'identity')).toBe(at(1));
     expect(keys.callerOf(at(1), 'identity')).toBe('gateway');
     expect(keys.callerOf(at(2), 'identity')).toBe('import');
     expect(keys.callerOf(at(1), 'import')).toBeNull();
-    // What identity presents opens nothing at identity itself.
+    // A key that identity presents to others is refused at identity itself.
     expect(keys.callerOf(at(3), 'identity')).toBeNull();
   });
 
@@ -22,19 +22,19 @@ describe('keys of calls between processes', () => {
     },
   );
 
-  it('say what is missing, and not a key', () => {
+  it('name a missing key without any value', () => {
     expect(() => keys.authorization('admin', 'identity')).toThrow(
       'ROOKERY_INTERNAL_KEYS holds no key by which admin may ask identity',
     );
   });
 
-  it('reach beyond a process that is neither caller nor callee of one', () => {
+  it('reach beyond a process that is neither caller nor callee of a key', () => {
     expect(keys.reachesBeyond('identity')).toBe(false);
     expect(keys.reachesBeyond('gateway')).toBe(true);
     expect(internalKeys(`k1/gateway/identity:${key(1)}`).reachesBeyond('gateway')).toBe(false);
   });
 
-  it('are changed without a refusal: two generations are taken, the first is presented', () => {
+  it('are rotated without a refusal: two generations are accepted, the first is presented', () => {
     const old = `k1/gateway/identity:${key(1)}`;
     const next = `k2/gateway/identity:${key(2)}`;
     const both = internalKeys(`${old},${next}`);

@@ -8,31 +8,34 @@ const BEARER = 'Bearer ';
 interface InternalKey {
   readonly caller: string;
   readonly callee: string;
-  /** What stands behind `Bearer`, and its digest. */
+  /** The key as sent after `Bearer`, and its digest. */
   readonly text: string;
   readonly digest: Buffer;
 }
 
 /**
- * The keys by which processes know each other: one a caller and callee, which these two have and nobody else. Of several
- * keys for the same two the first is presented and all are taken. Source: ADR 0170.
+ * The keys by which processes authenticate each other: one for each pair of caller and callee, which only these two
+ * have. Of several keys for a pair the first is presented and all are accepted. Source: ADR 0170.
  */
 export class InternalKeys {
   constructor(private readonly keys: readonly InternalKey[]) {}
 
-  /** Whether somebody with these keys could ask, or answer, in another name than this process's. */
+  /** Whether these keys would allow calls between two other processes. */
   reachesBeyond(process: string): boolean {
     return this.keys.some(({ caller, callee }) => caller !== process && callee !== process);
   }
 
-  /** What a caller sends as `Authorization`. Errors: a plain Error when there is no key for the two. */
+  /** Returns the `Authorization` header of a call. Errors: a plain Error when there is no key for the pair. */
   authorization(caller: string, callee: string): string {
     const key = this.keys.find((one) => one.caller === caller && one.callee === callee);
     if (!key) throw new Error(`ROOKERY_INTERNAL_KEYS holds no key by which ${caller} may ask ${callee}`);
     return BEARER + key.text;
   }
 
-  /** Who sent this `Authorization` to the callee; null when nobody known did. All keys are looked at, in constant time. */
+  /**
+   * Returns the caller for an `Authorization` header at the callee; null for an unknown key. All keys are compared, in
+   * constant time.
+   */
   callerOf(authorization: string | undefined, callee: string): string | null {
     if (!authorization?.startsWith(BEARER)) return null;
     const given = digestOf(authorization.slice(BEARER.length));
@@ -45,8 +48,8 @@ export class InternalKeys {
 }
 
 /**
- * Reads `ROOKERY_INTERNAL_KEYS`: comma-separated `kid/caller/callee:base64`. A key is changed by adding the new one
- * behind at the callee, then in front at both, then taking the old one away.
+ * Parses `ROOKERY_INTERNAL_KEYS`: comma-separated `kid/caller/callee:base64`. To rotate a key, add the new one after
+ * the old at the callee, then before it at both, then remove the old one.
  * Errors: a plain Error that names the key and never its value.
  */
 export function internalKeys(text: string): InternalKeys {
@@ -66,7 +69,7 @@ export function internalKeys(text: string): InternalKeys {
   return new InternalKeys(keys);
 }
 
-/** Of equal length, whatever was sent. */
+/** A digest, so that all compared values have equal length. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

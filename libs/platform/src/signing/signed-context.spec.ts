@@ -1,7 +1,7 @@
 import type { ContextClaims } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import {
-  contextKeys,
+  parseContextKeys,
   contextKeysFor,
   ContextRefused,
   contextRequest,
@@ -34,7 +34,7 @@ const expected = {
   rawUrl: '/api/v4/projects/a%2Fb/issues/1/notes?x=1',
   now: NOW + 50,
 };
-const keys = contextKeys(`k1:${key(1)}`);
+const keys = parseContextKeys(`k1:${key(1)}`);
 const refusal = (run: () => unknown): string => {
   try {
     run();
@@ -45,7 +45,7 @@ const refusal = (run: () => unknown): string => {
 };
 
 describe('signed context', () => {
-  it('comes back as it was signed', () => {
+  it('returns the signed claims', () => {
     expect(verifyContext(signContext(claims, keys), expected, keys)).toEqual(claims);
   });
 
@@ -61,7 +61,7 @@ describe('signed context', () => {
     const header = signContext(claims, keys);
     const accepted: number[] = [];
     for (let at = 0; at < header.length; at += 1) {
-      // The last two bits of an unpadded base64url text say nothing, so its last character may differ unseen.
+      // The last two bits of an unpadded base64url text are unused, so its last character may differ undetected.
       if (at === header.length - 1) continue;
       const forged = `${header.slice(0, at)}${header[at] === 'A' ? 'B' : 'A'}${header.slice(at + 1)}`;
       if (refusal(() => verifyContext(forged, expected, keys)) === 'accepted') accepted.push(at);
@@ -78,16 +78,16 @@ describe('signed context', () => {
 
   it('cannot be forged for another audience by a service that knows its own key', () => {
     const text = contextKeysFor(`k1:${key(1)}, k2:${key(2)}`, 'package');
-    const own = contextKeys(text);
+    const own = parseContextKeys(text);
     expect(text).toMatch(/^k1\/package:[^,]+,k2\/package:[^,]+$/);
     expect(() => signContext(claims, own)).toThrow('no context key for collaboration');
     expect(() => contextKeysFor(text, 'collaboration')).toThrow('key k1 is not a master');
-    const asMaster = contextKeys(text.replaceAll('/package', ''));
+    const asMaster = parseContextKeys(text.replaceAll('/package', ''));
     expect(refusal(() => verifyContext(signContext(claims, asMaster), expected, keys))).toBe('signature');
   });
 
-  it('is read by a service that holds only its own key', () => {
-    const own = contextKeys(contextKeysFor(`k1:${key(1)}`, 'collaboration'));
+  it('is verified by a service that has only its own key', () => {
+    const own = parseContextKeys(contextKeysFor(`k1:${key(1)}`, 'collaboration'));
     expect(verifyContext(signContext(claims, keys), expected, own)).toEqual(claims);
     expect(refusal(() => verifyContext(signContext({ ...claims, aud: 'admin' }, keys), expected, own))).toBe(
       'signature',
@@ -97,7 +97,7 @@ describe('signed context', () => {
     );
   });
 
-  it('lives 30 s either way', () => {
+  it('is valid for 30 s before and after', () => {
     const header = signContext(claims, keys);
     for (const now of [NOW - 30_000, NOW + 30_000]) {
       expect(verifyContext(header, { ...expected, now }, keys).sub).toBe(42);
@@ -107,11 +107,11 @@ describe('signed context', () => {
     }
   });
 
-  it('changes keys without a refused request', () => {
-    const old = contextKeys(`k1:${key(1)}`);
-    const added = contextKeys(`k1:${key(1)},k2:${key(2)}`);
-    const used = contextKeys(`k2:${key(2)}, k1:${key(1)}`);
-    const done = contextKeys(`k2:${key(2)}`);
+  it('rotates keys without a refused request', () => {
+    const old = parseContextKeys(`k1:${key(1)}`);
+    const added = parseContextKeys(`k1:${key(1)},k2:${key(2)}`);
+    const used = parseContextKeys(`k2:${key(2)}, k1:${key(1)}`);
+    const done = parseContextKeys(`k2:${key(2)}`);
     for (const [signer, verifier] of [
       [old, added],
       [added, old],
@@ -132,11 +132,11 @@ describe('signed context', () => {
     [`k 1:${key(1)}`, 'no id'],
     [`k1:${key(1)},k1:${key(2)}`, 'key id k1 is there twice'],
     [`k1/../x:${key(1)}`, 'no id'],
-  ])('does not take %.12s as keys', (text, problem) => {
-    expect(() => contextKeys(text)).toThrow(problem);
+  ])('does not accept %.12s as keys', (text, problem) => {
+    expect(() => parseContextKeys(text)).toThrow(problem);
   });
 
-  it('costs microseconds a hop', () => {
+  it('costs microseconds for each hop', () => {
     const rounds = 5000;
     const batch = (): number => {
       const before = process.cpuUsage();
@@ -144,7 +144,7 @@ describe('signed context', () => {
       const spent = process.cpuUsage(before);
       return (spent.user + spent.system) / rounds;
     };
-    // Other things that the machine does make a batch dearer, and never cheaper than it is.
+    // Other load on the machine makes a batch slower, never faster than its cost.
     let us = Infinity;
     for (const end = Date.now() + 60_000; us >= 60 && Date.now() < end;) us = Math.min(us, batch());
     process.stdout.write(`signed context: sign + verify ${us.toFixed(1)} us a hop\n`);

@@ -3,27 +3,27 @@ import type { KeyObject } from 'node:crypto';
 import type { ContextClaims } from '@rookery/contracts';
 import { RookeryError, Unavailable } from '@rookery/kernel';
 
-/** How far the clocks of gateway and service may be apart, and how long a context lives. Units: milliseconds. */
+/** Longest difference between the clocks of gateway and service, and lifetime of a context. Units: milliseconds. */
 export const CONTEXT_SKEW_MS = 30_000;
 /** Name (`kid` or `kid/audience`) and key. */
 const ITEM = /^([A-Za-z0-9_-]{1,32}(?:\/[a-z]{1,32})?):(.*)$/;
 const MIN_KEY_BYTES = 32;
 const MAX_HEADER_LENGTH = 16_384;
 
-/** A context that nobody of ours made for this request: forged, for another service, or for another request. */
+/** A context that the gateway did not sign for this request: forged, for another service, or for another request. */
 export class ContextRefused extends RookeryError {
   readonly code = 'context_refused';
-  /** Shape: `why` is for the log; the caller learns nothing of it. */
+  /** Shape: `why` is for the log; it is not sent to the caller. */
   constructor(readonly why: 'malformed' | 'unknown key' | 'signature' | 'audience' | 'request') {
     super(`request context refused: ${why}`);
   }
 }
 
 /**
- * Keys by id, the first of which signs. A process holds masters, from which the key of each audience is derived once,
- * or only derived keys for itself: then it can neither sign nor read for another. Source: reference reliability 6.1.
+ * Keys by id, the first of which signs. A process has master keys, from which the key of each audience is derived once,
+ * or only derived keys for itself: then it can neither sign nor verify for another. Source: reference reliability 6.1.
  */
-export class ContextKeys {
+export class ContextSigningKeys {
   private readonly derived = new Map<string, KeyObject>();
 
   constructor(
@@ -34,7 +34,7 @@ export class ContextKeys {
     for (const [name, key] of own) this.derived.set(name, createSecretKey(key));
   }
 
-  /** Whether somebody with these keys could sign or check for another process than this one. */
+  /** Whether these keys would allow signing or verifying for a process other than this one. */
   reachesBeyond(process: string): boolean {
     const isForeign = (name: string): boolean => name.slice(name.indexOf('/') + 1) !== process;
     return this.masters.size > 0 || [...this.derived.keys()].some(isForeign);
@@ -53,10 +53,10 @@ export class ContextKeys {
   }
 
   /**
-   * Keys for something else that only those who hold the keys of an audience may make. Shape: one a key id, that of the
-   * signing one first: it makes, all check. `purpose` keeps apart what they are for.
+   * Derives keys for another purpose, which only holders of an audience's keys can derive. Shape: one for each key id,
+   * that of the signing key first: the first creates, all verify. `purpose` separates uses.
    */
-  madeFor(purpose: string, audience: string): readonly [Buffer, ...Buffer[]] {
+  deriveKeys(purpose: string, audience: string): readonly [Buffer, ...Buffer[]] {
     const ids = [...this.masters.keys(), ...this.derived.keys()].map((name) => name.split('/', 1)[0]!);
     const keys = [...new Set([this.signingKeyId, ...ids])].flatMap((id) => this.of(id, audience) ?? []);
     const [first, ...others] = keys.map((key) => Buffer.from(hkdfSync('sha256', key.export(), '', purpose, 32)));
@@ -66,12 +66,12 @@ export class ContextKeys {
 }
 
 /**
- * Reads `ROOKERY_CONTEXT_KEYS`: comma-separated `kid:base64` (a master) or `kid/audience:base64` (derived, for one
- * audience). The first signs, all verify, so that a key is changed by adding the new one behind, then in front, then
- * taking the old one away.
+ * Parses `ROOKERY_CONTEXT_KEYS`: comma-separated `kid:base64` (a master) or `kid/audience:base64` (derived, for one
+ * audience). The first signs, all verify. To rotate a key, add the new one after the old, then before it, then remove
+ * the old one.
  * Errors: a plain Error that names the key id and never the key.
  */
-export function contextKeys(text: string): ContextKeys {
+export function parseContextKeys(text: string): ContextSigningKeys {
   const masters = new Map<string, Buffer>();
   const own = new Map<string, Buffer>();
   for (const item of text.split(',').map((part) => part.trim())) {
@@ -84,15 +84,15 @@ export function contextKeys(text: string): ContextKeys {
     }
     (name.includes('/') ? own : masters).set(name, key);
   }
-  return new ContextKeys(text.trim().split(/[/:]/, 1)[0] as string, masters, own);
+  return new ContextSigningKeys(text.trim().split(/[/:]/, 1)[0] as string, masters, own);
 }
 
 /**
- * The value of `ROOKERY_CONTEXT_KEYS` that one service needs, made from the masters that the gateway has.
- * Errors: as `contextKeys`; a plain Error when the text holds no master.
+ * Derives the value of `ROOKERY_CONTEXT_KEYS` for one service from the gateway's master keys.
+ * Errors: as `parseContextKeys`; a plain Error when the text has no master.
  */
 export function contextKeysFor(text: string, audience: string): string {
-  const keys = contextKeys(text);
+  const keys = parseContextKeys(text);
   const items = text.split(',').map((item) => {
     const keyId = item.trim().split(/[/:]/, 1)[0] as string;
     const key = keys.of(keyId, audience);
@@ -102,21 +102,24 @@ export function contextKeysFor(text: string, audience: string): string {
   return items.join(',');
 }
 
-/** A longer URL stands in the context as its digest, so that a query of 16 KiB fits into the headers. */
+/** A longer URL is replaced by its digest, so that a query of 16 KiB fits into the headers. Units: characters. */
 const MAX_PLAIN_URL = 1024;
 
-/** The `req` claim: what the context is bound to. Shape: `rawUrl` is path and query as sent upstream. */
+/**
+ * Returns the `req` claim: the request that the context is bound to. Shape: `rawUrl` is path and query as sent
+ * upstream.
+ */
 export function contextRequest(method: string, rawUrl: string): string {
   if (rawUrl.length <= MAX_PLAIN_URL) return `${method} ${rawUrl}`;
   return `${method} sha256:${createHash('sha256').update(rawUrl).digest('base64url')}`;
 }
 
 /**
- * The value of the context header, signed for `claims.aud`. Together with `verifyContext` at most 20 us.
- * Errors: a plain Error when this process holds no key for the audience.
+ * Signs a context header for `claims.aud`. Together with `verifyContext` at most 20 us.
+ * Errors: a plain Error when this process has no key for the audience.
  * Source: reference reliability 6.1.
  */
-export function signContext(claims: ContextClaims, keys: ContextKeys): string {
+export function signContext(claims: ContextClaims, keys: ContextSigningKeys): string {
   const keyId = keys.signingKeyId;
   const key = keys.of(keyId, claims.aud);
   if (!key) throw new Error(`no context key for ${claims.aud}`);
@@ -125,14 +128,14 @@ export function signContext(claims: ContextClaims, keys: ContextKeys): string {
 }
 
 /**
- * The claims of a context header, once everything about it holds.
+ * Verifies a context header and returns its claims.
  * Units: `now` in epoch milliseconds.
  * Errors: ContextRefused; Unavailable when the clocks are more than 30 s apart (or the header is that old).
  */
 export function verifyContext(
   header: string,
   expect: { readonly audience: string; readonly method: string; readonly rawUrl: string; readonly now: number },
-  keys: ContextKeys,
+  keys: ContextSigningKeys,
 ): ContextClaims {
   const first = header.indexOf('.');
   const last = header.lastIndexOf('.');

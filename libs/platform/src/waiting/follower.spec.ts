@@ -20,21 +20,21 @@ afterEach(async () => {
   jest.useRealTimers();
 });
 
-it('takes nobody for faulty who begins at the same time', async () => {
+it('does not warn of a source that starts at the same time', async () => {
   other = 'away';
   follower.start();
   await jest.advanceTimersByTimeAsync(15_000);
   expect(lines).toEqual(['info: the copy does not follow yet']);
 });
 
-it('warns once of who does not come', async () => {
+it('warns once of a source that never becomes reachable', async () => {
   other = 'away';
   follower.start();
   await jest.advanceTimersByTimeAsync(60_000);
   expect(lines).toEqual(['info: the copy does not follow yet', 'warn: the copy cannot follow']);
 });
 
-it('warns at once of who goes away', async () => {
+it('warns at once of a source that becomes unreachable', async () => {
   other = 'there';
   follower.start();
   await jest.advanceTimersByTimeAsync(100);

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '@rookery/kernel';
 import type { Logger } from '../observability/logger';
 
-/** Between turns that brought nothing, so that a hasty or busy other side is not asked in a tight loop. Units: ms. */
+/** Pause after a turn without changes, so that the source is not polled in a tight loop. Units: ms. */
 const PAUSE_MS = 20;
-const FIRST_BACKOFF_MS = 50;
-const MAX_BACKOFF_MS = 2000;
-/** Processes that begin together find each other within this. Units: ms. */
-const BEGINNING_MS = 20_000;
+const BACKOFF_MS = { first: 50, most: 2000 };
+/** Time in which processes that start together become reachable. Units: ms. */
+const STARTUP_MS = 20_000;
 
 /**
- * Turns again and again for as long as the process serves: how a copy follows what it copies. After failures it rests
- * longer and longer, 2 s at most; the first failure and the end of failing are logged. While it has never followed and has
- * just begun, the other side is taken to be beginning, too, which is no fault.
- * Shape: a turn answers whether it moved anything; `copy` is the subject of the log lines.
+ * Runs a turn repeatedly while the process serves, such as fetching changes for a copy. After failures it backs off up
+ * to 2 s; the first failure and the recovery are logged. Failures right after the start are no warning, since the
+ * source may be starting too.
+ * Shape: a turn returns whether it changed anything; `copy` is the subject of the log lines.
  */
 export class Follower {
   private readonly stopping = new AbortController();
@@ -28,7 +28,7 @@ export class Follower {
     this.running = this.run();
   }
 
-  /** Resolves once the turn that runs has ended. */
+  /** Resolves once the running turn has ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
@@ -37,17 +37,17 @@ export class Follower {
   private async run(): Promise<void> {
     let failures = 0;
     let isWarned = false;
-    let mayBegin = performance.now() + BEGINNING_MS;
+    let startupUntil = performance.now() + STARTUP_MS;
     while (!this.stopping.signal.aborted) {
       try {
         const hasMoved = await this.turn(this.stopping.signal);
         if (failures > 0) this.logger.info({ failures }, `${this.copy} follows again`);
-        failures = mayBegin = 0;
+        failures = startupUntil = 0;
         isWarned = false;
         if (!hasMoved) await this.pause(PAUSE_MS);
       } catch (error) {
         if (this.stopping.signal.aborted) return;
-        if (performance.now() < mayBegin) {
+        if (performance.now() < startupUntil) {
           if (failures === 0) this.logger.info({ reason: String(error) }, `${this.copy} does not follow yet`);
         } else if (!isWarned) {
           this.logger.warn({ err: error }, `${this.copy} cannot follow`);
@@ -65,5 +65,5 @@ export class Follower {
 }
 
 function backoff(failures: number): number {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 10), MAX_BACKOFF_MS) * (0.5 + Math.random() / 2);
+  return backoffMs(failures, BACKOFF_MS) * (0.5 + Math.random() / 2);
 }

@@ -11,28 +11,28 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Until a time is past for what is read now. */
+/** Waits until requests read now arrived after `time`. */
 async function goesBeyond(time: number): Promise<void> {
   while (heartbeat.earliestArrival() <= time) await pause(10);
 }
 
-it('goes on with the time', async () => {
+it('advances with time', async () => {
   await goesBeyond(performance.now());
   expect(heartbeat.earliestArrival()).toBeLessThanOrEqual(performance.now());
 });
 
-it('takes what is read after a standstill for as old as that, until all of it was read', async () => {
+it('dates requests read after a standstill before it, until all of them were read', async () => {
   const stoodFrom = performance.now();
   standStill(700);
   expect(heartbeat.earliestArrival()).toBeLessThanOrEqual(stoodFrom);
-  // The connections that came meanwhile are taken in this turn, and read from in the next.
+  // Connections that arrived meanwhile are accepted in this turn, and read in the next.
   await turn();
   await turn();
   expect(heartbeat.earliestArrival()).toBeLessThanOrEqual(stoodFrom);
   await goesBeyond(stoodFrom);
 });
 
-/** Sends a request over each of many new connections, which says when it was sent. */
+/** Opens many connections and sends over each a request with its time of sending. */
 const CLIENT = `
   const { connect } = require('node:net');
   const { workerData } = require('node:worker_threads');
@@ -45,9 +45,9 @@ const CLIENT = `
     });
   }`;
 
-it('knows how old the connections are that it takes one a turn, when turns are slow', async () => {
+it('knows the age of connections that are accepted one a turn, when turns are slow', async () => {
   const COUNT = 40;
-  /** How much later than its arrival each request looks. Units: milliseconds. */
+  /** Difference between the computed and the real arrival of each request. Units: milliseconds. */
   const late: number[] = [];
   const server = createServer((request, response) => {
     const sentAt = Number(request.url!.slice(2)) - performance.timeOrigin;
@@ -63,7 +63,7 @@ it('knows how old the connections are that it takes one a turn, when turns are s
     await new Promise((resolve) => client.once('online', resolve));
     standStill(700);
     while (late.length < COUNT) await pause(10);
-    // Two threads read one clock from two origins.
+    // Two threads read one clock with two origins.
     expect(Math.max(...late)).toBeLessThan(5);
   } finally {
     await client.terminate();
@@ -72,7 +72,7 @@ it('knows how old the connections are that it takes one a turn, when turns are s
   }
 });
 
-it('beats seldom while hardly anybody asks, and still knows what is read first to be less than a second old', () => {
+it('beats seldom with few requests, and still dates the first request within a second', () => {
   jest.useFakeTimers();
   const resting = new Heartbeat();
   try {
@@ -81,7 +81,7 @@ it('beats seldom while hardly anybody asks, and still knows what is read first t
     jest.advanceTimersByTime(3000);
     expect(set.mock.calls).toHaveLength(10);
     expect(performance.now() - resting.earliestArrival()).toBeLessThan(1000);
-    // Those who copy something ask twice a second.
+    // Followers of a log poll twice a second.
     for (let second = 0; second < 30; second += 1) {
       set.mockClear();
       resting.earliestArrival();

@@ -2,58 +2,66 @@ import type { Server, Socket } from 'node:net';
 import { Pace } from './pace';
 
 /**
- * Between two beats; longer when hardly anybody asked for ten seconds. Three of the longer ones are less than a decision
- * about rights is gone by, so the first request after a pause is not asked about twice. Units: milliseconds.
+ * Time between two beats; longer after ten seconds with hardly any request. Three of the longer ones are less than the
+ * validity of a permission check, so the first request after a pause needs no recheck. Units: milliseconds.
  */
 const BEAT_MS = { busy: 100, calm: 300 };
-/** Services that copy something keep a question open and ask it anew, all of them twice a second: that is no traffic. */
+/**
+ * Requests within `BUSY_WITHIN_MS` that count as traffic. Services that follow a log send about two a second, all
+ * together, which is less.
+ */
 const BUSY_REQUESTS = 10;
 const BUSY_WITHIN_MS = 3000;
 
 /**
- * Knows since when at the latest what is read now can have been waiting to be read. A process that stands still (stopped,
- * frozen, out of CPU) is sent requests all the same: the kernel keeps them, and when it goes on they look new.
+ * Computes the earliest time at which a request that is read now can have arrived. A process that stands still
+ * (stopped, frozen, out of CPU) still gets requests: the kernel queues them, and when the process continues they look
+ * new.
  *
- * Two things wait there. What was sent over a connection that is open is read in the next turn of the event loop, and
- * between two beats the loop has turned at least once: it came after the beat before the last two. Connections that are
- * to be opened are taken one a turn, however many wait: whatever is taken came after the last turn that found none.
+ * The kernel queues data and connections. Data on an open connection is read in the next turn of the event loop, and
+ * between two beats the loop has turned at least once: so the data arrived after the third-last beat. Pending
+ * connections are accepted one a turn, however many there are: an accepted one arrived after the last turn that found
+ * none.
  *
- * Units: as performance.now(), which goes on while a process stands still; clocks of other machines are not asked.
+ * Units: as performance.now(), which continues while a process stands still; clocks of other machines are not used.
  */
 export class Heartbeat {
   private readonly beats: [number, number, number];
   private readonly pace = new Pace(BEAT_MS.busy, BEAT_MS.calm);
   private timer: NodeJS.Timeout;
-  /** When no connection was waiting any more. */
-  private noneWaited: number;
-  private wasTaken = false;
-  private counting = false;
+  /** The last time at which no connection was pending. */
+  private nonePendingAt: number;
+  private wasAccepted = false;
+  private isCounting = false;
   private asked = 0;
   private askedSince = 0;
-  /** Since when the first request of a connection can have been waiting. */
+  /** The earliest possible arrival of the first request, by new connection. */
   private readonly newcomers = new WeakMap<Socket, number>();
 
   constructor() {
     const now = performance.now();
     this.beats = [now, now, now];
-    this.noneWaited = now;
+    this.nonePendingAt = now;
     this.timer = this.next();
   }
 
-  /** Counts the connections of a server too; without it, only what comes over open ones is known. */
+  /** Also tracks the connections of a server; without it, only data on open connections is known. */
   watch(server: Server): this {
-    server.on('connection', (socket) => this.taken(socket));
+    server.on('connection', (socket) => this.onConnection(socket));
     return this;
   }
 
-  /** What is read from this connection now did not come before this. For each request once, as its head is read. */
+  /**
+   * Returns the earliest time at which a request from this connection can have arrived. Call it once for each request,
+   * as its head is read.
+   */
   earliestArrival(socket?: Socket): number {
     this.asked += 1;
-    if (this.asked >= BUSY_REQUESTS) this.pace.found();
-    const came = socket && this.newcomers.get(socket);
-    if (came === undefined) return this.beats[0];
+    if (this.asked >= BUSY_REQUESTS) this.pace.recordWork();
+    const arrivedAfter = socket && this.newcomers.get(socket);
+    if (arrivedAfter === undefined) return this.beats[0];
     this.newcomers.delete(socket!);
-    return Math.min(came, this.beats[0]);
+    return Math.min(arrivedAfter, this.beats[0]);
   }
 
   stop(): void {
@@ -67,8 +75,8 @@ export class Heartbeat {
   private beat(): void {
     this.timer = this.next();
     const { beats } = this;
-    // The loop has turned since the last beat, and found no connection.
-    if (!this.counting) this.noneWaited = beats[2];
+    // The loop has turned since the last beat and found no connection.
+    if (!this.isCounting) this.nonePendingAt = beats[2];
     beats[0] = beats[1];
     beats[1] = beats[2];
     beats[2] = performance.now();
@@ -77,22 +85,22 @@ export class Heartbeat {
     this.askedSince = beats[2];
   }
 
-  private taken(socket: Socket): void {
-    this.newcomers.set(socket, this.noneWaited);
-    this.wasTaken = true;
-    if (this.counting) return;
-    this.counting = true;
+  private onConnection(socket: Socket): void {
+    this.newcomers.set(socket, this.nonePendingAt);
+    this.wasAccepted = true;
+    if (this.isCounting) return;
+    this.isCounting = true;
     setImmediate(() => this.count());
   }
 
-  /** At the end of each turn, until one has taken no connection. */
+  /** Runs at the end of each turn until one has accepted no connection. */
   private count(): void {
     const turnsFrom = performance.now();
-    this.wasTaken = false;
+    this.wasAccepted = false;
     setImmediate(() => {
-      if (this.wasTaken) return this.count();
-      this.counting = false;
-      this.noneWaited = turnsFrom;
+      if (this.wasAccepted) return this.count();
+      this.isCounting = false;
+      this.nonePendingAt = turnsFrom;
     });
   }
 }

@@ -1,7 +1,7 @@
 /**
- * A write that its sender gave a name, so that it is done once however often it is sent.
- * Shape: `key` is unique for the caller: who asks, and who acts in their name (0 for nobody). `request` is a digest of
- * what is asked: method, path, query and body.
+ * A write with an idempotency key, which is done once however often it is sent.
+ * Shape: `key` is unique for a pair of user and acting user (`actorId`, 0 for none). `request` is a digest of the
+ * request: method, path, query and body.
  */
 export interface KeyedWrite {
   readonly key: string;
@@ -11,29 +11,30 @@ export interface KeyedWrite {
   readonly request: Buffer;
 }
 
-/** An answer as it was given first. Shape: `headers` are names and values in turn; `body` is JSON text, null for none. */
+/** A stored answer. Shape: `headers` are alternating names and values; `body` is JSON text, null for none. */
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string | null;
 }
 
-/** An answer that is about to be given. Shape: one with a secret in it, which is shown this once, is not kept for long. */
+/** An answer that is about to be sent. Shape: one with a one-time secret is stored only briefly. */
 export interface NewAnswer extends KeptAnswer {
   readonly hasSecret: boolean;
 }
 
 /**
- * Remembers what came of keyed writes. Errors: Unprocessable for a key that was used for another request, and for one
- * whose answer is not kept any more. Source: docs/reference/reliability.md 5.
+ * Stores outcomes of writes with idempotency keys. Errors: Unprocessable for a key that was used for another request,
+ * and for one whose answer is no longer stored. Source: docs/reference/reliability.md 5.
  */
 export interface KeyedWrites {
-  /** What was answered before; null when there was no such write yet. */
+  /** Returns the stored answer; null if there was no such write yet. */
   answered(write: KeyedWrite): Promise<KeptAnswer | null>;
   /**
-   * Does it in one transaction with its answer, unless that was done meanwhile. A refusal that nothing was written
-   * before is not kept, and thrown. Shape: `refused` makes the answer of an error; null for what ends the whole.
-   * Errors: KeyInUse while the same write is being done; those of `make`.
+   * Runs the write in one transaction with its answer, unless it was done meanwhile. A refusal before anything was
+   * written is thrown and not stored. Shape: `refused` converts an error to an answer; null for errors that end the
+   * transaction.
+   * Errors: KeyInUse while the same write is running; those of `make`.
    */
   once(
     write: KeyedWrite,

@@ -2,24 +2,24 @@
 const CALM_AFTER_MS = 10_000;
 
 /**
- * How long to rest between looks for work that nobody tells of: shortly while there was some in the last ten seconds, then
- * longer, so that what is idle costs next to nothing. Source: docs/performance.md 5.10.
+ * An adaptive polling interval: short while there was work in the last ten seconds, then longer, so that an idle
+ * process costs next to nothing. Source: docs/performance.md 5.10.
  */
 export class Pace {
   private foundAt = performance.now();
 
-  /** Units: ms. Shape: a `calmMs` below `busyMs` is not gone by. */
+  /** Units: ms. Shape: a `calmMs` below `busyMs` is ignored. */
   constructor(
     private readonly busyMs: number,
     private readonly calmMs: number,
   ) {}
 
-  /** There was work. */
-  found(): void {
+  /** Records that there was work. */
+  recordWork(): void {
     this.foundAt = performance.now();
   }
 
-  /** Nothing was found for ten seconds. */
+  /** Whether there was no work for ten seconds. */
   get isCalm(): boolean {
     return performance.now() - this.foundAt >= CALM_AFTER_MS;
   }

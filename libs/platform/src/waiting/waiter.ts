@@ -1,21 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** By what right somebody's work is done, where they may lose it meanwhile. Source: ADR 0050. */
+/** Permissions of a caller that may be removed while its request runs. Source: ADR 0050. */
 export interface Rights {
   /**
-   * Null when it was looked at just now; else looks again, and whatever is about to be read waits for that.
-   * Errors: what the caller is told instead of an answer.
+   * Rechecks the permissions before a read. Returns null if they were checked recently; otherwise the read waits for
+   * the result.
+   * Errors: the refusal for the caller.
    */
-  look(): Promise<void> | null;
-  /** The same for what is about to be written or committed. */
-  lookToWrite(): Promise<void> | null;
-  /** How long what was looked at still holds. Units: ms. */
-  leftMs(): number;
-  /** Something was committed: what is still read, unless it is written by, is the answer to it. */
+  recheckBeforeRead(): Promise<void> | null;
+  /** As `recheckBeforeRead`, before a write or commit. */
+  recheckBeforeWrite(): Promise<void> | null;
+  /** How long the last check is valid. Units: ms. */
+  validForMs(): number;
+  /** Records a commit: reads after it, unless a write follows, only produce its answer and need no recheck. */
   committed(): void;
 }
 
-/** What a request left of a limit of somebody. Units: `seconds` until all of it is there again. */
+/** State of a rate limit after a request. Units: `seconds` until the full limit is available again. */
 export interface LimitState {
   readonly name: string;
   readonly most: number;
@@ -23,54 +24,56 @@ export interface LimitState {
   readonly seconds: number;
 }
 
-/** Who waits for what runs. Units: `deadline` in epoch milliseconds; Infinity when it was not told. */
+/** The caller that waits for the running work. Units: `deadline` in epoch milliseconds; Infinity if unknown. */
 export interface Waiter {
-  /** A holder is a client whose request holds a connection to the database already. */
+  /** `holder`: a client whose request holds a database connection already. */
   readonly kind: 'client' | 'process' | 'holder';
   readonly deadline: number;
-  /** Whose share of what there is little of it takes: the person behind it all by id, or an address. */
+  /** The caller whose share of limited resources is used: the id of the responsible user, or an address. */
   readonly caller?: number | string;
-  /** Whether they left: what they only read is not begun for them any more. Left out where it is done all the same. */
+  /**
+   * Whether the client has disconnected: reads are not begun for it any more. Omitted where work continues regardless.
+   */
   readonly isGone?: () => boolean;
-  /** Left out where nothing hangs on the rights of anybody. */
+  /** Omitted where nothing depends on permissions of a caller. */
   readonly rights?: Rights;
-  /** Hears of a limit that what is done was counted by: the last word counts, and none where it fails. */
+  /** Receives the state of a limit that counted the request: the last call counts, and none if the request fails. */
   readonly limited?: (state: LimitState) => void;
-  /** The one transaction of all that is done for them, where it is to be one; known to `libs/persistence` only. */
-  readonly whole?: object;
+  /** The outer transaction of the request, if it has one; only `libs/persistence` uses it. */
+  readonly outerTransaction?: object;
 }
 
-interface Place {
+interface Slot {
   waiter: Waiter | null;
 }
 
-const places = new AsyncLocalStorage<Place>();
+const slots = new AsyncLocalStorage<Slot>();
 
 /**
- * Runs what somebody waits for, so that whoever must wait within it knows how long that is any use. Shape: what is still
- * running once the promise is settled is awaited by nobody. It costs a hook on every promise: 8 us of CPU a request
- * with Node 20, nothing to speak of with Node 24. Source: ADR 0020.
+ * Runs work for a waiting caller, so that waits inside know its deadline. Shape: work that still runs once the promise
+ * is settled has no waiting caller. It costs a hook on every promise: 8 us of CPU for each request with Node 20, next
+ * to nothing with Node 24. Source: ADR 0020.
  */
 export async function awaitedBy<T>(waiter: Waiter, use: () => Promise<T>): Promise<T> {
-  const place: Place = { waiter };
+  const slot: Slot = { waiter };
   try {
-    return await places.run(place, use);
+    return await slots.run(slot, use);
   } finally {
-    place.waiter = null;
+    slot.waiter = null;
   }
 }
 
-/** For what everybody depends on, as where the copy of the directory stands: none of them says how long it may take. */
-export function awaitedByMany<T>(use: () => Promise<T>): Promise<T> {
+/** Runs work that many requests share, such as reading the position of the directory copy: it has no deadline. */
+export function runShared<T>(use: () => Promise<T>): Promise<T> {
   return awaitedBy({ kind: 'process', deadline: Infinity }, use);
 }
 
-/** For what goes on beside an answer. */
-export function awaitedByNobody<T>(use: () => T): T {
-  return places.exit(use);
+/** Runs work that continues independently of the answer. */
+export function runDetached<T>(use: () => T): T {
+  return slots.exit(use);
 }
 
-/** Null for work in the background: effects, relay, mailer, jobs. */
+/** The waiting caller; null for background work: effects, relay, mailer, jobs. */
 export function currentWaiter(): Waiter | null {
-  return places.getStore()?.waiter ?? null;
+  return slots.getStore()?.waiter ?? null;
 }

@@ -57,8 +57,8 @@ export class StartedProcess {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Tells it something as its parent. Shape: what it answers. */
-  async told(type: RenewalRequest['type']): Promise<RestingMessage | ReadyMessage> {
+  /** Sends a request as its parent. Shape: the reply. */
+  async request(type: RenewalRequest['type']): Promise<RestingMessage | ReadyMessage> {
     const answer = once(this.child, 'message');
     this.child.send({ type });
     return ((await answer) as [RestingMessage | ReadyMessage])[0];
@@ -76,7 +76,7 @@ export class StartedProcess {
     return { status: answer.status, text: await answer.text(), connection: answer.headers.get('connection') };
   }
 
-  /** Waits until something of what it printed matches. */
+  /** Waits until its output matches. */
   async says(pattern: RegExp): Promise<void> {
     const until = Date.now() + 60_000;
     while (!pattern.test(this.output + this.errors)) {

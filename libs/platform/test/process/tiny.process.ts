@@ -46,7 +46,7 @@ void boot({
       about: 'Prints the words that follow.',
       run: async (args, context) => {
         await context.application();
-        context.logger.info({}, 'beside the output');
+        context.logger.info({}, 'not part of the output');
         process.stdout.write(`${args.length}\n`);
         return args.length;
       },

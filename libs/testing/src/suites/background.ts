@@ -10,11 +10,14 @@ import type { MigrationClass } from '@rookery/persistence';
 import { testSettings } from '../app';
 import { testDatabase } from '../database';
 
-/** Whoever answers requests knows when they stood still. */
+/** Files whose timers run in every process that answers requests. */
 const ANSWERING = ['libs/platform/src/waiting/heartbeat.ts'];
 
 const ROOT = join(__dirname, '../../../..');
-/** Long enough for whatever begins by itself to go to sleep once; it is longer until all that must begin has. Units: milliseconds. */
+/**
+ * Time in which every loop sleeps at least once; the limit is longer, for expected loops that start late. Units:
+ * milliseconds.
+ */
 const WATCHED_MS = 500;
 const WATCHED_AT_MOST_MS = 60_000;
 
@@ -25,47 +28,54 @@ export interface BackgroundOptions {
   readonly settings: readonly SettingsDefinition<any>[];
   readonly migrations: readonly MigrationClass[];
   readonly worker: WorkerStep;
+  /** Further environment variables that the settings require. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Files that start something in every process that serves: paths from the root of the repository. */
   readonly everywhere?: readonly string[];
-  /** Further ones that the worker role must be seen to start. */
+  /** Further files that must start timers in the worker role. */
   readonly inWorkers: readonly string[];
 }
 
 /**
- * What begins by itself, by role: loops, intervals, queues. Whatever is done later is a job, or a loop of the worker role
- * alone; a role `api` may be scaled and a command may be run without more of them.
- * Shape: timers that the service, our libraries or the queue of jobs start while the process is left alone.
+ * Checks the background work of each role: loops, intervals, queues. Deferred work is a job or a loop of the worker
+ * role alone; the role `api` may be scaled, and commands may run, without more of it.
+ * Shape: timers that the service, our libraries or the job queue start while the process is idle.
  * Source: ADR 0011, 0160.
  */
 export function background(o: BackgroundOptions): void {
-  describe('what begins by itself', () => {
+  describe('background work', () => {
     const everywhere = o.everywhere ?? [];
 
-    it('in the role api is what every process needs', async () => {
+    it('in the role api is limited to that of every process', async () => {
       const wanted = [...everywhere, ...ANSWERING];
       expect(await startersIn(o, 'api', wanted)).toEqual([...wanted].sort());
     });
 
-    it('in a command is nothing', async () => {
+    it('does not exist in a command', async () => {
       expect(await startersIn(o, 'command', [])).toEqual([]);
     });
 
-    it('in the role worker is the rest', async () => {
+    it('in the role worker includes all loops', async () => {
       const wanted = [...everywhere, ...o.inWorkers];
       expect(await startersIn(o, 'worker', wanted)).toEqual(expect.arrayContaining(wanted));
     });
   });
 }
 
-/** Files that start timers in a process of this role that nobody uses, sorted; the wanted ones are waited for. */
+/** Returns the files that start timers in an idle process of this role, sorted; waits for the expected ones. */
 async function startersIn(
   o: BackgroundOptions,
   role: 'api' | 'worker' | 'command',
   wanted: readonly string[],
 ): Promise<string[]> {
   const database = await testDatabase(o.service, o.migrations);
-  // Neither identity nor admin nor the bus is there: those who follow them try, rest, and try again.
-  const env = { NATS_URL: 'nats://127.0.0.1:1', IDENTITY_URL: 'http://127.0.0.1:1', ADMIN_URL: 'http://127.0.0.1:1' };
+  // Identity, admin and the bus are unreachable: loops that follow them try, wait, and try again.
+  const env = {
+    NATS_URL: 'nats://127.0.0.1:1',
+    IDENTITY_URL: 'http://127.0.0.1:1',
+    ADMIN_URL: 'http://127.0.0.1:1',
+    ...o.env,
+  };
   const values = testSettings({ service: o.service, settings: o.settings, databaseUrl: database.url, env });
   const logger = createLogger({ service: o.service, level: 'silent' });
   values.set(LOGGER, logger).set(IS_SERVING, role !== 'command');
@@ -103,12 +113,18 @@ async function startersIn(
   return [...found].sort();
 }
 
-/** End with what they limit: the wait for a connection, its silence, the wait for one answer. */
-const LIMITS = ['lanes', 'steady-client', 'hedged'].map((name) => `libs/persistence/src/connections/${name}.ts`);
+/**
+ * Files whose timers end with what they limit: the wait for a connection, its silence, the wait for one answer, one
+ * process of git.
+ */
+const LIMITS = [
+  ...['lanes', 'steady-client', 'hedged'].map((name) => `libs/persistence/src/connections/${name}.ts`),
+  'libs/git/src/process/git-processes.ts',
+];
 
 /**
- * Who called for the timer: a source file of ours, or the queue of jobs. Null for timers inside other packages and in
- * `LIMITS`, which end with what they limit, and for those of the test.
+ * Returns the source of a timer: a source file of ours, or the job queue. Null for timers inside other packages, in
+ * `LIMITS`, and of the test.
  */
 function starterOf(stack: string): string | null {
   const isBetween = (line: string): boolean => /^Error|\(node:|at node:|\(<anonymous>\)/.test(line);

@@ -22,7 +22,7 @@ const OF_ANOTHER = { message: 'Idempotency-Key was used for another request' };
  * where there is none.
  * Source: docs/reference/reliability.md 5.
  */
-export function keyedWrites(
+export function idempotentWrites(
   name: string,
   o: {
     readonly caller: () => Agent;
@@ -82,7 +82,7 @@ export function keyedWrites(
 
     it('is refused while it runs', async () => {
       const [write, key] = [await o.write(), randomUUID()];
-      const holder = await o.database().alone('holder', 60_000);
+      const holder = await o.database().openConnection('holder', 60_000);
       await holder.query('begin');
       await holder.query(`lock table ${o.table} in exclusive mode`);
       const first = send(o.caller(), write, key).then((answer) => answer);
@@ -103,24 +103,24 @@ export function keyedWrites(
         { ...write, path, body: { ...body, idle: 'other' } },
         { ...write, path: `${write.path}?idle=1` },
       ];
-      const doneBesides = await done(async () => {
+      const executed = await done(async () => {
         for (const other of others) {
           const answer = await send(o.caller(), other, key);
           expect([answer.status, answer.body]).toEqual([422, OF_ANOTHER]);
         }
       });
-      expect(doneBesides).toBe(0);
+      expect(executed).toBe(0);
     });
 
     it('is executed again for another caller with the same key', async () => {
       const [write, other, key] = [await o.write(), await o.write(), randomUUID()];
       const first = await send(o.caller(), write, key).expect(201);
-      const doneBesides = await done(async () => {
+      const executed = await done(async () => {
         const answer = await send(o.stranger(), other, key);
         expect([answer.status, isReplay(answer)]).toEqual([201, false]);
         expect(answer.text).not.toBe(first.text);
       });
-      expect(doneBesides).toBe(1);
+      expect(executed).toBe(1);
     });
 
     it('names parameters without effect in the second answer too', async () => {

@@ -19,7 +19,7 @@ export interface RefusedEndpoint {
   /** Has the permission. */
   readonly allowed: Viewer;
   /** Parameters are checked last, and their problems are under `message` (`authorizeFirst`). */
-  readonly judgesParametersLast?: true;
+  readonly checksParametersLast?: true;
 }
 
 /**
@@ -46,7 +46,7 @@ export function refusalOrder(app: () => TestApp, endpoint: () => RefusedEndpoint
 
     it('check parameters before any lookup, unless the endpoint checks them last', async () => {
       const asked = await endpoint();
-      if (asked.judgesParametersLast) {
+      if (asked.checksParametersLast) {
         expect((await ask((e) => e.outsider, 'bad')).status).toBe(404);
         if (asked.reader !== undefined) expect((await ask((e) => e.reader!, 'bad')).status).toBe(403);
         const last = await ask((e) => e.allowed, 'bad');

@@ -20,7 +20,7 @@ export function tokenScopes(o: {
   readonly params?: Readonly<Record<string, Params>>;
 }): void {
   const ask = (method: Method, template: string, scopes: readonly string[]): Promise<Response> => {
-    const agent = o.app().as({ ...o.viewer(), tokenId: null, scopes }, { unseen: true });
+    const agent = o.app().as({ ...o.viewer(), tokenId: null, scopes }, { isUncounted: true });
     const path = template.replace(/[:*][A-Za-z_]\w*/g, '1');
     return requestOf(agent, method, path).send(o.params?.[`${method} ${template}`]);
   };

@@ -5,8 +5,8 @@ import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
 /** Relations of a viewer to a project or group. */
-export type Standing = 'anonymous' | 'external' | 'outsider' | Role | 'admin';
-const STANDINGS: readonly Standing[] = [
+export type RoleCase = 'anonymous' | 'external' | 'outsider' | Role | 'admin';
+const STANDINGS: readonly RoleCase[] = [
   'anonymous',
   'external',
   'outsider',
@@ -19,7 +19,7 @@ const STANDINGS: readonly Standing[] = [
   'admin',
 ];
 
-export interface Standpoint {
+interface Standpoint {
   readonly viewer: Viewer;
   readonly path: string;
   readonly method?: Method;
@@ -29,9 +29,9 @@ export interface Standpoint {
 export interface VisibilityTable {
   readonly app: () => TestApp;
   /** A parent of this visibility, and a viewer with this relation to it. */
-  readonly from: (visibility: Visibility, standing: Standing) => Promise<Standpoint> | Standpoint;
+  readonly from: (visibility: Visibility, standing: RoleCase) => Promise<Standpoint> | Standpoint;
   /** Status for a viewer who sees the parent; default 200. */
-  readonly seen?: (standing: Standing, visibility: Visibility) => number;
+  readonly seen?: (standing: RoleCase, visibility: Visibility) => number;
   /** Status for an anonymous caller in any visibility, for endpoints that require a token. */
   readonly anonymous?: 401;
 }
@@ -54,12 +54,12 @@ export function visibility(table: VisibilityTable): void {
   });
 }
 
-function expectation(table: VisibilityTable, level: Visibility, standing: Standing): number {
+function expectation(table: VisibilityTable, level: Visibility, standing: RoleCase): number {
   if (standing === 'anonymous' && table.anonymous !== undefined) return table.anonymous;
   return isVisible(level, standing) ? (table.seen?.(standing, level) ?? 200) : 404;
 }
 
-function isVisible(level: Visibility, standing: Standing): boolean {
+function isVisible(level: Visibility, standing: RoleCase): boolean {
   if (level === 'public') return true;
   if (standing === 'anonymous' || standing === 'external') return false;
   return level === 'internal' || standing !== 'outsider';

@@ -6,8 +6,8 @@ import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
 /**
- * Every endpoint of a service with the least and the greatest value of each number that it takes: whatever it answers,
- * no column and no cast fails on it. The calls do not count as tests of the route.
+ * Calls every endpoint of a service with the least and the greatest value of each of its numeric parameters: no answer
+ * is a server error, since no column and no cast fails. The calls do not count as tests of the route.
  * Shape: `viewer` is an administrator; `ids` are existing ids by the preceding word of the path (`{ projects: 7 }`),
  * other ids are 1; `params` are other required parameters, by method and template, with a number that no other request
  * has. Source: reference identity-and-import 1.2.
@@ -20,7 +20,7 @@ export function wholeNumbers(o: {
 }): void {
   let serial = 0;
 
-  it.each(routesOf(registeredEndpoints()))('%s %s takes its numbers', async (method, template, endpoint) => {
+  it.each(routesOf(registeredEndpoints()))('%s %s accepts its numbers', async (method, template, endpoint) => {
     const ids = o.ids?.() ?? {};
     for (const numbers of numbersOf(endpoint.options.params)) {
       serial += 1;
@@ -29,7 +29,7 @@ export function wholeNumbers(o: {
         .replace(/(\w+)\/:\w+/g, (_, word: string) => `${word}/${ids[word] ?? 1}`)
         .replace(/[:*]\w+/g, '1');
       const params = { ...o.params?.[`${method} ${template}`]?.(serial), ...numbers };
-      const request = requestOf(o.app().as(o.viewer(), { unseen: true }), method, path);
+      const request = requestOf(o.app().as(o.viewer(), { isUncounted: true }), method, path);
       const { status, text } = await (method === 'GET' ? request.query(inBrackets(params)) : request.send(params));
       expect(status < 500 ? '' : `${path} ${JSON.stringify(params)}: ${status} ${text}`).toBe('');
     }

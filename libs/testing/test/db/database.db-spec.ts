@@ -45,7 +45,7 @@ describe('testDatabase', () => {
     expect(await ask(two.url, 'SELECT * FROM nests')).toEqual([]);
   });
 
-  it('builds a new template when a statement changes that the migration takes from elsewhere', async () => {
+  it('builds a new template when a statement in another file of the migration changes', async () => {
     await make(CreateEggs1767225600001);
     statement = 'CREATE TABLE eggs (id bigint PRIMARY KEY, laid_on date)';
     const changed = await make(CreateEggs1767225600001);

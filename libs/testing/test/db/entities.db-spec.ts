@@ -57,15 +57,15 @@ let database: TestDatabase;
 beforeAll(async () => void (database = await testDatabase('testing', [CreateNests1767225600000])));
 afterAll(() => database.drop());
 
-test('entities that say what the migrations made have no differences', async () => {
+test('entities that match the migrated schema have no differences', async () => {
   await expectEntitiesToMatchSchema(database, [Nest]);
 });
 
-test('a column that may be null and is said not to be is a difference', async () => {
+test('a nullable column that the entity declares not null is a difference', async () => {
   expect(await schemaDifferences(database, [WrongNest], [])).toEqual([expect.stringMatching(/"laid_on" SET NOT NULL/)]);
 });
 
-test('a table without an entity is named, unless a library keeps it', async () => {
+test('a table without an entity is reported, unless it belongs to a library', async () => {
   const larger = await testDatabase('testing', [CreateNests1767225600000, CreateEggs1767225600001]);
   try {
     expect(await schemaDifferences(larger, [Nest], [])).toEqual(['eggs has no entity']);

@@ -1,1 +1,1 @@
-require('./leaves-traces.cjs');
+require('./changes-state.cjs');

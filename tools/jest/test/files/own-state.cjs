@@ -1,2 +1,2 @@
-/** A module of the repository, with state of its own. */
+/** A module of the repository with state. */
 exports.count = 0;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
-import type { Ending } from '@rookery/jobs';
+import type { Interruptible } from '@rookery/jobs';
 import { CurrentSite } from '../current-site';
 import { GeoStatusesQueries } from './geo-statuses.queries';
 import { SiteProbeService } from './site-probe.service';
@@ -18,7 +18,7 @@ export class ProbeSitesJob {
   ) {}
 
   @Job('probe-geo-sites', { cron: '* * * * *' })
-  async run(run?: Ending): Promise<void> {
+  async run(run?: Interruptible): Promise<void> {
     for (let after = 0; ;) {
       const sites = await this.statuses.sitesToAsk(after, AT_ONCE);
       // This estate is a secondary: the primary checks the sites.

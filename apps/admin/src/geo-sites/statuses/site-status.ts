@@ -47,7 +47,7 @@ export interface ShownStatus {
   readonly healthyAt: Date | null;
 }
 
-export const HEALTHY = 'Healthy';
+const HEALTHY = 'Healthy';
 export const HEALTH_STATUSES = [HEALTHY, 'Unhealthy'] as const;
 
 export function healthStatusOf({ isHealthy }: Pick<Finding, 'isHealthy'>): (typeof HEALTH_STATUSES)[number] {

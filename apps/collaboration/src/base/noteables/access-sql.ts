@@ -1,7 +1,7 @@
 import { groupLevelSql, projectLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 
-/** SQL expressions that say who reads: parameters of a list, or columns of the people that an effect is about. */
+/** SQL expressions for the person who reads: parameters of a list, or columns of the users that an effect handles. */
 export interface PersonSql {
   /** User id, null for an anonymous caller. */
   readonly user: string;
@@ -12,21 +12,24 @@ export interface PersonSql {
 const { guest, planner, reporter, owner } = ACCESS_LEVELS;
 
 /**
- * A lateral subquery with one row when the person may know of the project, none otherwise: what of it they read, and
- * what is shown of it. The rules are those of `readerOf`, for statements that cross projects.
+ * Lateral subquery with one row if the person may see the project, else none. The row holds the person's access and the
+ * shown columns of the project. Applies the rules of `readerOf`, for statements over several projects.
  * Shape: columns `project_id`, `name`, `path`, `full_path`, `name_with_namespace`, `description`, `created_at`,
  * `traversal_ids`, `emails_enabled`, `reads_<feature>`, `is_member`, `reads_confidential`, `reads_internal`.
  * Source: reference identity-and-import 1.5; reference work-tracking 2.4, 9.1; ADR 0080.
  */
 export function projectAccessSql(project: string, person: PersonSql): string {
   const level = projectLevelSql({ user: person.user, project: 'p.id', namespace: 'home' });
-  const reads = (feature: string): string => `p.${feature}_access_level = 'enabled'
-        or (p.${feature}_access_level = 'private' and held.level >= ${guest}) as reads_${feature}`;
-  // Each `offset 0` is a fence: without the inner one the level's subquery would be written in the place of each use,
-  // without the outer one the planner may judge every project there is and look for the wanted one afterwards.
+  const reads = (feature: string, also = ''): string => `(p.${feature}_access_level = 'enabled'
+        or (p.${feature}_access_level = 'private' and held.level >= ${guest}))${also} as reads_${feature}`;
+  const code = `coalesce(p.repository_access_level, 'enabled')`;
+  const readsCode = ` and ${code} <> 'disabled' and (held.level >= ${reporter} or (p.visibility <> 'private'
+        and (held.level >= ${guest} or ${code} = 'enabled')))`;
+  // Each `offset 0` keeps the planner from flattening a subquery. Without the inner one, the level would be computed once
+  // for each use. Without the outer one, the planner may compute the access to every project before it filters by id.
   return `(select p.id as project_id, p.name, p.path, home.full_path || '/' || p.path as full_path,
       home.full_name || ' / ' || p.name as name_with_namespace, p.description, p.created_at, home.traversal_ids,
-      p.emails_enabled, ${reads('issues')}, ${reads('merge_requests')}, ${reads('snippets')},
+      p.emails_enabled, ${reads('issues')}, ${reads('merge_requests', readsCode)}, ${reads('snippets')},
       held.level >= ${guest} as is_member, held.level >= ${planner} as reads_confidential,
       held.level >= ${reporter} as reads_internal
     from directory_projects p join directory_namespaces home on home.id = p.namespace_id
@@ -38,25 +41,26 @@ export function projectAccessSql(project: string, person: PersonSql): string {
 }
 
 /**
- * The same for a group: a lateral subquery with one row when the person may know of it. Things of groups are for signed-in
- * people only, and for plans that have them.
+ * Lateral subquery with one row if the person may see the group, else none. Noteables of groups exist only for signed-in
+ * users, and only on plans that include them.
  * Shape: columns `group_id`, `name`, `path`, `full_path`, `parent_id`, `avatar_url`, `traversal_ids`, `emails_enabled`, `reads_epics`,
  * `is_member`, `reads_confidential`, `reads_internal`; the alias `g` is taken inside.
+ * With `plan` 'any', groups of each plan have a row, and `reads_epics` depends on the plan.
  * Source: reference work-tracking 1.4, 5.1.
  */
-export function groupAccessSql(group: string, person: PersonSql): string {
+export function groupAccessSql(group: string, person: PersonSql, plan: 'with epics' | 'any' = 'with epics'): string {
   const level = groupLevelSql({ user: person.user, namespace: 'g' });
   return `(select g.id as group_id, g.name, g.path, g.full_path, g.parent_id, g.avatar_url, g.traversal_ids, g.emails_enabled,
-      true as reads_epics, held.level >= ${guest} as is_member, held.level >= ${planner} as reads_confidential,
+      ${plan === 'any' ? `g.plan <> 'free'` : 'true'} as reads_epics, held.level >= ${guest} as is_member, held.level >= ${planner} as reads_confidential,
       held.level >= ${reporter} as reads_internal
     from directory_namespaces g
     cross join lateral (select case when ${person.isAdmin} then ${owner} else ${level} end as level offset 0) held
-    where g.id = ${group} and g.kind = 'group' and g.plan <> 'free' and ${person.user} is not null
+    where g.id = ${group} and g.kind = 'group' ${plan === 'any' ? '' : `and g.plan <> 'free' `}and ${person.user} is not null
       and (g.visibility = 'public' or held.level >= ${guest} or (g.visibility = 'internal' and not ${person.isExternal}))
     offset 0)`;
 }
 
-/** A subquery: the id of the person with this username, whatever its case. Shape: `username` is a text expression. */
+/** Subquery for the id of the user with a username, ignoring case. Shape: `username` is a text expression. */
 export function userNamedSql(username: string): string {
   return `(select u.id from directory_users u where lower(u.username) = lower(${username}) limit 1)`;
 }

@@ -5,13 +5,13 @@ import { instantSql } from '@rookery/persistence';
 /** A part of a JSON text: constant, or an SQL expression whose value is JSON text and never null. */
 type Piece = { readonly constant: string } | { readonly sql: string };
 
-/** The type of an output field: how it is documented and how PostgreSQL writes it. Shape: `S` is what its source gives. */
+/** Type of an output field: its documented schema and the SQL that renders it. Shape: `S` is the type of its source. */
 export interface SqlType<S> {
   readonly type: FieldType<never>;
   readonly pieces: (source: S) => readonly Piece[];
 }
 
-/** Output name to type and source, as with `presenter()`; the order is the order of the output. */
+/** Type and source of each output field by name, as with `presenter()`; the order is the order of the output. */
 type SqlFields<A, V extends Record<string, unknown>> = {
   readonly [K in keyof V]: readonly [SqlType<V[K]>, (args: A) => V[K]];
 };
@@ -20,52 +20,69 @@ interface CompiledField<A> {
   readonly name: string;
   readonly type: FieldType<never>;
   readonly pieces: (args: A) => readonly Piece[];
-  /** Boolean SQL: the key is left out where it does not hold. */
+  /** Boolean SQL; the key is left out if it is false. */
   readonly when: ((args: A) => string) | undefined;
 }
 
-/** A shape over the rows of one statement. Shape: `sql` is a text expression. */
+/** The SQL of a shape with its sources filled in. Shape: `sql` is a text expression. */
 export interface WrittenShape {
   readonly pieces: readonly Piece[];
   readonly sql: string;
 }
 
 /**
- * A noun whose JSON PostgreSQL builds. Purpose: hot lists pass rows on as text (docs/performance.md 5.3); the fields
- * are declared once and give both the SQL and the documented schema. Shape: `A` are the aliases and expressions that
- * the sources are written with.
+ * JSON object that PostgreSQL renders, so that hot lists pass rows on as text (docs/performance.md 5.3). One declaration of
+ * the fields yields both the SQL and the documented schema. Shape: `A` holds the aliases and expressions that the sources
+ * use.
  * Source: ADR 0073.
  */
 export class JsonShape<in A> {
-  /** Only documents: the statements write. */
+  /** For the document only: the SQL renders the values. */
   readonly presenter: Presenter<never>;
 
   constructor(
     name: string,
     private readonly fields: readonly CompiledField<A>[],
-    private readonly found?: (args: A) => string,
+    private readonly lookup?: (args: A) => string,
   ) {
     const shown = fields.map(
-      ({ name: key, type, when }) => [key, [type, (row: never) => row, when ? NOT_ALWAYS : {}] as const] as const,
+      ({ name: key, type, when }) => [key, [type, (row: never) => row, when ? OPTIONAL : {}] as const] as const,
     );
     this.presenter = presenter<never>(name).fields<Record<string, never>>(Object.fromEntries(shown));
   }
 
+  /**
+   * Presenter for the document of answers that may leave out fields, such as a list with `view=simple`. Shape:
+   * `required` are the fields that are always there.
+   */
+  documentedAs(name: string, required: readonly string[]): Presenter<never> {
+    const shown = this.fields.map(
+      ({ name: key, type }) => [key, [type, (row: never) => row, required.includes(key) ? {} : OPTIONAL]] as const,
+    );
+    return presenter<never>(name).fields<Record<string, never>>(Object.fromEntries(shown));
+  }
+
+  /** Names of the fields, in the order of the output. */
+  get fieldNames(): readonly string[] {
+    return this.fields.map(({ name }) => name);
+  }
+
+  /** Renders the SQL of the object with the given sources. */
   over(args: A): WrittenShape {
     const pieces: Piece[] = [];
     for (const field of this.fields.filter(({ when }) => !when)) {
       const opening = pieces.length === 0 ? '{' : ',';
       pieces.push({ constant: `${opening}${JSON.stringify(field.name)}:` }, ...field.pieces(args));
     }
-    pieces.push(...this.sometimes(args), { constant: '}' });
+    pieces.push(...this.conditional(args), { constant: '}' });
     const sql = textSql(pieces);
-    if (!this.found) return { pieces, sql };
-    const looked = `(select ${sql} from ${this.found(args)})`;
-    return { pieces: [{ sql: looked }], sql: looked };
+    if (!this.lookup) return { pieces, sql };
+    const subquery = `(select ${sql} from ${this.lookup(args)})`;
+    return { pieces: [{ sql: subquery }], sql: subquery };
   }
 
-  /** Keys that are not always there, one expression for all that have a condition in common. */
-  private sometimes(args: A): readonly Piece[] {
+  /** Optional keys, one expression for all keys with the same condition. */
+  private conditional(args: A): readonly Piece[] {
     const conditions = new Map<string, Piece[]>();
     for (const { name, when, pieces } of this.fields) {
       if (!when) continue;
@@ -77,9 +94,9 @@ export class JsonShape<in A> {
     }));
   }
 
-  /** A longer shape of the same noun: all fields of this one, then more. */
+  /** Begins a longer shape: all fields of this one, then more. */
   extend<B extends A>(name: string): JsonShapeBuilder<B> {
-    return new JsonShapeBuilder<B>(name, this.fields, this.found);
+    return new JsonShapeBuilder<B>(name, this.fields, this.lookup);
   }
 }
 
@@ -87,30 +104,30 @@ export class JsonShapeBuilder<A> {
   constructor(
     private readonly name: string,
     private readonly base: readonly CompiledField<A>[] = [],
-    private readonly found?: (args: A) => string,
+    private readonly lookup?: (args: A) => string,
   ) {}
 
-  /** Shape: `when` leaves out all of these keys, behind all others; boolean SQL that is the same for the whole row. */
+  /** Adds fields. Shape: `when` is boolean SQL, the same for all of these fields; they come last, and are left out if it is false. */
   fields<V extends Record<string, unknown>>(fields: SqlFields<A, V>, when?: (args: A) => string): JsonShape<A> {
     const own = (Object.keys(fields) as (keyof V & string)[]).map((name) => {
       const [{ type, pieces }, source] = fields[name];
       return { name, type, pieces: (args: A) => pieces(source(args)), when };
     });
-    return new JsonShape<A>(this.name, [...this.base, ...own], this.found);
+    return new JsonShape<A>(this.name, [...this.base, ...own], this.lookup);
   }
 }
 
 /**
- * Begins a shape: `jsonShape<NoteSql>('Note').fields({ id: [json.int, () => 'n.id'], … })`. Shape: `found` is a FROM item
- * of exactly one row, with an alias, where several fields need what is looked up once.
+ * Begins a shape: `jsonShape<NoteSql>('Note').fields({ id: [json.int, () => 'n.id'], … })`. Shape: `lookup` is a FROM item
+ * of exactly one row, with an alias, for values that several fields share.
  */
-export function jsonShape<A>(name: string, found?: (args: A) => string): JsonShapeBuilder<A> {
-  return new JsonShapeBuilder<A>(name, [], found);
+export function jsonShape<A>(name: string, lookup?: (args: A) => string): JsonShapeBuilder<A> {
+  return new JsonShapeBuilder<A>(name, [], lookup);
 }
 
-const NOT_ALWAYS = { when: () => false };
+const OPTIONAL = { when: () => false };
 
-/** One `format()` call for the whole object: a third cheaper than joining with `||`, and half of json_build_object. */
+/** One `format()` call for the whole object: a third cheaper than joining with `||`, half the cost of json_build_object. */
 function textSql(pieces: readonly Piece[]): string {
   const template = pieces.map((piece) => ('sql' in piece ? '%s' : piece.constant.replaceAll('%', '%%'))).join('');
   const values = pieces.flatMap((piece) => ('sql' in piece ? [piece.sql] : []));
@@ -123,21 +140,21 @@ export function literalSql(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }
 
-/** Today by UTC, as a date. Shape: an SQL expression. */
+/** Current date in UTC. Shape: an SQL expression. */
 export const TODAY = `(now() at time zone 'UTC')::date`;
 
 const orNull = (sql: string): Piece => ({ sql: `coalesce(${sql}, 'null')` });
 const quoted = (...pieces: readonly Piece[]): readonly Piece[] => [{ constant: '"' }, ...pieces, { constant: '"' }];
 
-/** A shape in the place of a field, found by a subquery. Shape: `from` begins after `select <shape>`. */
+/** Sources of a nested object that a subquery finds. Shape: `from` follows `select <shape>`. */
 export interface Found<A> {
   readonly of: A;
   readonly from: string;
-  /** An id that is null where there is nothing to look for: a look that is not begun costs nothing. */
+  /** An id; the subquery is skipped if it is null, which costs nothing. */
   readonly by?: string;
 }
 
-/** Sources are SQL expressions of trusted text. Types without `OrNull` must never get null. */
+/** Field types. Their sources are SQL expressions of trusted text; types without `OrNull` must never get null. */
 export const json = {
   int: { type: int, pieces: (sql: string) => [{ sql }] },
   intOrNull: { type: nullable(int), pieces: (sql: string) => [orNull(`(${sql})::text`)] },
@@ -154,7 +171,7 @@ export const json = {
     type: nullable(text),
     pieces: (sql: string) => [orNull(`'"' || (${sql}) || '"'`)],
   },
-  /** A token behind a plain text, for instance a base address. */
+  /** A token after a constant prefix, for instance a base URL. */
   prefixed: {
     type: text,
     pieces: ({ prefix, sql }: { readonly prefix: string; readonly sql: string }) => [
@@ -172,7 +189,7 @@ export const json = {
   instant: { type: instant, pieces: (sql: string) => quoted({ sql: instantSql(sql) }) },
   instantOrNull: { type: nullable(instant), pieces: (sql: string) => [orNull(`'"' || ${instantSql(sql)} || '"'`)] },
   dayOrNull: { type: nullable(day), pieces: (sql: string) => [orNull(`'"' || to_char(${sql}, 'YYYY-MM-DD') || '"'`)] },
-  /** One of a few tokens. Shape: an expression, or the one that it always is. */
+  /** One of a few tokens. Shape: an expression, or a constant token. */
   choice: <const C extends string>(...values: readonly C[]): SqlType<string | { readonly is: C }> => ({
     type: choice(...values),
     pieces: (source) => quoted(typeof source === 'string' ? { sql: source } : { constant: source.is }),
@@ -186,14 +203,14 @@ export const json = {
     type,
     pieces: (value) => [{ constant: JSON.stringify(value) }],
   }),
-  /** JSON text that the statement has already. */
+  /** A value that is JSON text already. */
   written: (type: FieldType<never>): SqlType<string> => ({ type, pieces: (sql) => [{ sql }] }),
-  /** Another shape in place. */
+  /** A nested object of another shape. */
   object: <A>(shape: JsonShape<A>): SqlType<A> => ({
     type: nested(shape.presenter),
     pieces: (args) => shape.over(args).pieces,
   }),
-  /** Another shape in place, or null. Shape: `when` is a boolean expression. */
+  /** A nested object of another shape, or null. Shape: `when` is a boolean expression. */
   objectWhen: <A>(shape: JsonShape<A>): SqlType<{ readonly of: A; readonly when: string }> => ({
     type: nullable(nested(shape.presenter)),
     pieces: ({ of, when }) => [{ sql: `case when ${when} then ${shape.over(of).sql} else 'null' end` }],
@@ -206,19 +223,19 @@ export const json = {
       return [orNull(by === undefined ? found : `case when ${by} is not null then ${found} end`)];
     },
   }),
-  /** A list of objects whose JSON texts stand in an array, see `textsSql`. Shape: the array may be null. */
+  /** A list of objects from an array of their JSON texts, see `textsSql`. Shape: the array may be null. */
   list: <A>(shape: JsonShape<A>): SqlType<string> => ({
     type: list(nested(shape.presenter)),
     pieces: (array) => [{ constant: '[' }, { sql: `array_to_string(${array}, ',')` }, { constant: ']' }],
   }),
-  /** The first of such a list, or null. */
+  /** The first object of such an array, or null. */
   first: <A>(shape: JsonShape<A>): SqlType<string> => ({
     type: nullable(nested(shape.presenter)),
     pieces: (array) => [orNull(`(${array})[1]`)],
   }),
 } as const;
 
-/** All rows of a FROM clause as one JSON array text. Shape: null where `heavy` holds; their JSON is not made then. */
+/** All rows of a FROM clause as one JSON array text. Shape: null if `heavy` holds for any row; heavy rows are not rendered. */
 export function arraySql(
   { sql }: Pick<WrittenShape, 'sql'>,
   from: string,
@@ -233,9 +250,4 @@ export function arraySql(
 /** The JSON texts of all rows of a FROM clause. Shape: a subquery of one row with one array, `texts`; null without rows. */
 export function textsSql<A>(shape: JsonShape<A>, { of, from }: Found<A>, order: string): string {
   return `(select array_agg(${shape.over(of).sql} order by ${order}) as texts ${from})`;
-}
-
-/** JSON that a statement wrote, in the place of a field of `presenter()`. */
-export function writtenJson(shape: { readonly presenter: Presenter<never> }): FieldType<string> {
-  return { schema: nested(shape.presenter).schema, write: String };
 }

@@ -15,39 +15,38 @@ export interface ReaderSql {
   readonly readsConfidential: string;
 }
 
-/** SQL expressions that the JSON of a noteable is built from, besides its row and who reads it. */
+/** SQL expressions that the JSON of a noteable needs in addition to its row and its reader. */
 export interface PlacedSql {
   readonly externalUrl: string;
   /** Full path of its project, a text expression. */
   readonly fullPath: string;
-  /** Ids of the groups above its project, a bigint[] expression: labels and milestones of others are not shown. */
+  /** Ids of its project's ancestor groups, a bigint[] expression: labels and milestones of other groups are not shown. */
   readonly above: string;
   /** Whether internal notes count for the reader. */
   readonly readsInternal: string;
-  /** Labels as objects instead of names. */
+  /** Whether labels are objects instead of names. */
   readonly withLabelDetails?: boolean;
-  /** Its project as seen from where it is asked for, a text expression; nothing there itself. */
+  /** Its project's path relative to the requested project or group, a text expression; absent if it is the requested one. */
   readonly seenAs?: string;
 }
 /** Shape: `viewer` is the user id, may be null. */
 export type PlacedDetailSql = PlacedSql & { readonly viewer: string };
-/** Of what a thing names elsewhere, such as the epic that an issue serves, is shown what the person may know of. */
+/** Adds the person: rows that a noteable refers to, such as an issue's epic, are shown only if this person may see them. */
 export interface ShownSql extends PlacedSql {
   readonly person: PersonSql;
 }
 export type DetailSql = ShownSql & { readonly viewer: string };
 
-/** Parts of a project that may be switched off or shown to members only. */
+/** Parts of a project that can be disabled or limited to members. */
 export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets';
-/** What a kind is switched off with: a part of its project, or what the plan of its group has. */
+/** The feature that a kind depends on: a part of its project, or a part of its group's plan. */
 export type Feature = ProjectFeature | 'epics';
 
-/**
- * What may be done with things of a kind besides talking about them. Source: reference work-tracking 2.1.
- */
+/** Operations that a kind supports in addition to plain notes. Source: reference work-tracking 2.1. */
 export type Ability =
   | 'internal-notes'
   | 'threads'
+  | 'diff-threads'
   | 'awards'
   | 'time'
   | 'todos'
@@ -55,18 +54,18 @@ export type Ability =
   | 'labels'
   | 'milestones';
 
-/** Who works on things of a kind. */
+/** SQL for the assignees or the reviewers of a kind. */
 export interface AssigneesOfKind {
-  /** The people of one thing. Shape: a subquery of one column, `user_id`; `id` is an SQL expression. */
+  /** People of one noteable. Shape: a subquery of one column, `user_id`; `id` is an SQL expression. */
   ofSql(id: string): string;
-  /** What waits for a person. Shape: a subquery of one column, `project_id`, a row for each open thing. */
+  /** Open noteables of a user. Shape: a subquery of one column, `project_id`, with one row per noteable. */
   openSql(user: string): string;
 }
 
 /**
- * Things that can be talked about: one declaration a kind, made in the wing of its noun and brought together by the
- * service's module. All that is told of notes, to-dos, feeds, e-mails and removal goes by it.
- * Shape: the table has the columns id, project_id (group_id for things of groups), author_id, title, description,
+ * Declaration of a noteable kind, made in the wing of the kind and collected by the service's module. Notes, to-dos, feeds,
+ * e-mails and removal handle every kind by its declaration.
+ * Shape: the table has the columns id, project_id (group_id for noteables of groups), author_id, title, description,
  * discussion_locked, created_at, updated_at, public_notes_count, internal_notes_count and system_notes_count, iid where
  * `shownId` says so, with awards upvotes_count and downvotes_count, with milestones milestone_id, and
  * with time time_estimate and total_time_spent.
@@ -74,60 +73,65 @@ export interface AssigneesOfKind {
  */
 export interface NoteableKind extends ShownAs {
   readonly type: NoteableType;
-  /** In names of events, of e-mails and of their threads: `issue`, `merge_request`. */
+  /** Noun in the names of events, e-mails and their threads: `issue`, `merge_request`. */
   readonly noun: string;
-  /** In sentences: `issue`, `merge request`. */
+  /** Noun in sentences: `issue`, `merge request`. */
   readonly word: string;
-  /** As a refusal names it: "404 Issue Not Found". */
-  readonly resource: string;
+  /** Name in error answers: "404 Issue Not Found". Undefined means "404 Not found". */
+  readonly resource: string | undefined;
   readonly table: string;
   /**
-   * How writes begin that others make in its name, so that its table is written by its own wing only: counters of notes,
-   * and what goes with its project or its author. Shape: `update issues i set`, `delete from issues i`.
+   * First words of the statements with which other wings write the table: counters of notes, and removal with its project
+   * or author. Declaring them here keeps the table's owner visible. Shape: `update issues i set`, `delete from issues i`.
    */
   readonly writes: { readonly update: string; readonly remove: string };
   readonly parent: 'project' | 'group';
   readonly feature: Feature;
-  /** A boolean column, or null when nothing of the kind is confidential. */
+  /** A boolean column, or null if noteables of the kind are never confidential. */
   readonly confidentialColumn: string | null;
-  /** Text column, or null when nothing of the kind is ever closed. */
+  /** Text column, or null if noteables of the kind are never closed. */
   readonly stateColumn: string | null;
-  /** Whether it has columns `title_edited_by_id` and `edited_by_id` (of the description); false where texts of it name nobody. */
-  readonly tellsEditors: boolean;
+  /** Whether it has the columns `title_edited_by_id` and `edited_by_id` (of the description); false if its texts never mention users. */
+  readonly hasEditorColumns: boolean;
   readonly abilities: readonly Ability[];
-  /** A change of a note may send nothing but the deprecated `confidential`, which changes nothing. */
-  readonly takesNoteFlagAlone?: true;
+  /** Whether an update of a note may send only the deprecated `confidential`, which has no effect. */
+  readonly allowsConfidentialOnlyNoteUpdate?: true;
   readonly events: NoteableEvents;
-  /** Boolean SQL: may the reader know of the row `i`? */
+  /** Boolean SQL: may the reader see the row `i`? */
   visibleSql(reader: ReaderSql): string;
   readonly assignees: AssigneesOfKind | null;
-  /** A thing as lists show it, over the row `i`. */
+  /** Users who are asked to review; absent for kinds without reviews. */
+  readonly reviewers?: AssigneesOfKind;
+  /** JSON of a noteable in lists, over the row `i`. */
   readonly listed: JsonShape<ShownSql>;
-  /** How many bytes its texts hold there: an expression over `i`, never null. */
+  /** Size of its texts in `listed`. Units: bytes. Shape: an expression over `i`, never null. */
   readonly listedBytes: string;
-  /** A thing as its own route shows it. */
+  /** JSON of a noteable on its own route. */
   readonly detailed: JsonShape<DetailSql>;
-  /** What happens to the kind's own tables when a parent or user is removed. Shape: `table` itself is one of them. */
+  /** Removal rules of the kind's tables, including `table`, for when a parent or user is removed. */
   readonly attached: readonly Attachment<NoteableKinds>[];
 }
 
-/** What is told of things of every kind. */
+/** Event families that every noteable kind publishes. */
 export const noteables = {
   created: new EventFamily<NoteableEvent<'created'>>('noteables created'),
   updated: new EventFamily<NoteableEvent<'updated'>>('noteables updated'),
   closed: new EventFamily<NoteableEvent<'closed'>>('noteables closed'),
   reopened: new EventFamily<NoteableEvent<'reopened'>>('noteables reopened'),
+  merged: new EventFamily<NoteableEvent<'merged'>>('noteables merged'),
+  approved: new EventFamily<NoteableEvent<'approved'>>('noteables approved'),
+  unapproved: new EventFamily<NoteableEvent<'unapproved'>>('noteables unapproved'),
   moved: new EventFamily<NoteableEvent<'moved'>>('noteables moved'),
   deleted: new EventFamily<NoteableDeleted>('noteables deleted'),
 };
 
-/** The kinds of this service, as its module brings them together. */
+/** The noteable kinds of this service, collected by its module. */
 export class NoteableKinds {
   constructor(readonly all: readonly NoteableKind[]) {
     if (new Set(all.map((kind) => kind.type)).size < all.length) throw new Error('two noteable kinds have one type');
   }
 
-  /** Things of projects: those that feeds and counts of projects tell of. */
+  /** Kinds that belong to projects; feeds and counts of projects cover these only. */
   get ofProjects(): readonly NoteableKind[] {
     return this.all.filter((kind) => kind.parent === 'project');
   }
@@ -136,19 +140,19 @@ export class NoteableKinds {
     return this.all.filter((kind) => kind.parent === 'group');
   }
 
-  able(ability: Ability): readonly NoteableKind[] {
+  withAbility(ability: Ability): readonly NoteableKind[] {
     return this.all.filter((kind) => kind.abilities.includes(ability));
   }
 
-  /** Shape: undefined for a type that nobody declares here. */
+  /** Shape: undefined for an undeclared type. */
   of(type: string): NoteableKind | undefined {
     return this.all.find((kind) => kind.type === type);
   }
 
-  /** The kind that a batch of one event is about. Errors: a plain Error when nobody declares it. */
+  /** The kind of a batch of events; all events of a batch are of one kind. Errors: a plain Error if it is not declared. */
   ofEvents(events: readonly { readonly aggregateType: string }[]): NoteableKind {
     const kind = this.all.find(({ noun }) => noun === events[0]?.aggregateType);
-    if (!kind) throw new Error(`no noteable kind is told of as ${String(events[0]?.aggregateType)}`);
+    if (!kind) throw new Error(`no noteable kind has the noun ${String(events[0]?.aggregateType)}`);
     return kind;
   }
 }
@@ -158,28 +162,28 @@ export function parentSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   return parent === 'project' ? 'i.project_id' : 'i.group_id';
 }
 
-/** The project of the row `i`, null for things of groups. */
+/** The project of the row `i`, null for noteables of groups. */
 export function projectIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   return parent === 'project' ? 'i.project_id' : 'null::bigint';
 }
 
-/** The group of the row `i`, null for things of projects. */
+/** The group of the row `i`, null for noteables of projects. */
 export function groupIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   return parent === 'group' ? 'i.group_id' : 'null::bigint';
 }
 
-/** The path of a thing's page below the base address: `groups/group/-/epics/7`. Shape: a text expression over the row `i`. */
+/** Web path of a noteable below the base URL: `groups/group/-/epics/7`. Shape: a text expression over the row `i`. */
 export function pagePathSql(kind: Pick<NoteableKind, 'parent' | keyof ShownAs>, fullPath: string): string {
   const path = webPathSql(kind, fullPath);
   return kind.parent === 'group' ? `'groups/' || ${path}` : path;
 }
 
-/** The access of a person to the parent of the row `i`: a lateral subquery, as `projectAccessSql` and `groupAccessSql`. */
+/** Lateral subquery for a person's access to the parent of the row `i`: `projectAccessSql` or `groupAccessSql`. */
 export function accessSql(kind: Pick<NoteableKind, 'parent'>, person: PersonSql): string {
   return kind.parent === 'project' ? projectAccessSql('i.project_id', person) : groupAccessSql('i.group_id', person);
 }
 
-/** One thing for each kind, a statement as a rule, made when it is first asked for. */
+/** Caches one value, usually a statement, for each kind; it is made on first use. */
 export function perKind<T, K extends object = NoteableKind>(make: (kind: K) => T): (kind: K) => T {
   const made = new Map<K, T>();
   return (kind) => {
@@ -188,7 +192,7 @@ export function perKind<T, K extends object = NoteableKind>(make: (kind: K) => T
   };
 }
 
-/** Rows by the kind that each names; those of undeclared kinds are left out. */
+/** Groups rows by their kind; rows of undeclared kinds are left out. */
 export function groupedByKind<R>(
   kinds: NoteableKinds,
   rows: readonly R[],
@@ -203,14 +207,14 @@ export function groupedByKind<R>(
 }
 
 /**
- * A lateral FROM item: the thing that `type` and `id` name, whatever its kind, with the same columns; no row when there
- * is none. Shape: `columns` writes a select list over the alias `i` of the kind's table. With one kind it is pulled up
- * into the join that it stands for; each further kind is one more look into an index.
+ * Lateral FROM item with the noteable that `type` and `id` identify, whatever its kind; no row if it does not exist.
+ * Shape: `columns` returns a select list over the alias `i` of the kind's table, with the same columns for each kind.
+ * With one kind, the planner turns it into a plain join; each further kind costs one index lookup.
  */
-export function subjectSql(
-  kinds: readonly NoteableKind[],
+export function subjectSql<K extends { readonly type: string; readonly table: string }>(
+  kinds: readonly K[],
   on: { readonly type: string; readonly id: string },
-  columns: (kind: NoteableKind) => string,
+  columns: (kind: K) => string,
 ): string {
   const parts = kinds.map(
     (kind) => `select ${columns(kind)} from ${kind.table} i where i.id = ${on.id} and ${on.type} = '${kind.type}'`,
@@ -218,12 +222,12 @@ export function subjectSql(
   return `(${parts.join(' union all ')})`;
 }
 
-/** Boolean SQL: does a person see the row `i`, by their access to its parent? Shape: `access` as `accessSql`. */
+/** Boolean SQL: does a person see the row `i`? Shape: `access` is the alias of an `accessSql` subquery. */
 export function readableSql(kind: NoteableKind, access: string, viewer: string): string {
   return `${access}.reads_${kind.feature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
 }
 
-/** Boolean SQL: does a person see the thing that `type` and `id` name, wherever it is? False of what is gone. */
+/** Boolean SQL: does a person see the noteable that `type` and `id` identify? False for deleted noteables. */
 export function seesSql(
   kinds: readonly NoteableKind[],
   on: { readonly type: string; readonly id: string },
@@ -237,13 +241,13 @@ export function seesSql(
   return cases.length === 0 ? 'false' : `case ${on.type} ${cases.join(' ')} else false end`;
 }
 
-/** Boolean SQL: does the access show all there is of these kinds and every note on it? */
+/** Boolean SQL: does the access show every noteable of these kinds, with every note? */
 export function readsAllSql(kinds: readonly NoteableKind[], access: string): string {
   const features = [...new Set(kinds.map((kind) => `${access}.reads_${kind.feature}`))];
   return `${features.join(' and ')} and ${access}.reads_internal`;
 }
 
-/** What a thing is shown with, over a row that holds it beside the columns of `accessSql`. Shape: `row` is its alias. */
+/** Sources of a noteable's JSON, from a row that also has the columns of `accessSql`. Shape: `row` is the alias of that row. */
 export function shownSql(row: string, externalUrl: string, person: PersonSql): ShownSql {
   return {
     externalUrl,
@@ -254,7 +258,7 @@ export function shownSql(row: string, externalUrl: string, person: PersonSql): S
   };
 }
 
-/** The reader of a kind's visibility, over a row of `projectAccessSql`. Shape: `access` is its alias. */
+/** Reader for `visibleSql`, from a row of `accessSql`. Shape: `access` is the alias of that row. */
 export function readerOfAccess(access: string, viewer: string): ReaderSql {
   return { viewer, isMember: `${access}.is_member`, readsConfidential: `${access}.reads_confidential` };
 }

@@ -3,55 +3,58 @@ import type { Call, GroupScope, Permission, ProjectScope, ScopeOption } from '@r
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import type { NoteableKind } from './noteable-kinds';
 import type { PlacedNoteable } from './planning.policy';
-import type { NamedNoteable } from './reader';
+import type { NoteableReference } from './reader';
 
 /**
- * Where things of a kind are found. The wing of the noun says it once, and the routes below a thing (its notes, their
- * threads, …) are made from it: each is one declaration, whatever the kind.
+ * Route declaration of a noteable kind. The wing of the kind declares it once. The routes below a noteable (its notes,
+ * their threads, …) are built from it, so that one declaration of such a route serves every kind.
  */
 export interface NoteableRoutes {
   readonly kind: NoteableKind;
-  /** Below `/api/v4`, ending in the parameter that names a thing: `projects/:id/issues/:issue_iid`. */
+  /** Path below `/api/v4`, ending in the parameter that names the noteable: `projects/:id/issues/:issue_iid`. */
   readonly path: string;
   /** Further paths of the same routes. */
   readonly aliases?: readonly string[];
-  /** The column that the parameter names a thing by. */
-  readonly by: NamedNoteable['by'];
-  /** With its article, as it stands in sentences: `an issue`. */
+  /** Column that the last path parameter is compared with. */
+  readonly by: NoteableReference['by'];
+  /** Noun with its article, for sentences: `an issue`. */
   readonly a: string;
-  /** What promises the notes of this kind: `requirements 1 §4 Issue notes`. */
-  readonly promisedIn: string;
-  /** What the parent must have for things of the kind to be asked for at all, and then by signed-in callers only; else 403. */
+  /** Source that requires notes for this kind: `requirements 1 §4 Issue notes`. */
+  readonly notesSource: string;
+  /**
+   * Whether the parent offers this kind, for instance by its plan. If set, the routes are for signed-in callers only, and
+   * answer 403 where it is false.
+   */
   readonly offeredBy?: (parent: ParentScope) => boolean;
 }
 
-/** No parameters but the one that names the thing, which each kind adds. */
-export class OneThing {}
+/** Parameters of a route that needs only the noteable, whose parameter each kind adds. */
+export class OneNoteable {}
 
-/** The parent of what is talked about. */
-export type ParentScope = ProjectScope | GroupScope;
+/** The project or group of a noteable. */
+type ParentScope = ProjectScope | GroupScope;
 export type BelowCall<P, V extends Viewer> = Call<P, ParentScope, V>;
 
-/** What the routes below a thing have in common. */
-export interface Below {
+/** Shared options of the routes below a noteable. */
+export interface RoutesBelow {
   readonly within: ScopeOption<ParentScope>;
-  /** Everybody who sees the parent, or everybody of them who is signed in; who may do more is asked by the thing. */
+  /** Every caller who sees the parent (`write`: signed-in callers only). The handler checks access to the noteable. */
   readonly may: {
     readonly read: Permission<unknown, ParentScope>;
     readonly write: Permission<unknown, ParentScope, SignedInViewer>;
   };
-  /** For compound rules. */
+  /** `offeredBy` of the routes, for use in compound rules. */
   isOffered(parent: ParentScope): boolean;
-  /** Further paths, with `tail` after the thing. Shape: to be spread into the options of an endpoint. */
+  /** Further paths that end in `tail`. Shape: spread it into the options of an endpoint. */
   aliases(tail: string): { readonly aliases?: readonly string[] };
-  /** Own parameters and the one that names the thing. */
+  /** Adds the parameter that names the noteable to the route's own parameters. */
   params<P extends object>(own: new () => P): new () => P;
-  /** The thing that the call is about. */
+  /** Returns the noteable that the call names. */
   of(call: BelowCall<object, Viewer>): PlacedNoteable;
 }
 
-/** Reads a kind's declaration for a controller that is stamped for each kind. */
-export function below({ kind, path, aliases = [], by, offeredBy }: NoteableRoutes): Below {
+/** Builds the shared route options from a kind's declaration, for controllers that are generated for each kind. */
+export function routesBelow({ kind, path, aliases = [], by, offeredBy }: NoteableRoutes): RoutesBelow {
   const name = /:(\w+)$/.exec(path)![1]!;
   const offered =
     offeredBy &&
@@ -59,9 +62,9 @@ export function below({ kind, path, aliases = [], by, offeredBy }: NoteableRoute
       signedIn: true,
     });
   return {
-    // What is shown of a thing names others, wherever they are, as far as the reader sees them.
+    // The JSON of a noteable mentions other noteables from anywhere if the reader sees them, so the scope is the copy.
     within: source(kind.parent, 'id', 'copy'),
-    // Whoever is let in by the narrower rule is a viewer too.
+    // The cast is safe: a SignedInViewer is a Viewer.
     may: { read: (offered as Permission<unknown, ParentScope> | undefined) ?? anyone(), write: offered ?? signedIn() },
     isOffered: (parent) => offeredBy?.(parent) ?? true,
     aliases: (tail) => (aliases.length === 0 ? {} : { aliases: aliases.map((alias) => `${alias}/${tail}`) }),
@@ -74,12 +77,12 @@ export function below({ kind, path, aliases = [], by, offeredBy }: NoteableRoute
   };
 }
 
-/** A decorator that counts only where it is wanted: a route that not every kind has. */
-export function only(isWanted: boolean): <D extends (...args: never[]) => void>(decorator: D) => D {
+/** Applies a decorator only if `isWanted`, for routes that not every kind has. */
+export function decorateIf(isWanted: boolean): <D extends (...args: never[]) => void>(decorator: D) => D {
   return (decorator) => (isWanted ? decorator : ((() => undefined) as unknown as typeof decorator));
 }
 
-/** Gives a stamped class a name of its own: documents and problems name an endpoint by its class. */
-export function stamped<C extends object>(name: string, controller: C): C {
+/** Names a generated class: the OpenAPI document and error messages identify an endpoint by its class. */
+export function nameClass<C extends object>(name: string, controller: C): C {
   return Object.defineProperty(controller, 'name', { value: name });
 }

@@ -4,7 +4,7 @@ import { NoteableKinds, noteables } from './noteable-kinds';
 import type { NoteableKind } from './noteable-kinds';
 import { OriginsQueries } from './origins.queries';
 
-/** Things that can be talked about: their kinds, who may read them, and what an effect is about. */
+/** Noteables: the kinds, their read permissions, and the texts that effects read. */
 @Module({})
 export class NoteablesModule {
   static forRoot(kinds: readonly NoteableKind[]): DynamicModule {

@@ -1,16 +1,16 @@
 import { Controller } from '@nestjs/common';
 import { administrator, Endpoint, one } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { below, OneThing, stamped } from './noteable-routes.dto';
+import { routesBelow, OneNoteable, nameClass } from './noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from './noteable-routes.dto';
 import { OriginsQueries } from './origins.queries';
 import { userAgentDetail } from './origin.presenter';
-import type { ToldOrigin } from './written-from';
+import type { OriginAnswer } from './origin';
 
-/** With what and from where things of a kind were made; the kind keeps it in its rows. Shape: `source` promises the route. */
+/** Builds the route for the user agent and IP address that a noteable was created with. Shape: `source` cites the requirement. */
 export function originsController(routes: NoteableRoutes, source: string) {
   const { kind, a } = routes;
-  const thing = below(routes);
+  const noteable = routesBelow(routes);
   const tail = 'user_agent_detail';
 
   @Controller()
@@ -18,17 +18,17 @@ export function originsController(routes: NoteableRoutes, source: string) {
     constructor(readonly queries: OriginsQueries) {}
 
     @Endpoint('GET', `/${routes.path}/${tail}`, {
-      ...thing.aliases(tail),
+      ...noteable.aliases(tail),
       source,
-      within: thing.within,
+      within: noteable.within,
       may: administrator(),
-      about: `With what and from where ${a} was made.`,
-      params: thing.params(OneThing),
+      about: `Shows the user agent and the IP address that ${a} was created with.`,
+      params: noteable.params(OneNoteable),
       answers: one(userAgentDetail),
     })
-    show(call: BelowCall<object, SignedInViewer>): Promise<ToldOrigin> {
-      return this.queries.of(call.viewer, thing.of(call));
+    show(call: BelowCall<object, SignedInViewer>): Promise<OriginAnswer> {
+      return this.queries.of(call.viewer, noteable.of(call));
     }
   }
-  return stamped(`${kind.type}OriginsController`, OriginsController);
+  return nameClass(`${kind.type}OriginsController`, OriginsController);
 }

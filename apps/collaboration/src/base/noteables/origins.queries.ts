@@ -3,14 +3,14 @@ import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
 import { parentSql } from './noteable-kinds';
-import { perNaming, readerOfNamed } from './reader';
-import type { NamedNoteable } from './reader';
-import type { ToldOrigin } from './written-from';
+import { perKindAndColumn, readerOfNamed } from './reader';
+import type { NoteableReference } from './reader';
+import type { OriginAnswer } from './origin';
 
 const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
 
-// PostgreSQL wants a type of every value, and not every kind has confidential things.
-const find = perNaming((kind, by) =>
+// `$5` needs a use in every statement so that PostgreSQL can infer its type: kinds without confidential noteables ignore it.
+const find = perKindAndColumn((kind, by) =>
   prepared(
     `origins_of_${kind.table}_by_${by}`,
     `select i.user_agent, i.ip_address from ${kind.table} i
@@ -19,23 +19,23 @@ const find = perNaming((kind, by) =>
   ),
 );
 
-/** With what and from where things were made, of kinds that keep it. Source: reference work-tracking 9.1, 9.2. */
+/** Reads the user agent and IP address of creation, for kinds that store them. Source: reference work-tracking 9.1, 9.2. */
 @Injectable()
 export class OriginsQueries {
   constructor(private readonly database: Database) {}
 
-  /** Errors: NotFound of the thing, and where neither is known. */
-  async of(viewer: Viewer, on: NamedNoteable): Promise<ToldOrigin> {
+  /** Errors: NotFound of the noteable; NotFound if neither value is stored. */
+  async of(viewer: Viewer, on: NoteableReference): Promise<OriginAnswer> {
     const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, on);
     const values = [on.parent.id, on.named, viewerId, isMember, readsConfidential];
-    const [row] = await this.database.prepared<ToldOrigin>(find(on), values);
+    const [row] = await this.database.prepared<OriginAnswer>(find(on), values);
     if (!row) throw new NotFound(on.kind.resource);
     return known(row);
   }
 }
 
-/** Errors: NotFound where neither is known. */
-export function known(origin: ToldOrigin): ToldOrigin {
+/** Returns the origin unchanged. Errors: NotFound if both values are null. */
+export function known(origin: OriginAnswer): OriginAnswer {
   if (origin.user_agent === null && origin.ip_address === null) throw new NotFound('UserAgentDetail');
   return origin;
 }

@@ -2,26 +2,26 @@ import { bool } from '@rookery/api-v4';
 import { USER_STATES } from '@rookery/kernel';
 import { json, jsonShape, literalSql } from './json.shape';
 
-/** A person in a statement. Shape: `user` is an alias of directory_users. */
+/** SQL sources of a user's JSON. Shape: `user` is an alias of directory_users. */
 export interface PersonRow {
   readonly user: string;
   readonly externalUrl: string;
 }
 
-/** A person who wrote something. Shape: `viewer` and `isAdmin` are SQL expressions. */
+/** SQL sources of an author's JSON. Shape: `viewer` and `isAdmin` are SQL expressions. */
 interface NoteAuthorSql extends PersonRow {
   readonly viewer: string;
   readonly isAdmin: string;
 }
 
-/** The address of this instance without a slash at its end. */
+/** Base URL of this instance, without a trailing slash. */
 export function baseOf({ externalUrl }: { readonly externalUrl: string }): string {
   return externalUrl.replace(/\/+$/, '');
 }
 
 /**
- * People as they appear inside other things. Shape: the fields of directory's `userSummary`, in its order (a contract
- * test holds the two together). Source: reference work-tracking 1.3.
+ * A user inside the JSON of other resources. Shape: the fields of the directory's `userSummary`, in its order (a contract
+ * test compares the two). Source: reference work-tracking 1.3.
  */
 export const personShape = jsonShape<PersonRow>('UserSummary').fields({
   id: [json.int, ({ user }) => `${user}.id`],
@@ -35,8 +35,8 @@ export const personShape = jsonShape<PersonRow>('UserSummary').fields({
 });
 
 /**
- * The author of a note: also `email` and `created_at`. The address is the public one, else a private no-reply address;
- * the real one goes to an administrator and to the person alone, as does the day on which a private profile was made.
+ * Author of a note: a user with `email` and `created_at`. The address is the public one, else a private no-reply address.
+ * Only administrators and the user get the real address, and the creation time of a private profile.
  * Source: requirements 1 §2; reference work-tracking 1.3.
  */
 export const noteAuthorShape = personShape
@@ -47,7 +47,7 @@ export const noteAuthorShape = personShape
       ({ externalUrl, ...sql }) => {
         const { user } = sql;
         const noReply = `${user}.id || '-' || ${user}.username || ${literalSql(`@users.noreply.${new URL(externalUrl).hostname}`)}`;
-        const real = `case when ${isTheirsToSee(sql)} then ${user}.notification_email end`;
+        const real = `case when ${seesPrivateFieldsSql(sql)} then ${user}.notification_email end`;
         return `coalesce(${real}, ${user}.public_email, ${noReply})`;
       },
     ],
@@ -55,11 +55,11 @@ export const noteAuthorShape = personShape
   .extend<NoteAuthorSql>('NoteAuthor')
   .fields(
     { created_at: [json.instant, ({ user }) => `${user}.created_at`] },
-    (sql) => `not ${sql.user}.private_profile or ${isTheirsToSee(sql)}`,
+    (sql) => `not ${sql.user}.private_profile or ${seesPrivateFieldsSql(sql)}`,
   );
 
-/** What people keep to themselves: true for them and for administrators. */
-function isTheirsToSee(sql: Pick<NoteAuthorSql, 'user' | 'viewer' | 'isAdmin'>): string {
+/** Boolean SQL: whether the viewer is the user or an administrator, who alone see private fields. */
+function seesPrivateFieldsSql(sql: Pick<NoteAuthorSql, 'user' | 'viewer' | 'isAdmin'>): string {
   return `${sql.isAdmin} or ${sql.user}.id = ${sql.viewer}`;
 }
 

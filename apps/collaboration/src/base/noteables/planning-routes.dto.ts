@@ -4,11 +4,11 @@ import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { planningPolicy } from './planning.policy';
 import type { PlanningSource } from './planning.policy';
 
-/** What routes of labels and milestones are called with. */
+/** Calls of the label and milestone routes. */
 export type PlanningCall<P, V extends Viewer = SignedInViewer> = Call<P, PlanningSource, V>;
 export type PromotionCall<P> = Call<P, ProjectScope, SignedInViewer>;
 
-/** Abilities by which the routes of labels and milestones are guarded. Shape: `noun` begins their names. */
+/** Permissions of the label and milestone routes. Shape: `noun` is the prefix of their names. */
 export function planningAbilities<const N extends string>(noun: N) {
   return {
     mayRead: ability(`${noun}.read`, ({ viewer, within }: PlanningCall<unknown, Viewer>) =>
@@ -23,7 +23,7 @@ export function planningAbilities<const N extends string>(noun: N) {
   };
 }
 
-/** Whoever may manage them in the project and in its group. */
+/** Whether the viewer may manage labels or milestones in both the project and its group. */
 async function mayPromote({ viewer, within }: PromotionCall<unknown>, services: RuleServices): Promise<boolean> {
   if (!planningPolicy.mayManage(viewer, within)) return false;
   if (within.namespace.kind !== 'group') return true;

@@ -1,11 +1,12 @@
 /**
- * Does a label or milestone count for things of a project? That of a group does while the group is above the project:
- * whoever reads the project may know nothing of a group that it has left. The same holds for things of a group. Shape:
- * boolean SQL; `thing` is the alias of a row of a project or group, the others are expressions, `project` null for things
- * of groups, `above` the ids of the groups above the project, or of the group and those above it.
+ * Boolean SQL: does a label or milestone apply to noteables of a project? Those of a group apply only while the group is an
+ * ancestor of the project, since readers of the project may not see a group that it has left. The same holds for noteables
+ * of groups.
+ * Shape: `row` is the alias of the label or milestone; the others are expressions. `project` is null for noteables of
+ * groups; `above` holds the ids of the project's ancestor groups, or of the group and its ancestors.
  * Source: reference work-tracking 9.1.
  */
-export function reachedSql(thing: string, o: { readonly project: string | null; readonly above: string }): string {
-  if (o.project === null) return `${thing}.group_id = any(${o.above})`;
-  return `(${thing}.project_id = ${o.project} or ${thing}.group_id = any(${o.above}))`;
+export function appliesToSql(row: string, o: { readonly project: string | null; readonly above: string }): string {
+  if (o.project === null) return `${row}.group_id = any(${o.above})`;
+  return `(${row}.project_id = ${o.project} or ${row}.group_id = any(${o.above}))`;
 }

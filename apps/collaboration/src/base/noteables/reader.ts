@@ -1,6 +1,6 @@
 import type { ProjectFacts } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
-import { ACCESS_LEVELS, NotFound } from '@rookery/kernel';
+import { ACCESS_LEVELS, Forbidden, NotFound } from '@rookery/kernel';
 import { perKind } from './noteable-kinds';
 import type { Feature, NoteableKind, ProjectFeature } from './noteable-kinds';
 
@@ -11,50 +11,51 @@ const FEATURES = {
 } as const satisfies Record<ProjectFeature, keyof ProjectFacts>;
 
 /**
- * What must be known of the parent and of the viewer in it. Shape: any ProjectScope or GroupScope; a group is never
- * archived and has nothing that could be switched off.
+ * Fields of the parent, and the viewer's level in it, that decide who reads. Shape: any ProjectScope or GroupScope; a group
+ * is never archived and has no feature that can be disabled.
  */
 export type ParentFacts = Pick<ProjectFacts, 'id' | 'fullPath' | 'visibility'> &
-  Partial<Pick<ProjectFacts, 'archived' | (typeof FEATURES)[ProjectFeature]>> & {
+  Partial<Pick<ProjectFacts, 'archived' | 'repositoryAccessLevel' | (typeof FEATURES)[ProjectFeature]>> & {
     readonly level: number;
     readonly namespace?: { readonly traversalIds: readonly number[] };
     readonly traversalIds?: readonly number[];
   };
 
-/** Ids of the groups above a project, or of a group and those above it. Shape: from the root down. */
-export function aboveOf({ namespace, traversalIds = [] }: ParentFacts): readonly number[] {
+/** Ids of a project's ancestor groups, or of a group and its ancestors. Shape: from the root down. */
+export function ancestorIdsOf({ namespace, traversalIds = [] }: ParentFacts): readonly number[] {
   return namespace?.traversalIds ?? traversalIds;
 }
 
-/** The thing that a path names in a project or group. */
-export interface NamedNoteable {
+/** A noteable as a path names it, in a project or group. */
+export interface NoteableReference {
   readonly kind: NoteableKind;
   readonly parent: ParentFacts;
-  /** The column that the path names it by. */
+  /** Column that `named` is a value of. */
   readonly by: 'id' | 'iid';
   readonly named: number;
 }
 
-/** One thing for each kind and way of naming, made when it is first asked for. */
-export function perNaming<T>(
-  make: (kind: NoteableKind, by: NamedNoteable['by']) => T,
-): (on: Pick<NamedNoteable, 'kind' | 'by'>) => T {
+/** Caches one value, usually a statement, for each kind and naming column; it is made on first use. */
+export function perKindAndColumn<T>(
+  make: (kind: NoteableKind, by: NoteableReference['by']) => T,
+): (on: Pick<NoteableReference, 'kind' | 'by'>) => T {
   const made = { id: perKind((kind) => make(kind, 'id')), iid: perKind((kind) => make(kind, 'iid')) };
   return ({ kind, by }) => made[by](kind);
 }
 
-/** What a viewer may read in one project or group, decided once and handed to SQL as plain values. */
+/** Read permissions of a viewer in one project or group, computed once and passed to SQL as plain values. */
 export interface Reader {
   readonly viewerId: number | null;
   readonly isAdmin: boolean;
   readonly isMember: boolean;
   readonly readsConfidential: boolean;
   readonly readsInternal: boolean;
+  readonly isReporter: boolean;
 }
 
 /**
- * Reading rules of what is talked about in a project or group and of its notes: confidential things from planner on (author with
- * a role and assignees besides, which SQL adds), internal notes from reporter on.
+ * Read permissions for the noteables of a project or group and their notes. Confidential noteables need the planner role (SQL
+ * adds assignees, and authors who have a role); internal notes need the reporter role.
  * Source: reference work-tracking 2.3, 2.4, 9.1.
  */
 export function readerOf(viewer: Viewer, { level }: ParentFacts): Reader {
@@ -64,19 +65,36 @@ export function readerOf(viewer: Viewer, { level }: ParentFacts): Reader {
     isMember: viewer.isAdmin || level >= ACCESS_LEVELS.guest,
     readsConfidential: viewer.isAdmin || level >= ACCESS_LEVELS.planner,
     readsInternal: viewer.isAdmin || level >= ACCESS_LEVELS.reporter,
+    isReporter: viewer.isAdmin || level >= ACCESS_LEVELS.reporter,
   };
 }
 
-/** False when the feature is switched off, or shown to members only and the reader is none. Plans are asked by the routes. */
-export function reads(feature: Feature, parent: ParentFacts, { isMember }: Reader): boolean {
+/**
+ * Whether a reader sees a feature: it is enabled, or private and the reader is a member. Merge requests need permission to
+ * read the code too. The routes check plans.
+ */
+export function reads(feature: Feature, parent: ParentFacts, reader: Reader): boolean {
+  return hasFeature(feature, parent, reader) && (feature !== 'merge_requests' || readsCode(parent, reader));
+}
+
+function hasFeature(feature: Feature, parent: ParentFacts, { isMember }: Reader): boolean {
   if (feature === 'epics') return true;
   const access = parent[FEATURES[feature]] ?? 'enabled';
   return access === 'enabled' || (access === 'private' && isMember);
 }
 
-/** The reader of a thing. Errors: NotFound of its kind while the project shows nothing of it to this viewer. */
-export function readerOfNamed(viewer: Viewer, { kind, parent }: Pick<NamedNoteable, 'kind' | 'parent'>): Reader {
+/** As `mayReadCode`. Guests and planners of a private project do not read its code. Source: reference repositories 2.1. */
+function readsCode({ visibility, repositoryAccessLevel: access = 'enabled' }: ParentFacts, reader: Reader): boolean {
+  if (access === 'disabled') return false;
+  return reader.isReporter || (visibility !== 'private' && (access === 'enabled' || reader.isMember));
+}
+
+/**
+ * Read permissions for a noteable. Errors: NotFound of its kind if the viewer does not see the feature in the project;
+ * Forbidden for merge requests if only the permission to read the code is missing.
+ */
+export function readerOfNamed(viewer: Viewer, { kind, parent }: Pick<NoteableReference, 'kind' | 'parent'>): Reader {
   const reader = readerOf(viewer, parent);
-  if (!reads(kind.feature, parent, reader)) throw new NotFound(kind.resource);
-  return reader;
+  if (reads(kind.feature, parent, reader)) return reader;
+  throw hasFeature(kind.feature, parent, reader) ? new Forbidden() : new NotFound(kind.resource);
 }

@@ -1,21 +1,21 @@
 import { json, jsonShape } from './json.shape';
 
-/** How things of a kind are named: in paths, on their pages and in texts. */
+/** Identifiers of a noteable kind in paths, web URLs and texts. */
 export interface ShownAs {
-  /** Column that paths and people name a thing by. */
+  /** Column shown to users and used in paths. */
   readonly shownId: 'id' | 'iid';
-  /** Between the full path of the project and the shown id: `/-/issues/`. */
+  /** Part of the web path between the full path of the project and the shown id: `/-/issues/`. */
   readonly webPath: string;
-  /** Before the shown id in a reference: `#`. */
+  /** Prefix of the shown id in a reference: `#`. */
   readonly sigil: string;
 }
 
-/** The path of a thing's page: `group/project/-/issues/7`. Shape: a text expression over the row `i`, or another. */
+/** Web path of a noteable: `group/project/-/issues/7`. Shape: a text expression over `row`. */
 export function webPathSql({ webPath, shownId }: ShownAs, fullPath: string, row = 'i'): string {
   return `${fullPath} || '${webPath}' || ${row}.${shownId}`;
 }
 
-/** The number in its scope of the row `i`, null for kinds that have none. */
+/** The iid of the row `i`, null for kinds without one. */
 export function iidSql({ shownId }: Pick<ShownAs, 'shownId'>): string {
   return shownId === 'iid' ? 'i.iid' : 'null::bigint';
 }
@@ -23,11 +23,11 @@ export function iidSql({ shownId }: Pick<ShownAs, 'shownId'>): string {
 interface ReferencesSql {
   readonly as: ShownAs;
   readonly fullPath: string;
-  /** The place of the row as seen from where it is asked for, a text expression; nothing there itself. */
+  /** Path of the row's parent relative to the requested project or group, a text expression; undefined if it is the parent. */
   readonly seenAs?: string | undefined;
 }
 
-/** A reference in its three lengths, over the row `i`. Source: reference work-tracking 0.15, 9.1. */
+/** Short, relative and full reference of the row `i`. Source: reference work-tracking 0.15, 9.1. */
 export const referencesShape = jsonShape<ReferencesSql>('References').fields({
   short: [json.prefixed, ({ as }) => ({ prefix: as.sigil, sql: `i.${as.shownId}` })],
   relative: [

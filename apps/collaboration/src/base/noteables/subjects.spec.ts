@@ -7,4 +7,4 @@ test.each([
   ['2026-11-21T10:00:00.100Z', '2026-11-21T10:00:00.100Z'],
   ['2020-01-01T00:00:00.000Z', event.time],
   ['2099-01-01T00:00:00.000Z', event.time],
-])('a cause dated %s happened %s', (stated, at) => expect(causedAt(event, stated)).toBe(at));
+])('causedAt for the stated time %s returns %s', (stated, at) => expect(causedAt(event, stated)).toBe(at));

@@ -7,6 +7,6 @@ const columns = {
   users: [{ column: 'user_id', onRemoval: 'ghost-or-delete' }],
 } as const;
 
-/** Removal of state and weight events. */
+/** Removal rules of state and weight events. */
 export const attachedStateEvents = attachedTo({ table: 'resource_state_events', ...columns });
 export const attachedWeightEvents = attachedTo({ table: 'resource_weight_events', ...columns });

@@ -1,9 +1,9 @@
 import type { NoteableType } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-export type ToldState = 'closed' | 'merged' | 'reopened';
+export type ResourceState = 'closed' | 'merged' | 'reopened';
 
-/** That a thing was closed, merged or opened again. Source: reference work-tracking 2.8. */
+/** A noteable was closed, merged or reopened. Source: reference work-tracking 2.8. */
 @Entity('resource_state_events')
 @Check('ck_resource_state_events_state', `state in ('closed', 'merged', 'reopened')`)
 @Index('ix_resource_state_events_noteable', ['noteableId', 'noteableType', 'createdAt', 'id'])
@@ -18,14 +18,14 @@ export class ResourceStateEvent {
   id: number;
   @Column({ type: 'text' }) noteableType: NoteableType;
   @Column({ type: 'bigint' }) noteableId: number;
-  /** Of the thing; null for things of groups. */
+  /** Project of the noteable; null for noteables of groups. */
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint' }) userId: number;
-  @Column({ type: 'text' }) state: ToldState;
+  @Column({ type: 'text' }) state: ResourceState;
   @Column({ type: 'timestamptz', precision: 3 }) createdAt: Date;
 }
 
-/** That a thing got another weight, or lost the one that it had. Source: reference work-tracking 2.8. */
+/** The weight of a noteable was set, changed or removed. Source: reference work-tracking 2.8. */
 @Entity('resource_weight_events')
 @Index('ix_resource_weight_events_noteable', ['noteableId', 'noteableType', 'createdAt', 'id'])
 @Index('ix_resource_weight_events_project_id', ['projectId'])
@@ -39,10 +39,10 @@ export class ResourceWeightEvent {
   id: number;
   @Column({ type: 'text' }) noteableType: NoteableType;
   @Column({ type: 'bigint' }) noteableId: number;
-  /** Of the thing; null for things of groups. */
+  /** Project of the noteable; null for noteables of groups. */
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint' }) userId: number;
-  /** Null when it lost its weight. */
+  /** The new weight; null if it was removed. */
   @Column({ type: 'integer', nullable: true }) weight: number | null;
   @Column({ type: 'timestamptz', precision: 3 }) createdAt: Date;
 }

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { Endpoint, Int, JsonText, one, page } from '@rookery/api-v4';
 import type { JsonPage, NoParams } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
-import { below, stamped } from '../noteables/noteable-routes.dto';
+import { routesBelow, nameClass } from '../noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../noteables/noteable-routes.dto';
 import { ResourceEventsQueries } from './resource-events.queries';
 import type { ResourceEvents } from './resource-events.shape';
@@ -14,14 +14,14 @@ class OneResourceEvent {
 
 const SOURCE = 'requirements 1 §4; reference work-tracking 2.8';
 
-/** The two routes of what things of a kind went through, of one sort. */
+/** Builds the two routes for one type of resource events of a noteable kind. */
 export function resourceEventsController(routes: NoteableRoutes, events: ResourceEvents) {
   const { kind, a } = routes;
-  const thing = below(routes);
+  const noteable = routesBelow(routes);
   const tail = `resource_${events.noun}_events`;
   const about = events.about(a);
   const answer = events.shape.presenter;
-  const reads = { within: thing.within, may: thing.may.read, source: SOURCE } as const;
+  const reads = { within: noteable.within, may: noteable.may.read, source: SOURCE } as const;
 
   @Controller()
   class ResourceEventsController {
@@ -29,27 +29,27 @@ export function resourceEventsController(routes: NoteableRoutes, events: Resourc
 
     @Endpoint('GET', `/${routes.path}/${tail}`, {
       ...reads,
-      ...thing.aliases(tail),
+      ...noteable.aliases(tail),
       about: about.list,
-      params: thing.params(ListResourceEvents),
+      params: noteable.params(ListResourceEvents),
       answers: page(answer),
     })
     list(call: BelowCall<NoParams, Viewer>): Promise<JsonPage> {
-      return this.queries.page(call.viewer, thing.of(call), events, call.page);
+      return this.queries.page(call.viewer, noteable.of(call), events, call.page);
     }
 
     @Endpoint('GET', `/${routes.path}/${tail}/:event_id`, {
       ...reads,
-      ...thing.aliases(`${tail}/:event_id`),
+      ...noteable.aliases(`${tail}/:event_id`),
       about: about.one,
-      params: thing.params(OneResourceEvent),
+      params: noteable.params(OneResourceEvent),
       fails: [404],
       answers: one(answer),
     })
     async show(call: BelowCall<OneResourceEvent, Viewer>): Promise<JsonText> {
-      return new JsonText(await this.queries.one(call.viewer, thing.of(call), events, call.params.event_id));
+      return new JsonText(await this.queries.one(call.viewer, noteable.of(call), events, call.params.event_id));
     }
   }
-  const named = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-  return stamped(`${kind.type}${named(events.noun)}EventsController`, ResourceEventsController);
+  const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+  return nameClass(`${kind.type}${capitalized(events.noun)}EventsController`, ResourceEventsController);
 }

@@ -4,7 +4,7 @@ import { ResourceStateEvent, ResourceWeightEvent } from './resource-event.entity
 import { ResourceEventsQueries } from './resource-events.queries';
 import { attachedStateEvents, attachedWeightEvents } from './resource-event-removal';
 
-/** What things went through, as rows and not as notes: how all sorts are read, and the changes of states and weights. */
+/** Resource events: changes of noteables that are rows instead of notes. Reads every type; owns state and weight events. */
 @Owns(ResourceStateEvent, ResourceWeightEvent)
 @Attaches(attachedStateEvents, attachedWeightEvents)
 @Module({

@@ -8,15 +8,15 @@ import type { SettingsOf } from '@rookery/platform';
 import { arraySql } from '../noteables/json.shape';
 import { parentSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
-import { aboveOf, readerOfNamed } from '../noteables/reader';
-import type { NamedNoteable } from '../noteables/reader';
+import { ancestorIdsOf, readerOfNamed } from '../noteables/reader';
+import type { NoteableReference } from '../noteables/reader';
 import type { ResourceEvents } from './resource-events.shape';
 
-// The first values of every statement: the parent, what the path names, who reads, and what is above the parent.
+// The first values of every statement: `$1` parent, `$2` noteable, `$3` to `$5` reader, `$6` ancestors of the parent.
 const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
 const ABOVE = '$6::bigint[]';
 
-/** Reading what things went through: one statement a request. Source: reference work-tracking 2.8. */
+/** Reads resource events of every type, with one statement per request. Source: reference work-tracking 2.8. */
 @Injectable()
 export class ResourceEventsQueries {
   private readonly kept = new KeptStatements();
@@ -26,18 +26,18 @@ export class ResourceEventsQueries {
     @Inject(platformSettings.token) private readonly platform: SettingsOf<typeof platformSettings>,
   ) {}
 
-  /** Oldest first. Errors: NotFound of the thing. */
-  async page(viewer: Viewer, on: NamedNoteable, events: ResourceEvents, page: PageRequest): Promise<JsonPage> {
+  /** Oldest first. Errors: NotFound of the noteable. */
+  async page(viewer: Viewer, on: NoteableReference, events: ResourceEvents, page: PageRequest): Promise<JsonPage> {
     const statement = this.pageStatement(on, events, page, readerValues(viewer, on));
     const [row] = await this.database.run<JsonPageRow>(statement);
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, row);
   }
 
-  /** Shape: one JSON object. Errors: NotFound of the thing, or of the change. */
+  /** Shape: one JSON object. Errors: NotFound of the noteable, or of the event. */
   async one(
     viewer: Viewer,
-    on: NamedNoteable,
+    on: NoteableReference,
     { table, rows = table, joins, shape }: ResourceEvents,
     id: number,
   ): Promise<string> {
@@ -46,7 +46,7 @@ export class ResourceEventsQueries {
     const statement = this.kept.statement(`${kind.table}_by_${by}_${table}_one`, values, () => ({
       text: `select case when e.id is not null then ${shape.over(this.sqlOf(kind)).sql} end as json
         from ${kind.table} i
-        left join ${rows} e on e.id = $7::bigint and ${ofThing(kind)}
+        left join ${rows} e on e.id = $7::bigint and ${ofNoteable(kind)}
         left join directory_users u on u.id = e.user_id ${joins(ABOVE)}
         where ${visible(on)}`,
       values,
@@ -58,7 +58,7 @@ export class ResourceEventsQueries {
   }
 
   pageStatement(
-    on: Pick<NamedNoteable, 'kind' | 'by'>,
+    on: Pick<NoteableReference, 'kind' | 'by'>,
     { table, rows = table, joins, bytes, shape }: ResourceEvents,
     page: PageRequest,
     values: readonly unknown[],
@@ -77,7 +77,7 @@ export class ResourceEventsQueries {
       });
       const written = shape.over(this.sqlOf(kind));
       return list
-        .where(ofThing(kind))
+        .where(ofNoteable(kind))
         .orderBy([['e.created_at', 'asc']])
         .json(page, {
           rows: (...rows) => arraySql(written, ...rows),
@@ -91,15 +91,15 @@ export class ResourceEventsQueries {
   }
 }
 
-function ofThing({ type }: NoteableKind): string {
+function ofNoteable({ type }: NoteableKind): string {
   return `e.noteable_id = i.id and e.noteable_type = '${type}'`;
 }
 
-function visible({ kind, by }: Pick<NamedNoteable, 'kind' | 'by'>): string {
+function visible({ kind, by }: Pick<NoteableReference, 'kind' | 'by'>): string {
   return `${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
 }
 
-function readerValues(viewer: Viewer, on: NamedNoteable): unknown[] {
+function readerValues(viewer: Viewer, on: NoteableReference): unknown[] {
   const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, on);
-  return [on.parent.id, on.named, viewerId, isMember, readsConfidential, aboveOf(on.parent)];
+  return [on.parent.id, on.named, viewerId, isMember, readsConfidential, ancestorIdsOf(on.parent)];
 }

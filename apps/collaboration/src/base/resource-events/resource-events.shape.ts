@@ -4,45 +4,45 @@ import { json, jsonShape } from '../noteables/json.shape';
 import type { JsonShape } from '../noteables/json.shape';
 import { personShape } from '../noteables/person.shape';
 
-/** What the JSON of a change is built from besides its row `e` and the person `u`, who may be gone. */
+/** Sources of an event's JSON in addition to its row `e` and the user `u`, who may be removed. */
 export interface ResourceEventSql {
   readonly externalUrl: string;
   readonly type: NoteableType;
 }
 
 /**
- * Changes of one sort that things went through, kept as rows of their own: labels, milestones, states. A wing declares its sort;
- * routes, lists and refusals follow for things of every kind.
+ * One type of changes of noteables that have rows of their own: labels, milestones, states. A wing declares its type; this
+ * wing builds the routes, lists and error answers for noteables of every kind.
  * Shape: the table has the columns id, noteable_type, noteable_id, user_id and created_at.
  * Source: reference work-tracking 2.8.
  */
 export interface ResourceEvents {
-  /** In paths: `label`. */
+  /** Noun in paths: `label`. */
   readonly noun: string;
-  /** What its two routes do. Shape: `a` as the routes of the thing have it: `an issue`. */
+  /** Summaries of its two routes, for the OpenAPI document. Shape: `a` is the noun of the noteable with its article: `an issue`. */
   about(a: string): { readonly list: string; readonly one: string };
   readonly table: string;
-  /** Its rows, where there is no such table. */
+  /** A FROM item that yields its rows; `table` by default. */
   readonly rows?: string;
   /**
-   * Joined to the rows `e` of a page. What no more reaches the project is not told. Shape: `above` is an expression, the
-   * ids of the groups above the project.
+   * Joins to the rows `e` of a page. Must hide labels and milestones that no longer apply to the project. Shape: `above` is
+   * an expression for the ids of the project's ancestor groups.
    */
   joins(above: string): string;
-  /** Of the texts of what it was about: an expression over `e`, never null. */
+  /** Size of the texts in the event's JSON. Units: bytes. Shape: an expression over `e`, never null. */
   readonly bytes: string;
   readonly shape: JsonShape<ResourceEventSql>;
 }
 
-/** What is said of the routes of what things get and lose again. */
-export function gotAndLost(noun: string): ResourceEvents['about'] {
+/** Route summaries for events that add or remove something, such as a label. */
+export function addAndRemoveSummaries(noun: string): ResourceEvents['about'] {
   return (a) => ({
-    list: `Lists the ${noun}s that ${a} got and lost, oldest first.`,
-    one: `Shows one of the ${noun}s that ${a} got or lost.`,
+    list: `Lists when ${noun}s were added to and removed from ${a}, oldest first.`,
+    one: `Shows when one ${noun} was added to or removed from ${a}.`,
   });
 }
 
-/** Who did it, and when. */
+/** Fields of every change: id, user and time. */
 export const changeShape = jsonShape<ResourceEventSql>('Change').fields({
   id: [json.int, () => 'e.id'],
   user: [
@@ -52,7 +52,7 @@ export const changeShape = jsonShape<ResourceEventSql>('Change').fields({
   created_at: [json.instant, () => 'e.created_at'],
 });
 
-/** What nearly all sorts show; each goes on from it. */
+/** Fields that nearly every type shows; the types extend it. */
 export const resourceEventShape = changeShape.extend<ResourceEventSql>('ResourceEvent').fields({
   resource_type: [json.choice(...NOTEABLE_TYPES), ({ type }) => ({ is: type })],
   resource_id: [json.int, () => 'e.noteable_id'],

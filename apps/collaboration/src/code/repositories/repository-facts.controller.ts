@@ -5,26 +5,33 @@ import type { RepositoryFactsAnswer } from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { InvalidParameters } from '@rookery/kernel';
+import { ProjectRepositories } from './project-repositories';
+import { readRepositoryFacts } from './repository-facts';
 
 const MAX_PROJECTS = 100;
 
-/**
- * What identity asks for its badges. There are no repositories yet, so all that can be told is the default branch that
- * the directory names; commit and tag are unknown until a project has one. Source: reference identity-and-import 8.
- */
+/** Repository facts that identity needs for badges. Source: reference identity-and-import 8. */
 @Controller()
 export class RepositoryFactsController {
-  constructor(private readonly directory: Directory) {}
+  constructor(
+    private readonly directory: Directory,
+    private readonly repositories: ProjectRepositories,
+  ) {}
 
   @Internal('POST', INTERNAL_PATHS.repositoryFacts, INTERNAL_CALLERS.repositoryFacts)
   async facts({ body }: InternalRequest): Promise<RepositoryFactsAnswer> {
     const known = await this.directory.projects(projectIdsIn(body));
-    const projects = [...known.values()].map(({ id, defaultBranch }) => ({
-      project_id: id,
-      default_branch: defaultBranch,
-      commit_sha: null,
-      latest_tag: null,
-    }));
+    const projects: RepositoryFactsAnswer['projects'][number][] = [];
+    for (const { id, defaultBranch } of known.values()) {
+      const repository = await this.repositories.find(id);
+      const facts = repository && (await readRepositoryFacts(repository));
+      projects.push({
+        project_id: id,
+        default_branch: facts?.defaultBranch ?? defaultBranch,
+        commit_sha: facts?.commitSha ?? null,
+        latest_tag: facts?.latestTag ?? null,
+      });
+    }
     return { projects };
   }
 }

@@ -1,8 +1,9 @@
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
-import type { ActivityAction } from './activity-words';
+import type { ActivityAction } from './activity-types';
+import type { PushData } from './push-entries';
 
 /**
- * An entry of a feed. `noteable` is what access depends on: the target itself, or what a note stands on.
+ * An entry of a feed. Access depends on `noteable`: the target itself, or the noteable of a note.
  * Source: ADR 0080.
  */
 @Entity('activity_events')
@@ -25,6 +26,8 @@ export class ActivityEvent {
   @Column({ type: 'text', nullable: true }) noteableType: string | null;
   @Column({ type: 'bigint', nullable: true }) noteableId: number | null;
   @Column({ type: 'uuid' }) sourceEventId: string;
+  /** Set for pushes. */
+  @Column({ type: 'jsonb', nullable: true }) pushData: PushData | null;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
   @Column({ type: 'timestamptz', precision: 3 }) createdAt: Date;
 }

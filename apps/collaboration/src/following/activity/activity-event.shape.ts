@@ -1,18 +1,33 @@
-import { nothing, nullable, text } from '@rookery/api-v4';
+import { alwaysNull, nullable, text } from '@rookery/api-v4';
 import { json, jsonShape } from '../../base/noteables/json.shape';
 import { personShape } from '../../base/noteables/person.shape';
 import { noteShape } from '../../talk/notes/note.shape';
 import type { NoteSql } from '../../talk/notes/note.shape';
-import { ACTION_NAMES, actionNameSql, SHOWN_TARGET_TYPES } from './activity-words';
+import type { PushData } from './push-entries';
+import { ACTION_NAMES, actionNameSql, SHOWN_TARGET_TYPES } from './activity-types';
 
-/** SQL expressions that an entry's JSON is built from besides those of its note. */
+/** SQL expressions for the JSON of an entry and its note. */
 export interface ActivityEventSql extends NoteSql {
   readonly targetIid: string;
   readonly targetTitle: string;
 }
 
+const part = (key: keyof PushData): string => `e.push_data ->> '${key}'`;
+
+/** Facts of a push. Shape: alias `e` (the entry). Source: reference repositories 1.6. */
+const pushDataShape = jsonShape<undefined>('PushData').fields({
+  commit_count: [json.int, () => part('commit_count')],
+  action: [json.choice('created', 'pushed', 'removed'), () => part('action')],
+  ref_type: [json.choice('branch', 'tag'), () => part('ref_type')],
+  commit_from: [json.tokenOrNull, () => part('commit_from')],
+  commit_to: [json.tokenOrNull, () => part('commit_to')],
+  ref: [json.textOrNull, () => part('ref')],
+  commit_title: [json.textOrNull, () => part('commit_title')],
+  ref_count: [json.intOrNull, () => part('ref_count')],
+});
+
 /**
- * An entry as the API shows it. Shape: aliases `e` (the entry), `author` (directory_users, may be missing), `n` (note, may
+ * An entry of a feed in the API. Shape: aliases `e` (the entry), `author` (directory_users, may be missing), `n` (note, may
  * be missing) with its author `a`.
  * Source: requirements 1 §2 Event; reference work-tracking 7.4.
  */
@@ -31,7 +46,7 @@ export const activityEventShape = jsonShape<ActivityEventSql>('ActivityEvent')
     imported: [json.bool, () => `e.imported_from <> 'none'`],
     imported_from: [json.text, () => 'e.imported_from'],
     author_username: [json.tokenOrNull, () => 'author.username'],
-    data: [json.constant(nothing), () => null],
+    data: [json.constant(alwaysNull), () => null],
   })
   .extend<ActivityEventSql>('ActivityEvent')
   .fields(
@@ -39,4 +54,6 @@ export const activityEventShape = jsonShape<ActivityEventSql>('ActivityEvent')
     () => 'author.id is not null',
   )
   .extend<ActivityEventSql>('ActivityEvent')
-  .fields({ note: [json.object(noteShape), (sql) => sql] }, () => 'n.id is not null');
+  .fields({ note: [json.object(noteShape), (sql) => sql] }, () => 'n.id is not null')
+  .extend<ActivityEventSql>('ActivityEvent')
+  .fields({ push_data: [json.object(pushDataShape), () => undefined] }, () => 'e.push_data is not null');

@@ -6,6 +6,7 @@ import {
   noteDeleted,
   projectCreated,
   projectDeleted,
+  pushCompleted,
 } from '@rookery/contracts';
 import type { NoteableEvent } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
@@ -15,16 +16,17 @@ import type { Tx } from '@rookery/persistence';
 import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
 import { actorOf, causedAt, subjectsOf } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
-import type { ActivityAction } from './activity-words';
+import type { ActivityAction } from './activity-types';
+import { readPushEntries } from './push-entries';
 import { attachedActivity, RecordActivity } from './record-activity';
 import type { ActivityEntry } from './record-activity';
 
-type ThingEvent = Delivered<NoteableEvent<'created'> | NoteableEvent<'closed'> | NoteableEvent<'reopened'>>;
+type ActorEvent = Delivered<NoteableEvent<'created' | 'closed' | 'reopened' | 'merged' | 'approved'>>;
 
-/** Feeds may be a moment late: what happened meanwhile is recorded together (ADR 0025). */
+/** Feeds may lag a little, so events of 100 ms are recorded together (ADR 0025). */
 const RECORDING = { effect: 'record-activity', gatherMs: 100 };
 
-/** What happens becomes entries of feeds. Source: reference work-tracking 7.2, 7.6. */
+/** Records events as entries of feeds. Source: reference work-tracking 7.2, 7.6. */
 @Controller()
 export class ActivityConsumer {
   constructor(
@@ -36,17 +38,27 @@ export class ActivityConsumer {
 
   @Consume(noteables.created, RECORDING)
   created({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
-    return this.ofThings(tx, events, 'created', (event) => event.data.created_at);
+    return this.recordNoteables(tx, events, 'created', (event) => event.data.created_at);
   }
 
   @Consume(noteables.closed, RECORDING)
   closed({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
-    return this.ofThings(tx, events, 'closed', (event) => event.data.closed_at);
+    return this.recordNoteables(tx, events, 'closed', (event) => event.data.closed_at);
   }
 
   @Consume(noteables.reopened, RECORDING)
   reopened({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
-    return this.ofThings(tx, events, 'reopened', (event) => event.data.reopened_at);
+    return this.recordNoteables(tx, events, 'reopened', (event) => event.data.reopened_at);
+  }
+
+  @Consume(noteables.merged, RECORDING)
+  merged({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
+    return this.recordNoteables(tx, events, 'merged', (event) => event.data.merged_at);
+  }
+
+  @Consume(noteables.approved, RECORDING)
+  approved({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
+    return this.recordNoteables(tx, events, 'approved', (event) => event.data.approved_at);
   }
 
   @Consume(noteCreated, RECORDING)
@@ -59,11 +71,12 @@ export class ActivityConsumer {
       const note = notes.get(event.data.note_id);
       if (!note) return [];
       const { project_id: projectId, author_id: authorId, note_id: targetId } = note;
-      // Feeds are of projects; nothing of groups is in them.
+      // Feeds contain entries of projects only.
       if (projectId === null) return [];
       const noteable = { noteableType: note.noteable_type, noteableId: note.noteable_id };
       const at = causedAt(event, event.data.created_at);
-      const targetType = note.thread_id === null ? 'Note' : 'DiscussionNote';
+      const threadType = note.is_diff ? 'DiffNote' : 'DiscussionNote';
+      const targetType = note.thread_id === null ? 'Note' : threadType;
       return [{ eventId: event.id, projectId, authorId, action: 'commented', targetType, targetId, noteable, at }];
     });
     await this.activity.record(tx, entries);
@@ -72,9 +85,19 @@ export class ActivityConsumer {
   @Consume(projectCreated, RECORDING)
   async projectCreated({ tx, events }: EffectBatch<typeof projectCreated>): Promise<void> {
     const entries = events.map(({ id, data }) =>
-      ofProject(id, { projectId: data.project_id, authorId: data.creator_id, action: 'created', at: data.created_at }),
+      projectEntry(id, {
+        projectId: data.project_id,
+        authorId: data.creator_id,
+        action: 'created',
+        at: data.created_at,
+      }),
     );
     await this.activity.record(tx, entries);
+  }
+
+  @Consume(pushCompleted, RECORDING)
+  async pushCompleted({ tx, events }: EffectBatch<typeof pushCompleted>): Promise<void> {
+    await this.activity.record(tx, await readPushEntries(tx, events));
   }
 
   @Consume(memberAdded, RECORDING)
@@ -82,7 +105,7 @@ export class ActivityConsumer {
     const entries = events
       .filter(isOfProject)
       .map(({ id, data }) =>
-        ofProject(id, { projectId: data.source_id, authorId: data.user_id, action: 'joined', at: data.added_at }),
+        projectEntry(id, { projectId: data.source_id, authorId: data.user_id, action: 'joined', at: data.added_at }),
       );
     await this.activity.record(tx, entries);
   }
@@ -91,7 +114,7 @@ export class ActivityConsumer {
   async memberRemoved({ tx, events }: EffectBatch<typeof memberRemoved>): Promise<void> {
     const entries = events.filter(isOfProject).map(({ id, data }) => {
       const action = data.reason === 'expired' ? 'expired' : 'left';
-      return ofProject(id, { projectId: data.source_id, authorId: data.user_id, action, at: data.removed_at });
+      return projectEntry(id, { projectId: data.source_id, authorId: data.user_id, action, at: data.removed_at });
     });
     await this.activity.record(tx, entries);
   }
@@ -112,11 +135,11 @@ export class ActivityConsumer {
   @Consume(projectDeleted, { effect: 'drop-activity' })
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.project_id);
-    await this.directory.gone(tx, 'project', events, ids);
+    await this.directory.assertDeleted(tx, 'project', events, ids);
     await attachedActivity.drop(tx, 'project', ids);
   }
 
-  private async ofThings<E extends ThingEvent>(
+  private async recordNoteables<E extends ActorEvent>(
     tx: Tx,
     events: readonly E[],
     action: ActivityAction,
@@ -145,9 +168,9 @@ function isOfProject(event: { readonly data: { readonly source_type: string } })
   return event.data.source_type === 'project';
 }
 
-function ofProject(
+function projectEntry(
   eventId: string,
-  fact: Pick<ActivityEntry, 'projectId' | 'authorId' | 'action' | 'at'>,
+  facts: Pick<ActivityEntry, 'projectId' | 'authorId' | 'action' | 'at'>,
 ): ActivityEntry {
-  return { eventId, ...fact, targetType: 'Project', targetId: fact.projectId, noteable: null };
+  return { eventId, ...facts, targetType: 'Project', targetId: facts.projectId, noteable: null };
 }

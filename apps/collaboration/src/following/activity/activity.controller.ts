@@ -13,7 +13,7 @@ export class ActivityController {
   constructor(private readonly activity: ActivityQueries) {}
 
   @Endpoint('GET', 'events', {
-    about: 'Lists what the caller did, or with `scope=all` what happened in their projects.',
+    about: "Lists the caller's activity, or with `scope=all` all activity in their projects.",
     source: 'requirements 1 §4 Events, §5; reference work-tracking 7.1',
     may: signedIn(),
     params: ListOwnActivity,
@@ -27,7 +27,7 @@ export class ActivityController {
   }
 
   @Endpoint('GET', 'users/:id/events', {
-    about: 'Lists what a person did, as far as the caller may know of it.',
+    about: 'Lists the activity of a user that the caller may see.',
     source: 'requirements 1 §4 Events, §5; reference work-tracking 7.1',
     may: anyone(),
     params: ListActivityOfUser,
@@ -40,7 +40,7 @@ export class ActivityController {
   }
 
   @Endpoint('GET', 'projects/:id/events', {
-    about: 'Lists what happened in a project.',
+    about: 'Lists the activity in a project.',
     source: 'requirements 1 §4 Events; reference work-tracking 7.1',
     within: project('id'),
     may: anyone(),

@@ -8,7 +8,7 @@ import { ActivityQueries } from './activity.queries';
 import { OldActivityJob } from './old-activity.job';
 import { attachedActivity, RecordActivity } from './record-activity';
 
-/** What happened, as feeds of people and projects. */
+/** Feeds of activity by user and by project. */
 @Owns(ActivityEvent)
 @Attaches(attachedActivity)
 @Module({

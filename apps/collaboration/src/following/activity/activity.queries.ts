@@ -14,7 +14,7 @@ import type { ActivityFilter, Feed, FeedParams, FeedViewerParams } from './feeds
 
 const NOTHING: JsonPage = { json: '[]', total: 0, hasNext: false };
 
-/** Reading feeds of activity. Source: requirements 1 §4 Events; reference work-tracking 7. */
+/** Reads feeds of activity. Source: requirements 1 §4 Events; reference work-tracking 7. */
 @Injectable()
 export class ActivityQueries {
   private readonly feeds: ActivityFeeds;
@@ -28,13 +28,13 @@ export class ActivityQueries {
     this.feeds = new ActivityFeeds(kinds, platform.externalUrl);
   }
 
-  /** What the caller did. */
+  /** Lists entries of the caller. */
   async own(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
     await this.directory.fresh(viewer);
     return this.read('author', { ...viewerValues(viewer), author: viewer.userId }, filter, page);
   }
 
-  /** What anybody did in the projects of which the caller is a member. */
+  /** Lists entries of all users in the projects of which the caller is a member. */
   async ofMemberships(viewer: Viewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
     if (viewer.userId === null) return NOTHING;
     await this.directory.fresh(viewer);
@@ -42,9 +42,8 @@ export class ActivityQueries {
   }
 
   /**
-   * What a person did, as far as the caller may know of it; nothing at all of a private profile. With `all`, the
-   * caller's own projects instead, as the reference has it.
-   * Errors: NotFound for a person who is not there.
+   * Lists entries of a user that the caller may see; none if the profile is private. With `all`, lists entries in the
+   * caller's own projects instead (reference work-tracking 7.1). Errors: NotFound for an unknown user.
    */
   async ofUser(
     viewer: Viewer,
@@ -53,14 +52,14 @@ export class ActivityQueries {
     page: PageRequest,
   ): Promise<JsonPage> {
     await this.directory.fresh(viewer);
-    const [user] = await this.directory.knownTo(viewer, await this.find(ref));
+    const [user] = await this.directory.filterVisible(viewer, await this.find(ref));
     if (!user) throw new NotFound('User');
     if (all) return this.ofMemberships(viewer, filter, page);
     if (user.privateProfile && !viewer.isAdmin && user.id !== viewer.userId) return NOTHING;
     return this.read('author', { ...viewerValues(viewer), author: user.id }, filter, page);
   }
 
-  /** What happened in a project, by the decision that let the caller in. */
+  /** Lists entries of a project, by the access that was decided for the request. */
   ofProject(
     viewer: Viewer,
     project: ParentFacts & { readonly name: string },

@@ -1,6 +1,6 @@
 import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Draft, Filters, JsonRows, Statement } from '@rookery/persistence';
+import type { SqlDraft, Filters, JsonRows, Statement } from '@rookery/persistence';
 import { projectAccessSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
 import type { WrittenShape } from '../../base/noteables/json.shape';
@@ -9,8 +9,8 @@ import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-
 import { iidSql } from '../../base/noteables/references.shape';
 import { resolvableAmongSql } from '../../talk/notes/note.shape';
 import { activityEventShape } from './activity-event.shape';
-import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-words';
-import type { ActivityAction, ActivityTarget } from './activity-words';
+import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-types';
+import type { ActivityAction, ActivityTarget } from './activity-types';
 import { memberProjectsSql } from './member-projects-sql';
 
 export interface ActivityFilter {
@@ -23,19 +23,20 @@ export interface ActivityFilter {
 }
 
 /**
- * Whose entries, or where. Those of all one's projects are read in two ways: first by the newest of all, and where some of
- * them are hidden, by the newest that are seen of each.
+ * Name of a feed: by author, by project, or over all projects of the caller. The last one is read in two ways: first by the
+ * newest entries of all projects (`memberships`), and if some of them are hidden, by the newest visible entries of each
+ * project (`each_of_memberships`).
  */
 export type Feed = keyof FeedParams;
 
-/** Shape: a page of `memberships` is empty and `is_whole` is false if any of its entries is hidden. */
+/** A page of a feed. Shape: a page of `memberships` is empty and `is_whole` is false if any of its entries is hidden. */
 export interface FeedRow extends JsonPageRow {
   readonly is_whole?: boolean;
 }
 
 /**
- * How far a feed is counted: past so many entries it does not say how many there are. A feed grows for years, and to count
- * it further took longer than to read it. Source: reference work-tracking 7.1; ADR 0080.
+ * Limit of the count of a feed: a page of a longer feed has no total. Feeds grow for years, and counting further took longer
+ * than reading the page. Source: reference work-tracking 7.1; ADR 0080.
  */
 export const FEED_COUNT_LIMIT = 50;
 
@@ -47,7 +48,7 @@ export interface FeedViewerParams {
 }
 
 /** Access of the viewer to one project, as decided for the request. */
-export interface ProjectAccessParams {
+interface ProjectAccessParams {
   readonly project: number;
   readonly project_name: string;
   readonly is_member: boolean;
@@ -66,8 +67,8 @@ export interface FeedParams {
   readonly each_of_memberships: FeedViewerParams;
 }
 
-// Parameters are hidden from the planner: with rows that it guesses by the person or the project a plan for these values
-// looks cheaper than the generic plan, and planning a feed takes several times as long as reading it.
+// Parameters are hidden from the planner in subqueries. AlternativeAnswer its row estimates for a user or project make a custom plan
+// look cheaper than the generic plan, and planning a feed takes several times as long as reading it.
 const VIEWER = '(select :viewer::bigint)';
 const IS_ADMIN = '(select :is_admin::boolean)';
 const person = { user: VIEWER, isAdmin: IS_ADMIN, isExternal: '(select :is_external::boolean)' };
@@ -77,18 +78,25 @@ const ONE_PROJECT = `(select (select :project::bigint) as project_id, (select :p
       (select :reads_merge_requests::boolean) as reads_merge_requests, (select :reads_snippets::boolean) as reads_snippets)`;
 
 const NOTE = `left join notes n on n.id = e.target_id and e.target_type in (${NOTE_TARGETS})`;
+/**
+ * Whether the viewer reads the code of the project `a`: guests and planners do not if the project or its repository is
+ * private. `reads_internal` holds from reporter on. Source: reference repositories 1.2.
+ */
+const READS_CODE = `exists (select 1 from directory_projects code where code.id = e.project_id
+        and coalesce(code.repository_access_level, 'enabled') <> 'disabled' and (a.reads_internal or (code.visibility <> 'private'
+        and (a.is_member or coalesce(code.repository_access_level, 'enabled') = 'enabled'))))`;
 /** Source: reference work-tracking 7.7. */
-const VISIBLE = `(e.noteable_id is null or (about.is_readable
-        and (e.target_type not in (${NOTE_TARGETS}) or (n.id is not null and (not n.internal or a.reads_internal)))))`;
+const VISIBLE = `(case when e.action = 'pushed' then ${READS_CODE} when e.noteable_id is null then true else (about.is_readable
+        and (e.target_type not in (${NOTE_TARGETS}) or (n.id is not null and (not n.internal or a.reads_internal)))) end)`;
 
-/** What an entry shows besides its own columns, as far as judging it has found that: bytes are those of its note. */
+/** Columns of an entry's JSON that the visibility check has already read: size of its note, title and iids. */
 const SHOWN = `coalesce(octet_length(n.body), 0) as bytes,
         case when e.noteable_id is not null then about.title when e.target_type = 'Project' then a.name end as target_title,
         about.iid as noteable_iid, case when e.target_type = e.noteable_type then about.iid else e.target_id end as target_iid`;
 
-/** Boolean SQL: are the first entries of all one's projects all to be seen? */
+/** Boolean SQL: whether the first entries of all projects of the caller are all visible. */
 const IS_WHOLE = `((select bool_and(is_visible) from nearest) is not false)`;
-/** Columns of the access to a project that decide on entries and are shown with them. */
+/** Columns of the access to a project that decide on the visibility of entries or are shown. */
 const ACCESS = [
   'name',
   'is_member',
@@ -100,7 +108,7 @@ const ACCESS = [
 ];
 
 /**
- * The statements of feeds. Visibility is decided per project and entry inside the statement, so pages are full. The page
+ * Statements of feeds. Visibility is decided for each project and entry inside the statement, so pages are full. The page
  * is cut along the index of the feed. Source: reference work-tracking 7; docs/performance.md 2; ADR 0080.
  */
 export class ActivityFeeds {
@@ -121,6 +129,7 @@ export class ActivityFeeds {
       isAdmin: IS_ADMIN,
       noteableType: 'e.noteable_type',
       noteableIid: 'e.noteable_iid',
+      hasDiffThreads: true,
       resolvable: resolvableAmongSql(this.kinds, 'e.noteable_type'),
       // Feeds show comments only, which have no reference.
       seesReferenced: 'false',
@@ -129,7 +138,7 @@ export class ActivityFeeds {
     });
   }
 
-  /** Kept for what most requests ask for. */
+  /** Returns the statement of a page. Statements without filters are kept prepared. */
   page<F extends Feed>(feed: F, wanted: ActivityFilter, page: PageRequest, values: FeedParams[F]): Statement<FeedRow> {
     const { sort, ...narrowing } = wanted;
     const isPlain = isUsualPage(page) && Object.values(narrowing).every((value) => value === undefined);
@@ -137,7 +146,7 @@ export class ActivityFeeds {
     return this.kept.statement(name, values, () => this.listed(feed, wanted, page, values));
   }
 
-  private listed(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: FeedViewerParams): Draft {
+  private listed(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: FeedViewerParams): SqlDraft {
     const { joined: joins } = this;
     const from = 'activity_events e';
     const parts = { name: 'feeds', from, carries: 'e.*', joins, bytes: 'e.bytes', values };
@@ -145,19 +154,19 @@ export class ActivityFeeds {
     const narrowed = ['true', ...list.asked(FILTERS, wanted)].join(' and ');
     const by = `order by e.created_at ${wanted.sort}, e.id ${wanted.sort}`;
     const rows: JsonRows = (...of) => arraySql(this.shape, ...of);
-    // Read once, for the page, for what follows it and for the count.
+    // `found` is read once: for the page, for the flag of a next page and for the count.
     const count = Math.max(FEED_COUNT_LIMIT + 1, page.page * page.perPage + 1);
     const isOfAll = feed === 'memberships' || feed === 'each_of_memberships';
-    return list.among({ from, first: () => 'found e' }).json(page, {
+    return list.fromSource({ from, first: () => 'found e' }).json(page, {
       rows,
       counted: '(select count(*)::integer from found)',
       countedTo: FEED_COUNT_LIMIT,
       with: isOfAll ? this.ofMemberships(feed, narrowed, by, count) : this.entries(feed, narrowed, by, count),
-      ...(feed === 'memberships' ? { besides: `${IS_WHOLE} as is_whole` } : {}),
+      ...(feed === 'memberships' ? { extraColumns: `${IS_WHOLE} as is_whole` } : {}),
     });
   }
 
-  /** `found`: visible entries of an author or of a project. */
+  /** Common table expression `found`: visible entries of an author or of a project. */
   private entries(feed: 'author' | 'project', narrowed: string, by: string, count: number): string {
     const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
     return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.targetJoins}
@@ -165,9 +174,10 @@ export class ActivityFeeds {
   }
 
   /**
-   * `found`: the same of all projects of the caller. The first entries of all are found by the index of each project.
-   * Nearly always the viewer may see all of them, and they are the page. Otherwise as many visible entries are found of each
-   * project, so that a member of many projects reads the beginning of each and not its whole history.
+   * Common table expression `found`: visible entries of all projects of the caller. The first entries of all projects are
+   * found by the index of each project. Nearly always the viewer may see all of them, and they are the page. AlternativeAnswer
+   * `each_of_memberships` finds that many visible entries in each project, so that a member of many projects reads the
+   * beginning of each feed and not the whole history.
    */
   private ofMemberships(feed: Feed, narrowed: string, by: string, count: number): string {
     const projects = `from mine join lateral ${projectAccessSql('mine.project_id', person)} a on a.is_member`;
@@ -190,8 +200,8 @@ export class ActivityFeeds {
 }
 
 /**
- * What an entry is about, as `about`. A join for each kind: out of one lateral union of them PostgreSQL keeps answers
- * (Memoize) that it throws away at each row, which costs more than the looks.
+ * Joins that give the noteable of an entry the alias `about`. There is a join for each kind: for one lateral union of all
+ * kinds PostgreSQL caches results (Memoize) that it evicts at each row, which costs more than the lookups.
  */
 function aboutSql(kinds: readonly NoteableKind[]): string {
   const joins = kinds.map(

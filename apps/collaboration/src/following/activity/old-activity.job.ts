@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
-import type { Ending } from '@rookery/jobs';
+import type { Interruptible } from '@rookery/jobs';
 import { Database } from '@rookery/persistence';
-import { dropOldest } from '../../base/noteables/oldest-rows';
+import { deleteExpired } from '../../base/noteables/expired-rows';
 import { activitySettings } from './activity.config';
 import type { ActivitySettings } from './activity.config';
 import { oldActivity } from './record-activity';
 
-/** Drops entries of feeds that are kept for a time only. Source: reference work-tracking 7.8; ADR 0080. */
+/** Deletes entries of feeds older than the retention time. Source: reference work-tracking 7.8; ADR 0080. */
 @Injectable()
 export class OldActivityJob {
   constructor(
@@ -15,9 +15,9 @@ export class OldActivityJob {
     @Inject(activitySettings.token) private readonly settings: ActivitySettings,
   ) {}
 
-  /** Answers how many went. */
+  /** Returns the number of deleted rows. */
   @Job('drop-old-activity', { cron: '23 */6 * * *' })
-  async run(run?: Ending): Promise<number> {
-    return dropOldest(this.database, [oldActivity], this.settings.retentionDays, run?.signal);
+  async run(run?: Interruptible): Promise<number> {
+    return deleteExpired(this.database, [oldActivity], this.settings.retentionDays, run?.signal);
   }
 }

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { attachedTo, prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { oldestOf } from '../../base/noteables/oldest-rows';
-import { NOTE_TARGETS } from './activity-words';
-import type { ActivityAction } from './activity-words';
+import { oldestExpiredSql } from '../../base/noteables/expired-rows';
+import { NOTE_TARGETS } from './activity-types';
+import type { ActivityAction } from './activity-types';
+import type { PushData } from './push-entries';
 
-/** A thing that is talked about. */
+/** The noteable on which access to an entry depends. */
 export interface FeedNoteable {
   readonly noteableType: string;
   readonly noteableId: number;
@@ -16,24 +17,26 @@ export interface ActivityEntry {
   readonly projectId: number;
   readonly authorId: number;
   readonly action: ActivityAction;
-  /** `Note`, `DiscussionNote`, `Project`, or the type of what it stands on. */
-  readonly targetType: string;
-  readonly targetId: number;
-  /** What access depends on; null for what concerns the project itself. */
+  /** `Note`, `DiscussionNote`, `DiffNote`, `Project`, or the type of the noteable; null for a push. */
+  readonly targetType: string | null;
+  readonly targetId: number | null;
+  /** Null for an entry about the project itself. */
   readonly noteable: FeedNoteable | null;
   /** ISO 8601. */
   readonly at: string;
+  /** Facts of a push. */
+  readonly push?: PushData;
 }
 
 const record = prepared(
   'activity_record',
   `insert into activity_events (source_event_id, project_id, author_id, action, target_type, target_id, noteable_type,
-     noteable_id, created_at)
+     noteable_id, created_at, push_data)
    select e.event_id, e.project_id, e.author_id, e.action, e.target_type, e.target_id, e.noteable_type, e.noteable_id,
-     e.at
+     e.at, e.push_data
    from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[],
-     $9::timestamptz[]) with ordinality as e (event_id, project_id, author_id, action, target_type, target_id,
-     noteable_type, noteable_id, at, place)
+     $9::timestamptz[], $10::jsonb[]) with ordinality as e (event_id, project_id, author_id, action, target_type, target_id,
+     noteable_type, noteable_id, at, push_data, place)
    order by e.place
    on conflict do nothing`,
 );
@@ -44,7 +47,7 @@ const dropOfNotes = prepared(
    where e.noteable_id = gone.noteable_id and e.noteable_type = gone.noteable_type and e.target_id = gone.note_id
      and e.target_type in (${NOTE_TARGETS})`,
 );
-/** Writes and drops entries of feeds, many at once. Source: reference work-tracking 7.6. */
+/** Writes and deletes entries of feeds in batches. Source: reference work-tracking 7.6. */
 @Injectable()
 export class RecordActivity {
   async record(tx: Tx, entries: readonly ActivityEntry[]): Promise<void> {
@@ -60,6 +63,7 @@ export class RecordActivity {
       entries.map(({ noteable }) => noteable?.noteableType ?? null),
       entries.map(({ noteable }) => noteable?.noteableId ?? null),
       column('at'),
+      entries.map(({ push }) => (push === undefined ? null : JSON.stringify(push))),
     ]);
   }
 
@@ -72,7 +76,7 @@ export class RecordActivity {
   }
 }
 
-/** Removal of feed entries. An entry without its author tells nothing, so none goes to the ghost user. */
+/** Removal of feed entries. An entry without its author is useless, so none is moved to the ghost user. */
 export const attachedActivity = attachedTo({
   table: 'activity_events',
   effect: 'drop-activity',
@@ -83,8 +87,8 @@ export const attachedActivity = attachedTo({
   stays: { target_id: 'the noteable itself, the project, or a note, whose deletion has an effect of its own' },
 });
 
-/** Entries that nobody is shown any more. */
+/** Deletes entries older than the retention time. */
 export const oldActivity = prepared(
   'activity_drop_oldest',
-  `delete from activity_events where ${oldestOf('activity_events', 'true')} returning 1`,
+  `delete from activity_events where ${oldestExpiredSql('activity_events', 'true')} returning 1`,
 );

@@ -1,6 +1,7 @@
 /**
- * A join by key that no plan can turn round: plans are kept from when tables were small, and would go through all people,
- * or all e-mails, for a few. Shape: `id` is an SQL expression over what stands before. Source: docs/performance.md 5.15.
+ * Returns a join by primary key whose order the planner cannot change. A plan that was cached while tables were small
+ * would else read all users or all e-mails to find a few. Shape: `id` is an SQL expression over the preceding tables.
+ * Source: docs/performance.md 5.15.
  */
 export function byIdSql(
   table: string,

@@ -1,10 +1,17 @@
 import { parentSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { reachedSql } from '../../base/noteables/reach-sql';
-import { templateOf } from './composing/mail-templates';
+import { appliesToSql } from '../../base/noteables/reach-sql';
+import { storedTemplate } from './composing/mail-templates';
 import { TEXT_LIMIT } from './mailer/mail-text';
 import { byIdSql } from './by-id-sql';
-import { noteToldSql, recipientSql, wantedSql, wishesSql } from './recipient-sql';
+import {
+  noteVisibleSql,
+  preferenceColumnsSql,
+  preferenceOfRow,
+  preferenceSql,
+  recipientSql,
+  wantedSql,
+} from './recipient-sql';
 
 const names = (key: string): string =>
   `array(select named.username from jsonb_array_elements_text(m.details -> '${key}') listed (user_id)
@@ -13,38 +20,45 @@ const names = (key: string): string =>
 const labelsSql = ({ parent }: NoteableKind): string =>
   `array(select l.title from jsonb_array_elements_text(m.details -> 'labels') listed (label_id)
     join labels l on l.id = listed.label_id::bigint
-      and ${reachedSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
+      and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
     order by l.title)`;
 
-const MEANT = { isMeant: `m.reason in ('assigned', 'mentioned', 'subscribed')`, isNamed: `m.reason = 'mentioned'` };
+/** Facts of the row `m` for `wantedSql`. Former assignees and reviewers are addressed as well. */
+const ROW = {
+  isOwn: 'not m.is_watching',
+  isMeant: `(coalesce(m.reason in ('assigned', 'review_requested', 'mentioned', 'subscribed'), false)
+    or coalesce(m.details -> 'removed' @> to_jsonb(m.recipient_id), false))`,
+  isNamed: `coalesce(m.reason = 'mentioned', false)`,
+  template: 'm.template',
+};
 
-/** Rows `m`, and what each tells of. Shape: SQL. */
-interface ToldSql {
+/** Rows `m` of the queue, with the note and the actor of each. Shape: SQL. */
+interface MessageSql {
   readonly from: string;
   readonly note: string;
   readonly actor: string;
 }
 
-const ROWS: ToldSql = {
+const ROWS: MessageSql = {
   from: '(select m.* from mails m where m.id = any($1::bigint[]) offset 0) m',
   note: 'm.note_id',
   actor: 'm.actor_id',
 };
 
-/** One of the notes that a row tells of, which was its author's doing; or what the row tells of by itself. */
+/** The actor of a message: the author of one of several notes, else the actor of the row. */
 const actorSql = (note: string): string => `case when ${note} is null then m.actor_id else n.author_id end`;
 
-/** $1 ids of rows, $2 beside each the note that is meant of several, or null. */
-const WANTED: ToldSql = {
+/** $1 ids of rows, $2 for each the note to select if the row covers several, or null. */
+const WANTED: MessageSql = {
   from: `unnest($1::bigint[], $2::bigint[]) with ordinality as wanted (id, note_id, place) ${byIdSql('mails', 'm', 'wanted.id')}`,
   note: 'coalesce(wanted.note_id, m.note_id)',
   actor: actorSql('wanted.note_id'),
 };
 
-/** What may still be told of one kind to whom it was queued for. Shape: `place` is that among the ids, $1 and $2. */
+/** Selects the due e-mails of one kind with all facts of their texts. Shape: `place` is the position in $1 and $2. */
 export function dueSql(kind: NoteableKind): string {
   const column = (name: string | null, type: string): string => (name === null ? `null::${type}` : `i.${name}`);
-  return `select m.id, m.source_event_id as event_id, m.recipient_id, m.template, m.reason, m.attempts, m.created_at,
+  return `select m.id, m.source_event_id as event_id, m.recipient_id, m.template, m.reason, m.is_watching, m.attempts, m.created_at,
      u.notification_email as address, actor.name as actor_name, actor.username as actor_username,
      ${parentSql(kind)} as parent_id, a.name as parent_name, a.full_path as parent_path, m.noteable_type, i.id as noteable_id,
      i.${kind.shownId} as shown_id, i.title, left(i.description, ${TEXT_LIMIT + 1}) as description, ${column(kind.stateColumn, 'text')} as state,
@@ -53,35 +67,38 @@ export function dueSql(kind: NoteableKind): string {
    ${stillDueSql(kind, WANTED)}`;
 }
 
-/** The e-mails of one kind that their recipients may get. Labels that do not count there any more are not told. */
+/** The `from` and `where` of the e-mails of one kind that are still due. A label e-mail without a valid label is not. */
 export function stillDueSql(kind: NoteableKind, of = ROWS): string {
-  const person = recipientSql(kind, { userId: 'm.recipient_id' });
+  const recipient = recipientSql(kind, { userId: 'm.recipient_id' });
+  const preference = preferenceSql(kind);
   return `from ${of.from} ${byIdSql(kind.table, 'i', 'm.noteable_id', `and m.noteable_type = '${kind.type}'`)}
    ${byIdSql('notes', 'n', of.note, '', 'left join')}
    ${byIdSql('directory_users', 'actor', of.actor)}
-   ${person.joins}
-   where m.noteable_type = '${kind.type}' and ${person.where} and ${noteToldSql(of.note)}
-     and ${labelsCountSql(kind)} and ${wantedSql(wishesSql(kind), MEANT)}`;
+   ${recipient.joins}
+   ${preference.joins}
+   where m.noteable_type = '${kind.type}' and ${recipient.where} and ${noteVisibleSql(of.note)}
+     and ${labelsCountSql(kind)} and ${wantedSql(kind, preference, ROW)}`;
 }
 
 const labelsCountSql = (kind: NoteableKind): string =>
-  `(m.template <> '${templateOf(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)`;
+  `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)`;
 
 /**
- * What may still be told of one kind by e-mails of several. $1 their ids. Each is for one person and of one thing, which
- * are judged once, whatever it tells of; then each of that by what is its own.
+ * Selects the due messages of combined e-mails of one kind. $1 ids of the combined e-mails. Each is for one recipient and
+ * one noteable, which are checked once; then each message is checked by its own facts.
  */
-export function gatheredDueSql(kind: NoteableKind): string {
-  const person = recipientSql(kind, { userId: 'g.recipient_id' });
-  const { said, level } = wishesSql(kind);
+export function combinedDueSql(kind: NoteableKind): string {
+  const recipient = recipientSql(kind, { userId: 'g.recipient_id' });
+  const preference = preferenceSql(kind);
   return `(with a as materialized (
      select g.id, g.source_event_id, g.template, g.recipient_id, g.attempts, g.created_at, u.notification_email,
-       ${kind.parent === 'project' ? 'a.project_id, ' : ''}a.traversal_ids, a.reads_internal, ${said} as said, ${level} as level
+       ${kind.parent === 'project' ? 'a.project_id, ' : ''}a.traversal_ids, a.reads_internal, ${preferenceColumnsSql(preference)}
      from (select g.* from mails g where g.id = any($1::bigint[]) offset 0) g
      ${byIdSql(kind.table, 'i', 'g.noteable_id', `and g.noteable_type = '${kind.type}'`)}
-     ${person.joins}
-     where g.noteable_type = '${kind.type}' and ${person.where})
-   select m.id, one.note_id, coalesce(one.place, 0)::integer as place, a.id as gathered_into, m.reason, actor.id as actor_id,
+     ${recipient.joins}
+     ${preference.joins}
+     where g.noteable_type = '${kind.type}' and ${recipient.where})
+   select m.id, one.note_id, coalesce(one.place, 0)::integer as place, a.id as gathered_into, m.reason, m.is_watching, actor.id as actor_id,
      actor.name as actor_name, actor.username as actor_username, a.notification_email as address,
      a.source_event_id as event_id, a.template, a.recipient_id, a.attempts, a.created_at
    from a cross join lateral (
@@ -90,6 +107,6 @@ export function gatheredDueSql(kind: NoteableKind): string {
    left join lateral unnest(m.note_ids) with ordinality as one (note_id, place) on true
    ${byIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
    ${byIdSql('directory_users', 'actor', actorSql('one.note_id'))}
-   where ${noteToldSql('coalesce(one.note_id, m.note_id)')} and ${labelsCountSql(kind)}
-     and ${wantedSql({ said: 'a.said', level: 'a.level' }, MEANT)})`;
+   where ${noteVisibleSql('coalesce(one.note_id, m.note_id)')} and ${labelsCountSql(kind)}
+     and ${wantedSql(kind, preferenceOfRow('a'), ROW)})`;
 }

@@ -1,8 +1,8 @@
 import { attachedTo } from '@rookery/persistence';
 
-const sent = 'the mailer drops a waiting e-mail about what is deleted, and `drop-old-mails` removes the row';
+const keptUntilOld = 'the mailer drops a waiting e-mail about what is deleted, and `drop-old-mails` removes the row';
 
-/** Removal of participants, e-mails and their settings. */
+/** Removal of participants and e-mails. */
 export const attachedParticipants = attachedTo({
   table: 'participants',
   key: 'ctid',
@@ -18,26 +18,24 @@ export const attachedMails = attachedTo({
     {
       column: 'actor_id',
       onRemoval: 'ghost',
-      // Only an e-mail that waits names its actor to anybody, alone or in an e-mail of several.
+      // Only a waiting e-mail, alone or part of a combined one, will still show its actor.
       where: `state in ('queued', 'gathered')`,
       because: 'with hard_delete the mailer drops the e-mail: the note or noteable is deleted',
     },
   ],
-  stays: { noteable_id: sent, project_id: sent, note_id: sent, note_ids: sent },
+  stays: { noteable_id: keptUntilOld, project_id: keptUntilOld, note_id: keptUntilOld, note_ids: keptUntilOld },
 });
 export const attachedAccountMails = attachedTo({
   table: 'account_mails',
   users: [{ column: 'recipient_id', onRemoval: 'delete' }],
   stays: { subject_id: 'identity is asked about it when the e-mail is sent; `drop-old-mails` removes the row' },
 });
-export const attachedNotificationSettings = attachedTo({
-  table: 'notification_settings',
-  key: 'ctid',
-  users: [{ column: 'user_id', onRemoval: 'delete' }],
-  stays: { source_id: 'the setting of a deleted project or group has no effect' },
-});
 export const attachedMailAllowances = attachedTo({
   table: 'mail_allowances',
   key: 'recipient_id',
   users: [{ column: 'recipient_id', onRemoval: 'delete' }],
+});
+export const attachedMailFanOuts = attachedTo({
+  table: 'mail_fan_outs',
+  stays: { after_user_id: 'a position in the order of users; the job removes the row' },
 });

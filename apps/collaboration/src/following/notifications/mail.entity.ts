@@ -3,7 +3,7 @@ import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } f
 import type { MailReason } from './composing/mail-templates';
 import type { MailState } from './mailer/mail-source';
 
-/** An e-mail about a thing or a note on it, waiting or done. Source: ADR 0082. */
+/** An e-mail about a noteable or a note on it, waiting or done. Source: ADR 0082. */
 @Entity('mails')
 @Check('ck_mails_reason', `reason in ('own_activity', 'assigned', 'review_requested', 'mentioned', 'subscribed')`)
 @Check('ck_mails_state', `state in ('queued', 'sent', 'failed', 'dropped', 'gathered')`)
@@ -30,16 +30,18 @@ export class Mail {
   id: number;
   @Column({ type: 'uuid' }) sourceEventId: string;
   @Column({ type: 'bigint' }) recipientId: number;
-  /** `issue_closed`: the noun of the kind and what is told. */
+  /** `issue_closed`: noun of the kind and kind of the message. */
   @Column({ type: 'text' }) template: string;
   @Column({ type: 'bigint' }) actorId: number;
-  /** Null for things of groups. */
+  /** Null for noteables of groups. */
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'text' }) noteableType: NoteableType;
   @Column({ type: 'bigint' }) noteableId: number;
   @Column({ type: 'bigint', nullable: true }) noteId: number | null;
   @Column({ type: 'text', nullable: true }) reason: MailReason | null;
-  /** Several notes that one row tells of, oldest first; `note_id` is the last of them. Null where it tells of one thing. */
+  /** Whether the recipient gets it only because they watch the project or group, by level or by a switch. */
+  @Column({ type: 'boolean', default: false }) isWatching: boolean;
+  /** Notes that the row covers if there are several, oldest first; `note_id` is the last of them. Else null. */
   @Column({ type: 'bigint', array: true, nullable: true }) noteIds: number[] | null;
   /** Ids only. */
   @Column({ type: 'jsonb', default: {} }) details: Readonly<Record<string, unknown>>;
@@ -50,15 +52,15 @@ export class Mail {
   @Column({ type: 'text', nullable: true }) messageId: string | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) sentAt: Date | null;
-  /** The batch in which it was taken last. */
+  /** Id of the batch that took it last. */
   @Column({ type: 'uuid', nullable: true }) claim: string | null;
-  /** When the allowance of its recipient lets it go. Null until it was looked at. */
+  /** Time at which the allowance of its recipient permits it. Null until the allowance was charged. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) allowedAt: Date | null;
-  /** The e-mail of several that tells of it. */
+  /** Id of the combined e-mail that covers it. */
   @Column({ type: 'bigint', nullable: true }) gatheredInto: number | null;
 }
 
-/** Somebody who takes part in a thing besides its author and assignees. Source: ADR 0082. */
+/** A participant of a noteable other than its author and assignees. Source: ADR 0082. */
 @Entity('participants')
 @Index('ix_participants_project_id', ['projectId'])
 @Index('ix_participants_user_id', ['userId'])
@@ -67,32 +69,14 @@ export class Participant {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_participants' }) noteableId: number;
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_participants' }) userId: number;
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
-  /** The note by which they take part; null: title or description. */
+  /** The note that made them a participant; null: title or description. */
   @Column({ type: 'bigint', nullable: true }) noteId: number | null;
 }
 
-/** How many e-mails somebody may get at once; below 0, turns that were given. Source: ADR 0082. */
+/** Allowance of a user: e-mails that they may get at once. Below 0 for postponed e-mails with a turn. Source: ADR 0082. */
 @Entity('mail_allowances')
 export class MailAllowance {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_mail_allowances' }) recipientId: number;
   @Column({ type: 'double precision' }) tokens: number;
   @Column({ type: 'timestamptz' }) refilledAt: Date;
-}
-
-/** How much somebody wants to be told, in general or of one group or project. Source: reference work-tracking 8.1. */
-@Entity('notification_settings')
-@Check('ck_notification_settings_source_type', `source_type in ('global', 'namespace', 'project')`)
-@Check(
-  'ck_notification_settings_level',
-  `level in ('disabled', 'participating', 'watch', 'global', 'mention', 'custom')`,
-)
-export class NotificationSetting {
-  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_notification_settings' }) userId: number;
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_notification_settings' })
-  sourceType: 'global' | 'namespace' | 'project';
-  /** 0 for the general one. */
-  @PrimaryColumn({ type: 'bigint', default: 0, primaryKeyConstraintName: 'pk_notification_settings' }) sourceId: number;
-  @Column({ type: 'text' }) level: 'disabled' | 'participating' | 'watch' | 'global' | 'mention' | 'custom';
-  @Column({ type: 'text', nullable: true }) notificationEmail: string | null;
-  @Column({ type: 'jsonb', default: {} }) switches: Readonly<Record<string, boolean>>;
 }

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
-import type { Ending } from '@rookery/jobs';
+import type { Interruptible } from '@rookery/jobs';
 import { Database } from '@rookery/persistence';
-import { dropOldest } from '../../base/noteables/oldest-rows';
+import { deleteExpired } from '../../base/noteables/expired-rows';
 import { oldMails } from './old-mails';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
 
-/** Drops e-mails that are kept for a time only. Source: ADR 0082. */
+/** Deletes e-mails older than the retention time. Source: ADR 0082. */
 @Injectable()
 export class OldMailsJob {
   constructor(
@@ -15,9 +15,9 @@ export class OldMailsJob {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
   ) {}
 
-  /** Answers how many went. */
+  /** Returns the number of deleted rows. */
   @Job('drop-old-mails', { cron: '43 */6 * * *' })
-  async run(run?: Ending): Promise<number> {
-    return dropOldest(this.database, oldMails, this.settings.retentionDays, run?.signal);
+  async run(run?: Interruptible): Promise<number> {
+    return deleteExpired(this.database, oldMails, this.settings.retentionDays, run?.signal);
   }
 }

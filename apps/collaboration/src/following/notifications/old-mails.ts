@@ -1,15 +1,18 @@
 import { prepared } from '@rookery/persistence';
 import type { Prepared } from '@rookery/persistence';
-import { oldestOf } from '../../base/noteables/oldest-rows';
+import { oldestExpiredSql } from '../../base/noteables/expired-rows';
 
 const DONE = `p.state <> 'queued'
   and not exists (select 1 from mails g where g.id = p.gathered_into and g.state = 'queued')`;
 
-/** Old e-mails still in the queue are few: they are given up after two days. What one of several tells of stays with it. */
+/**
+ * Statements that delete old e-mails. Queued ones stay: old ones are few, since they are given up after two days. Rows of a
+ * combined e-mail stay as long as it is queued.
+ */
 export const oldMails: readonly Prepared[] = [
-  prepared('mails_drop_oldest', `delete from mails where ${oldestOf('mails', DONE)} returning 1`),
+  prepared('mails_drop_oldest', `delete from mails where ${oldestExpiredSql('mails', DONE)} returning 1`),
   prepared(
     'account_mails_drop_oldest',
-    `delete from account_mails where ${oldestOf('account_mails', `p.state <> 'queued'`)} returning 1`,
+    `delete from account_mails where ${oldestExpiredSql('account_mails', `p.state <> 'queued'`)} returning 1`,
   ),
 ];

@@ -4,18 +4,21 @@ import type { Tx } from '@rookery/persistence';
 import { accessSql, perKind, projectIdSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
-/** Somebody who takes part in a thing by what they wrote or by being named. */
+/** A user who participates in a noteable because they wrote a note or were mentioned. */
 export interface Participation {
   readonly noteableId: number;
   readonly userId: number;
-  /** The note by which they do; null: title or description. */
+  /** The note that made them a participant; null: title or description. */
   readonly noteId: number | null;
 }
 
-/** Administrators read what they wrote, and are named as whoever they are there: who is one is not told. */
+/**
+ * Administrators count as such only for their own notes; for a mention only their membership counts, so that mentions do not
+ * reveal who is an administrator.
+ */
 const person = { user: 'u.id', isAdmin: '(u.admin and u.id = n.author_id)', isExternal: 'u.external' };
 
-/** An internal note makes nobody take part who may not read it: what they are told later would tell them of the note. */
+/** Only readers of an internal note become participants by it: later e-mails would reveal the note to others. */
 const add = perKind((kind) =>
   prepared(
     `${kind.table}_participants_add`,
@@ -29,8 +32,8 @@ const add = perKind((kind) =>
      on conflict do nothing`,
   ),
 );
-/** $1 things, $2 what they became. Shape: a commenter takes part by the oldest of their notes there. */
-const goWith = perKind(({ table, type }) =>
+/** $1 moved noteables, $2 their successors. Shape: a commenter participates by the oldest of their notes there. */
+const copyToMoved = perKind(({ table, type }) =>
   prepared(
     `${table}_participants_go_with`,
     `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
@@ -44,7 +47,7 @@ const goWith = perKind(({ table, type }) =>
      on conflict do nothing`,
   ),
 );
-/** Whoever wrote another note stays. */
+/** Authors of another note stay participants. */
 const dropOfNotes = prepared(
   'participants_drop_of_notes',
   `delete from participants p
@@ -55,8 +58,8 @@ const dropOfNotes = prepared(
 );
 
 /**
- * Who takes part in a thing besides its author and assignees, kept as it happens: to find it by reading would mean
- * reading every comment of the thing for each comment. Source: reference work-tracking 8.4.
+ * Participants of noteables other than author and assignees. They are recorded when they appear: to compute them would mean
+ * reading all comments of a noteable for each new comment. Source: reference work-tracking 8.4.
  */
 @Injectable()
 export class Participants {
@@ -69,14 +72,14 @@ export class Participants {
     ]);
   }
 
-  /** Shape: things of one kind by id. */
-  async goWith(
+  /** Copies participants to the noteables that moved ones became. Shape: ids of one kind. */
+  async copyToMoved(
     tx: Tx,
     kind: NoteableKind,
     moves: readonly { readonly from: number; readonly to: number }[],
   ): Promise<void> {
     if (moves.length === 0) return;
-    await tx.prepared(goWith(kind), [moves.map(({ from }) => from), moves.map(({ to }) => to)]);
+    await tx.prepared(copyToMoved(kind), [moves.map(({ from }) => from), moves.map(({ to }) => to)]);
   }
 
   async dropOfNotes(

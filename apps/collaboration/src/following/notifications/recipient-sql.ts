@@ -1,13 +1,15 @@
 import { accessSql, readableSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { saidSql } from '../../base/noteables/subscribed-sql';
+import { explicitSubscriptionSql } from '../../base/noteables/subscribed-sql';
+import { effectiveSettingSql } from '../notification-settings/effective-setting-sql';
 import { byIdSql } from './by-id-sql';
+import { isSwitchedOnSql, isWatchedSql } from './composing/mail-templates';
 
 /**
- * Joins and conditions under which a person may get e-mails about a thing: there and active, with a confirmed address,
- * reading it now, and nobody up to the root switched e-mails off. Asked when one is queued and again when it is sent.
- * Shape: the alias `i` (the thing) is given; makes `u` (the person) and `a` (their access). Source: reference
- * work-tracking 8.2, 8.3.
+ * Joins and conditions under which a user may get e-mails about a noteable: the user is active, has a confirmed address and
+ * can read the noteable now, and e-mails are enabled in the project and all groups above it. Checked when an e-mail is
+ * queued and again when it is sent. Shape: the alias `i` (the noteable) is given; defines `u` (the user) and `a` (their
+ * access). Source: reference work-tracking 8.2, 8.3.
  */
 export function recipientSql(kind: NoteableKind, o: { readonly userId: string }) {
   const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
@@ -20,50 +22,63 @@ export function recipientSql(kind: NoteableKind, o: { readonly userId: string })
 }
 
 /**
- * Boolean SQL: whether of a thing that may be told also its note may be, where it is a note that is told of. Shape: `note`
- * is the id that the alias `n` was joined by; `a` is the access.
+ * Boolean SQL: whether the recipient can read the note of an e-mail; true for an e-mail without a note. Shape: `note` is
+ * the id by which the alias `n` was joined; `a` is the access.
  */
-export function noteToldSql(note: string): string {
+export function noteVisibleSql(note: string): string {
   return `(${note} is null or (n.id is not null and (not n.internal or a.reads_internal)))`;
 }
 
 /**
- * A text SQL expression: how much the person `u` wants to hear of the project or group of `a`. The project's own setting,
- * else that of the nearest group, else the general one. Source: reference work-tracking 8.1, 8.2.
+ * Preferences of the user `u` for the noteable `i`. Shape: `joins` follow those of the recipient; the others are SQL
+ * expressions. `subscribed` is null without an explicit subscription or unsubscription. `is_near` is true for the setting
+ * of a group or project, and for the general setting of a member: general ones do not reach into places of others.
  */
-function levelSql({ parent }: NoteableKind): string {
-  const ofProject = `(select nullif(s.level, 'global') from notification_settings s
-        where s.user_id = u.id and s.source_type = 'project' and s.source_id = a.project_id),`;
-  return `case when not exists (select 1 from notification_settings s where s.user_id = u.id)
-    then 'participating' else coalesce(
-      ${parent === 'project' ? ofProject : ''}
-      (select s.level from unnest(a.traversal_ids) with ordinality as above (id, depth)
-        join notification_settings s on s.user_id = u.id and s.source_type = 'namespace' and s.source_id = above.id
-        where s.level <> 'global' order by above.depth desc limit 1),
-      (select nullif(s.level, 'global') from notification_settings s
-        where s.user_id = u.id and s.source_type = 'global'),
-      'participating') end`;
-}
-
-/** What the person `u` said of following the thing `i`, and the level they have there. Shape: SQL expressions. */
-export interface WishesSql {
-  readonly said: string;
+export interface PreferenceSql {
+  readonly subscribed: string;
   readonly level: string;
+  readonly switches: string;
+  readonly isNear: string;
 }
 
-export function wishesSql(kind: NoteableKind): WishesSql {
-  return { said: saidSql(kind.type, 'i.id', 'u.id'), level: levelSql(kind) };
+export function preferenceSql(kind: NoteableKind): PreferenceSql & { readonly joins: string } {
+  return {
+    joins: effectiveSettingSql(kind),
+    subscribed: explicitSubscriptionSql(kind.type, 'i.id', 'u.id'),
+    level: 'setting.level',
+    switches: 'setting.switches',
+    isNear: '(setting.is_near or a.is_member)',
+  };
+}
+
+/** The same from a row with the columns of `preferenceColumnsSql`. */
+export function preferenceOfRow(row: string): PreferenceSql {
+  return {
+    subscribed: `${row}.subscribed`,
+    level: `${row}.level`,
+    switches: `${row}.switches`,
+    isNear: `${row}.is_near`,
+  };
+}
+
+/** A select list of preferences. */
+export function preferenceColumnsSql({ subscribed, level, switches, isNear }: PreferenceSql): string {
+  return `${subscribed} as subscribed, ${level} as level, ${switches} as switches, ${isNear} as is_near`;
 }
 
 /**
- * Boolean SQL: does a person want to hear of it? Whoever asked to follow the thing does, whatever their level; whoever
- * asked not to does only where they are named. Shape: `isMeant`: mentioned, or the assignment is what is told.
- * Source: reference work-tracking 8.2, 9.7.
+ * Boolean SQL: whether the preferences of a user permit an e-mail. Subscribers get all of them whatever their level;
+ * users who unsubscribed get only mentions. Shape: `isOwn`: the user participates or the e-mail is addressed to them;
+ * `isMeant`: it is addressed to them (mention, assignment, subscription); `isNamed`: the user is mentioned; `template`
+ * as stored. Source: reference work-tracking 8.2, 9.7.
  */
 export function wantedSql(
-  { said, level }: WishesSql,
-  o: { readonly isMeant: string; readonly isNamed: string },
+  kind: NoteableKind,
+  { subscribed, level, switches, isNear }: PreferenceSql,
+  o: { readonly isOwn: string; readonly isMeant: string; readonly isNamed: string; readonly template: string },
 ): string {
-  return `case ${said} when true then true when false then ${o.isNamed} else
-    case ${level} when 'disabled' then false when 'mention' then ${o.isMeant} else true end end`;
+  return `case ${subscribed} when true then true when false then ${o.isNamed} else
+    case ${level} when 'disabled' then false when 'mention' then ${o.isMeant} else ${o.isOwn} or (${isNear}
+      and case ${level} when 'watch' then ${isWatchedSql(kind, o.template)}
+        when 'custom' then ${isSwitchedOnSql(kind, o.template, switches)} else false end) end end`;
 }

@@ -9,15 +9,16 @@ import { arraySql } from '../../base/noteables/json.shape';
 import { accessSql, readableSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { personShape } from '../../base/noteables/person.shape';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { readerValues } from '../../talk/notes/notes.queries';
 import { IS_ADMIN, READER, READS_INTERNAL } from '../../talk/notes/note-statement';
 import type { ReaderParams } from '../../talk/notes/note-statement';
 import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
 
 /**
- * As far as the reader may know: that somebody is an administrator is told to administrators and to themselves, by nothing
- * that they wrote or were given there when everybody might read it either.
+ * A user in the list, with the access that the reader may know of. Only administrators, and users themselves, may see from
+ * the list that a user is an administrator. So for other readers only the membership of an administrator counts, even if the
+ * administrator wrote a note or was assigned there.
  */
 const person = {
   user: 'u.id',
@@ -25,7 +26,7 @@ const person = {
   isExternal: 'u.external',
 };
 
-/** Who takes part in a thing, as far as the reader may know. Source: reference work-tracking 9.1. */
+/** Lists the participants of a noteable that the reader may see. Source: reference work-tracking 9.1. */
 @Injectable()
 export class ParticipantsQueries {
   private readonly kept = new KeptStatements();
@@ -38,22 +39,22 @@ export class ParticipantsQueries {
     this.person = personShape.over({ user: 'u', externalUrl });
   }
 
-  async page(viewer: Viewer, on: NamedNoteable, page: PageRequest): Promise<JsonPage> {
+  async page(viewer: Viewer, on: NoteableReference, page: PageRequest): Promise<JsonPage> {
     const [row] = await this.database.run(this.statement(on, page, readerValues(viewer, on)));
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, row);
   }
 
   statement(
-    { kind, by }: Pick<NamedNoteable, 'kind' | 'by'>,
+    { kind, by }: Pick<NoteableReference, 'kind' | 'by'>,
     page: PageRequest,
     values: ReaderParams,
   ): Statement<JsonPageRow> {
     const name = isUsualPage(page) ? `${statementsName(kind, by, 'participants')}_${page.perPage}` : null;
     return this.kept.statement(name, values, () =>
       new ListQuery<never>({ name: 'participants', from: 'directory_users u', carries: 'u.*', values })
-        .among({ from: `directory_users u join lateral ${accessSql(kind, person)} a on true` })
-        .where(`u.id = any(array(${takingPartSql(kind)})) and ${readableSql(kind, 'a', 'u.id')}`)
+        .fromSource({ from: `directory_users u join lateral ${accessSql(kind, person)} a on true` })
+        .where(`u.id = any(array(${participantIdsSql(kind)})) and ${readableSql(kind, 'a', 'u.id')}`)
         .orderBy([['u.id', 'asc']])
         .json(page, {
           rows: (from, order) => arraySql(this.person, from, order),
@@ -64,15 +65,15 @@ export class ParticipantsQueries {
 }
 
 /**
- * Ids of those who take part in the row `i`. Somebody who does by an internal note alone is shown to its readers only. The
- * reader's own note counts at once, also while the table of participants does not know of it yet.
+ * A subquery of the ids of participants of the row `i`. Users who participate by an internal note only are visible to
+ * readers of internal notes. The reader's own note counts at once, even before its event updates the table of participants.
  */
-function takingPartSql({ type, assignees }: NoteableKind): string {
-  // Fenced: the notes of the thing are few, those of a person may be a million.
+function participantIdsSql({ type, assignees, reviewers }: NoteableKind): string {
+  // `offset 0` makes the planner start from the notes of the noteable, which are few; a user may have a million notes.
   const wrote = (user: string): string => `${user} in (select n.author_id from notes n where n.noteable_id = i.id
       and n.noteable_type = '${type}' and not n.system and (not n.internal or ${READS_INTERNAL}) offset 0)`;
   return `select i.author_id
-    ${assignees ? `union select * from ${assignees.ofSql('i.id')} s` : ''}
+    ${assignees ? `union select * from ${assignees.ofSql('i.id')} s` : ''}${reviewers ? ` union select * from ${reviewers.ofSql('i.id')} s` : ''}
     union select p.user_id from participants p left join notes by on by.id = p.note_id
       where p.noteable_id = i.id and p.noteable_type = '${type}'
         and (${READS_INTERNAL} or p.note_id is null or not by.internal or ${wrote('p.user_id')})

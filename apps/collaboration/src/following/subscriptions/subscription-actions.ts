@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { oneByOne } from '../../talk/mentions/quick-actions/action-set';
+import { executeEach } from '../../talk/mentions/quick-actions/action-set';
 import type { Outcome } from '../../talk/mentions/quick-actions/action-set';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { SubscriptionsService } from './subscriptions.service';
 
-const SAID = {
+const MESSAGES = {
   subscribe: 'You follow this from now on.',
   unsubscribe: 'You follow this no more.',
 } as const;
 
-/** Commands about following things. Source: reference work-tracking 2.6, 9.7. */
+/** Quick actions that subscribe to noteables and unsubscribe. Source: reference work-tracking 2.6, 9.7. */
 @Injectable()
 export class SubscriptionActions {
   constructor(
@@ -20,17 +20,22 @@ export class SubscriptionActions {
     private readonly subscriptions: SubscriptionsService,
   ) {
     actions.declare({
-      names: Object.keys(SAID),
+      names: Object.keys(MESSAGES),
       fits: ({ abilities }) => abilities.includes('subscriptions'),
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          oneByOne(tx, commands, ({ name }) => this.follow(tx, viewer, on, name as keyof typeof SAID)),
+          executeEach(tx, commands, ({ name }) => this.setSubscription(tx, viewer, on, name as keyof typeof MESSAGES)),
     });
   }
 
-  private async follow(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, name: keyof typeof SAID): Promise<Outcome> {
-    await this.subscriptions.followIn(tx, viewer, on, name === 'subscribe');
-    return { said: SAID[name], changes: { subscription_event: name } };
+  private async setSubscription(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NoteableReference,
+    name: keyof typeof MESSAGES,
+  ): Promise<Outcome> {
+    await this.subscriptions.setIn(tx, viewer, on, name === 'subscribe');
+    return { said: MESSAGES[name], changes: { subscription_event: name } };
   }
 }

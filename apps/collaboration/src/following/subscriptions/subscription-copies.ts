@@ -10,7 +10,7 @@ const copy = prepared(
    order by user_id`,
 );
 
-/** Who follows a thing, or asked to be left alone by it, does so with another of its kind too. */
+/** Copies subscriptions and unsubscriptions of a noteable to another one of its kind. */
 export async function copySubscriptions(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,

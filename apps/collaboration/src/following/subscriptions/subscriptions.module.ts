@@ -7,13 +7,16 @@ import { SubscriptionActions } from './subscription-actions';
 import { Subscription } from './subscription.entity';
 import { SubscriptionsService } from './subscriptions.service';
 import { attachedSubscriptions } from './subscription-removal';
+import { UnsubscribeController } from './unsubscribing/unsubscribe.controller';
+import { UnsubscribeService } from './unsubscribing/unsubscribe.service';
 
-/** Who follows things of every kind, and who takes part in them. */
+/** Subscriptions and participants of noteables of every kind. */
 @Owns(Subscription)
 @Attaches(attachedSubscriptions)
 @Module({
   imports: [MentionsModule, NotesModule],
-  providers: [ParticipantsQueries, SubscriptionActions, SubscriptionsService],
+  controllers: [UnsubscribeController],
+  providers: [ParticipantsQueries, SubscriptionActions, SubscriptionsService, UnsubscribeService],
   exports: [ParticipantsQueries, SubscriptionsService],
 })
 export class SubscriptionsModule {}

@@ -6,46 +6,48 @@ import type { Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { aboveOf, perNaming } from '../../base/noteables/reader';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import { ancestorIdsOf, perKindAndColumn } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
 import { readerValues } from '../../talk/notes/notes.queries';
 import { IS_ADMIN, READER, READS_INTERNAL } from '../../talk/notes/note-statement';
 import type { ReaderParams } from '../../talk/notes/note-statement';
 import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
 
-/** Following things and leaving them; answers are the thing as JSON text. Source: reference work-tracking 9.7. */
+/** Subscribes users to noteables and unsubscribes them; returns the noteable as JSON text. Source: reference work-tracking 9.7. */
 @Injectable()
 export class SubscriptionsService {
-  private readonly statementsOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => ReturnType<typeof followStatements>;
+  private readonly statementsOf: (
+    on: Pick<NoteableReference, 'kind' | 'by'>,
+  ) => ReturnType<typeof subscriptionStatements>;
 
   constructor(
     private readonly work: Work,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.statementsOf = perNaming((kind, by) => followStatements(kind, by, externalUrl));
+    this.statementsOf = perKindAndColumn((kind, by) => subscriptionStatements(kind, by, externalUrl));
   }
 
-  /** Errors: NotModified when it is so already. */
-  follow(viewer: SignedInViewer, on: NamedNoteable, isWanted: boolean): Promise<string> {
-    return this.work.run((tx) => this.followIn(tx, viewer, on, isWanted));
+  /** Subscribes or unsubscribes the viewer. Errors: NotModified if nothing changes. */
+  set(viewer: SignedInViewer, on: NoteableReference, isSubscribed: boolean): Promise<string> {
+    return this.work.run((tx) => this.setIn(tx, viewer, on, isSubscribed));
   }
 
-  /** The same inside a transaction of others. */
-  async followIn(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, isWanted: boolean): Promise<string> {
+  /** Does the same inside a given transaction. */
+  async setIn(tx: Tx, viewer: SignedInViewer, on: NoteableReference, isSubscribed: boolean): Promise<string> {
     const { lock, write, shown } = this.statementsOf(on);
     const reader = readerValues(viewer, on);
     const locked = await tx.run(lock, reader);
     if (locked.length === 0) throw new NotFound(on.kind.resource);
-    const written = await tx.run(write, { ...reader, is_wanted: isWanted });
+    const written = await tx.run(write, { ...reader, is_wanted: isSubscribed });
     if (written.length === 0) throw new NotModified();
-    const place = { full_path: on.parent.fullPath, above: aboveOf(on.parent), is_external: viewer.isExternal };
+    const place = { full_path: on.parent.fullPath, above: ancestorIdsOf(on.parent), is_external: viewer.isExternal };
     const [row] = await tx.run(shown, { ...reader, ...place });
     return row!.json;
   }
 }
 
-interface FollowParams extends ReaderParams {
+interface SubscriptionParams extends ReaderParams {
   readonly is_wanted: boolean;
 }
 
@@ -56,8 +58,8 @@ interface ShownParams extends ReaderParams {
   readonly is_external: boolean;
 }
 
-/** The statements of one kind. */
-function followStatements(kind: NoteableKind, by: 'id' | 'iid', externalUrl: string) {
+/** Statements of one kind. */
+function subscriptionStatements(kind: NoteableKind, by: 'id' | 'iid', externalUrl: string) {
   const visible = namedVisibleSql(kind, by);
   const { viewer } = READER;
   const parent = {
@@ -69,12 +71,12 @@ function followStatements(kind: NoteableKind, by: 'id' | 'iid', externalUrl: str
   const projectId = kind.parent === 'project' ? ':parent::bigint' : 'null::bigint';
   const name = statementsName(kind, by, 'follow');
   return {
-    // Wishes of one moment take turns.
+    // Serializes concurrent requests about one noteable.
     lock: statement<ReaderParams, never>(
       `${name}_lock`,
       () => `select 1 from ${kind.table} i where ${visible} for no key update of i`,
     ),
-    write: statement<FollowParams, never>(
+    write: statement<SubscriptionParams, never>(
       `${name}_write`,
       () => `insert into subscriptions (noteable_type, noteable_id, user_id, project_id, subscribed)
       select '${kind.type}', i.id, ${viewer}, ${projectId}, :is_wanted::boolean from ${kind.table} i

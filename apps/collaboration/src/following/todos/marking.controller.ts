@@ -1,33 +1,33 @@
 import { Controller } from '@nestjs/common';
 import { created, Endpoint, JsonText } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { below, OneThing, stamped } from '../../base/noteables/noteable-routes.dto';
+import { routesBelow, OneNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { MarkingService } from './marking.service';
 import { todoDetailShape } from './todo.shape';
 
-/** Putting a thing of a kind on one's own list. `others` are further paths that clients know it by. */
+/** Controller that adds a noteable of one kind to the caller's to-dos. Shape: `others` are further paths of the route. */
 export function markingController(routes: NoteableRoutes, others: readonly string[] = []) {
-  const thing = below(routes);
-  const { aliases = [] } = thing.aliases('todo');
+  const noteable = routesBelow(routes);
+  const { aliases = [] } = noteable.aliases('todo');
 
   @Controller()
   class MarkingController {
     constructor(readonly marking: MarkingService) {}
 
     @Endpoint('POST', `/${routes.path}/todo`, {
-      within: thing.within,
+      within: noteable.within,
       aliases: [...aliases, ...others],
-      about: `Puts ${routes.a} on the caller's list of to-dos.`,
+      about: `Adds ${routes.a} to the caller's to-dos.`,
       source: 'reference work-tracking 6.1, 6.3',
-      may: thing.may.write,
-      params: thing.params(OneThing),
+      may: noteable.may.write,
+      params: noteable.params(OneNoteable),
       answers: created(todoDetailShape.presenter),
       fails: [304],
     })
-    async create(call: BelowCall<OneThing, SignedInViewer>): Promise<JsonText> {
-      return new JsonText(await this.marking.mark(call.viewer, thing.of(call)));
+    async create(call: BelowCall<OneNoteable, SignedInViewer>): Promise<JsonText> {
+      return new JsonText(await this.marking.mark(call.viewer, noteable.of(call)));
     }
   }
-  return stamped(`${routes.kind.type}MarkingController`, MarkingController);
+  return nameClass(`${routes.kind.type}MarkingController`, MarkingController);
 }

@@ -3,15 +3,15 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound, NotModified } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perNaming } from '../../base/noteables/reader';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import { perKindAndColumn } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { readerValues } from '../../talk/notes/notes.queries';
 import { READER } from '../../talk/notes/note-statement';
 import type { ReaderParams } from '../../talk/notes/note-statement';
 import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
 import { TodosService } from './todos.service';
 
-/** To-dos that people make for themselves. Source: reference work-tracking 6.1, 6.3. */
+/** To-dos that users add for themselves. Source: reference work-tracking 6.1, 6.3. */
 @Injectable()
 export class MarkingService {
   constructor(
@@ -19,21 +19,24 @@ export class MarkingService {
     private readonly todos: TodosService,
   ) {}
 
-  /** Errors: NotModified while anything of the caller's waits on the thing already. */
-  mark(viewer: SignedInViewer, on: NamedNoteable): Promise<string> {
+  /** Adds a to-do and returns it as JSON. Errors: NotModified if the caller has a pending to-do on the noteable. */
+  mark(viewer: SignedInViewer, on: NoteableReference): Promise<string> {
     return this.work.run(async (tx) => this.todos.one(tx, viewer, await this.markIn(tx, viewer, on, NOW)));
   }
 
-  /** Inside a transaction of others, whose own effects settle what is not newer. Shape: the item's id. */
-  async markIn(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, later = JUST_AFTER): Promise<number> {
+  /**
+   * Adds a to-do inside a given transaction and returns its id. The to-do is newer than the transaction, because the effects
+   * of that transaction settle older ones.
+   */
+  async markIn(tx: Tx, viewer: SignedInViewer, on: NoteableReference, later = JUST_AFTER): Promise<number> {
     const [row] = await tx.run(statementsOf(on).mark, { ...readerValues(viewer, on), later });
     if (!row) throw new NotFound(on.kind.resource);
     if (row.todo_id === null) throw new NotModified();
     return row.todo_id;
   }
 
-  /** Settles all that waits for the viewer on the thing. Errors: NotModified when nothing does. */
-  async settleIn(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<void> {
+  /** Marks all pending to-dos of the viewer on the noteable as done. Errors: NotModified if there are none. */
+  async settleIn(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
     const [row] = await tx.run(statementsOf(on).settle, readerValues(viewer, on));
     if (!row) throw new NotFound(on.kind.resource);
     if (row.settled === 0) throw new NotModified();
@@ -41,14 +44,17 @@ export class MarkingService {
 }
 
 interface MarkParams extends ReaderParams {
-  /** How much newer the item is than the transaction that makes it. */
+  /** Interval by which the to-do is newer than its transaction. */
   readonly later: string;
 }
 const NOW = '0';
 const JUST_AFTER = '1 millisecond';
 
-/** The thing is held, so that its deletion comes before or after. The index of what waits lets one of many calls win. */
-const statementsOf = perNaming((kind, by) => {
+/**
+ * Statements of one kind. The noteable is locked, so that its deletion comes before or after. With concurrent calls the
+ * unique index of pending to-dos lets one of them insert.
+ */
+const statementsOf = perKindAndColumn((kind, by) => {
   const { table, type } = kind;
   const place = kind.parent === 'project' ? ':parent::bigint, null::bigint' : 'null::bigint, :parent::bigint';
   const name = statementsName(kind, by, 'todos_mark');

@@ -13,64 +13,69 @@ import {
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { TodoAction } from './todo-actions';
 
-/** What an item points at. */
-export interface TodoTarget {
+/** Target of a to-do. */
+interface TodoTarget {
   readonly targetType: string;
   readonly targetId: number;
 }
 
-/** Somebody who may get an item. */
+/** A to-do to raise if its user may have it. */
 export interface TodoCandidate extends TodoTarget {
   readonly eventId: string;
   readonly userId: number;
   readonly authorId: number;
   readonly action: TodoAction;
   readonly noteId: number | null;
-  /** ISO 8601: when the cause happened. */
+  /** Time of the cause, ISO 8601. */
   readonly at: string;
 }
 
-/** Somebody did something with a target, which settles their own items there. Shape: `at` ISO 8601. */
+/** An action of a user on a target, which settles the user's own to-dos there. Shape: `at` ISO 8601. */
 export interface Settlement extends TodoTarget {
   readonly userId: number;
   readonly projectId: number | null;
-  /** Only items that notes of this thread raised; null: all of the target. */
+  /** Restricts it to to-dos that notes of this thread raised; null: all to-dos of the target. */
   readonly threadId: number | null;
+  /** Restricts it to to-dos with this reason; null: any reason. */
+  readonly action: TodoAction | null;
   readonly at: string;
 }
 
-/** What is gone, with the items that pointed at it. Shape: without `noteId`, all that is below the target. */
-export interface GoneTarget extends TodoTarget {
-  /** Null for things of groups. */
+/** A deleted target or, with a `noteId`, a deleted note on it; its to-dos are deleted. */
+export interface DeletedTarget extends TodoTarget {
+  /** Null for noteables of groups. */
   readonly projectId: number | null;
 }
 
 const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 
 /**
- * Comments settle, and those changes of a thing whose events do (`settles` in the consumer). An answer in a thread
- * settles what that thread raised. Shape: `later` is what was written since, `n` the note that raised the item.
+ * Boolean SQL: whether a later note settles a to-do. Comments do, and system notes of the changes whose events do
+ * (`settles` in the consumer). A reply settles only to-dos of its thread. Shape: `later` is the later note, `n` the note
+ * that raised the to-do.
  */
 const settlesSql = `case when not later.system then not later.is_reply or later.thread_id = coalesce(n.thread_id, n.id)
-  else (later.body in ('closed', 'reopened', 'changed the description')
+  else (later.body in ('closed', 'reopened', 'merged', 'approved this merge request', 'changed the description')
   or later.body like 'changed title %'
   or (later.body like '%assigned %' and later.body <> 'assigned to @' || u.username)) end`;
 
-/** Labels are told of by rows of their own, not by system notes. */
+/** Boolean SQL: whether the user changed labels later. Label changes have their own rows, not system notes. */
 function relabelledSql({ type, abilities }: NoteableKind): string {
   if (!abilities.includes('labels')) return '';
   return ` or exists (select 1 from resource_label_events later where later.noteable_id = i.id
          and later.noteable_type = '${type}' and later.created_at > c.at and later.user_id = u.id)`;
 }
 
-/**
- * Mentions are for those who may read; assignments are not judged here (reading the list is). Whoever wrote on the
- * target or changed it since has dealt with it: events of different kinds may arrive in another order. For the same
- * reason a text names a person once (a unique index): the effect of its creation may read what it was edited to.
- */
+/** Boolean SQL: whether the user awarded an emoji on the target later. */
 const awardedSql = ({ type }: NoteableKind): string =>
   `exists (select 1 from award_emoji w where w.user_id = u.id and w.noteable_id = i.id and w.noteable_type = '${type}'
          and w.created_at > c.at)`;
+/**
+ * Inserts to-dos. Mentions require read access; assignments do not, since access is checked when the list is read. A to-do
+ * is done from the beginning if its user commented on the target or changed it later: events of different kinds may arrive
+ * in another order. For the same reason a unique index lets a text mention a user once: the effect of its creation may
+ * read an edited text.
+ */
 const raise = perKind((kind) =>
   prepared(
     `${kind.table}_todos_raise`,
@@ -92,11 +97,14 @@ const raise = perKind((kind) =>
   ),
 );
 
-/** Two statements for one: an index finds what lies in a project, and what lies in none. Shape: `named` are its values. */
-export const byPlace = (name: string, sql: (inPlace: (named: string) => string) => string) => ({
+/**
+ * Prepares a statement twice, for to-dos of projects and for to-dos of groups, so that each uses its index. Shape: `sql`
+ * gets a function that returns the condition on the project, with the alias of the values.
+ */
+export const preparedByParent = (name: string, sql: (inParent: (values: string) => string) => string) => ({
   project: prepared(
     name,
-    sql((named) => `t.project_id = ${named}.project_id`),
+    sql((values) => `t.project_id = ${values}.project_id`),
   ),
   group: prepared(
     `${name}_in_groups`,
@@ -104,24 +112,25 @@ export const byPlace = (name: string, sql: (inPlace: (named: string) => string) 
   ),
 });
 
-const settle = byPlace(
+const settle = preparedByParent(
   'todos_settle',
-  (inPlace) => `update todos t set state = 'done', updated_at = now()
-   from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::timestamptz[])
-     as s (user_id, project_id, target_type, target_id, thread_id, at)
-   where ${inPlace('s')} and t.target_id = s.target_id and t.target_type = s.target_type
+  (inParent) => `update todos t set state = 'done', updated_at = now()
+   from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::timestamptz[])
+     as s (user_id, project_id, target_type, target_id, thread_id, action, at)
+   where ${inParent('s')} and t.target_id = s.target_id and t.target_type = s.target_type
      and t.user_id = s.user_id and t.state = 'pending' and t.created_at <= s.at
+     and (s.action is null or t.action = s.action)
      and (s.thread_id is null
        or exists (select 1 from notes n where n.id = t.note_id and coalesce(n.thread_id, n.id) = s.thread_id))`,
 );
-const dropOfNotes = byPlace(
+const dropOfNotes = preparedByParent(
   'todos_drop_of_notes',
-  (inPlace) => `delete from todos t
+  (inParent) => `delete from todos t
    using unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) as gone (project_id, target_type, target_id, note_id)
-   where ${inPlace('gone')} and t.target_id = gone.target_id and t.target_type = gone.target_type
+   where ${inParent('gone')} and t.target_id = gone.target_id and t.target_type = gone.target_type
      and t.note_id = gone.note_id`,
 );
-/** Writes items and settles them, many at once. Source: reference work-tracking 6.3, 6.4; ADR 0080. */
+/** Raises, settles and deletes to-dos in batches. Source: reference work-tracking 6.3, 6.4; ADR 0080. */
 @Injectable()
 export class RaiseTodos {
   constructor(private readonly kinds: NoteableKinds) {}
@@ -142,33 +151,33 @@ export class RaiseTodos {
   }
 
   async settle(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
-    for (const [place, ones] of inPlaces(settlements)) {
+    for (const [parent, ones] of splitByParent(settlements)) {
       const column = columnsOf(ones);
       const where = [column('projectId'), column('targetType'), column('targetId'), column('threadId')];
-      await tx.prepared(settle[place], [column('userId'), ...where, column('at')]);
+      await tx.prepared(settle[parent], [column('userId'), ...where, column('action'), column('at')]);
     }
   }
 
-  async dropOfNotes(tx: Tx, gone: readonly (GoneTarget & { readonly noteId: number })[]): Promise<void> {
-    for (const [place, ones] of inPlaces(gone)) {
+  async dropOfNotes(tx: Tx, gone: readonly (DeletedTarget & { readonly noteId: number })[]): Promise<void> {
+    for (const [parent, ones] of splitByParent(gone)) {
       const column = columnsOf(ones);
       const targets = [column('projectId'), column('targetType'), column('targetId')];
-      await tx.prepared(dropOfNotes[place], [...targets, column('noteId')]);
+      await tx.prepared(dropOfNotes[parent], [...targets, column('noteId')]);
     }
   }
 }
 
-/** Rows of projects and rows of groups, without an empty part. */
-export function inPlaces<R extends { readonly projectId: number | null }>(
+/** Splits rows into those of projects and those of groups; an empty part is left out. */
+export function splitByParent<R extends { readonly projectId: number | null }>(
   rows: readonly R[],
 ): (readonly ['project' | 'group', readonly R[]])[] {
   const inGroups = rows.filter(({ projectId }) => projectId === null);
   const inProjects = rows.filter(({ projectId }) => projectId !== null);
-  const places = [['project', inProjects] as const, ['group', inGroups] as const];
-  return places.filter(([, ones]) => ones.length > 0);
+  const parts = [['project', inProjects] as const, ['group', inGroups] as const];
+  return parts.filter(([, ones]) => ones.length > 0);
 }
 
-/** Reads one property of all rows, for `unnest`. */
+/** Returns a function that reads one property of all rows, for `unnest`. */
 export function columnsOf<R>(rows: readonly R[]): <K extends keyof R>(key: K) => R[K][] {
   return (key) => rows.map((row) => row[key]);
 }

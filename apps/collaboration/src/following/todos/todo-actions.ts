@@ -1,6 +1,6 @@
 import { NOTEABLE_TYPE_OF } from '@rookery/contracts';
 
-/** What a to-do asks for. Source: requirements 1 §4 To-do items; reference work-tracking 6.1, 6.3. */
+/** Reasons of to-dos. Source: requirements 1 §4 To-do items; reference work-tracking 6.1, 6.3. */
 export const TODO_ACTIONS = [
   'assigned',
   'mentioned',
@@ -20,10 +20,10 @@ export const TODO_ACTIONS = [
 ] as const;
 export type TodoAction = (typeof TODO_ACTIONS)[number];
 
-/** Nobody is asked for anything by a snippet. */
+// Snippets raise no to-dos.
 const { snippet: _, ...NOTEABLE_TARGETS } = NOTEABLE_TYPE_OF;
 
-/** What a to-do may be about. Source: reference work-tracking 6.1, 6.2. */
+/** Types of targets of to-dos. Source: reference work-tracking 6.1, 6.2. */
 export const TODO_TARGET_TYPES = [
   ...Object.values(NOTEABLE_TARGETS),
   'DesignManagement::Design',

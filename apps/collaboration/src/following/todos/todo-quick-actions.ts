@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { oneByOne } from '../../talk/mentions/quick-actions/action-set';
+import { executeEach } from '../../talk/mentions/quick-actions/action-set';
 import type { Outcome } from '../../talk/mentions/quick-actions/action-set';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { MarkingService } from './marking.service';
 
-/** Commands about one's own to-dos. Source: reference work-tracking 2.6, 6.1, 6.4. */
+/** Quick actions on the caller's own to-dos. Source: reference work-tracking 2.6, 6.1, 6.4. */
 @Injectable()
 export class TodoQuickActions {
   constructor(
@@ -20,11 +20,11 @@ export class TodoQuickActions {
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          oneByOne(tx, commands, ({ name }) => this.carryOut(tx, viewer, on, name)),
+          executeEach(tx, commands, ({ name }) => this.carryOut(tx, viewer, on, name)),
     });
   }
 
-  private async carryOut(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, name: string): Promise<Outcome> {
+  private async carryOut(tx: Tx, viewer: SignedInViewer, on: NoteableReference, name: string): Promise<Outcome> {
     if (name === 'todo') {
       await this.marking.markIn(tx, viewer, on);
       return { said: 'Added a to-do item.', changes: { todo_event: 'mark' } };

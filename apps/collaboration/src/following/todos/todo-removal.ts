@@ -1,19 +1,19 @@
 import { attachedTo } from '@rookery/persistence';
 import type { DeletedNoteables, Tx } from '@rookery/persistence';
-import { byPlace, columnsOf, inPlaces } from './raise-todos';
+import { preparedByParent, columnsOf, splitByParent } from './raise-todos';
 
-const dropOfTargets = byPlace(
+const dropOfTargets = preparedByParent(
   'todos_drop_of_targets',
   (
-    inPlace,
+    inParent,
   ) => `delete from todos t using unnest($1::bigint[], $2::text[], $3::bigint[]) as gone (project_id, target_type, target_id)
-   where ${inPlace('gone')} and t.target_id = gone.target_id and t.target_type = gone.target_type`,
+   where ${inParent('gone')} and t.target_id = gone.target_id and t.target_type = gone.target_type`,
 );
 
-/** Removal of to-do items. */
+/** Removal of to-dos. */
 export const attachedTodos = attachedTo({
   table: 'todos',
-  consumedInWing: ['project'],
+  consumedInWing: ['project', 'group'],
   noteable: {
     type: 'target_type',
     id: 'target_id',
@@ -21,7 +21,7 @@ export const attachedTodos = attachedTo({
     drop: dropOfNoteables,
   },
   project: 'project_id',
-  group: { column: 'group_id', because: 'epics of a deleted group are deleted with an event each' },
+  group: 'group_id',
   users: [
     // One statement for each of the two partial indexes.
     { column: 'user_id', onRemoval: 'delete', where: [`state = 'pending'`, `state = 'done'`] },
@@ -32,8 +32,8 @@ export const attachedTodos = attachedTo({
 
 async function dropOfNoteables(tx: Tx, { type, rows }: DeletedNoteables): Promise<void> {
   const gone = rows.map(({ id, projectId }) => ({ targetType: type, targetId: id, projectId }));
-  for (const [place, ones] of inPlaces(gone)) {
+  for (const [parent, ones] of splitByParent(gone)) {
     const column = columnsOf(ones);
-    await tx.prepared(dropOfTargets[place], [column('projectId'), column('targetType'), column('targetId')]);
+    await tx.prepared(dropOfTargets[parent], [column('projectId'), column('targetType'), column('targetId')]);
   }
 }

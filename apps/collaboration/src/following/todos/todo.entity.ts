@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 import type { TodoAction, TodoState, TodoTargetType } from './todo-actions';
 
-/** Something that waits for a person, or did. Source: requirements 1 §2 To-do item; ADR 0080. */
+/** A to-do of a user, pending or done. Source: requirements 1 §2 To-do item; ADR 0080. */
 @Entity('todos')
 @Check('ck_todos_state', `state in ('pending', 'done')`)
 @Index('uq_todos_source_event_id', ['sourceEventId', 'userId', 'action'], { unique: true })
@@ -15,6 +15,7 @@ import type { TodoAction, TodoState, TodoTargetType } from './todo-actions';
 @Index('ix_todos_target', ['projectId', 'targetId', 'targetType', 'userId'])
 @Index('ix_todos_of_groups', ['userId', 'state'], { where: 'project_id is null' })
 @Index('ix_todos_author_id', ['authorId'])
+@Index('ix_todos_group_id', ['groupId'], { where: 'group_id is not null' })
 export class Todo {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
@@ -26,11 +27,11 @@ export class Todo {
   @Column({ type: 'bigint' }) authorId: number;
   @Column({ type: 'text' }) action: TodoAction;
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
-  /** In place of a project, for things of groups. */
+  /** Set in place of the project for noteables of groups. */
   @Column({ type: 'bigint', nullable: true }) groupId: number | null;
   @Column({ type: 'text' }) targetType: TodoTargetType;
   @Column({ type: 'bigint' }) targetId: number;
-  /** The note that raised it; null where the target itself did. */
+  /** The note that raised it; null if the target itself did. */
   @Column({ type: 'bigint', nullable: true }) noteId: number | null;
   @Column({ type: 'uuid' }) sourceEventId: string;
   @Column({ type: 'text', default: 'pending' }) state: TodoState;

@@ -14,6 +14,21 @@ const groupShape = jsonShape<{ readonly externalUrl: string }>('TodoGroup').fiel
   web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/groups/`, sql: 't.full_path' })],
 });
 
+/** A project that is itself the target of a to-do. */
+const projectTargetShape = jsonShape<{ readonly externalUrl: string }>('TodoProjectTarget').fields({
+  id: [json.int, () => 't.project_id'],
+  description: [json.textOrNull, () => 't.description'],
+  name: [json.text, () => 't.name'],
+  name_with_namespace: [json.text, () => 't.name_with_namespace'],
+  path: [json.text, () => 't.path'],
+  path_with_namespace: [json.text, () => 't.full_path'],
+  created_at: [json.instant, () => 't.project_created_at'],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/`, sql: 't.full_path' })],
+});
+
+/** Projects and groups as targets: those of access requests. Source: reference work-tracking 6.2. */
+export const placeTargetShapes = { Project: projectTargetShape, Namespace: groupShape };
+
 const projectShape = jsonShape<unknown>('TodoProject').fields({
   id: [json.int, () => 't.project_id'],
   description: [json.textOrNull, () => 't.description'],
@@ -24,13 +39,13 @@ const projectShape = jsonShape<unknown>('TodoProject').fields({
   created_at: [json.instant, () => 't.project_created_at'],
 });
 
-/** Where a to-do's page is: on its target's page, at the note that it is about. */
+/** SQL of a to-do's URL: the page of its target, with the anchor of its note. */
 function urlSql(sql: { readonly externalUrl: string }): string {
   const anchor = `case when t.note_id is null then '' else '#note_' || t.note_id end`;
   return `${literalSql(`${baseOf(sql)}/`)} || target.path || ${anchor}`;
 }
 
-const told = (name: string, target: ReturnType<typeof json.written>) =>
+const commonFields = (name: string, target: ReturnType<typeof json.written>) =>
   jsonShape<{ readonly externalUrl: string }>(name).fields({
     id: [json.int, () => 't.id'],
     author: [
@@ -48,13 +63,13 @@ const told = (name: string, target: ReturnType<typeof json.written>) =>
   });
 
 /**
- * A to-do as the API shows it; in lists its target is without `subscribed`. It has a project or a group. Shape: aliases
- * `t` (the item beside the columns of its access to that), `target` (its columns `json`, `path` and `title`), `n` (note,
- * may be missing), `author` (directory_users, may be missing).
+ * A to-do in the API; in lists its target has no `subscribed`. It has a project or a group. Shape: aliases `t` (the row
+ * joined with the access to its project or group), `target` (columns `json`, `path` and `title`), `n` (note, may be
+ * missing), `author` (directory_users, may be missing).
  * Source: requirements 1 §2 To-do item; reference work-tracking 6.2.
  */
 const todo = (name: string, target: ReturnType<typeof json.written>) =>
-  told(name, target)
+  commonFields(name, target)
     .extend<{ readonly externalUrl: string }>(name)
     .fields({ project: [json.object(projectShape), (sql) => sql] }, () => 't.group_id is null')
     .extend<{ readonly externalUrl: string }>(name)

@@ -1,49 +1,56 @@
 import { Controller } from '@nestjs/common';
-import { awardEmojiCreated, noteCreated, noteDeleted, noteUpdated, projectDeleted } from '@rookery/contracts';
+import {
+  awardEmojiCreated,
+  mergeRequestApprovalRequested,
+  noteCreated,
+  noteDeleted,
+  noteUpdated,
+  projectDeleted,
+} from '@rookery/contracts';
 import type { NoteableEvent } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
-import { NamedPeople } from '../../talk/mentions/named-people';
-import type { NamedPerson } from '../../talk/mentions/named-people';
+import { UserMentions } from '../../talk/mentions/user-mentions';
+import type { MentionedUser } from '../../talk/mentions/user-mentions';
 import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
-import { actorOf, causedAt, textsOf } from '../../base/noteables/subjects';
+import { actorOf, causedAt, authoredTextsOf } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
-import type { GoneTarget, TodoCandidate } from './raise-todos';
+import type { DeletedTarget, Settlement, TodoCandidate } from './raise-todos';
 import { RaiseTodos } from './raise-todos';
 import { attachedTodos } from './todo-removal';
 
 type NoteEvent = Delivered<typeof noteCreated> | Delivered<typeof noteUpdated>;
 type TextEvent = Delivered<NoteableEvent<'created'>> | Delivered<NoteableEvent<'updated'>>;
-type ThingEvent = { readonly aggregateId: number; readonly data: { readonly project_id: number | null } };
+type NoteableChange = { readonly aggregateId: number; readonly data: { readonly project_id: number | null } };
 type Cause = Omit<TodoCandidate, 'userId' | 'action'>;
 
-/** To-dos that follow from what happens to things and notes. Source: reference work-tracking 6.3, 6.4. */
+/** Raises and settles to-dos after events of noteables and notes. Source: reference work-tracking 6.3, 6.4. */
 @Controller()
 export class TodosConsumer {
   constructor(
     private readonly todos: RaiseTodos,
-    private readonly people: NamedPeople,
+    private readonly people: UserMentions,
     private readonly directory: Directory,
     private readonly notes: NoteSubjects,
     private readonly kinds: NoteableKinds,
   ) {}
 
-  /** A commenter's own older items are settled before the comment raises new ones, their own among them. */
+  /** Settles the commenter's older to-dos before the comment raises new ones, also for the commenter. */
   @Consume(noteCreated, { effect: 'raise-todos' })
   async noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
-    const meant = this.onTargets(events);
+    const relevant = this.onTargets(events);
     await this.todos.settle(
       tx,
-      meant.map((event) => settlement(event, noteTarget(event), event.data.created_at, event.data.thread_id)),
+      relevant.map((event) => settlement(event, noteTarget(event), event.data.created_at, event.data.thread_id)),
     );
-    await this.fromNotes(tx, meant, (event) => causedAt(event, event.data.created_at));
+    await this.raiseFromNotes(tx, relevant, (event) => causedAt(event, event.data.created_at));
   }
 
   @Consume(noteUpdated, { effect: 'raise-todos' })
   async noteUpdated({ tx, events }: EffectBatch<typeof noteUpdated>): Promise<void> {
-    await this.fromNotes(tx, this.onTargets(events), (event) => causedAt(event, event.data.changed_at));
+    await this.raiseFromNotes(tx, this.onTargets(events), (event) => causedAt(event, event.data.changed_at));
   }
 
   @Consume(noteDeleted, { effect: 'drop-todos' })
@@ -52,7 +59,7 @@ export class TodosConsumer {
     await this.todos.dropOfNotes(tx, gone);
   }
 
-  /** An emoji is an answer too, on the thing or on a note. */
+  /** An emoji on the noteable or a note settles to-dos too. */
   @Consume(awardEmojiCreated, { effect: 'settle-todos' })
   async awarded({ tx, events }: EffectBatch<typeof awardEmojiCreated>): Promise<void> {
     await this.todos.settle(
@@ -66,9 +73,12 @@ export class TodosConsumer {
     const target = this.targetsOf(events);
     if (!target) return;
     const at = (event: (typeof events)[number]): string => causedAt(event, event.data.created_at);
-    const assigned = events.flatMap((event) => assignments(event, target(event), event.data.assignee_ids, at(event)));
-    if (assigned.length > 0) await this.directory.settledFor(tx, events);
-    await this.todos.raise(tx, [...assigned, ...(await this.namedInThings(tx, events, at))]);
+    const assigned = events.flatMap((event) => [
+      ...requests('assigned', event, target(event), event.data.assignee_ids, at(event)),
+      ...requests('review_requested', event, target(event), event.data.reviewer_ids, at(event)),
+    ]);
+    if (assigned.length > 0) await this.directory.assertCurrentFor(tx, events);
+    await this.todos.raise(tx, [...assigned, ...(await this.mentionedInNoteables(tx, events, at))]);
   }
 
   @Consume(noteables.updated, { effect: 'raise-todos' })
@@ -76,16 +86,17 @@ export class TodosConsumer {
     const target = this.targetsOf(events);
     if (!target) return;
     const at = (event: (typeof events)[number]): string => event.data.changed_at;
-    await this.todos.settle(
-      tx,
-      events.filter(settles).map((event) => settlement(event, target(event), at(event))),
-    );
-    const assigned = events.flatMap((event) =>
-      assignments(event, target(event), event.data.added_assignee_ids, at(event)),
-    );
-    if (assigned.length > 0) await this.directory.settledFor(tx, events);
+    await this.todos.settle(tx, [
+      ...events.filter(settles).map((event) => settlement(event, target(event), at(event))),
+      ...events.flatMap((event) => withdrawnReviews(event, target(event))),
+    ]);
+    const assigned = events.flatMap((event) => [
+      ...requests('assigned', event, target(event), event.data.added_assignee_ids, at(event)),
+      ...requests('review_requested', event, target(event), event.data.added_reviewer_ids, at(event)),
+    ]);
+    if (assigned.length > 0) await this.directory.assertCurrentFor(tx, events);
     const changed = events.filter((event) => event.data.text_changed);
-    await this.todos.raise(tx, [...assigned, ...(await this.namedInThings(tx, changed, at))]);
+    await this.todos.raise(tx, [...assigned, ...(await this.mentionedInNoteables(tx, changed, at))]);
   }
 
   @Consume(noteables.closed, { effect: 'settle-todos' })
@@ -102,15 +113,42 @@ export class TodosConsumer {
     await this.todos.settle(tx, settled ?? []);
   }
 
+  @Consume(noteables.merged, { effect: 'settle-todos' })
+  async merged({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
+    const target = this.targetsOf(events);
+    const settled = target && events.map((event) => settlement(event, target(event), event.data.merged_at));
+    await this.todos.settle(tx, settled ?? []);
+  }
+
+  @Consume(noteables.approved, { effect: 'settle-todos' })
+  async approved({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
+    const target = this.targetsOf(events);
+    const settled = target && events.map((event) => settlement(event, target(event), event.data.approved_at));
+    await this.todos.settle(tx, settled ?? []);
+  }
+
+  @Consume(mergeRequestApprovalRequested, { effect: 'raise-todos' })
+  async approvalRequested({ tx, events }: EffectBatch<typeof mergeRequestApprovalRequested>): Promise<void> {
+    const target = this.targetsOf(events);
+    if (!target) return;
+    await this.directory.assertCurrentFor(tx, events);
+    const candidates = events.flatMap((event) =>
+      requests('approval_required', event, target(event), event.data.approver_ids, event.data.requested_at),
+    );
+    await this.todos.raise(tx, candidates);
+  }
+
   @Consume(projectDeleted, { effect: 'drop-todos' })
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.project_id);
-    await this.directory.gone(tx, 'project', events, ids);
+    await this.directory.assertDeleted(tx, 'project', events, ids);
     await attachedTodos.drop(tx, 'project', ids);
   }
 
-  /** What the events of a batch are about; null when nobody gets to-dos of its kind. */
-  private targetsOf(events: readonly { readonly aggregateType: string }[]): ((event: ThingEvent) => GoneTarget) | null {
+  /** Returns a function from an event to its target; null if the kind has no to-dos. */
+  private targetsOf(
+    events: readonly { readonly aggregateType: string }[],
+  ): ((event: NoteableChange) => DeletedTarget) | null {
     const kind = this.kinds.ofEvents(events);
     if (!kind.abilities.includes('todos')) return null;
     return ({ aggregateId, data }) => ({
@@ -120,87 +158,102 @@ export class TodosConsumer {
     });
   }
 
-  /** Notes on things of which people get to-dos. */
+  /** Filters events of notes on noteables whose kind has to-dos. */
   private onTargets<E extends { readonly data: { readonly noteable_type: string } }>(events: readonly E[]): E[] {
-    const types = this.kinds.able('todos').map((kind) => kind.type as string);
+    const types = this.kinds.withAbility('todos').map((kind) => kind.type as string);
     return events.filter((event) => types.includes(event.data.noteable_type));
   }
 
-  private async fromNotes<E extends NoteEvent>(tx: Tx, events: readonly E[], at: (event: E) => string): Promise<void> {
+  private async raiseFromNotes<E extends NoteEvent>(
+    tx: Tx,
+    events: readonly E[],
+    at: (event: E) => string,
+  ): Promise<void> {
     const { present, texts } = await this.notes.textsOf(tx, events);
-    if (!texts.some(mayName)) return;
-    await this.directory.settledFor(tx, events);
-    const named = await this.people.in(tx, texts);
+    if (!texts.some(mayMention)) return;
+    await this.directory.assertCurrentFor(tx, events);
+    const mentionedUsers = await this.people.in(tx, texts);
     await this.todos.raise(
       tx,
       present.flatMap(({ event, note }, index) => {
         const target = { targetType: note.noteable_type, targetId: note.noteable_id, noteId: note.note_id };
         const cause = { eventId: event.id, authorId: actorOf(event), ...target, at: at(event) };
-        return mentions(cause, named[index]!, namedBefore(event));
+        return mentions(cause, mentionedUsers[index]!, mentionedBefore(event));
       }),
     );
   }
 
-  private async namedInThings<E extends TextEvent>(
+  private async mentionedInNoteables<E extends TextEvent>(
     tx: Tx,
     events: readonly E[],
     at: (event: E) => string,
   ): Promise<TodoCandidate[]> {
-    const { present, texts } = await textsOf(tx, this.kinds, events);
-    if (!texts.some(mayName)) return [];
+    const { present, texts } = await authoredTextsOf(tx, this.kinds, events);
+    if (!texts.some(mayMention)) return [];
     const { type: targetType } = this.kinds.ofEvents(events);
-    await this.directory.settledFor(tx, events);
-    const named = await this.people.in(tx, texts);
+    await this.directory.assertCurrentFor(tx, events);
+    const mentionedUsers = await this.people.in(tx, texts);
     return present.flatMap((event, index) => {
       const target = { targetType, targetId: event.aggregateId, noteId: null };
       const cause = { eventId: event.id, authorId: actorOf(event), ...target, at: at(event) };
-      return mentions(cause, named[index]!, namedBefore(event));
+      return mentions(cause, mentionedUsers[index]!, mentionedBefore(event));
     });
   }
 }
 
-/** Notes on things that get to-dos always name these. */
-function noteTarget({ data }: NoteEvent | Delivered<typeof noteDeleted | typeof awardEmojiCreated>): GoneTarget {
+/** Returns the target of a note's event. Notes on noteables with to-dos always have these ids. */
+function noteTarget({ data }: NoteEvent | Delivered<typeof noteDeleted | typeof awardEmojiCreated>): DeletedTarget {
   return { projectId: data.project_id, targetType: data.noteable_type, targetId: data.noteable_id! };
 }
 
 function settlement(
   event: Parameters<typeof actorOf>[0] & { readonly time: string },
-  target: GoneTarget,
+  target: DeletedTarget,
   stated: string,
   threadId: number | null = null,
 ) {
-  return { userId: actorOf(event), ...target, threadId, at: causedAt(event, stated) };
+  return { userId: actorOf(event), ...target, threadId, action: null, at: causedAt(event, stated) };
 }
 
-/** Taking a thing upon oneself is no answer to what is waiting there. */
+/** Settles the requests for reviews of users who are no longer asked. */
+function withdrawnReviews({ data }: Delivered<NoteableEvent<'updated'>>, target: DeletedTarget): Settlement[] {
+  const action = 'review_requested';
+  return (data.removed_reviewer_ids ?? []).map((userId) => {
+    return { userId, ...target, threadId: null, action, at: data.changed_at };
+  });
+}
+
+/** Whether an update settles the actor's to-dos. Assigning oneself does not, and neither does reviewing. */
 function settles({ actorId, data }: Delivered<NoteableEvent<'updated'>>): boolean {
   const { text_changed, added_assignee_ids, removed_assignee_ids, added_label_ids, removed_label_ids } = data;
+  const { added_reviewer_ids: added = [], removed_reviewer_ids: removed = [] } = data;
+  if (removed.length > 0 || added.some((id) => id !== actorId)) return true;
   if ((added_label_ids?.length ?? 0) + (removed_label_ids?.length ?? 0) > 0) return true;
   return text_changed || removed_assignee_ids.length > 0 || added_assignee_ids.some((id) => id !== actorId);
 }
 
-/** Most texts name nobody, and ask nothing of the copy of the directory. */
-function mayName(texts: readonly { readonly text: string }[]): boolean {
+/** Whether a text may mention a user. Most do not and need no read of the directory. */
+function mayMention(texts: readonly { readonly text: string }[]): boolean {
   return texts.some(({ text }) => text.includes('@'));
 }
 
-function namedBefore(event: NoteEvent | TextEvent): readonly number[] {
+function mentionedBefore(event: NoteEvent | TextEvent): readonly number[] {
   return 'mentioned_before' in event.data ? event.data.mentioned_before : [];
 }
 
-function assignments(
-  event: TextEvent,
-  { targetType, targetId }: GoneTarget,
-  userIds: readonly number[],
+function requests(
+  action: 'assigned' | 'review_requested' | 'approval_required',
+  event: TextEvent | Delivered<typeof mergeRequestApprovalRequested>,
+  { targetType, targetId }: DeletedTarget,
+  userIds: readonly number[] | undefined,
   at: string,
 ): TodoCandidate[] {
   const cause = { eventId: event.id, authorId: actorOf(event), targetType, targetId, noteId: null, at };
-  return userIds.map((userId) => ({ ...cause, userId, action: 'assigned' }));
+  return (userIds ?? []).map((userId) => ({ ...cause, userId, action }));
 }
 
-function mentions(cause: Cause, named: readonly NamedPerson[], before: readonly number[]): TodoCandidate[] {
-  return named
+function mentions(cause: Cause, mentionedUsers: readonly MentionedUser[], before: readonly number[]): TodoCandidate[] {
+  return mentionedUsers
     .filter((one) => !before.includes(one.userId))
     .map(({ userId, isDirect }) => ({ ...cause, userId, action: isDirect ? 'directly_addressed' : 'mentioned' }));
 }

@@ -13,7 +13,7 @@ export class TodosController {
   constructor(private readonly todos: TodosService) {}
 
   @Endpoint('GET', '', {
-    about: "Lists the caller's to-dos, newest first; the pending ones unless told otherwise.",
+    about: "Lists the caller's to-dos, newest first; by default the pending ones.",
     source: 'requirements 1 §4 To-do items; reference work-tracking 6.1',
     may: signedIn(),
     params: ListTodos,

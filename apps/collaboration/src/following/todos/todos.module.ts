@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
 import { NotesModule } from '../../talk/notes/notes.module';
+import { AccessRequestTodos } from './access-request-todos';
+import { AccessRequestsConsumer } from './access-requests.consumer';
 import { MarkingService } from './marking.service';
 import { RaiseTodos } from './raise-todos';
 import { TodoQuickActions } from './todo-quick-actions';
@@ -11,13 +13,13 @@ import { TodosController } from './todos.controller';
 import { TodosService } from './todos.service';
 import { attachedTodos } from './todo-removal';
 
-/** To-do items of people: assignments, mentions and what they put there themselves, on things of every kind. */
+/** To-dos of users: assignments and mentions on noteables of every kind, access requests, and to-dos that users add themselves. */
 @Owns(Todo)
 @Attaches(attachedTodos)
 @Module({
   imports: [MentionsModule, NotesModule],
-  controllers: [TodosController, TodosConsumer],
-  providers: [MarkingService, RaiseTodos, TodoQuickActions, TodosService],
+  controllers: [TodosController, TodosConsumer, AccessRequestsConsumer],
+  providers: [AccessRequestTodos, MarkingService, RaiseTodos, TodoQuickActions, TodosService],
   exports: [MarkingService],
 })
 export class TodosModule {}

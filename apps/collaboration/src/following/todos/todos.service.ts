@@ -3,7 +3,7 @@ import { Directory } from '@rookery/directory';
 import type { JsonPage, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
-import type { Reads } from '@rookery/persistence';
+import type { SqlReader } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
@@ -23,7 +23,7 @@ const markAll = statement<{ viewer: number }, never>(
    returning 1`,
 );
 
-/** A person's own to-dos. Source: requirements 1 §3, §4 To-do items; reference work-tracking 6.1, 6.2. */
+/** Lists and completes the caller's own to-dos. Source: requirements 1 §3, §4 To-do items; reference work-tracking 6.1, 6.2. */
 @Injectable()
 export class TodosService {
   private readonly statements: TodoStatements;
@@ -39,8 +39,9 @@ export class TodosService {
   }
 
   /**
-   * One round trip while the copy of the directory is new enough: the same statement says how new it is. Otherwise the
-   * directory waits or refuses, and the list is read again. Whoever has items of groups is read for twice.
+   * Reads a page of the list. One round trip suffices while the copy of the directory is current enough, since the same
+   * statement returns its position. Otherwise the directory waits or refuses, and the list is read again. Users with to-dos
+   * of groups cost a second read.
    */
   async page(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<JsonPage> {
     let row = await this.read(viewer, filter, page);
@@ -52,7 +53,8 @@ export class TodosService {
   }
 
   /**
-   * Done already: as it is. Errors: NotFound for an item of another, or of something that the viewer may no longer see.
+   * Marks a to-do as done and returns it as JSON; one that is done stays unchanged. Errors: NotFound for a to-do of another
+   * user, or on a target that the viewer may no longer see.
    */
   async markDone(viewer: SignedInViewer, id: number): Promise<string> {
     await this.directory.fresh(viewer);
@@ -62,14 +64,14 @@ export class TodosService {
     });
   }
 
-  /** Shape: the item as JSON. Errors: NotFound as above. */
-  async one(reads: Reads, viewer: SignedInViewer, id: number): Promise<string> {
+  /** Returns one to-do as JSON. Errors: NotFound as above. */
+  async one(reads: SqlReader, viewer: SignedInViewer, id: number): Promise<string> {
     const [row] = await reads.run(this.statements.one, { ...viewerValues(viewer), todo: id });
     if (!row) throw new NotFound();
     return row.json;
   }
 
-  /** In chunks, so that no statement grows with the number of items. */
+  /** Marks all pending to-dos as done, in chunks, so that the cost of a statement is bounded. */
   async markAllDone(viewer: SignedInViewer): Promise<void> {
     let marked: number;
     do {

@@ -5,12 +5,12 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { UserCountsQueries } from './user-counts.queries';
 import type { UserCounts } from './user-counts.queries';
 
-/** Whatever nobody is asked for yet, because its kind is not there, is none. Source: reference work-tracking 9.9. */
+/** Open work of a user. Counts of kinds that Rookery does not have yet are 0. Source: reference work-tracking 9.9. */
 const userCounts = presenter<UserCounts>('UserCounts').fields({
   merge_requests: [int, (counts) => counts.assigned_merge_requests ?? 0],
   assigned_issues: [int, (counts) => counts.assigned_issues ?? 0],
   assigned_merge_requests: [int, (counts) => counts.assigned_merge_requests ?? 0],
-  review_requested_merge_requests: [int, () => 0],
+  review_requested_merge_requests: [int, (counts) => counts.review_requested_merge_requests ?? 0],
   todos: [int, (counts) => counts.todos],
 });
 
@@ -19,7 +19,7 @@ export class UserCountsController {
   constructor(private readonly counts: UserCountsQueries) {}
 
   @Endpoint('GET', '', {
-    about: 'How much waits for the caller: open issues, merge requests, reviews and to-dos.',
+    about: "Counts the caller's open work: assigned issues and merge requests, reviews and to-dos.",
     source: 'reference work-tracking 9.9',
     may: signedIn(),
     answers: one(userCounts),

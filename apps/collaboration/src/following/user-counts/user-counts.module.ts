@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { UserCountsController } from './user-counts.controller';
 import { UserCountsQueries } from './user-counts.queries';
 
-/** Numbers of open to-dos, assigned issues and reviews of a person. */
+/** Counts of a user's open to-dos, assigned issues and reviews. */
 @Module({ controllers: [UserCountsController], providers: [UserCountsQueries] })
 export class UserCountsModule {}

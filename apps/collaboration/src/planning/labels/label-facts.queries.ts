@@ -9,20 +9,20 @@ import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { Label } from './label.entity';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 
-/** How many things of a kind that the viewer may see have a label. */
+/** Number of noteables of one kind that have a label and that the viewer may see. */
 export interface LabelCount {
   readonly opened: number;
   readonly closed: number;
 }
-/** By the noun of the kind; without an entry there is no such kind here. */
+/** Counts by the noun of the kind; kinds that do not exist have no entry. */
 export type LabelCounts = ReadonlyMap<string, LabelCount>;
 
-/** A label with what it is to the viewer and in the place that was asked. */
-export interface ShownLabel {
+/** Label with the facts that depend on the viewer and on the project or group of the request. */
+export interface LabelView {
   readonly label: Label;
   readonly isSubscribed: boolean;
   readonly priority: number | null;
-  /** Null unless they were asked for. */
+  /** Null unless requested. */
   readonly counts: LabelCounts | null;
 }
 
@@ -34,32 +34,35 @@ const facts = prepared(
    left join label_subscriptions s on s.label_id = wanted.id and s.user_id = $3::bigint`,
 );
 
-const person = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
+const viewerSql = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
 
-/** What the viewer has of a project: judged once each, and not for every thing with a label. */
-const judged = (kind: NoteableKind, project: string): string =>
-  `select a.* from ${projectAccessSql(project, person)} a where a.reads_${kind.feature}`;
-/** How many things have the label `wanted`. Shape: `links` is a FROM item with its links `ll` and the access `a`. */
+/** Selects the viewer's access to a project: checked once per project, and not for every noteable with a label. */
+const accessOf = (kind: NoteableKind, project: string): string =>
+  `select a.* from ${projectAccessSql(project, viewerSql)} a where a.reads_${kind.feature}`;
+/** Counts the noteables with the label `wanted`. Shape: `links` is a FROM item with its links `ll` and the access `a`. */
 const countsSql = (kind: NoteableKind, links: string): string => `(
      select count(*) filter (where seen.state = 'opened')::integer as opened,
        count(*) filter (where seen.state = 'closed')::integer as closed
      from (select i.${kind.stateColumn} as state from ${links} join ${kind.table} i on i.id = ll.noteable_id
-       where ${readableSql(kind, 'a', person.user)} limit ${COUNT_LIMIT + 1}) seen)`;
+       where ${readableSql(kind, 'a', viewerSql.user)} limit ${COUNT_LIMIT + 1}) seen)`;
 
 /**
- * $1 labels, $2-$4 the viewer, $5 project. How many of its things of a kind have each label, of those that the viewer
- * reads. Stops past COUNT_LIMIT.
+ * $1 labels, $2-$4 viewer, $5 project. Counts the project's noteables of a kind with each label that the viewer may read.
+ * Stops after COUNT_LIMIT.
  */
 const countedInProject = perKind((kind) => {
   const links = `a join label_links ll on ll.project_id = $5::bigint and ll.label_id = wanted.id
        and ll.noteable_type = '${kind.type}'`;
   return prepared(
     `labels_counted_${kind.table}_in_project`,
-    `with a as materialized (${judged(kind, '$5::bigint')})
+    `with a as materialized (${accessOf(kind, '$5::bigint')})
      select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
   );
 });
-/** $5 group. The projects where a label is used are found from one to the next by the index, and not by its links. */
+/**
+ * $5 group. Finds the projects that use a label by skipping from one to the next in the index, without reading all
+ * links.
+ */
 const countedInGroup = perKind((kind) => {
   const next = (label: string, after = ''): string => `(select ll.project_id from label_links ll
          where ll.label_id = ${label} and ll.noteable_type = '${kind.type}'${after} order by ll.project_id limit 1)`;
@@ -74,7 +77,7 @@ const countedInGroup = perKind((kind) => {
        where used.project_id is not null
      ), a as materialized (
        select there.* from (select distinct used.project_id from used) met
-       cross join lateral (${judged(kind, 'met.project_id')}) there where there.traversal_ids @> array[$5::bigint]
+       cross join lateral (${accessOf(kind, 'met.project_id')}) there where there.traversal_ids @> array[$5::bigint]
      )
      select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
   );
@@ -85,7 +88,7 @@ interface CountedRow extends LabelCount {
   readonly id: number;
 }
 
-/** What is shown of labels besides their rows: a statement for a page of them, and one a kind for their counts. */
+/** Queries for the facts of labels outside their rows: one statement per page, and one per kind for the counts. */
 @Injectable()
 export class LabelFactsQueries {
   constructor(
@@ -98,7 +101,7 @@ export class LabelFactsQueries {
     source: PlanningSource,
     labels: readonly Label[],
     { isCounted = false }: { readonly isCounted?: boolean } = {},
-  ): Promise<ShownLabel[]> {
+  ): Promise<LabelView[]> {
     if (labels.length === 0) return [];
     const ids = labels.map((label) => label.id);
     const projectId = source.kind === 'project' ? source.id : null;
@@ -123,7 +126,7 @@ export class LabelFactsQueries {
   ): Promise<(id: number) => LabelCounts> {
     const values = [ids, viewer.userId, viewer.isAdmin, viewer.isExternal, source.id];
     const counts = new Map(ids.map((id) => [id, new Map<string, LabelCount>()]));
-    for (const kind of this.kinds.able('labels').filter((one) => one.parent === 'project')) {
+    for (const kind of this.kinds.withAbility('labels').filter((one) => one.parent === 'project')) {
       const rows = await this.database.run<CountedRow>(this.countsStatement(kind, source.kind, values));
       for (const row of rows) counts.get(row.id)!.set(kind.noun, row);
     }

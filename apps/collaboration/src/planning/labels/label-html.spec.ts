@@ -1,4 +1,4 @@
-import { labelHtml } from './label-html';
+import { renderLabelDescription } from './label-html';
 
 test.each([
   [null, ''],
@@ -6,17 +6,17 @@ test.each([
   ['<script>x</script>', '&lt;script&gt;x&lt;/script&gt;'],
   ['![a](https://x/y.png)', '!<a href="https://x/y.png">a</a>'],
   ['[a](javascript:x)', '[a](javascript:x)'],
-])('%j is shown as %j', (text, html) => expect(labelHtml(text)).toBe(html));
+])('renders %j as %j', (text, html) => expect(renderLabelDescription(text)).toBe(html));
 
 /** Reference reliability 7.3 row 30. */
 test.each(['[', '![', '*a ', '_a*', '`', '<', '&', '[a](', '**', '\\', '"', '<a href='])(
-  'long texts of %j take no time to speak of',
+  'renders long texts of %j within the CPU limit',
   (piece) => {
     for (const length of [10_000, 500_000]) {
       const text = piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
       const started = process.cpuUsage();
-      labelHtml(text);
-      // Units: milliseconds. A few are seen on an idle machine; a quadratic reader takes minutes.
+      renderLabelDescription(text);
+      // Units: milliseconds. An idle machine takes a few; a quadratic parser takes minutes.
       expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);
     }
   },

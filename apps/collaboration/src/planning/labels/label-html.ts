@@ -1,14 +1,14 @@
 import { escapeHtml } from '@rookery/kernel';
 import MarkdownIt from 'markdown-it';
 
-/** Units: UTF-16 code units. Longer texts are not worth the time that rendering hostile ones takes. */
-const RENDERED = 10_000;
+/** Maximum length that is rendered; longer hostile texts would take too long. Units: UTF-16 code units. */
+const RENDERED_LENGTH = 10_000;
 
-// Raw HTML stays text, and images are not loaded wherever a label is shown.
+// Raw HTML is escaped, and images are disabled, so that showing a label does not load them.
 const markdown = new MarkdownIt({ html: false, maxNesting: 20 }).disable('image');
 
-/** The description of a label as one line of HTML; a long one is shown as it was written. */
-export function labelHtml(description: string | null): string {
+/** Renders the description of a label as inline HTML; escapes a long one without rendering it. */
+export function renderLabelDescription(description: string | null): string {
   if (description === null) return '';
-  return description.length > RENDERED ? escapeHtml(description) : markdown.renderInline(description);
+  return description.length > RENDERED_LENGTH ? escapeHtml(description) : markdown.renderInline(description);
 }

@@ -5,20 +5,26 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepared, violates, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
-import { holdPlaces } from '../../base/noteables/planning-place';
+import { delayMoveEffects } from '../../base/noteables/planning-place';
 import { Label } from './label.entity';
-import type { ShownLabel } from './label-facts.queries';
+import type { LabelView } from './label-facts.queries';
 import { alreadyExists, LabelsService } from './labels.service';
 
-/** $1 name, $2 ids from the root of a group down to it: the projects below whose labels have this name. */
-const homes = prepared(
+/**
+ * $1 name, $2 ids from the root namespace down to a group. Selects the projects in the group that have a label of this
+ * name.
+ */
+const projectsWithTitle = prepared(
   'labels_homes_of_namesakes',
   `select distinct l.project_id as id from labels l
    join directory_projects p on p.id = l.project_id join directory_namespaces n on n.id = p.namespace_id
    where l.title = $1 and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}`,
 );
-/** $1 name, $2 group, $3 ids from its root down to it, $4 projects that stay where they are. Always in one order, so that promotions take turns. */
-const namesakes = prepared(
+/**
+ * $1 name, $2 group, $3 ids from the root namespace down to it, $4 projects, which are locked against moves. Locks the
+ * labels in one order, so that concurrent promotions do not deadlock.
+ */
+const sameTitle = prepared(
   'labels_namesakes',
   `select l.id, l.project_id from labels l
    where l.title = $1 and (l.group_id = $2::bigint or l.project_id = any($4::bigint[]) and l.project_id in (
@@ -26,12 +32,12 @@ const namesakes = prepared(
      where ${withinGroupSql({ namespace: 'n', traversalIds: '$3' })}))
    order by l.id for update of l`,
 );
-const raise = prepared(
+const moveToGroup = prepared(
   'labels_raise',
   'update labels set project_id = null, group_id = $2::bigint, updated_at = now() where id = $1::bigint',
 );
 
-/** $1 the labels that end in another, $2 that one. What they hang on keeps one of them. */
+/** $1 labels to merge, $2 the label that remains. Noteables that have several of them keep one. */
 const merges = [
   prepared(
     'labels_merge_links',
@@ -57,7 +63,7 @@ const merges = [
 ];
 const drop = prepared('labels_drop_merged', 'delete from labels where id = any($1::bigint[]) and id <> $2::bigint');
 
-/** A label of a project becomes one of its group. Source: reference work-tracking 9.4. */
+/** Promotes a label of a project to a label of its group. Source: reference work-tracking 9.4. */
 @Injectable()
 export class LabelPromotionService {
   constructor(
@@ -67,10 +73,10 @@ export class LabelPromotionService {
   ) {}
 
   /**
-   * The label moves up, with all that has it; labels of the same name in the group and in all projects below it end in
-   * it. Errors: NotFound, also for labels of groups; Refused outside of groups; Conflict when two at once do it.
+   * Moves the label to the group, with all its uses, and merges labels of the same name in the group and all its projects into
+   * it. Errors: NotFound, also for labels of groups; Refused outside of groups; Conflict for concurrent promotions.
    */
-  async promote(viewer: SignedInViewer, project: ProjectScope, key: number | string): Promise<ShownLabel> {
+  async promote(viewer: SignedInViewer, project: ProjectScope, key: number | string): Promise<LabelView> {
     const { namespace } = project;
     const { label } = await this.labels.show(viewer, project, { label_id: key });
     if (label.projectId === null) throw new NotFound('Label');
@@ -78,29 +84,29 @@ export class LabelPromotionService {
       throw new Refused('Failed to promote project label to group label', { verbatim: true });
     }
     await this.directory.fresh(viewer);
-    const promoted = await this.attempt((tx) => this.raised(tx, label, namespace));
-    return this.labels.shown(viewer, project, promoted);
+    const promoted = await this.runOrConflict((tx) => this.promoteWithin(tx, label, namespace));
+    return this.labels.view(viewer, project, promoted);
   }
 
-  private async raised(
+  private async promoteWithin(
     tx: Tx,
     { id, title }: Label,
     group: { readonly id: number; readonly traversalIds: readonly number[] },
   ): Promise<Label> {
-    const below = await tx.prepared<{ id: number }>(homes, [title, group.traversalIds]);
+    const below = await tx.prepared<{ id: number }>(projectsWithTitle, [title, group.traversalIds]);
     const projects = below.map((project) => project.id);
-    await holdPlaces(tx, projects);
+    await delayMoveEffects(tx, projects);
     const values = [title, group.id, group.traversalIds, projects];
-    const all = await tx.prepared<RowOf<Label, 'id' | 'projectId'>>(namesakes, values);
+    const all = await tx.prepared<RowOf<Label, 'id' | 'projectId'>>(sameTitle, values);
     if (!all.some((one) => one.id === id && one.project_id !== null)) throw new NotFound('Label');
     const target = all.find((one) => one.project_id === null)?.id ?? id;
-    if (target === id) await tx.prepared(raise, [id, group.id]);
+    if (target === id) await tx.prepared(moveToGroup, [id, group.id]);
     const others = all.map((one) => one.id).filter((one) => one !== target);
     if (others.length > 0) for (const merge of [...merges, drop]) await tx.prepared(merge, [others, target]);
     return tx.manager.findOneByOrFail(Label, { id: target });
   }
 
-  private async attempt<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+  private async runOrConflict<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       return await this.work.run(use);
     } catch (error) {

@@ -3,7 +3,7 @@ import { attachedTo } from '@rookery/persistence';
 const effect = 'drop-labels';
 const noteable = { type: 'noteable_type', id: 'noteable_id' } as const;
 
-/** Removal of labels and their use. Labels are removed last: their links refer to them. */
+/** Removal of labels and their uses. Labels are removed last, because their links refer to them. */
 export const attachedLabelLinks = attachedTo({
   table: 'label_links',
   key: 'ctid',

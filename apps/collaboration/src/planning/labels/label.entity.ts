@@ -1,10 +1,10 @@
 import type { NoteableType } from '@rookery/contracts';
-import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { colourOf, DEFAULT_COLOUR, textColourOn } from './colours/colours';
-import { labelHtml } from './label-html';
+import { normalizeColour, DEFAULT_COLOUR, textColourOn } from './colours/colours';
+import { renderLabelDescription } from './label-html';
 
-/** What may be said of a label; what is left out keeps its value. */
+/** Fields of a label. Omitted fields keep their values on update. */
 export interface LabelInput {
   readonly name?: string;
   readonly color?: string;
@@ -12,11 +12,11 @@ export interface LabelInput {
   readonly archived?: boolean;
 }
 
-/** Units: characters. Source: reference work-tracking 9.4. */
-export const LONGEST_LABEL = 255;
+/** Maximum lengths. Units: characters. Source: reference work-tracking 9.4. */
+const LONGEST_LABEL = 255;
 const LONGEST_DESCRIPTION = 524_288;
 
-/** A word for things of a project, or of a group and all that is below it. Source: reference work-tracking 9.4. */
+/** Label for noteables of a project, or of a group and everything below it. Source: reference work-tracking 9.4. */
 @Entity('labels')
 @Check('ck_labels_one', 'num_nonnulls(project_id, group_id) = 1')
 @Check('ck_labels_title', `char_length(title) between 1 and 255 and title not like '%,%'`)
@@ -42,7 +42,7 @@ export class Label {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  /** Errors: Invalid by field. */
+  /** Creates a label. Errors: Invalid by field. */
   static write(input: LabelInput & Required<Pick<LabelInput, 'name'>>, now: Date): Label {
     const label = new Label();
     Object.assign(label, { projectId: null, groupId: null, description: null, archived: false, createdAt: now });
@@ -50,25 +50,29 @@ export class Label {
     return label;
   }
 
-  /** Errors: Invalid by field. */
+  /** Changes the given fields. Errors: Invalid by field. */
   change(input: LabelInput, now: Date): void {
     const { name = this.title, color = this.color, description = this.description, ...others } = input;
     const { archived = this.archived, ...rest } = others;
-    nothingLeft(rest);
+    assertAllUsed(rest);
     const title = name.trim();
-    const colour = colourOf(color);
+    const colour = normalizeColour(color);
     const problems = problemsByField({
       title: titleProblems(title),
       color: colour === null ? ['must be a valid color code'] : [],
       description: lengthProblems(description ?? '', LONGEST_DESCRIPTION),
     });
     if (Object.keys(problems).length > 0 || colour === null) throw new Invalid(problems);
-    const shown = { descriptionHtml: labelHtml(description), color: colour, textColor: textColourOn(colour) };
+    const shown = {
+      descriptionHtml: renderLabelDescription(description),
+      color: colour,
+      textColor: textColourOn(colour),
+    };
     Object.assign(this, { title, description, archived, ...shown, updatedAt: now });
   }
 }
 
-/** How much a label counts in a project; the lowest number counts most. */
+/** Priority of a label in a project; the lowest number is the highest priority. */
 @Entity('label_priorities')
 @Check('ck_label_priorities_priority', 'priority >= 0')
 @Index('ix_label_priorities_label_id', ['labelId'])
@@ -80,7 +84,7 @@ export class LabelPriority {
   @Column({ type: 'integer' }) priority: number;
 }
 
-/** Somebody who is told when a thing gets the label. */
+/** Subscription of a user, who is notified when a noteable gets the label. */
 @Entity('label_subscriptions')
 @Index('ix_label_subscriptions_user_id', ['userId'])
 export class LabelSubscription {
@@ -90,7 +94,7 @@ export class LabelSubscription {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_label_subscriptions' }) userId: number;
 }
 
-/** A label on a thing of any kind. */
+/** Label on a noteable of any kind. */
 @Entity('label_links')
 @Index('ix_label_links_label_id', ['labelId', 'noteableType', 'projectId', 'noteableId'])
 @Index('ix_label_links_project_id_label_id', ['projectId', 'labelId', 'noteableType', 'noteableId'])
@@ -100,16 +104,16 @@ export class LabelLink {
   @ForeignKey(() => Label, { name: 'fk_label_links_label_id', onDelete: 'CASCADE' })
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_label_links' })
   labelId: number;
-  /** Of the thing; null for things of groups. */
+  /** Project of the noteable; null for noteables of groups. */
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
 }
 
-/** What is wrong with a name, in the words of the API. */
+/** Returns the API's validation messages for the name of a label. */
 export function titleProblems(title: string): string[] {
   if (title === '') return ["can't be blank"];
   return [
     ...lengthProblems(title, LONGEST_LABEL),
-    // A comma divides the names of a list.
+    // A comma separates the names of a list.
     ...(title.includes(',') ? ['is invalid'] : []),
   ];
 }

@@ -1,12 +1,12 @@
 import { bool, int, nullable, presenter, text } from '@rookery/api-v4';
-import type { LabelCount, ShownLabel } from './label-facts.queries';
+import type { LabelCount, LabelView } from './label-facts.queries';
 
-const counted = { when: ({ counts }: ShownLabel) => counts !== null };
+const counted = { when: ({ counts }: LabelView) => counts !== null };
 const count = (noun: string, state: keyof LabelCount) =>
-  [int, ({ counts }: ShownLabel) => counts!.get(noun)?.[state] ?? 0, counted] as const;
+  [int, ({ counts }: LabelView) => counts!.get(noun)?.[state] ?? 0, counted] as const;
 
-/** Source: reference work-tracking 9.4. */
-export const shownLabel = presenter<ShownLabel>('Label').fields({
+/** Presenter of labels. Source: reference work-tracking 9.4. */
+export const labelPresenter = presenter<LabelView>('Label').fields({
   id: [int, ({ label }) => label.id],
   name: [text, ({ label }) => label.title],
   description: [nullable(text), ({ label }) => label.description],

@@ -3,7 +3,7 @@ import { groupMoved, projectMoved } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
-import { projectsBelow } from '../../base/noteables/moved-projects';
+import { projectIdsBelow } from '../../base/noteables/moved-projects';
 import { replaceStrayLabels } from './labelling/stray-labels';
 
 /** Replaces labels that a moved project no longer reaches. Source: docs/architecture.md 3. */
@@ -13,7 +13,7 @@ export class LabelsConsumer {
 
   @Consume(projectMoved, { effect: 'replace-stray-labels' })
   async projectMoved({ tx, events }: EffectBatch<typeof projectMoved>): Promise<void> {
-    await this.directory.settledFor(tx, events);
+    await this.directory.assertCurrentFor(tx, events);
     await replaceStrayLabels(
       tx,
       events.map((event) => event.data.project_id),
@@ -22,8 +22,8 @@ export class LabelsConsumer {
 
   @Consume(groupMoved, { effect: 'replace-stray-labels' })
   async groupMoved({ tx, events }: EffectBatch<typeof groupMoved>): Promise<void> {
-    await this.directory.settledFor(tx, events);
+    await this.directory.assertCurrentFor(tx, events);
     const groups = events.map((event) => event.data.group_id);
-    await replaceStrayLabels(tx, await projectsBelow(tx, groups));
+    await replaceStrayLabels(tx, await projectIdsBelow(tx, groups));
   }
 }

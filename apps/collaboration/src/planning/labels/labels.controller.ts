@@ -5,8 +5,8 @@ import { planningAbilities } from '../../base/noteables/planning-routes.dto';
 import type { PlanningCall, PromotionCall } from '../../base/noteables/planning-routes.dto';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 import { LabelPromotionService } from './label-promotion.service';
-import { shownLabel } from './label.presenter';
-import type { ShownLabel } from './label-facts.queries';
+import { labelPresenter } from './label.presenter';
+import type { LabelView } from './label-facts.queries';
 import {
   CreateLabel,
   CreateProjectLabel,
@@ -28,11 +28,11 @@ const mayFollow = ability(
   { signedIn: true },
 );
 
-/** Labels of projects only. */
+/** Parameters of labels of projects only. */
 type Prioritized = { readonly priority?: number | null };
 
-/** The same routes below projects and below groups. */
-function labelsBelow(
+/** Creates the controller with the label routes of projects or of groups. */
+function labelsController(
   kind: 'project' | 'group',
   params: {
     readonly create: new () => CreateLabel & Prioritized;
@@ -49,24 +49,24 @@ function labelsBelow(
 
     @Endpoint('GET', base, {
       ...below,
-      about: `Labels of a ${kind} and of the groups above it, by name.`,
+      about: `Lists the labels of a ${kind} and of the groups above it, by name.`,
       may: mayRead,
       params: ListLabels,
-      answers: page(shownLabel),
+      answers: page(labelPresenter),
     })
-    list({ params, viewer, within, page }: PlanningCall<ListLabels, Viewer>): Promise<Page<ShownLabel>> {
+    list({ params, viewer, within, page }: PlanningCall<ListLabels, Viewer>): Promise<Page<LabelView>> {
       return this.labels.list(viewer, within, params, page);
     }
 
     @Endpoint('GET', `${base}/:label_id`, {
       ...below,
-      about: `One label of a ${kind} or of a group above it.`,
+      about: `Shows one label of a ${kind} or of a group above it.`,
       may: mayRead,
       params: OneLabel,
       fails: [404],
-      answers: one(shownLabel),
+      answers: one(labelPresenter),
     })
-    show({ params, viewer, within }: PlanningCall<OneLabel, Viewer>): Promise<ShownLabel> {
+    show({ params, viewer, within }: PlanningCall<OneLabel, Viewer>): Promise<LabelView> {
       return this.labels.show(viewer, within, params);
     }
 
@@ -76,9 +76,9 @@ function labelsBelow(
       may: mayManage,
       params: params.create,
       fails: [409],
-      answers: created(shownLabel),
+      answers: created(labelPresenter),
     })
-    create({ params, viewer, within }: PlanningCall<CreateLabel & Prioritized>): Promise<ShownLabel> {
+    create({ params, viewer, within }: PlanningCall<CreateLabel & Prioritized>): Promise<LabelView> {
       return this.labels.create(viewer, within, params);
     }
 
@@ -88,29 +88,29 @@ function labelsBelow(
       may: mayManage,
       params: params.update,
       fails: [404, 409],
-      answers: one(shownLabel),
+      answers: one(labelPresenter),
     })
     update({
       params: { label_id, ...change },
       viewer,
       within,
-    }: PlanningCall<UpdateLabel & Prioritized>): Promise<ShownLabel> {
+    }: PlanningCall<UpdateLabel & Prioritized>): Promise<LabelView> {
       return this.labels.update(viewer, within, { label_id }, change);
     }
 
     @Endpoint('PUT', base, {
       ...below,
-      about: `Changes a label of a ${kind} that the parameters name.`,
+      about: `Changes a label of a ${kind} that is given by parameters.`,
       may: mayManage,
       params: params.updateNamed,
       fails: [404, 409],
-      answers: one(shownLabel),
+      answers: one(labelPresenter),
     })
     updateNamed({
       params: { label_id, name, ...change },
       viewer,
       within,
-    }: PlanningCall<UpdateNamedLabel & Prioritized>): Promise<ShownLabel> {
+    }: PlanningCall<UpdateNamedLabel & Prioritized>): Promise<LabelView> {
       return this.labels.update(viewer, within, { label_id, name }, change);
     }
 
@@ -128,7 +128,7 @@ function labelsBelow(
 
     @Endpoint('DELETE', base, {
       ...below,
-      about: `Removes a label of a ${kind} that the parameters name.`,
+      about: `Removes a label of a ${kind} that is given by parameters.`,
       may: mayManage,
       params: OneNamedLabel,
       fails: [404, 412],
@@ -140,37 +140,37 @@ function labelsBelow(
 
     @Endpoint('POST', `${base}/:label_id/subscribe`, {
       ...below,
-      about: 'Has the caller told when something gets the label.',
+      about: 'Subscribes the caller, who is notified when the label is added.',
       may: mayFollow,
       params: OneLabel,
       fails: [304, 404],
-      answers: created(shownLabel),
+      answers: created(labelPresenter),
     })
-    subscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<ShownLabel> {
+    subscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<LabelView> {
       return this.labels.subscribe(viewer, within, params);
     }
 
     @Endpoint('POST', `${base}/:label_id/unsubscribe`, {
       ...below,
-      about: 'Ends that.',
+      about: 'Unsubscribes the caller from the label.',
       may: mayFollow,
       params: OneLabel,
       fails: [304, 404],
-      answers: created(shownLabel),
+      answers: created(labelPresenter),
     })
-    unsubscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<ShownLabel> {
+    unsubscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<LabelView> {
       return this.labels.unsubscribe(viewer, within, params);
     }
   }
   return LabelsController;
 }
 
-export const ProjectLabelsController = labelsBelow('project', {
+export const ProjectLabelsController = labelsController('project', {
   create: CreateProjectLabel,
   update: UpdateProjectLabel,
   updateNamed: UpdateNamedProjectLabel,
 });
-export const GroupLabelsController = labelsBelow('group', {
+export const GroupLabelsController = labelsController('group', {
   create: CreateLabel,
   update: UpdateLabel,
   updateNamed: UpdateNamedLabel,
@@ -181,15 +181,15 @@ export class LabelPromotionController {
   constructor(private readonly promotion: LabelPromotionService) {}
 
   @Endpoint('PUT', '/projects/:id/labels/:label_id/promote', {
-    about: 'Makes a label of a project one of its group.',
+    about: 'Promotes a label of a project to a label of its group.',
     source: SOURCE,
     within: project('id'),
     may: mayPromote,
     params: OneLabel,
     fails: [404, 409],
-    answers: one(shownLabel),
+    answers: one(labelPresenter),
   })
-  promote({ params, viewer, within }: PromotionCall<OneLabel>): Promise<ShownLabel> {
+  promote({ params, viewer, within }: PromotionCall<OneLabel>): Promise<LabelView> {
     return this.promotion.promote(viewer, within, params.label_id);
   }
 }

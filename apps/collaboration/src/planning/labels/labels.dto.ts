@@ -1,14 +1,15 @@
 import { AtLeastOneOf, ExactlyOneOf, Flag, IdOrPath, Int, Search, Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import type { LabelChange, LabelFilters, NewLabel } from './labels.service';
 
-/** Units: what an integer column holds. */
-const MOST = 2_147_483_647;
-const COLOUR = '`#RRGGBB`, `#RGB` or a name of CSS.';
+/** Maximum of an integer column. */
+const MAX_PRIORITY = 2_147_483_647;
+const COLOUR = '`#RRGGBB`, `#RGB` or a CSS colour name.';
 
-export class ListLabels implements NothingBut<LabelFilters, ListLabels, 'with_counts' | 'include_ancestor_groups'> {
-  @Flag({ default: false, about: 'Shows how many issues and merge requests have each label.' }) with_counts: boolean;
-  @Flag({ default: true, about: 'Of the groups above, too.' }) include_ancestor_groups: boolean;
+export class ListLabels implements ExactInput<LabelFilters, ListLabels, 'with_counts' | 'include_ancestor_groups'> {
+  @Flag({ default: false, about: 'Shows the number of issues and merge requests with each label.' })
+  with_counts: boolean;
+  @Flag({ default: true, about: 'Also lists labels of the groups above.' }) include_ancestor_groups: boolean;
   @Search({ about: 'Part of the name or description.' }) search?: string;
   @Flag({ optional: true }) archived?: boolean;
 }
@@ -17,22 +18,28 @@ export class OneLabel {
   @IdOrPath({ about: 'Id or name.' }) label_id: number | string;
 }
 
-/** A label that parameters name, not the path. */
+/** Label given by parameters instead of the path. */
 @ExactlyOneOf('label_id', 'name')
 export class OneNamedLabel {
   @IdOrPath({ optional: true, about: 'Id or name.' }) label_id?: number | string;
-  @Text({ optional: true, about: 'The present name.' }) name?: string;
+  @Text({ optional: true, about: 'The current name.' }) name?: string;
 }
 
-export class CreateLabel implements NothingBut<NewLabel, CreateLabel> {
+export class CreateLabel implements ExactInput<NewLabel, CreateLabel> {
   @Text({ about: 'At most 255 characters, no comma.' }) name: string;
   @Text({ optional: true, about: COLOUR }) color?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @Flag({ optional: true }) archived?: boolean;
 }
 
-export class CreateProjectLabel extends CreateLabel implements NothingBut<NewLabel, CreateProjectLabel> {
-  @Int({ optional: true, nullable: true, min: 0, max: MOST, about: 'The lowest counts most.' })
+export class CreateProjectLabel extends CreateLabel implements ExactInput<NewLabel, CreateProjectLabel> {
+  @Int({
+    optional: true,
+    nullable: true,
+    min: 0,
+    max: MAX_PRIORITY,
+    about: 'The lowest number is the highest priority.',
+  })
   priority?: number | null;
 }
 
@@ -44,29 +51,35 @@ class LabelFields {
 }
 
 class ProjectLabelFields extends LabelFields {
-  @Int({ optional: true, nullable: true, min: 0, max: MOST, about: 'The lowest counts most; null takes it away.' })
+  @Int({
+    optional: true,
+    nullable: true,
+    min: 0,
+    max: MAX_PRIORITY,
+    about: 'The lowest number is the highest priority; null removes it.',
+  })
   priority?: number | null;
 }
 
-/** Which label is meant: as the path says, or the parameters. */
-type Naming = 'label_id' | 'name';
+/** Parameters that identify the label. */
+type LabelIdentity = 'label_id' | 'name';
 
 @AtLeastOneOf('new_name', 'color', 'description', 'archived')
-export class UpdateLabel extends LabelFields implements NothingBut<LabelChange, UpdateLabel, Naming> {
+export class UpdateLabel extends LabelFields implements ExactInput<LabelChange, UpdateLabel, LabelIdentity> {
   @IdOrPath({ about: 'Id or name.' }) label_id: number | string;
 }
 
 @ExactlyOneOf('label_id', 'name')
 @AtLeastOneOf('new_name', 'color', 'description', 'archived')
-export class UpdateNamedLabel extends LabelFields implements NothingBut<LabelChange, UpdateNamedLabel, Naming> {
+export class UpdateNamedLabel extends LabelFields implements ExactInput<LabelChange, UpdateNamedLabel, LabelIdentity> {
   @IdOrPath({ optional: true, about: 'Id or name.' }) label_id?: number | string;
-  @Text({ optional: true, about: 'The present name.' }) name?: string;
+  @Text({ optional: true, about: 'The current name.' }) name?: string;
 }
 
 @AtLeastOneOf('new_name', 'color', 'description', 'priority', 'archived')
 export class UpdateProjectLabel
   extends ProjectLabelFields
-  implements NothingBut<LabelChange, UpdateProjectLabel, Naming>
+  implements ExactInput<LabelChange, UpdateProjectLabel, LabelIdentity>
 {
   @IdOrPath({ about: 'Id or name.' }) label_id: number | string;
 }
@@ -75,8 +88,8 @@ export class UpdateProjectLabel
 @AtLeastOneOf('new_name', 'color', 'description', 'priority', 'archived')
 export class UpdateNamedProjectLabel
   extends ProjectLabelFields
-  implements NothingBut<LabelChange, UpdateNamedProjectLabel, Naming>
+  implements ExactInput<LabelChange, UpdateNamedProjectLabel, LabelIdentity>
 {
   @IdOrPath({ optional: true, about: 'Id or name.' }) label_id?: number | string;
-  @Text({ optional: true, about: 'The present name.' }) name?: string;
+  @Text({ optional: true, about: 'The current name.' }) name?: string;
 }

@@ -15,7 +15,7 @@ import {
   attachedLabelSubscriptions,
 } from './label-removal';
 
-/** Words for things of projects and groups, and which thing has which. */
+/** Labels of projects and groups, and their use on noteables. */
 @Owns(Label, LabelLink, LabelPriority, LabelSubscription, ResourceLabelEvent)
 @Attaches(attachedLabelLinks, attachedLabelPriorities, attachedLabelEvents, attachedLabelSubscriptions, attachedLabels)
 @Module({

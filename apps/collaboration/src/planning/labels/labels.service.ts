@@ -3,14 +3,14 @@ import { Directory } from '@rookery/directory';
 import { CLOCK, Conflict, NotModified } from '@rookery/kernel';
 import type { Clock, Page, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { collection, Database, filter, prepared, Work } from '@rookery/persistence';
-import type { AllFilters, By, Collection, Tx } from '@rookery/persistence';
+import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persistence';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 import { Label } from './label.entity';
 import type { LabelInput } from './label.entity';
 import { LabelFactsQueries } from './label-facts.queries';
-import type { ShownLabel } from './label-facts.queries';
+import type { LabelView } from './label-facts.queries';
 
-/** What a list of labels can be narrowed by. Source: reference work-tracking 9.4. */
+/** Filters of a list of labels. Source: reference work-tracking 9.4. */
 export interface LabelFilters {
   readonly search?: string;
   readonly archived?: boolean;
@@ -18,17 +18,17 @@ export interface LabelFilters {
 
 export interface NewLabel extends LabelInput {
   readonly name: string;
-  /** Only in projects. */
+  /** Only for projects. */
   readonly priority?: number | null;
 }
 
 export interface LabelChange extends Omit<LabelInput, 'name'> {
   readonly new_name?: string;
-  /** Only in projects; null takes it away. */
+  /** Only for projects; null removes it. */
   readonly priority?: number | null;
 }
 
-/** Which label: an id or a name, or a name alone, which may look like an id. */
+/** Identifies a label: `label_id` is an id or a name; `name` is always a name, even if it looks like an id. */
 export interface LabelKey {
   readonly label_id?: number | string | undefined;
   readonly name?: string | undefined;
@@ -40,7 +40,7 @@ const FILTERS: AllFilters<LabelFilters> = {
 };
 export const alreadyExists = (): Conflict => new Conflict('Label already exists');
 
-/** A project and a group show the labels of the groups above too, but change only their own. */
+/** Collection of labels. Projects and groups also list the labels of the groups above, but change only their own. */
 export const labels = collection(Label, {
   resource: 'Label',
   within: { project: 'projectId', group: 'groupId', inherit: ['project', 'group'] },
@@ -92,8 +92,8 @@ export class LabelsService {
     source: PlanningSource,
     o: LabelFilters & { readonly with_counts: boolean; readonly include_ancestor_groups: boolean },
     page: PageRequest,
-  ): Promise<Page<ShownLabel>> {
-    // A project belongs to its group: what lies above that is an ancestor.
+  ): Promise<Page<LabelView>> {
+    // A project's own group counts as near; only the groups above that are ancestors.
     const nearest = source.kind === 'project' ? source.namespace.id : source.id;
     const found = await this.labels.list({
       page,
@@ -108,77 +108,84 @@ export class LabelsService {
     return { ...found, rows: await this.facts.of(viewer, source, found.rows, { isCounted: o.with_counts }) };
   }
 
-  /** Errors: NotFound. */
-  async show(viewer: Viewer, source: PlanningSource, key: LabelKey): Promise<ShownLabel> {
-    return this.shown(viewer, source, await this.found(source, key));
+  /** Shows one label. Errors: NotFound. */
+  async show(viewer: Viewer, source: PlanningSource, key: LabelKey): Promise<LabelView> {
+    return this.view(viewer, source, await this.find(source, key));
   }
 
-  /** Errors: Invalid by field; Conflict when the place or a group above has a label of that name. */
-  async create(viewer: SignedInViewer, source: PlanningSource, params: NewLabel): Promise<ShownLabel> {
+  /**
+   * Creates a label. Errors: Invalid by field; Conflict when the project or group, or a group above, has a label of that
+   * name.
+   */
+  async create(viewer: SignedInViewer, source: PlanningSource, params: NewLabel): Promise<LabelView> {
     const { priority, ...input } = params;
     const label = Label.write(input, this.clock.now());
     const made = await this.labels.create(label, by(viewer, source), async ({ id, title }, tx) => {
       await this.refuseTaken(tx, source, { id, title });
       await this.setPriority(tx, source, id, priority);
     });
-    return this.shown(viewer, source, made);
+    return this.view(viewer, source, made);
   }
 
-  /** Errors: NotFound, also for labels of groups above; Invalid by field; Conflict as on creation. */
+  /** Changes a label. Errors: NotFound, also for labels of groups above; Invalid by field; Conflict as on creation. */
   async update(
     viewer: SignedInViewer,
     source: PlanningSource,
     key: LabelKey,
     { new_name: name, priority, ...input }: LabelChange,
-  ): Promise<ShownLabel> {
+  ): Promise<LabelView> {
     const edit = async (label: Label, tx: Tx): Promise<void> => {
       const { title } = label;
       label.change({ ...input, ...(name === undefined ? {} : { name }) }, this.clock.now());
       if (label.title !== title) await this.refuseTaken(tx, source, label);
       await this.setPriority(tx, source, label.id, priority);
     };
-    return this.shown(viewer, source, await this.labels.change(keyOf(key), edit, by(viewer, source)));
+    return this.view(viewer, source, await this.labels.change(keyOf(key), edit, by(viewer, source)));
   }
 
-  /** Takes it from everything that has it. Errors: NotFound, also for labels of groups above; those of `by.unchanged`. */
-  async remove(key: LabelKey, by: By): Promise<void> {
+  /**
+   * Deletes a label, also from everything that has it. Errors: NotFound, also for labels of groups above; those of
+   * `by.unchanged`.
+   */
+  async remove(key: LabelKey, by: WriteContext): Promise<void> {
     await this.labels.remove(keyOf(key), by);
   }
 
-  /** Errors: NotFound; NotModified when it is so already. */
-  async subscribe(viewer: SignedInViewer, source: PlanningSource, key: LabelKey): Promise<ShownLabel> {
-    return this.follow(viewer, source, key, subscribe);
+  /** Subscribes the viewer to a label. Errors: NotFound; NotModified when already subscribed. */
+  async subscribe(viewer: SignedInViewer, source: PlanningSource, key: LabelKey): Promise<LabelView> {
+    return this.setSubscription(viewer, source, key, subscribe);
   }
 
-  /** Errors: NotFound; NotModified when it is so already. */
-  async unsubscribe(viewer: SignedInViewer, source: PlanningSource, key: LabelKey): Promise<ShownLabel> {
-    return this.follow(viewer, source, key, unsubscribe);
+  /** Unsubscribes the viewer. Errors: NotFound; NotModified when not subscribed. */
+  async unsubscribe(viewer: SignedInViewer, source: PlanningSource, key: LabelKey): Promise<LabelView> {
+    return this.setSubscription(viewer, source, key, unsubscribe);
   }
 
-  async shown(viewer: Viewer, source: PlanningSource, label: Label): Promise<ShownLabel> {
+  /** Adds the facts for the viewer to a label. */
+  async view(viewer: Viewer, source: PlanningSource, label: Label): Promise<LabelView> {
     return (await this.facts.of(viewer, source, [label]))[0]!;
   }
 
-  private async follow(
+  private async setSubscription(
     viewer: SignedInViewer,
     source: PlanningSource,
     key: LabelKey,
     change: typeof subscribe,
-  ): Promise<ShownLabel> {
-    const label = await this.found(source, key);
+  ): Promise<LabelView> {
+    const label = await this.find(source, key);
     const changed = await this.database.prepared(change, [label.id, viewer.userId]);
     if (changed.length === 0) throw new NotModified();
-    return this.shown(viewer, source, label);
+    return this.view(viewer, source, label);
   }
 
-  private found(source: PlanningSource, key: LabelKey): Promise<Label> {
+  private find(source: PlanningSource, key: LabelKey): Promise<Label> {
     return this.labels.find(keyOf(key), source);
   }
 
-  /** The indexes hold names of one place apart; groups above are looked at here. */
+  /** Checks the groups above for the name; the unique indexes cover only one project or group. */
   private async refuseTaken(tx: Tx, source: PlanningSource, { id, title }: Pick<Label, 'id' | 'title'>): Promise<void> {
-    const named = await labels.on(this.work, tx).all({ within: source, where: { title } });
-    if (named.some((one) => one.id !== id)) throw alreadyExists();
+    const sameTitle = await labels.on(this.work, tx).all({ within: source, where: { title } });
+    if (sameTitle.some((one) => one.id !== id)) throw alreadyExists();
   }
 
   private async setPriority(tx: Tx, source: PlanningSource, id: number, priority?: number | null): Promise<void> {
@@ -192,6 +199,6 @@ function keyOf({ label_id: id, name }: LabelKey): number | string {
   return id ?? name ?? '';
 }
 
-function by(viewer: SignedInViewer, source: PlanningSource): By {
+function by(viewer: SignedInViewer, source: PlanningSource): WriteContext {
   return { actorId: viewer.userId, within: source };
 }

@@ -5,7 +5,7 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepared, Work } from '@rookery/persistence';
 import type { Collection, RowOf, Tx } from '@rookery/persistence';
-import { holdPlaces } from '../../base/noteables/planning-place';
+import { delayMoveEffects } from '../../base/noteables/planning-place';
 import { NoteableKinds, perKind } from '../../base/noteables/noteable-kinds';
 import type { Milestone } from './milestone.entity';
 import { MilestonesQueries } from './milestones.queries';
@@ -17,15 +17,21 @@ const titled = prepared(
   'milestones_title_in_project',
   'select m.title from milestones m where m.id = $1::bigint and m.project_id = $2::bigint',
 );
-/** $1 title, $2 ids from the root of a group down to it: the projects below whose milestones have this title. */
-const homes = prepared(
+/**
+ * $1 title, $2 ids from the root namespace down to a group. Selects the projects in the group that have a milestone of
+ * this title.
+ */
+const projectsWithTitle = prepared(
   'milestones_homes_of_namesakes',
   `select distinct m.project_id as id from milestones m
    join directory_projects p on p.id = m.project_id join directory_namespaces n on n.id = p.namespace_id
    where m.title = $1 and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}`,
 );
-/** $1 title, $2 ids from the root down to the group, $3 projects that stay where they are. Always in one order, so that promotions take turns. */
-const namesakes = prepared(
+/**
+ * $1 title, $2 ids from the root namespace down to the group, $3 projects, which are locked against moves. Locks the
+ * milestones in one order, so that concurrent promotions do not deadlock.
+ */
+const sameTitle = prepared(
   'milestones_namesakes_within',
   `select m.id, m.group_id from milestones m
    where m.title = $1 and m.id in (
@@ -35,25 +41,25 @@ const namesakes = prepared(
        and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })})
    order by m.id for update of m`,
 );
-const raise = prepared(
+const moveToGroup = prepared(
   'milestones_raise',
   `update milestones set project_id = null, group_id = $2::bigint, iid = $3::bigint, updated_at = now()
    where id = $1::bigint`,
 );
-/** $1 the milestones that end in another, $2 that one. */
-const handOver = perKind(({ table, writes }) =>
+/** $1 milestones to merge, $2 the milestone that remains. */
+const reassign = perKind(({ table, writes }) =>
   prepared(
     `milestones_hand_over_${table}`,
     `${writes.update} milestone_id = $2::bigint where i.milestone_id = any($1::bigint[])`,
   ),
 );
-const handOverEvents = prepared(
+const reassignEvents = prepared(
   'milestones_hand_over_events',
   'update resource_milestone_events set milestone_id = $2::bigint where milestone_id = any($1::bigint[])',
 );
 const drop = prepared('milestones_drop_merged', 'delete from milestones where id = any($1::bigint[])');
 
-/** A milestone of a project becomes one of its group. Source: reference work-tracking 9.5. */
+/** Promotes a milestone of a project to a milestone of its group. Source: reference work-tracking 9.5. */
 @Injectable()
 export class MilestonePromotionService {
   private readonly milestones: Collection<Milestone>;
@@ -68,41 +74,41 @@ export class MilestonePromotionService {
   }
 
   /**
-   * The milestone moves up under the group's next number, with all that has it; those of the same title below the group
-   * end in it. Shape: JSON text. Errors: NotFound, also for milestones of groups; Refused outside of groups.
+   * Moves the milestone to the group under the group's next number, with all its uses, and merges milestones of the same title
+   * below the group into it. Shape: JSON text. Errors: NotFound, also for milestones of groups; Refused outside of groups.
    */
   async promote(viewer: SignedInViewer, project: ProjectScope, id: number): Promise<string> {
     const { namespace } = project;
     await this.queries.one(project, id);
     if (!isGroup(namespace)) throw new Refused('Project does not belong to a group.', { verbatim: true });
     await this.directory.fresh(viewer);
-    const promoted = await this.work.run((tx) => this.raised(tx, project, namespace, id));
+    const promoted = await this.work.run((tx) => this.promoteWithin(tx, project, namespace, id));
     return this.queries.one(namespace, promoted);
   }
 
-  /** Answers the id of the group's milestone. */
-  private async raised(tx: Tx, project: ProjectScope, group: PromotedTo, id: number): Promise<number> {
+  /** Returns the id of the group's milestone. */
+  private async promoteWithin(tx: Tx, project: ProjectScope, group: PromotedTo, id: number): Promise<number> {
     const [found] = await tx.prepared<{ title: string }>(titled, [id, project.id]);
     if (!found) throw new NotFound();
     await reserveTitles(tx, [{ root: group.traversalIds[0]!, title: found.title }]);
-    const below = await tx.prepared<{ id: number }>(homes, [found.title, group.traversalIds]);
+    const below = await tx.prepared<{ id: number }>(projectsWithTitle, [found.title, group.traversalIds]);
     const projects = below.map((one) => one.id);
-    await holdPlaces(tx, projects);
+    await delayMoveEffects(tx, projects);
     const values = [found.title, group.traversalIds, projects];
-    const all = await tx.prepared<RowOf<Milestone, 'id' | 'groupId'>>(namesakes, values);
-    // Another promotion, or a change of the title, may have come first.
+    const all = await tx.prepared<RowOf<Milestone, 'id' | 'groupId'>>(sameTitle, values);
+    // A concurrent promotion or a change of the title may have been committed first.
     if (!all.some((one) => one.id === id && one.group_id === null)) throw new NotFound();
     const target = all.find((one) => one.group_id === group.id)?.id ?? id;
     const others = all.map((one) => one.id).filter((one) => one !== target);
     await this.merge(tx, others, target);
-    if (target === id) await tx.prepared(raise, [id, group.id, await this.milestones.nextNumber(tx, group)]);
+    if (target === id) await tx.prepared(moveToGroup, [id, group.id, await this.milestones.nextNumber(tx, group)]);
     return target;
   }
 
   private async merge(tx: Tx, others: readonly number[], target: number): Promise<void> {
     if (others.length === 0) return;
-    for (const kind of this.kinds.able('milestones')) await tx.prepared(handOver(kind), [others, target]);
-    await tx.prepared(handOverEvents, [others, target]);
+    for (const kind of this.kinds.withAbility('milestones')) await tx.prepared(reassign(kind), [others, target]);
+    await tx.prepared(reassignEvents, [others, target]);
     await tx.prepared(drop, [others]);
   }
 }

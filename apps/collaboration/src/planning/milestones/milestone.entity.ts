@@ -1,21 +1,21 @@
-import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-/** What may be said of a milestone; what is left out keeps its value. Shape: days are `YYYY-MM-DD`. */
+/** Fields of a milestone. Omitted fields keep their values on update. Shape: days are `YYYY-MM-DD`. */
 export interface MilestoneInput {
   readonly title?: string;
   readonly description?: string | null;
   readonly start_date?: string | null;
   readonly due_date?: string | null;
-  /** The opposite of what is so already is no change. */
+  /** Has no effect if the milestone is already in that state. */
   readonly state_event?: 'close' | 'activate';
 }
 
-/** Units: characters. Source: reference work-tracking 9.5. */
+/** Maximum lengths. Units: characters. Source: reference work-tracking 9.5. */
 const LONGEST_TITLE = 255;
 const LONGEST_DESCRIPTION = 524_288;
 
-/** A goal with dates, of a project, or of a group and all that is below it. Source: reference work-tracking 9.5. */
+/** Milestone of a project, or of a group and everything below it. Source: reference work-tracking 9.5. */
 @Entity('milestones')
 @Check('ck_milestones_one', 'num_nonnulls(project_id, group_id) = 1')
 @Check('ck_milestones_title', 'char_length(title) between 1 and 255')
@@ -38,7 +38,7 @@ export class Milestone {
   id: number;
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint', nullable: true }) groupId: number | null;
-  /** Counts the milestones of a project, and those of a group. */
+  /** Number within the project or group. */
   @Column({ type: 'bigint' }) iid: number;
   @Column({ type: 'text' }) title: string;
   @Column({ type: 'text', nullable: true }) description: string | null;
@@ -49,7 +49,7 @@ export class Milestone {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  /** Errors: Invalid by field. */
+  /** Creates a milestone. Errors: Invalid by field. */
   static write(input: MilestoneInput & Required<Pick<MilestoneInput, 'title'>>, now: Date): Milestone {
     const milestone = new Milestone();
     const empty = { projectId: null, groupId: null, description: null, startOn: null, dueOn: null };
@@ -58,12 +58,17 @@ export class Milestone {
     return milestone;
   }
 
-  /** Errors: Invalid by field. */
+  /** Changes the given fields. Errors: Invalid by field. */
   change(input: MilestoneInput, now: Date): void {
-    const { title: wished = this.title, description = this.description, start_date = this.startOn, ...others } = input;
+    const {
+      title: newTitle = this.title,
+      description = this.description,
+      start_date = this.startOn,
+      ...others
+    } = input;
     const { due_date = this.dueOn, state_event, ...rest } = others;
-    nothingLeft(rest);
-    const title = wished.trim();
+    assertAllUsed(rest);
+    const title = newTitle.trim();
     const state = state_event === undefined ? this.state : STATES[state_event];
     const next = { title, description, state, startOn: start_date, dueOn: due_date };
     const problems = problemsOf(next);
@@ -74,10 +79,10 @@ export class Milestone {
 }
 
 const STATES = { close: 'closed', activate: 'active' } as const;
-type Judged = Pick<Milestone, 'title' | 'description' | 'startOn' | 'dueOn'>;
+type ValidatedFields = Pick<Milestone, 'title' | 'description' | 'startOn' | 'dueOn'>;
 
-/** What is wrong, by field, in the words of the API. */
-function problemsOf({ title, description, startOn, dueOn }: Judged): Record<string, string[]> {
+/** Returns the API's validation messages by field. */
+function problemsOf({ title, description, startOn, dueOn }: ValidatedFields): Record<string, string[]> {
   const isBackwards = startOn !== null && dueOn !== null && dueOn <= startOn;
   return problemsByField({
     title: title === '' ? ["can't be blank"] : lengthProblems(title, LONGEST_TITLE),

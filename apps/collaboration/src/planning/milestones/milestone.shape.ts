@@ -1,22 +1,23 @@
 import { json, jsonShape, TODAY } from '../../base/noteables/json.shape';
+import type { PlacedSql } from '../../base/noteables/noteable-kinds';
 import { baseOf } from '../../base/noteables/person.shape';
-import { reachedSql } from '../../base/noteables/reach-sql';
-import { gotAndLost, resourceEventShape } from '../../base/resource-events/resource-events.shape';
+import { appliesToSql } from '../../base/noteables/reach-sql';
+import { addAndRemoveSummaries, resourceEventShape } from '../../base/resource-events/resource-events.shape';
 import type { ResourceEventSql, ResourceEvents } from '../../base/resource-events/resource-events.shape';
 
-/** What the JSON of a milestone `m` is built from besides its row. */
+/** SQL expressions for the JSON of a milestone, in addition to its row `m`. */
 export interface MilestoneSql {
   readonly externalUrl: string;
-  /** Full path of the project of a milestone that has one: a text expression. */
+  /** Full path of the project of a project's milestone: a text expression. */
   readonly projectPath: string;
 }
 
-/** For statements that meet milestones of several projects. */
+/** SQL for the full path of the project, for statements on milestones of several projects. */
 export const PROJECT_PATH = `(select home.full_path || '/' || p.path from directory_projects p
   join directory_namespaces home on home.id = p.namespace_id where p.id = m.project_id)`;
 const GROUP_PATH = `(select 'groups/' || home.full_path from directory_namespaces home where home.id = m.group_id)`;
 
-/** A milestone, wherever it is shown. Source: reference work-tracking 9.5. */
+/** Milestone as the API shows it. Source: reference work-tracking 9.5. */
 export const milestoneShape = jsonShape<MilestoneSql>('Milestone')
   .fields({
     id: [json.int, () => 'm.id'],
@@ -42,16 +43,26 @@ export const milestoneShape = jsonShape<MilestoneSql>('Milestone')
   .extend<MilestoneSql>('Milestone')
   .fields({ group_id: [json.int, () => 'm.group_id'] }, () => 'm.group_id is not null');
 
-/** The bytes of the texts of a milestone `m`, as lists weigh their pages. */
+/** Field `milestone` of a noteable `i` of a project. */
+export const milestoneOfNoteable = [
+  json.found(milestoneShape),
+  ({ externalUrl, fullPath, above }: Pick<PlacedSql, 'externalUrl' | 'fullPath' | 'above'>) => ({
+    of: { externalUrl, projectPath: fullPath },
+    from: `from milestones m where m.id = i.milestone_id and ${appliesToSql('m', { project: 'i.project_id', above })}`,
+    by: 'i.milestone_id',
+  }),
+] as const;
+
+/** SQL for the bytes of the texts of a milestone `m`, for the size limit of pages. */
 export const MILESTONE_BYTES = 'coalesce(octet_length(m.description), 0)';
 
-/** Milestones that things got and lost. Source: reference work-tracking 2.8. */
+/** Events of milestones that were added to or removed from noteables. Source: reference work-tracking 2.8. */
 export const milestoneEvents: ResourceEvents = {
   noun: 'milestone',
-  about: gotAndLost('milestone'),
+  about: addAndRemoveSummaries('milestone'),
   table: 'resource_milestone_events',
   joins: (above) =>
-    `left join milestones m on m.id = e.milestone_id and ${reachedSql('m', { project: 'e.project_id', above })}`,
+    `left join milestones m on m.id = e.milestone_id and ${appliesToSql('m', { project: 'e.project_id', above })}`,
   bytes: `coalesce((select ${MILESTONE_BYTES} from milestones m where m.id = e.milestone_id), 0)`,
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceMilestoneEvent').fields({
     milestone: [

@@ -5,9 +5,9 @@ import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { Work } from '@rookery/persistence';
 import type { Collection, Tx } from '@rookery/persistence';
-import { projectsBelow } from '../../base/noteables/moved-projects';
+import { projectIdsBelow } from '../../base/noteables/moved-projects';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { plannedBefore } from '../../base/noteables/planning-place';
+import { waitForHeldPlaces } from '../../base/noteables/planning-place';
 import { replaceStrayMilestones } from './assigning/stray-milestones';
 import type { Milestone } from './milestone.entity';
 import { milestones } from './milestones.service';
@@ -27,21 +27,21 @@ export class MilestonesConsumer {
 
   @Consume(projectMoved, { effect: 'replace-stray-milestones' })
   async projectMoved({ tx, events }: EffectBatch<typeof projectMoved>): Promise<void> {
-    await this.directory.settledFor(tx, events);
+    await this.directory.assertCurrentFor(tx, events);
     const projects = events.map((event) => event.data.project_id);
     await this.replaceStrays(tx, projects);
   }
 
   @Consume(groupMoved, { effect: 'replace-stray-milestones' })
   async groupMoved({ tx, events }: EffectBatch<typeof groupMoved>): Promise<void> {
-    await this.directory.settledFor(tx, events);
+    await this.directory.assertCurrentFor(tx, events);
     const groups = events.map((event) => event.data.group_id);
-    await this.replaceStrays(tx, await projectsBelow(tx, groups));
+    await this.replaceStrays(tx, await projectIdsBelow(tx, groups));
   }
 
   private async replaceStrays(tx: Tx, projectIds: readonly number[]): Promise<void> {
-    await plannedBefore(tx, projectIds);
-    for (const kind of this.kinds.able('milestones')) {
+    await waitForHeldPlaces(tx, projectIds);
+    for (const kind of this.kinds.withAbility('milestones')) {
       await replaceStrayMilestones(tx, kind, this.milestones, projectIds);
     }
   }

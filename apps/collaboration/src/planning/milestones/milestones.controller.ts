@@ -15,8 +15,8 @@ const milestone = milestoneShape.presenter;
 export const milestoneAbilities = planningAbilities('milestone');
 const { mayRead, mayManage, mayPromote } = milestoneAbilities;
 
-/** The same routes below projects and below groups. */
-function milestonesBelow(kind: 'project' | 'group', List: new () => ListMilestones) {
+/** Creates the controller with the milestone routes of projects or of groups. */
+function milestonesController(kind: 'project' | 'group', List: new () => ListMilestones) {
   const base = `/${kind}s/:id/milestones`;
   const below = { within: source(kind), source: SOURCE } as const;
 
@@ -29,7 +29,7 @@ function milestonesBelow(kind: 'project' | 'group', List: new () => ListMileston
 
     @Endpoint('GET', base, {
       ...below,
-      about: `Milestones of a ${kind}, what is due first before the rest.`,
+      about: `Lists the milestones of a ${kind}, the earliest due date first.`,
       may: mayRead,
       params: List,
       answers: page(milestone),
@@ -40,7 +40,7 @@ function milestonesBelow(kind: 'project' | 'group', List: new () => ListMileston
 
     @Endpoint('GET', `${base}/:milestone_id`, {
       ...below,
-      about: `One milestone of a ${kind}.`,
+      about: `Shows one milestone of a ${kind}.`,
       may: mayRead,
       params: OneMilestone,
       fails: [404],
@@ -63,7 +63,7 @@ function milestonesBelow(kind: 'project' | 'group', List: new () => ListMileston
 
     @Endpoint('PUT', `${base}/:milestone_id`, {
       ...below,
-      about: `Changes a milestone of a ${kind}, closes it or makes it active again.`,
+      about: `Changes a milestone of a ${kind}, closes it or reopens it.`,
       may: mayManage,
       params: UpdateMilestone,
       fails: [404],
@@ -92,15 +92,15 @@ function milestonesBelow(kind: 'project' | 'group', List: new () => ListMileston
   return MilestonesController;
 }
 
-export const ProjectMilestonesController = milestonesBelow('project', ListMilestones);
-export const GroupMilestonesController = milestonesBelow('group', ListGroupMilestones);
+export const ProjectMilestonesController = milestonesController('project', ListMilestones);
+export const GroupMilestonesController = milestonesController('group', ListGroupMilestones);
 
 @Controller()
 export class MilestonePromotionController {
   constructor(private readonly promotion: MilestonePromotionService) {}
 
   @Endpoint('POST', '/projects/:id/milestones/:milestone_id/promote', {
-    about: 'Makes a milestone of a project one of its group.',
+    about: 'Promotes a milestone of a project to a milestone of its group.',
     source: SOURCE,
     within: project('id'),
     may: mayPromote,

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
 import { ResourceMilestoneEvent } from './assigning/milestone-event.entity';
+import { MilestoneNoteablesQueries } from './milestone-noteables.queries';
 import { MilestonePromotionService } from './milestone-promotion.service';
 import { Milestone } from './milestone.entity';
 import { MilestonesConsumer } from './milestones.consumer';
@@ -13,7 +14,7 @@ import { MilestonesQueries } from './milestones.queries';
 import { MilestonesService } from './milestones.service';
 import { attachedMilestoneEvents, attachedMilestones } from './milestone-removal';
 
-/** Goals with dates of projects and groups, and which thing had which. */
+/** Milestones of projects and groups, and the history of their use on noteables. */
 @Owns(Milestone, ResourceMilestoneEvent)
 @Attaches(attachedMilestoneEvents, attachedMilestones)
 @Module({
@@ -23,6 +24,7 @@ import { attachedMilestoneEvents, attachedMilestones } from './milestone-removal
     MilestonesConsumer,
     ProjectMilestonesController,
   ],
-  providers: [MilestonePromotionService, MilestonesQueries, MilestonesService],
+  providers: [MilestoneNoteablesQueries, MilestonePromotionService, MilestonesQueries, MilestonesService],
+  exports: [MilestoneNoteablesQueries],
 })
 export class MilestonesModule {}

@@ -3,7 +3,7 @@ import { Directory, visibleGroupSql, withinGroupSql } from '@rookery/directory';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { AllFilters, Draft, Statement } from '@rookery/persistence';
+import type { AllFilters, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../base/noteables/access-sql';
@@ -12,7 +12,7 @@ import type { WrittenShape } from '../../base/noteables/json.shape';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 import { MILESTONE_BYTES, milestoneShape, PROJECT_PATH } from './milestone.shape';
 
-/** What a list of milestones can be narrowed by. Source: reference work-tracking 9.5. */
+/** Filters of a list of milestones. Source: reference work-tracking 9.5. */
 export interface MilestoneFilters {
   readonly iids?: readonly number[];
   readonly state?: 'active' | 'closed' | 'all';
@@ -24,10 +24,10 @@ export interface MilestoneFilters {
   readonly containing_date?: string;
 }
 
-/** Of what besides the place itself. */
+/** Further sources of a list, in addition to the project or group. */
 export interface MilestoneReach {
   readonly include_ancestors?: boolean;
-  /** Only in groups. */
+  /** Only for groups. */
   readonly include_descendants?: boolean;
 }
 
@@ -45,24 +45,24 @@ const FILTERS: AllFilters<MilestoneFilters> = {
   },
 };
 
-// The first values of every statement here: the place, ids from its root down, and who reads.
-const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
+// The first parameters of every list statement: the project or group, ids from its root namespace down, and the viewer.
+const VIEWER = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
 const ABOVE = 'select m.* from milestones m where m.group_id = any($2::bigint[])';
-/** What stands elsewhere is never searched, however long its texts are. */
-const ofPlace = (place: string): string =>
-  `cross join lateral (select m.* from milestones m where ${place} offset 0) m`;
-const GROUPS_BELOW = `select m.* from directory_namespaces n ${ofPlace('m.group_id = n.id')}
+/** Restricts milestones to one project or group before any filter, so that texts of others are not searched. */
+const milestonesWhere = (condition: string): string =>
+  `cross join lateral (select m.* from milestones m where ${condition} offset 0) m`;
+const GROUPS_BELOW = `select m.* from directory_namespaces n ${milestonesWhere('m.group_id = n.id')}
   where ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })} and n.id <> $1::bigint
     and ${visibleGroupSql({ namespace: 'n', viewer: '$3', isAdmin: '$4', isExternal: '$5' })}`;
-/** Projects are judged once each, and only those that have milestones. */
+/** Checks access once per project, and only for projects with milestones. */
 const PROJECTS_BELOW = `select m.* from (
     select p.id from directory_namespaces n join directory_projects p on p.namespace_id = n.id
     where ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}
       and exists (select 1 from milestones of_it where of_it.project_id = p.id) offset 0) below
-  join lateral ${projectAccessSql('below.id', PERSON)} a on a.reads_issues or a.reads_merge_requests
-  ${ofPlace('m.project_id = below.id')}`;
+  join lateral ${projectAccessSql('below.id', VIEWER)} a on a.reads_issues or a.reads_merge_requests
+  ${milestonesWhere('m.project_id = below.id')}`;
 
-/** Reading milestones of projects and groups: one statement a request. Source: reference work-tracking 9.5. */
+/** Queries for milestones of projects and groups, with one statement per request. Source: reference work-tracking 9.5. */
 @Injectable()
 export class MilestonesQueries {
   private readonly kept = new KeptStatements();
@@ -76,27 +76,27 @@ export class MilestonesQueries {
     this.shown = milestoneShape.over({ externalUrl, projectPath: PROJECT_PATH });
   }
 
-  /** What is due first comes first, what has no date last; of equal days the newest. */
+  /** Page of milestones, the earliest due date first, those without a date last; the newest first on equal days. */
   async page(
     viewer: Viewer,
     source: PlanningSource,
-    asked: MilestoneFilters & MilestoneReach,
+    query: MilestoneFilters & MilestoneReach,
     page: PageRequest,
   ): Promise<JsonPage> {
-    if (asked.include_descendants) await this.directory.fresh(viewer);
+    if (query.include_descendants) await this.directory.fresh(viewer);
     const above = source.kind === 'project' ? source.namespace.traversalIds : source.traversalIds;
     const values = [source.id, above, viewer.userId, viewer.isAdmin, viewer.isExternal];
-    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(source.kind, asked, page, values));
+    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(source.kind, query, page, values));
     return jsonPageOf(page, row!);
   }
 
   pageStatement(
     kind: PlanningSource['kind'],
-    asked: MilestoneFilters & MilestoneReach,
+    query: MilestoneFilters & MilestoneReach,
     page: PageRequest,
     values: readonly unknown[],
   ): Statement {
-    return this.kept.statement(pageName(kind, asked, page), values, (): Draft => {
+    return this.kept.statement(pageName(kind, query, page), values, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'milestones',
         from: 'milestones m',
@@ -104,18 +104,18 @@ export class MilestonesQueries {
         bytes: MILESTONE_BYTES,
         values,
       });
-      list.narrow(FILTERS, asked).orderBy([
+      list.narrow(FILTERS, query).orderBy([
         ['m.due_on', 'asc', 'nulls last'],
         ['m.id', 'desc'],
       ]);
-      const further = furtherParts(kind, asked);
+      const further = furtherParts(kind, query);
       if (further.length === 0) list.where(`m.${kind}_id = $1::bigint`);
-      else list.amongParts(further);
+      else list.fromParts(further);
       return list.json(page, { rows: (...rows) => arraySql(this.shown, ...rows) });
     });
   }
 
-  /** Shape: one JSON object. Errors: NotFound, also for milestones of groups above and of what is below. */
+  /** Shape: one JSON object. Errors: NotFound, also for milestones of groups above, and of groups and projects below. */
   async one(source: Pick<PlanningSource, 'kind' | 'id'>, id: number): Promise<string> {
     const values = [id, source.id];
     const statement = this.kept.statement(`milestones_one_in_${source.kind}`, values, () => ({
@@ -129,7 +129,7 @@ export class MilestonesQueries {
   }
 }
 
-/** Where milestones are looked for when those of the place alone will not do; each part has an index of its own. */
+/** Returns the sources of a list if the project or group alone is not enough; each part uses its own index. */
 function furtherParts(
   kind: PlanningSource['kind'],
   { include_ancestors, include_descendants }: MilestoneReach,
@@ -137,12 +137,12 @@ function furtherParts(
   const below = include_descendants && kind === 'group' ? [GROUPS_BELOW, PROJECTS_BELOW] : [];
   if (!include_ancestors && below.length === 0) return [];
   const own = `select m.* from milestones m where m.${kind}_id = $1::bigint`;
-  // What is above a group begins with the group itself.
+  // The namespaces above a group include the group itself.
   const upwards = include_ancestors ? [ABOVE, ...(kind === 'project' ? [own] : [])] : [own];
   return [...upwards, ...below];
 }
 
-/** The name of a first page that nothing narrows. */
+/** Returns the statement name of a page that only the state filters; null for other pages, which are not prepared. */
 function pageName(
   kind: PlanningSource['kind'],
   { state = 'all', include_ancestors = false, include_descendants = false, ...rest }: MilestoneFilters & MilestoneReach,

@@ -3,7 +3,7 @@ import { withinGroupSql } from '@rookery/directory';
 import { CLOCK, Invalid } from '@rookery/kernel';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { collection, prepared, Work } from '@rookery/persistence';
-import type { By, Collection, Parent, Tx } from '@rookery/persistence';
+import type { WriteContext, Collection, Parent, Tx } from '@rookery/persistence';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 import { Milestone } from './milestone.entity';
 import type { MilestoneInput } from './milestone.entity';
@@ -11,35 +11,41 @@ import { MilestonesQueries } from './milestones.queries';
 
 const taken = (): Invalid => new Invalid({ title: ['has already been taken'] });
 
-/** Projects and groups show and change only their own; those of groups above can be given to issues all the same. */
+/**
+ * Collection of milestones. Projects and groups show and change only their own; issues can also use those of the groups
+ * above.
+ */
 export const milestones = collection(Milestone, {
   within: { project: 'projectId', group: 'groupId' },
   numbered: 'iid',
   taken: { uq_milestones_project_id_title: taken, uq_milestones_group_id_title: taken },
 });
 
-/** $1 the namespaces at the root, $2 titles. In one order, so that nobody waits for somebody who waits for them. */
+/** $1 root namespaces, $2 titles. Takes the locks in one order, so that concurrent requests do not deadlock. */
 const reserve = prepared(
   'milestones_reserve',
   `select pg_advisory_xact_lock(key) from (
      select distinct hashtextextended('milestone ' || root || ' ' || title, 0) as key
      from unnest($1::bigint[], $2::text[]) wanted (root, title) order by key) keys`,
 );
-/** $1 title, $2 project or null, $3 ids from the root down to the group or to that of the project. */
-const namesakes = prepared(
+/** $1 title, $2 project or null, $3 ids from the root namespace down to the group, or to the group of the project. */
+const sameTitleAbove = prepared(
   'milestones_namesakes_on_the_way_up',
   `select m.id from milestones m
    where m.title = $1 and (m.project_id = $2::bigint or m.group_id = any($3::bigint[])) limit 2`,
 );
-/** $1 title, $2 ids from the root down to the group. */
-const namesakesBelow = prepared(
+/** $1 title, $2 ids from the root namespace down to the group. */
+const sameTitleBelow = prepared(
   'milestones_namesakes_below',
   `select m.id from milestones m left join directory_projects p on p.id = m.project_id
    join directory_namespaces n on n.id = coalesce(m.group_id, p.namespace_id)
    where m.title = $1 and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })} limit 2`,
 );
 
-/** Milestones of projects and groups; answers are JSON text. Source: reference work-tracking 9.5. */
+/**
+ * Creates, changes and deletes milestones of projects and groups. Returns JSON text. Source: reference work-tracking
+ * 9.5.
+ */
 @Injectable()
 export class MilestonesService {
   private readonly milestones: Collection<Milestone>;
@@ -52,7 +58,10 @@ export class MilestonesService {
     this.milestones = milestones.on(work);
   }
 
-  /** Errors: Invalid by field, also for a title that is taken on the way up or, in a group, below it. */
+  /**
+   * Creates a milestone. Errors: Invalid by field, also for a title that is taken in a group above or, for a group,
+   * below it.
+   */
   async create(
     viewer: SignedInViewer,
     source: PlanningSource,
@@ -67,7 +76,7 @@ export class MilestonesService {
     return this.queries.one(source, id);
   }
 
-  /** Errors: NotFound, also for milestones of groups above; Invalid as on creation. */
+  /** Changes a milestone. Errors: NotFound, also for milestones of groups above; Invalid as on creation. */
   async update(viewer: SignedInViewer, source: PlanningSource, id: number, input: MilestoneInput): Promise<string> {
     const title = input.title?.trim();
     const before = async (tx: Tx): Promise<void> => {
@@ -82,13 +91,16 @@ export class MilestonesService {
     return this.queries.one(source, id);
   }
 
-  /** Takes it from everything that has it. Errors: NotFound, also for milestones of groups above; those of `by.unchanged`. */
-  async remove(id: number, by: By): Promise<void> {
+  /**
+   * Deletes a milestone, also from everything that has it. Errors: NotFound, also for milestones of groups above; those
+   * of `by.unchanged`.
+   */
+  async remove(id: number, by: WriteContext): Promise<void> {
     await this.milestones.remove(id, by);
   }
 }
 
-/** Nobody else gives a milestone below these roots one of the titles until the transaction ends. */
+/** Locks titles below root namespaces: until the transaction ends, no other transaction can use them for a milestone. */
 export async function reserveTitles(
   tx: Tx,
   wanted: readonly { readonly root: number; readonly title: string }[],
@@ -96,24 +108,27 @@ export async function reserveTitles(
   await tx.prepared(reserve, [wanted.map(({ root }) => root), wanted.map(({ title }) => title)]);
 }
 
-/** The namespace at the top of a project's or group's tree. */
-export function rootOf(source: Parent): number {
-  return upwardsOf(source)[0]!;
+/** Returns the root namespace of a project or group. */
+function rootOf(source: Parent): number {
+  return ancestorIdsOf(source)[0]!;
 }
 
-function upwardsOf(source: Parent): readonly number[] {
+function ancestorIdsOf(source: Parent): readonly number[] {
   return source.kind === 'project' ? source.namespace.traversalIds : source.traversalIds;
 }
 
-/** The indexes hold titles of one place apart; what is above and below is looked at here. Shape: the title is reserved. */
+/**
+ * Checks groups above and everything below for the title; the unique indexes cover only one project or group. The title
+ * must be reserved.
+ */
 async function refuseTaken(tx: Tx, source: PlanningSource, { id, title }: Milestone): Promise<void> {
-  const upwards = upwardsOf(source);
+  const ancestorIds = ancestorIdsOf(source);
   const projectId = source.kind === 'project' ? source.id : null;
-  const above = await tx.prepared<{ id: number }>(namesakes, [title, projectId, upwards]);
-  const below = source.kind === 'group' ? await tx.prepared<{ id: number }>(namesakesBelow, [title, upwards]) : [];
+  const above = await tx.prepared<{ id: number }>(sameTitleAbove, [title, projectId, ancestorIds]);
+  const below = source.kind === 'group' ? await tx.prepared<{ id: number }>(sameTitleBelow, [title, ancestorIds]) : [];
   if ([...above, ...below].some((one) => one.id !== id)) throw taken();
 }
 
-function by(viewer: SignedInViewer, source: PlanningSource): By {
+function by(viewer: SignedInViewer, source: PlanningSource): WriteContext {
   return { actorId: viewer.userId, within: source };
 }

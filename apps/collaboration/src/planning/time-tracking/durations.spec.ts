@@ -1,4 +1,4 @@
-import { durationIn, durationText, LONGEST_DURATION } from './durations';
+import { parseDuration, formatDuration, LONGEST_DURATION } from './durations';
 
 const HOUR = 3600;
 
@@ -37,8 +37,8 @@ test.each<[string, number | null]>([
   [`${LONGEST_DURATION + 1}s`, null],
   [`${'9'.repeat(99)}h`, null],
   [`1${'h'.repeat(100)}`, null],
-])('reads %j', (text, seconds) => {
-  expect(durationIn(text)).toBe(seconds);
+])('parses %j', (text, seconds) => {
+  expect(parseDuration(text)).toBe(seconds);
 });
 
 test.each<[number, string | null]>([
@@ -50,18 +50,18 @@ test.each<[number, string | null]>([
   [160 * HOUR, '1mo'],
   [209 * HOUR + 61, '1mo 1w 1d 1h 1m 1s'],
   [160 * HOUR * 13, '13mo'],
-])('shows %d', (seconds, text) => {
-  expect(durationText(seconds)).toBe(text);
-  if (text !== null) expect(durationIn(text)).toBe(seconds);
+])('formats %d', (seconds, text) => {
+  expect(formatDuration(seconds)).toBe(text);
+  if (text !== null) expect(parseDuration(text)).toBe(seconds);
 });
 
-test('a hostile text costs nothing', () => {
+test('rejects hostile texts', () => {
   for (const text of [
     '1h '.repeat(400_000),
     ' '.repeat(1_000_000),
     '9'.repeat(1_000_000),
     `${','.repeat(1_000_000)}1h`,
   ]) {
-    expect(durationIn(text)).toBeNull();
+    expect(parseDuration(text)).toBeNull();
   }
 });

@@ -1,4 +1,7 @@
-/** Longest first. A day of work has 8 hours, a week 5 days, a month 4 weeks. Source: reference work-tracking 9.1. */
+/**
+ * Units of durations, longest first. A working day has 8 hours, a week 5 days, a month 4 weeks. Source: reference
+ * work-tracking 9.1.
+ */
 const UNITS = [
   { name: 'mo', seconds: 576_000, words: ['mo', 'mos', 'month', 'months'] },
   { name: 'w', seconds: 144_000, words: ['w', 'wk', 'wks', 'week', 'weeks'] },
@@ -12,29 +15,29 @@ const SECONDS = new Map<string, number>(
   UNITS.flatMap(({ seconds, words }) => words.map((word) => [word, seconds] as const)),
 );
 
-/** Units: characters. Nobody writes a longer one. */
+/** Maximum length of a duration text, far above real ones. Units: characters. */
 const LONGEST = 100;
-/** Reads on from where the last part ended, and never goes back. */
+/** Sticky pattern for one part: continues where the previous part ended, so parsing is linear. */
 const PART = /(\d+(?:\.\d+)?)\s*([a-z]*)[\s,]*/y;
 
-/** The largest amount that a column holds. Units: seconds. */
+/** Maximum of an integer column. Units: seconds. */
 export const LONGEST_DURATION = 2_147_483_647;
 
 /**
- * Reads a duration as people write it: `1w 2d`, `3h30m`, `1.5 hours`, `-45m`; a number alone counts hours. A sign stands
- * before the whole. Units: seconds, rounded; null for what is no duration, or longer than any.
+ * Parses a duration: `1w 2d`, `3h30m`, `1.5 hours`, `-45m`; a number alone means hours. A sign at the start applies to the
+ * whole duration. Units: seconds, rounded; null if invalid or longer than the maximum.
  * Source: reference work-tracking 9.1.
  */
-export function durationIn(text: string): number | null {
-  const written = text.trim().toLowerCase();
-  if (written.length > LONGEST) return null;
-  const [, sign, parts] = /^([-+]?)\s*(.*)$/s.exec(written)!;
+export function parseDuration(text: string): number | null {
+  const trimmed = text.trim().toLowerCase();
+  if (trimmed.length > LONGEST) return null;
+  const [, sign, parts] = /^([-+]?)\s*(.*)$/s.exec(trimmed)!;
   const seconds = Math.round(secondsOf(parts!));
   if (!(seconds <= LONGEST_DURATION)) return null;
   return sign === '-' && seconds > 0 ? -seconds : seconds;
 }
 
-/** Shape: NaN for what is no duration. */
+/** Sums up the parts of a duration. Shape: NaN if invalid. */
 function secondsOf(parts: string): number {
   if (/^\d+(\.\d+)?$/.test(parts)) return Number(parts) * SECONDS.get('h')!;
   let total = parts === '' ? NaN : 0;
@@ -47,8 +50,8 @@ function secondsOf(parts: string): number {
   return total;
 }
 
-/** As it is shown: `1w 2d 3h`. Units: seconds, not negative. Shape: null for none. */
-export function durationText(seconds: number): string | null {
+/** Formats a duration: `1w 2d 3h`. Units: seconds, not negative. Shape: null for 0. */
+export function formatDuration(seconds: number): string | null {
   let rest = seconds;
   const parts = UNITS.flatMap((unit) => {
     const count = Math.floor(rest / unit.seconds);
@@ -58,7 +61,7 @@ export function durationText(seconds: number): string | null {
   return parts.length > 0 ? parts.join(' ') : null;
 }
 
-/** The same of a column. Shape: a text expression, null for none. */
+/** SQL that formats a column like `formatDuration`. Shape: a text expression, null for 0. */
 export function durationSql(column: string): string {
   const parts = UNITS.map(({ name, seconds }, index) => {
     const rest = index === 0 ? column : `${column} % ${UNITS[index - 1]!.seconds}`;

@@ -2,52 +2,52 @@ import { Injectable } from '@nestjs/common';
 import { Forbidden, NotModified } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { oneByOne } from '../../talk/mentions/quick-actions/action-set';
+import { executeEach } from '../../talk/mentions/quick-actions/action-set';
 import type { Outcome } from '../../talk/mentions/quick-actions/action-set';
-import type { Command } from '../../talk/mentions/quick-actions/commands-in';
+import type { Command } from '../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 import type { PlacedNoteable } from '../../base/noteables/planning.policy';
-import { durationIn, durationText } from './durations';
+import { parseDuration, formatDuration } from './durations';
 import { timeChanges } from './time-changes';
 import type { TimeChange, Times } from './time-changes';
 import { TimeTrackingService } from './time-tracking.service';
 
 interface TimeAction {
   change(text: string, now: Times): TimeChange;
-  said(text: string): string;
+  message(text: string): string;
   changes(text: string): Readonly<Record<string, unknown>>;
 }
 
-const shown = (text: string): string => durationText(Math.abs(durationIn(text) ?? 0)) ?? '0h';
-const estimating: TimeAction = {
+const formatted = (text: string): string => formatDuration(Math.abs(parseDuration(text) ?? 0)) ?? '0h';
+const estimateAction: TimeAction = {
   change: (text, now) => timeChanges.estimate(text, now),
-  said: (text) => `Set the time estimate to ${shown(text)}.`,
-  changes: (text) => ({ time_estimate: durationIn(text) }),
+  message: (text) => `Set the time estimate to ${formatted(text)}.`,
+  changes: (text) => ({ time_estimate: parseDuration(text) }),
 };
-const spending: TimeAction = {
+const spendAction: TimeAction = {
   change: (text, now) => timeChanges.spend(text, now),
-  said: (text) =>
-    text.startsWith('-') ? `Subtracted ${shown(text)} of spent time.` : `Added ${shown(text)} of spent time.`,
-  changes: (text) => ({ spend_time: { duration: durationIn(text) } }),
+  message: (text) =>
+    text.startsWith('-') ? `Subtracted ${formatted(text)} of spent time.` : `Added ${formatted(text)} of spent time.`,
+  changes: (text) => ({ spend_time: { duration: parseDuration(text) } }),
 };
 const ACTIONS: Readonly<Record<string, TimeAction>> = {
-  estimate: estimating,
-  spend: spending,
-  spent: spending,
+  estimate: estimateAction,
+  spend: spendAction,
+  spent: spendAction,
   remove_estimate: {
     change: (_, now) => timeChanges.estimate('0', now),
-    said: () => 'Removed the time estimate.',
+    message: () => 'Removed the time estimate.',
     changes: () => ({ time_estimate: 0 }),
   },
   remove_time_spent: {
     change: (_, now) => timeChanges.resetSpent(now),
-    said: () => 'Removed the spent time.',
+    message: () => 'Removed the spent time.',
     changes: () => ({ spend_time: { duration: 'reset' } }),
   },
 };
 
-/** Commands about times. Source: reference work-tracking 2.6. */
+/** Quick actions for time tracking. Source: reference work-tracking 2.6. */
 @Injectable()
 export class TimeActions {
   constructor(
@@ -60,7 +60,7 @@ export class TimeActions {
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          oneByOne(tx, commands, (command) => this.carryOut(tx, viewer, on, command)),
+          executeEach(tx, commands, (command) => this.carryOut(tx, viewer, on, command)),
     });
   }
 
@@ -74,6 +74,6 @@ export class TimeActions {
     if (!planningPolicy.mayManage(viewer, on.parent)) throw new Forbidden();
     const { isChanged } = await this.times.track(tx, viewer, on, (now) => action.change(argument, now));
     if (!isChanged) throw new NotModified();
-    return { said: action.said(argument), changes: action.changes(argument) };
+    return { said: action.message(argument), changes: action.changes(argument) };
   }
 }

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { ability, anyone, created, Endpoint, JsonText, one } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { below, OneThing, stamped } from '../../base/noteables/noteable-routes.dto';
+import { routesBelow, OneNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 import { timeStatsShape } from './time-stats.shape';
@@ -13,11 +13,11 @@ const stats = timeStatsShape.presenter;
 
 type WriteCall<P> = BelowCall<P, SignedInViewer>;
 
-/** What is estimated for things of a kind, and what was spent on them. */
+/** Creates the controller with the time tracking routes of one kind of noteable. */
 export function timeTrackingController(routes: NoteableRoutes) {
   const { kind, a } = routes;
-  const thing = below(routes);
-  const at = (tail: string) => ({ within: thing.within, source: SOURCE, ...thing.aliases(tail) });
+  const noteable = routesBelow(routes);
+  const at = (tail: string) => ({ within: noteable.within, source: SOURCE, ...noteable.aliases(tail) });
   const path = (tail: string): string => `/${routes.path}/${tail}`;
   const mayTrack = ability(
     `${kind.noun}.track_time`,
@@ -31,62 +31,62 @@ export function timeTrackingController(routes: NoteableRoutes) {
 
     @Endpoint('GET', path('time_stats'), {
       ...at('time_stats'),
-      about: `Shows what is estimated for ${a} and what was spent on it, in seconds.`,
+      about: `Shows the time estimate of ${a} and the time spent on it, in seconds.`,
       may: anyone(),
-      params: thing.params(OneThing),
+      params: noteable.params(OneNoteable),
       answers: one(stats),
     })
-    async show(call: BelowCall<OneThing, Viewer>): Promise<JsonText> {
-      return new JsonText(await this.times.show(call.viewer, thing.of(call)));
+    async show(call: BelowCall<OneNoteable, Viewer>): Promise<JsonText> {
+      return new JsonText(await this.times.show(call.viewer, noteable.of(call)));
     }
 
     @Endpoint('POST', path('time_estimate'), {
       ...at('time_estimate'),
-      about: `Says how long ${a} is going to take.`,
+      about: `Sets the time estimate of ${a}.`,
       may: mayTrack,
-      params: thing.params(EstimateTime),
+      params: noteable.params(EstimateTime),
       answers: one(stats),
       fails: [429],
     })
     async estimate(call: WriteCall<EstimateTime>): Promise<JsonText> {
-      return new JsonText(await this.times.estimate(call.viewer, thing.of(call), call.params.duration));
+      return new JsonText(await this.times.estimate(call.viewer, noteable.of(call), call.params.duration));
     }
 
     @Endpoint('POST', path('reset_time_estimate'), {
       ...at('reset_time_estimate'),
-      about: `Takes the estimate of ${a} away.`,
+      about: `Removes the time estimate of ${a}.`,
       may: mayTrack,
-      params: thing.params(OneThing),
+      params: noteable.params(OneNoteable),
       answers: one(stats),
       fails: [429],
     })
-    async resetEstimate(call: WriteCall<OneThing>): Promise<JsonText> {
-      return new JsonText(await this.times.resetEstimate(call.viewer, thing.of(call)));
+    async resetEstimate(call: WriteCall<OneNoteable>): Promise<JsonText> {
+      return new JsonText(await this.times.resetEstimate(call.viewer, noteable.of(call)));
     }
 
     @Endpoint('POST', path('add_spent_time'), {
       ...at('add_spent_time'),
-      about: `Adds time that was spent on ${a}.`,
+      about: `Adds time spent on ${a}.`,
       may: mayTrack,
-      params: thing.params(SpendTime),
+      params: noteable.params(SpendTime),
       answers: created(stats),
       fails: [429],
     })
     async spend(call: WriteCall<SpendTime>): Promise<JsonText> {
-      return new JsonText(await this.times.spend(call.viewer, thing.of(call), call.params.duration));
+      return new JsonText(await this.times.spend(call.viewer, noteable.of(call), call.params.duration));
     }
 
     @Endpoint('POST', path('reset_spent_time'), {
       ...at('reset_spent_time'),
-      about: `Takes away all time that was spent on ${a}.`,
+      about: `Removes all time spent on ${a}.`,
       may: mayTrack,
-      params: thing.params(OneThing),
+      params: noteable.params(OneNoteable),
       answers: one(stats),
       fails: [429],
     })
-    async resetSpent(call: WriteCall<OneThing>): Promise<JsonText> {
-      return new JsonText(await this.times.resetSpent(call.viewer, thing.of(call)));
+    async resetSpent(call: WriteCall<OneNoteable>): Promise<JsonText> {
+      return new JsonText(await this.times.resetSpent(call.viewer, noteable.of(call)));
     }
   }
-  return stamped(`${kind.type}TimeTrackingController`, TimeTrackingController);
+  return nameClass(`${kind.type}TimeTrackingController`, TimeTrackingController);
 }

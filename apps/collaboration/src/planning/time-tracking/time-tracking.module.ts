@@ -4,7 +4,7 @@ import { NotesModule } from '../../talk/notes/notes.module';
 import { TimeActions } from './time-actions';
 import { TimeTrackingService } from './time-tracking.service';
 
-/** How long things of every kind are going to take, and how long people worked on them. */
+/** Time tracking of noteables: estimates and spent time. */
 @Module({
   imports: [MentionsModule, NotesModule],
   providers: [TimeActions, TimeTrackingService],

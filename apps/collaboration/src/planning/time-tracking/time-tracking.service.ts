@@ -4,8 +4,8 @@ import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { perNaming } from '../../base/noteables/reader';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import { perKindAndColumn } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { NoteLimit } from '../../talk/notes/note-limit';
 import { readerValues } from '../../talk/notes/notes.queries';
 import type { ReaderParams } from '../../talk/notes/note-statement';
@@ -15,10 +15,13 @@ import { timeChanges } from './time-changes';
 import type { TimeChange, Times } from './time-changes';
 import { timeStatsShape } from './time-stats.shape';
 
-/** What is estimated for things and spent on them; answers are the stats as JSON text. Source: reference work-tracking 9.1. */
+/**
+ * Shows and changes estimates and spent times of noteables. Returns the stats as JSON text. Source: reference
+ * work-tracking 9.1.
+ */
 @Injectable()
 export class TimeTrackingService {
-  private readonly statementsOf = perNaming(timeStatements);
+  private readonly statementsOf = perKindAndColumn(timeStatements);
 
   constructor(
     private readonly database: Database,
@@ -26,56 +29,62 @@ export class TimeTrackingService {
     private readonly noteLimit: NoteLimit,
   ) {}
 
-  /** Errors: NotFound of the thing. */
-  async show(viewer: Viewer, on: NamedNoteable): Promise<string> {
-    const { shown } = this.statementsOf(on);
-    const [row] = await this.database.run(shown, readerValues(viewer, on));
+  /** Errors: NotFound for the noteable. */
+  async show(viewer: Viewer, on: NoteableReference): Promise<string> {
+    const { show } = this.statementsOf(on);
+    const [row] = await this.database.run(show, readerValues(viewer, on));
     if (!row) throw new NotFound(on.kind.resource);
     return row.json;
   }
 
-  /** Shape: a duration as somebody wrote it. Errors: Refused for what is none. */
-  estimate(viewer: SignedInViewer, on: NamedNoteable, duration: string): Promise<string> {
+  /** Sets the estimate. Shape: `duration` is a text like `1h 30m`. Errors: Refused for an invalid duration. */
+  estimate(viewer: SignedInViewer, on: NoteableReference, duration: string): Promise<string> {
     return this.change(viewer, on, (now) => timeChanges.estimate(duration, now));
   }
 
-  resetEstimate(viewer: SignedInViewer, on: NamedNoteable): Promise<string> {
+  resetEstimate(viewer: SignedInViewer, on: NoteableReference): Promise<string> {
     return this.estimate(viewer, on, '0');
   }
 
-  /** Shape: a duration as somebody wrote it. Errors: Invalid for what is none, and for a total out of bounds. */
-  spend(viewer: SignedInViewer, on: NamedNoteable, duration: string): Promise<string> {
+  /**
+   * Adds or subtracts spent time. Shape: `duration` is a text like `1h 30m`. Errors: Invalid for an invalid duration,
+   * and for a total out of bounds.
+   */
+  spend(viewer: SignedInViewer, on: NoteableReference, duration: string): Promise<string> {
     return this.change(viewer, on, (now) => timeChanges.spend(duration, now));
   }
 
-  resetSpent(viewer: SignedInViewer, on: NamedNoteable): Promise<string> {
+  resetSpent(viewer: SignedInViewer, on: NoteableReference): Promise<string> {
     return this.change(viewer, on, (now) => timeChanges.resetSpent(now));
   }
 
   private async change(
     viewer: SignedInViewer,
-    on: NamedNoteable,
-    changed: (now: Times) => TimeChange,
+    on: NoteableReference,
+    compute: (now: Times) => TimeChange,
   ): Promise<string> {
-    return (await this.work.run((tx) => this.track(tx, viewer, on, changed))).json;
+    return (await this.work.run((tx) => this.track(tx, viewer, on, compute))).json;
   }
 
-  /** Inside a transaction of others. Shape: the stats as JSON text. Errors: NotFound of the thing. */
+  /**
+   * Changes times inside an existing transaction. Shape: `json` is the stats as JSON text. Errors: NotFound for the
+   * noteable.
+   */
   async track(
     tx: Tx,
     viewer: SignedInViewer,
-    on: NamedNoteable,
-    changed: (now: Times) => TimeChange,
+    on: NoteableReference,
+    compute: (now: Times) => TimeChange,
   ): Promise<{ readonly isChanged: boolean; readonly json: string }> {
     const { lock, write } = this.statementsOf(on);
     const [now] = await tx.run(lock, readerValues(viewer, on));
     if (!now) throw new NotFound(on.kind.resource);
-    const change = changed({ estimate: now.estimate, spent: now.spent });
+    const change = compute({ estimate: now.estimate, spent: now.spent });
     if (change === null) return { isChanged: false, json: now.json };
     this.noteLimit.count(tx, viewer);
     const [after] = await tx.run(write, { id: now.id, ...change.times, at: now.at });
     const about = { noteableId: now.id, projectId: on.parent.id, actorId: viewer.userId };
-    await writeSystemNotes(tx, on.kind, { ...about, bodies: [change.told], at: now.at });
+    await writeSystemNotes(tx, on.kind, { ...about, bodies: [change.note], at: now.at });
     return { isChanged: true, json: after!.json };
   }
 }
@@ -88,18 +97,18 @@ interface LockedTimes extends Times {
 
 type TimeParams = Times & { readonly id: number; readonly at: Date };
 
-/** The statements of one kind. */
-function timeStatements(kind: NoteableKind, by: NamedNoteable['by']) {
+/** Creates the statements of one kind. */
+function timeStatements(kind: NoteableKind, by: NoteableReference['by']) {
   const name = statementsName(kind, by, 'times');
   const stats = timeStatsShape.over({}).sql;
-  const named = `from ${kind.table} i where ${namedVisibleSql(kind, by)}`;
+  const fromNamed = `from ${kind.table} i where ${namedVisibleSql(kind, by)}`;
   return {
-    shown: statement<ReaderParams, { json: string }>(`${name}_shown`, () => `select ${stats} as json ${named}`),
-    // Amounts of one moment take turns.
+    show: statement<ReaderParams, { json: string }>(`${name}_shown`, () => `select ${stats} as json ${fromNamed}`),
+    // Locks the noteable, so that concurrent changes run one after another.
     lock: statement<ReaderParams, LockedTimes>(
       `${name}_lock`,
       () => `select i.id, i.time_estimate as estimate, i.total_time_spent as spent, now() as at, ${stats} as json
-      ${named} for no key update of i`,
+      ${fromNamed} for no key update of i`,
     ),
     write: statement<TimeParams, { json: string }>(
       `${name}_write`,

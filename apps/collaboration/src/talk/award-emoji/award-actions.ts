@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { oneByOne } from '../mentions/quick-actions/action-set';
+import { executeEach } from '../mentions/quick-actions/action-set';
 import type { Outcome } from '../mentions/quick-actions/action-set';
 import { argumentsOf } from '../mentions/quick-actions/arguments';
 import { QuickActionsService } from '../mentions/quick-actions/quick-actions.service';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { AwardEmojiService } from './award-emoji.service';
-import { emojiNamed } from './emoji-names';
+import { canonicalEmojiName } from './emoji-names';
 
-/** Commands that give emoji to things. Source: reference work-tracking 2.6, 9.6. */
+/** Quick actions that award emoji to noteables. Source: reference work-tracking 2.6, 9.6. */
 @Injectable()
 export class AwardActions {
   constructor(
@@ -23,16 +23,16 @@ export class AwardActions {
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          oneByOne(tx, commands, ({ argument }) => this.give(tx, viewer, on, argument)),
+          executeEach(tx, commands, ({ argument }) => this.award(tx, viewer, on, argument)),
     });
   }
 
-  private async give(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, argument: string): Promise<Outcome> {
-    const wished = argumentsOf.emoji(argument);
-    const name = wished === null ? undefined : emojiNamed(wished);
+  private async award(tx: Tx, viewer: SignedInViewer, on: NoteableReference, argument: string): Promise<Outcome> {
+    const alias = argumentsOf.emoji(argument);
+    const name = alias === null ? undefined : canonicalEmojiName(alias);
     if (name === undefined) return { why: 'no emoji has that name' };
     try {
-      await this.awards.give(tx, viewer, { on, noteId: null }, name);
+      await this.awards.createWithin(tx, viewer, { on, noteId: null }, name);
     } catch (error) {
       if (error instanceof NotFound) return { why: 'you have given it already, or may not give any' };
       throw error;

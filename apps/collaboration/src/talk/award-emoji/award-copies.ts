@@ -2,7 +2,7 @@ import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
-/** $1 kind, $2 thing, $3 thing that gets them, $4 its project, $5-$6 ids of notes before and after. */
+/** $1 kind, $2 source noteable, $3 target noteable, $4 its project, $5-$6 old and new ids of copied notes. */
 const copy = prepared(
   'award_emoji_copy',
   `insert into award_emoji
@@ -16,7 +16,7 @@ const copy = prepared(
    order by a.id`,
 );
 
-/** Copies the emoji of a thing, and of those of its notes that were copied, to another thing of its kind. */
+/** Copies the emoji of a noteable and of its copied notes to another noteable of the same kind. */
 export async function copyAwards(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,

@@ -2,13 +2,13 @@ import { Controller } from '@nestjs/common';
 import { created, Endpoint, JsonText, none, one, page } from '@rookery/api-v4';
 import type { JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { below, OneThing, stamped } from '../../base/noteables/noteable-routes.dto';
+import { routesBelow, OneNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { CreateAward, CreateNoteAward, ListNoteAwards, OneAward, OneNoteAward } from './award-emoji.dto';
 import { AwardEmojiService } from './award-emoji.service';
 import type { Awardable } from './award-emoji.service';
 import { awardShape } from './award-emoji.shape';
-import type { AwardedOn } from './award-emoji.statements';
+import type { AwardTarget } from './award-emoji.statements';
 
 const SOURCE = 'reference work-tracking 9.6';
 const award = awardShape.presenter;
@@ -16,20 +16,20 @@ const award = awardShape.presenter;
 type ReadCall<P> = BelowCall<P, Viewer>;
 type WriteCall<P> = BelowCall<P, SignedInViewer>;
 
-/** The four routes of the emoji given to things of a kind, or to the notes on them. */
-export function awardEmojiController(routes: NoteableRoutes, on: AwardedOn) {
+/** Creates the controller with the four routes for emoji on one kind of noteable, or on its notes. */
+export function awardEmojiController(routes: NoteableRoutes, on: AwardTarget) {
   const { kind, a } = routes;
   const isNote = on === 'note';
-  const what = isNote ? `a note on ${a}` : a;
-  const thing = below(routes);
+  const target = isNote ? `a note on ${a}` : a;
+  const noteable = routesBelow(routes);
   const tail = isNote ? 'notes/:note_id/award_emoji' : 'award_emoji';
   const base = `/${routes.path}/${tail}`;
-  const list = { source: SOURCE, within: thing.within, ...thing.aliases(tail) };
-  const single = { source: SOURCE, within: thing.within, ...thing.aliases(`${tail}/:award_id`) };
-  const named = { params: thing.params(isNote ? OneNoteAward : OneAward) };
+  const list = { source: SOURCE, within: noteable.within, ...noteable.aliases(tail) };
+  const single = { source: SOURCE, within: noteable.within, ...noteable.aliases(`${tail}/:award_id`) };
+  const named = { params: noteable.params(isNote ? OneNoteAward : OneAward) };
   const awarded = (call: ReadCall<object>): Awardable => {
     const { note_id: noteId = null } = call.params as Partial<ListNoteAwards>;
-    return { on: thing.of(call), noteId };
+    return { on: noteable.of(call), noteId };
   };
 
   @Controller()
@@ -38,20 +38,20 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardedOn) {
 
     @Endpoint('GET', base, {
       ...list,
-      about: `Lists the emoji given to ${what}, oldest first.`,
-      may: thing.may.read,
-      params: thing.params(isNote ? ListNoteAwards : OneThing),
+      about: `Lists the emoji on ${target}, oldest first.`,
+      may: noteable.may.read,
+      params: noteable.params(isNote ? ListNoteAwards : OneNoteable),
       answers: page(award),
     })
-    list(call: ReadCall<OneThing>): Promise<JsonPage> {
+    list(call: ReadCall<OneNoteable>): Promise<JsonPage> {
       return this.awards.page(call.viewer, awarded(call), call.page);
     }
 
     @Endpoint('GET', `${base}/:award_id`, {
       ...single,
       ...named,
-      about: `Shows one emoji given to ${what}.`,
-      may: thing.may.read,
+      about: `Shows one emoji on ${target}.`,
+      may: noteable.may.read,
       answers: one(award),
     })
     async show(call: ReadCall<OneAward>): Promise<JsonText> {
@@ -60,9 +60,9 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardedOn) {
 
     @Endpoint('POST', base, {
       ...list,
-      about: `Gives an emoji to ${what}.`,
-      may: thing.may.write,
-      params: thing.params(isNote ? CreateNoteAward : CreateAward),
+      about: `Awards an emoji to ${target}.`,
+      may: noteable.may.write,
+      params: noteable.params(isNote ? CreateNoteAward : CreateAward),
       answers: created(award),
       fails: [404],
     })
@@ -73,13 +73,13 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardedOn) {
     @Endpoint('DELETE', `${base}/:award_id`, {
       ...single,
       ...named,
-      about: 'Takes an emoji back.',
-      may: thing.may.write,
+      about: 'Removes an emoji.',
+      may: noteable.may.write,
       answers: none(),
     })
     remove(call: WriteCall<OneAward>): Promise<void> {
       return this.awards.remove(call.viewer, awarded(call), call.params.award_id);
     }
   }
-  return stamped(`${kind.type}${isNote ? 'Note' : ''}AwardEmojiController`, AwardEmojiController);
+  return nameClass(`${kind.type}${isNote ? 'Note' : ''}AwardEmojiController`, AwardEmojiController);
 }

@@ -1,10 +1,10 @@
 import type { NoteableType } from '@rookery/contracts';
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-/** What can be given an emoji: a thing, or a note on one. */
+/** Types of targets of emoji: noteables and notes. */
 export type AwardableType = NoteableType | 'Note';
 
-/** An emoji that somebody gave. Source: reference work-tracking 9.6. */
+/** Emoji that a user awarded. Source: reference work-tracking 9.6. */
 @Entity('award_emoji')
 @Index('uq_award_emoji_name', ['awardableId', 'awardableType', 'userId', 'name'], { unique: true })
 @Index('ix_award_emoji_awardable', ['awardableId', 'awardableType', 'id'])
@@ -20,12 +20,12 @@ export class AwardEmoji {
   id: number;
   @Column({ type: 'text' }) awardableType: AwardableType;
   @Column({ type: 'bigint' }) awardableId: number;
-  /** What access depends on: the thing itself, or the thing of a note. */
+  /** The noteable that access depends on: the target itself, or the noteable of a note. */
   @Column({ type: 'text' }) noteableType: NoteableType;
   @Column({ type: 'bigint' }) noteableId: number;
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint' }) userId: number;
-  /** Without colons; of several names that an emoji has, always the same one. */
+  /** Canonical name of the emoji, without colons. */
   @Column({ type: 'text' }) name: string;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;

@@ -8,7 +8,7 @@ import { AwardEmojiService } from './award-emoji.service';
 import { AwardRemovalConsumer } from './award-removal.consumer';
 import { attachedAwards } from './award-removal';
 
-/** Emoji that people give to things of every kind and to notes on them. */
+/** Emoji on noteables of every kind and on their notes. */
 @Owns(AwardEmoji)
 @Attaches(attachedAwards)
 @Module({

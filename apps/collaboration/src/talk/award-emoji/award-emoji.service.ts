@@ -3,24 +3,24 @@ import { awardEmojiCreated } from '@rookery/contracts';
 import type { JsonPage, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound, Unauthorized } from '@rookery/kernel';
 import { Database, Work } from '@rookery/persistence';
-import type { Reads, Tx } from '@rookery/persistence';
+import type { SqlReader, Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { perNaming } from '../../base/noteables/reader';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import { perKindAndColumn } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { foundNote, readerValues } from '../notes/notes.queries';
 import { AwardStatements } from './award-emoji.statements';
 import type { AwardedParams } from './award-emoji.statements';
-import { emojiNamed } from './emoji-names';
+import { canonicalEmojiName } from './emoji-names';
 
-/** A thing, or a note on it. */
+/** Target of an emoji: a noteable, or one of its notes. */
 export interface Awardable {
-  readonly on: NamedNoteable;
-  /** Null: the thing itself. */
+  readonly on: NoteableReference;
+  /** Null means the noteable itself. */
   readonly noteId: number | null;
 }
 
-/** Emoji that people give; answers are JSON text. Source: reference work-tracking 9.6. */
+/** Lists, creates and deletes emoji. Returns JSON text. Source: reference work-tracking 9.6. */
 @Injectable()
 export class AwardEmojiService {
   readonly statementsOf: (awardable: Awardable) => AwardStatements;
@@ -30,9 +30,9 @@ export class AwardEmojiService {
     private readonly work: Work,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    const ofThings = perNaming((kind, by) => new AwardStatements(kind, by, 'thing', externalUrl));
-    const ofNotes = perNaming((kind, by) => new AwardStatements(kind, by, 'note', externalUrl));
-    this.statementsOf = ({ on, noteId }) => (noteId === null ? ofThings(on) : ofNotes(on));
+    const ofNoteables = perKindAndColumn((kind, by) => new AwardStatements(kind, by, 'thing', externalUrl));
+    const ofNotes = perKindAndColumn((kind, by) => new AwardStatements(kind, by, 'note', externalUrl));
+    this.statementsOf = ({ on, noteId }) => (noteId === null ? ofNoteables(on) : ofNotes(on));
   }
 
   async page(viewer: Viewer, awardable: Awardable, page: PageRequest): Promise<JsonPage> {
@@ -45,77 +45,80 @@ export class AwardEmojiService {
     return (await this.one(this.database, viewer, awardable, id)).json;
   }
 
-  /** Errors: NotFound in the words that clients know, also where an emoji may not be given. */
-  create(viewer: SignedInViewer, awardable: Awardable, wished: string): Promise<string> {
-    return this.work.run((tx) => this.give(tx, viewer, awardable, wished));
+  /** Awards an emoji. Errors: NotFound, with the API's messages, also if the user may not award it. */
+  create(viewer: SignedInViewer, awardable: Awardable, alias: string): Promise<string> {
+    return this.work.run((tx) => this.createWithin(tx, viewer, awardable, alias));
   }
 
-  /** The same inside a transaction of others. */
-  async give(tx: Tx, viewer: SignedInViewer, awardable: Awardable, wished: string): Promise<string> {
+  /** Awards an emoji inside an existing transaction. */
+  async createWithin(tx: Tx, viewer: SignedInViewer, awardable: Awardable, alias: string): Promise<string> {
     const { on } = awardable;
-    const name = emojiNamed(wished);
+    const name = canonicalEmojiName(alias);
     const values = { ...valuesOf(viewer, awardable), name: name ?? '' };
     if (name === undefined || on.parent.archived) {
-      foundNote((await this.looked(tx, viewer, awardable, 0))[0], on.kind);
+      foundNote((await this.select(tx, viewer, awardable, 0))[0], on.kind);
       throw new NotFound(name === undefined ? 'Award Emoji Name is not a valid emoji name' : 'Award Emoji');
     }
-    await this.hold(tx, viewer, awardable);
+    await this.lock(tx, viewer, awardable);
     const [row] = await tx.run(this.statementsOf(awardable).of('create', values));
-    const made = foundNote(row, on.kind);
-    if (made.json === null) {
-      const isAllowed = !made.system && !(made.locked && !values.is_member);
+    const created = foundNote(row, on.kind);
+    if (created.json === null) {
+      const isAllowed = !created.system && !(created.locked && !values.is_member);
       throw new NotFound(isAllowed ? 'Award Emoji Name has already been taken' : 'Award Emoji');
     }
     tx.emit(
       awardEmojiCreated.of({
-        aggregateId: made.award_id!,
+        aggregateId: created.award_id!,
         actorId: viewer.userId,
         seen: viewer.directory,
         data: {
-          award_emoji_id: made.award_id!,
+          award_emoji_id: created.award_id!,
           noteable_type: on.kind.type,
-          noteable_id: made.noteable_id,
+          noteable_id: created.noteable_id,
           note_id: awardable.noteId,
           project_id: on.kind.parent === 'project' ? on.parent.id : null,
           group_id: on.kind.parent === 'group' ? on.parent.id : null,
           author_id: viewer.userId,
-          created_at: made.created_at.toISOString(),
+          created_at: created.created_at.toISOString(),
         },
       }),
     );
-    return made.json;
+    return created.json;
   }
 
-  /** Errors: Unauthorized for everybody but who gave it and administrators. */
+  /** Removes an emoji. Errors: Unauthorized unless the viewer awarded it or is an administrator. */
   async remove(viewer: SignedInViewer, awardable: Awardable, id: number): Promise<void> {
     await this.work.run(async (tx) => {
-      await this.hold(tx, viewer, awardable);
+      await this.lock(tx, viewer, awardable);
       const award = await this.one(tx, viewer, awardable, id);
       if (award.user_id !== viewer.userId && !viewer.isAdmin) throw new Unauthorized();
-      const gone = await tx.run(
+      const removed = await tx.run(
         this.statementsOf(awardable).of('remove', { ...valuesOf(viewer, awardable), award: id }),
       );
-      if (gone.length === 0) throw new NotFound();
+      if (removed.length === 0) throw new NotFound();
     });
   }
 
-  /** In a statement of its own: who waited reads the thing, its note and its votes as they are now. */
-  private async hold(tx: Tx, viewer: Viewer, awardable: Awardable): Promise<void> {
+  /**
+   * Locks the noteable. A separate statement, so that after a wait the next one reads the current noteable, note and
+   * votes.
+   */
+  private async lock(tx: Tx, viewer: Viewer, awardable: Awardable): Promise<void> {
     await tx.run(this.statementsOf(awardable).of('hold', valuesOf(viewer, awardable)));
   }
 
-  private async one(reads: Reads, viewer: Viewer, awardable: Awardable, id: number) {
-    const row = foundNote((await this.looked(reads, viewer, awardable, id))[0], awardable.on.kind);
+  private async one(reads: SqlReader, viewer: Viewer, awardable: Awardable, id: number) {
+    const row = foundNote((await this.select(reads, viewer, awardable, id))[0], awardable.on.kind);
     if (row.json === null) throw new NotFound();
     return { ...row, json: row.json };
   }
 
-  private looked(reads: Reads, viewer: Viewer, awardable: Awardable, id: number) {
+  private select(reads: SqlReader, viewer: Viewer, awardable: Awardable, id: number) {
     return reads.run(this.statementsOf(awardable).of('one', { ...valuesOf(viewer, awardable), award: id }));
   }
 }
 
-/** Values of every statement here. */
+/** Returns the parameters of all statements. */
 function valuesOf(viewer: Viewer, { on, noteId }: Awardable): AwardedParams {
   return { ...readerValues(viewer, on), note: noteId };
 }

@@ -3,7 +3,10 @@ import { NOTEABLE_TYPES } from '@rookery/contracts';
 import { json, jsonShape } from '../../base/noteables/json.shape';
 import { personShape } from '../../base/noteables/person.shape';
 
-/** An emoji that somebody gave, over the row `w` and its giver `u`, who may be missing. Source: reference work-tracking 9.6. */
+/**
+ * Award emoji as the API shows it. Shape: row `w` and its user `u`, who may be missing. Source: reference work-tracking
+ * 9.6.
+ */
 export const awardShape = jsonShape<{ readonly externalUrl: string }>('AwardEmoji').fields({
   id: [json.int, () => 'w.id'],
   name: [json.text, () => 'w.name'],
@@ -15,6 +18,6 @@ export const awardShape = jsonShape<{ readonly externalUrl: string }>('AwardEmoj
   updated_at: [json.instant, () => 'w.updated_at'],
   awardable_id: [json.int, () => 'w.awardable_id'],
   awardable_type: [json.choice(...NOTEABLE_TYPES, 'Note'), () => 'w.awardable_type'],
-  // Pictures of an instance's own emoji, of which there are none.
+  // URL of the image of a custom emoji; custom emoji do not exist here.
   url: [json.constant(nullable(text)), () => null],
 });

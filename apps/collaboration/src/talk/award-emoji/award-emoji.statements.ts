@@ -9,12 +9,12 @@ import type { ReaderParams } from '../notes/note-statement';
 import { namedVisibleSql, statementsName } from '../notes/notes.statements';
 import { awardShape } from './award-emoji.shape';
 
-/** Values of every statement here. Shape: `note` is null for the noteable itself. */
+/** Parameters of all statements. Shape: `note` is null for the noteable itself. */
 export interface AwardedParams extends ReaderParams {
   readonly note: number | null;
 }
 
-/** Values of each statement. */
+/** Parameters of each statement. */
 interface Params {
   readonly hold: AwardedParams;
   readonly one: AwardedParams & { readonly award: number };
@@ -49,15 +49,15 @@ interface NewAwardRow extends AwardedRow {
   readonly json: string | null;
 }
 
-/** Whether emoji are given to a thing or to a note on it. */
-export type AwardedOn = 'thing' | 'note';
+/** Target of emoji: the noteable (`thing`), or a note on it. */
+export type AwardTarget = 'thing' | 'note';
 
-/** What a name adds to the votes of a thing. */
+/** SQL for the number that an emoji adds to a vote counter of its noteable. */
 const votesSql = (award: string, name: string): string => `case when ${award}.name = '${name}' then 1 else 0 end`;
 
 /**
- * The statements on emoji of noteables of one kind, or of notes on them. Each answers a row when the noteable is visible,
- * with `id` and `hidden` of the awarded note or noteable, as statements on notes do. Source: reference work-tracking 9.6.
+ * Statements on emoji of one kind of noteable, or of its notes. Each returns a row if the noteable is visible, with `id` and
+ * `hidden` of the target, like statements on notes. Source: reference work-tracking 9.6.
  */
 export class AwardStatements {
   private readonly kept = new KeptStatements();
@@ -69,7 +69,7 @@ export class AwardStatements {
   constructor(
     private readonly kind: NoteableKind,
     by: 'id' | 'iid',
-    private readonly on: AwardedOn,
+    private readonly on: AwardTarget,
     externalUrl: string,
   ) {
     this.name = statementsName(kind, by, on === 'note' ? 'note_awards' : 'awards');
@@ -78,7 +78,7 @@ export class AwardStatements {
     this.type = on === 'note' ? 'Note' : kind.type;
   }
 
-  /** Oldest first. */
+  /** Selects a page of emoji, oldest first. */
   page(page: PageRequest, values: AwardedParams): Statement<AwardedRow & JsonPageRow> {
     const name = isUsualPage(page) ? `${this.name}_page_${page.perPage}` : null;
     return this.kept.statement(name, values, () =>
@@ -93,13 +93,13 @@ export class AwardStatements {
         .orderBy([['w.id', 'asc']])
         .json(page, {
           rows: (from, order) => arraySql(this.award, from, order),
-          besides: 't.id, t.hidden',
-          from: `from ${this.awarded()} t`,
+          extraColumns: 't.id, t.hidden',
+          from: `from ${this.targetSql()} t`,
         }),
     );
   }
 
-  /** Any other statement. */
+  /** Returns one of the other statements. */
   of<N extends keyof Params>(name: N, values: Params[N]): Statement<Rows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
@@ -110,7 +110,7 @@ export class AwardStatements {
         return `select i.id from ${this.kind.table} i where ${this.visible} for no key update of i`;
       case 'one':
         return `select t.id, t.hidden, w.user_id, case when w.id is not null then ${this.award.sql} end as json
-          from ${this.awarded()} t
+          from ${this.targetSql()} t
           left join award_emoji w on w.id = :award::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}'
           left join directory_users u on u.id = w.user_id`;
       case 'create':
@@ -120,25 +120,25 @@ export class AwardStatements {
     }
   }
 
-  /** What is awarded: no row while the thing is not visible. */
-  private awarded(): string {
+  /** FROM item for the target of the emoji: no row if the noteable is not visible. */
+  private targetSql(): string {
     const { table, type } = this.kind;
-    const thing = 'i.id as noteable_id, i.discussion_locked is true as locked';
+    const noteable = 'i.id as noteable_id, i.discussion_locked is true as locked';
     if (this.on === 'thing') {
-      return `(select i.id, false as hidden, false as system, ${thing} from ${table} i where ${this.visible})`;
+      return `(select i.id, false as hidden, false as system, ${noteable} from ${table} i where ${this.visible})`;
     }
-    return `(select n.id, n.internal and not ${READS_INTERNAL} as hidden, n.system, ${thing} from ${table} i
+    return `(select n.id, n.internal and not ${READS_INTERNAL} as hidden, n.system, ${noteable} from ${table} i
       left join notes n on n.id = :note::bigint and n.noteable_id = i.id and n.noteable_type = '${type}'
       where ${this.visible})`;
   }
 
   /**
-   * `json` is null when the person has given it already, or may not. The thing was held before (`hold`), so that
-   * its deletion and that of its notes come before or after, and its votes are counted exactly.
+   * Inserts an emoji; `json` is null if the user has already awarded it or may not. The statement `hold` has locked the
+   * noteable, so that its deletion and that of its notes run before or after, and its votes are counted exactly.
    */
   private createSql(): string {
     const parent = this.kind.parent === 'project' ? ':parent::bigint' : 'null::bigint';
-    return `with t as materialized (select * from ${this.awarded()} t), w as (
+    return `with t as materialized (select * from ${this.targetSql()} t), w as (
       insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, project_id, user_id, name)
       select '${this.type}', t.id, '${this.kind.type}', t.noteable_id, ${parent}, ${READER.viewer}, :name::text
       from t where t.id is not null and not t.hidden and not t.system and (not t.locked or ${READER.isMember})
@@ -150,16 +150,16 @@ export class AwardStatements {
     from t left join w on true left join directory_users u on u.id = w.user_id`;
   }
 
-  /** A row when the award was there. The thing was held before. */
+  /** Deletes an emoji. Returns a row if it existed. The statement `hold` has locked the noteable. */
   private removeSql(): string {
-    return `with t as materialized (select * from ${this.awarded()} t), w as (
+    return `with t as materialized (select * from ${this.targetSql()} t), w as (
       delete from award_emoji w using t
       where w.id = :award::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}' returning w.*
     )${this.counted('-')}
     select w.id from w`;
   }
 
-  /** Things know their votes, notes do not. */
+  /** Common table expression that updates the vote counters. Noteables have them, notes do not. */
   private counted(sign: '+' | '-'): string {
     if (this.on === 'note') return '';
     return `, counted as (

@@ -10,11 +10,11 @@ export const attachedAwards = attachedTo<NoteableKinds>({
     {
       column: 'user_id',
       onRemoval: 'hook',
-      because: 'noteables count their votes in the same statement',
-      statements: (kinds) => [...kinds.able('awards').map(ofNoteables), ofNotes],
+      because: 'the same statement updates the vote counters of noteables',
+      statements: (kinds) => [...kinds.withAbility('awards').map(ofNoteables), ofNotes],
     },
   ],
-  stays: { awardable_id: 'a note, whose deletion has an effect of its own, or the noteable itself' },
+  stays: { awardable_id: 'a note, whose deletion has its own effect, or the noteable itself' },
 });
 
 const ofNotes = prepared(

@@ -1,4 +1,4 @@
-import { emojiNamed } from './emoji-names';
+import { canonicalEmojiName } from './emoji-names';
 
 test.each([
   ['thumbsup', 'thumbsup'],
@@ -14,8 +14,9 @@ test.each([
   ['tada', 'tada'],
   ['heart', 'heart'],
   ['eyes', 'eyes'],
-])('%s is kept as %s', (name, kept) => expect(emojiNamed(name)).toBe(kept));
+])('the canonical name of %s is %s', (name, canonical) => expect(canonicalEmojiName(name)).toBe(canonical));
 
-test.each(['', ':rocket:', 'Rocket', 'no such thing', 'toString', '__proto__', '\u{1F680}'])('%j is no name', (name) =>
-  expect(emojiNamed(name)).toBeUndefined(),
+test.each(['', ':rocket:', 'Rocket', 'no such thing', 'toString', '__proto__', '\u{1F680}'])(
+  '%j is not the name of an emoji',
+  (name) => expect(canonicalEmojiName(name)).toBeUndefined(),
 );

@@ -1,17 +1,17 @@
-import further from 'emojibase-data/en/shortcodes/github.json';
-import names from 'emojibase-data/en/shortcodes/joypixels.json';
+import githubNames from 'emojibase-data/en/shortcodes/github.json';
+import joypixelsNames from 'emojibase-data/en/shortcodes/joypixels.json';
 
 type Names = Readonly<Record<string, string | readonly string[]>>;
 
-/** Every name of an emoji, and the one that it is kept by: `+1` is kept as `thumbsup`. */
-const kept = new Map<string, string>();
+/** Canonical name by each name of an emoji: `+1` maps to `thumbsup`. */
+const canonicalNames = new Map<string, string>();
 
-for (const codes of new Set([...Object.keys(names), ...Object.keys(further)])) {
-  const all = [(names as Names)[codes] ?? [], (further as Names)[codes] ?? []].flat();
-  for (const name of all) if (!kept.has(name)) kept.set(name, all[0]!);
+for (const codes of new Set([...Object.keys(joypixelsNames), ...Object.keys(githubNames)])) {
+  const all = [(joypixelsNames as Names)[codes] ?? [], (githubNames as Names)[codes] ?? []].flat();
+  for (const name of all) if (!canonicalNames.has(name)) canonicalNames.set(name, all[0]!);
 }
 
-/** The name that an emoji is kept by. Shape: `name` without colons; undefined when no emoji has it. */
-export function emojiNamed(name: string): string | undefined {
-  return kept.get(name);
+/** Returns the canonical name of an emoji. Shape: `name` is without colons; undefined if no emoji has it. */
+export function canonicalEmojiName(name: string): string | undefined {
+  return canonicalNames.get(name);
 }

@@ -1,15 +1,15 @@
 import type { NoteableType } from '@rookery/contracts';
 import type { Bind } from '@rookery/persistence';
-import { emojiNamed } from './emoji-names';
+import { canonicalEmojiName } from './emoji-names';
 
 /**
- * A condition on a row `i`: the caller gave it this emoji, `Any`, or `None`. Shape: `viewer` is an SQL expression; it may
- * be null, who gave nothing. Source: reference work-tracking 9.1.
+ * Condition on a row `i`: the caller awarded it this emoji, any emoji (`Any`) or none (`None`). Shape: `viewer` is an SQL
+ * expression, null for an anonymous caller, who has awarded none. Source: reference work-tracking 9.1.
  */
-export function reactedSql(type: NoteableType, viewer: string, name: string, bind: Bind): string {
-  const given = `select 1 from award_emoji w where w.user_id = ${viewer} and w.noteable_id = i.id
+export function reactionFilterSql(type: NoteableType, viewer: string, name: string, bind: Bind): string {
+  const awards = `select 1 from award_emoji w where w.user_id = ${viewer} and w.noteable_id = i.id
     and w.noteable_type = '${type}' and w.awardable_type = '${type}'`;
-  if (/^any$/i.test(name)) return `exists (${given})`;
-  if (/^none$/i.test(name)) return `(not exists (${given}))`;
-  return `exists (${given} and w.name = ${bind(emojiNamed(name) ?? '')})`;
+  if (/^any$/i.test(name)) return `exists (${awards})`;
+  if (/^none$/i.test(name)) return `(not exists (${awards}))`;
+  return `exists (${awards} and w.name = ${bind(canonicalEmojiName(name) ?? '')})`;
 }

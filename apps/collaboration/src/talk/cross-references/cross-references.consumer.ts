@@ -5,14 +5,14 @@ import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
 import { groupedByKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { causedAt, saidIn, subjectsOf } from '../../base/noteables/subjects';
+import { causedAt, authoredTextsIn, subjectsOf } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../notes/note-subjects';
 import { CrossReferences } from './cross-references';
 import type { ReferringText } from './cross-references';
 
 type Written = Delivered<typeof textWritten>;
 
-/** What texts name is told there, a moment later. Source: reference work-tracking 2.7. */
+/** Writes system notes on the noteables that changed texts refer to. Source: reference work-tracking 2.7. */
 @Controller()
 export class CrossReferencesConsumer {
   constructor(
@@ -22,17 +22,17 @@ export class CrossReferencesConsumer {
     private readonly directory: Directory,
   ) {}
 
-  /** What happened meanwhile is written together (ADR 0025). */
+  /** Handles the events of up to 100 ms in one transaction (ADR 0025). */
   @Consume(textWritten, { effect: 'write-references', gatherMs: 100 })
   async written({ tx, events }: EffectBatch<typeof textWritten>): Promise<void> {
-    await this.directory.settledFor(tx, events);
+    await this.directory.assertCurrentFor(tx, events);
     const ofNotes = events.filter((event) => event.data.note_id !== null);
-    const ofThings = events.filter((event) => event.data.note_id === null);
-    const texts = [...(await this.inNotes(tx, ofNotes)), ...(await this.inThings(tx, ofThings))];
+    const ofNoteables = events.filter((event) => event.data.note_id === null);
+    const texts = [...(await this.noteTexts(tx, ofNotes)), ...(await this.noteableTexts(tx, ofNoteables))];
     await this.references.write(tx, texts);
   }
 
-  private async inNotes(tx: Tx, events: readonly Written[]): Promise<ReferringText[]> {
+  private async noteTexts(tx: Tx, events: readonly Written[]): Promise<ReferringText[]> {
     const notes = await this.notes.of(
       tx,
       events.map((event) => event.data.note_id!),
@@ -43,17 +43,17 @@ export class CrossReferencesConsumer {
     });
   }
 
-  private async inThings(tx: Tx, events: readonly Written[]): Promise<ReferringText[]> {
+  private async noteableTexts(tx: Tx, events: readonly Written[]): Promise<ReferringText[]> {
     const texts: ReferringText[] = [];
     for (const [kind, ofKind] of groupedByKind(this.kinds, events, (event) => event.data.noteable_type)) {
-      const things = await subjectsOf(
+      const noteables = await subjectsOf(
         tx,
         kind,
         ofKind.map((event) => event.data.noteable_id),
       );
       for (const event of ofKind) {
-        const thing = things.get(event.data.noteable_id);
-        if (thing) texts.push(...saidIn(thing).map((said) => textOf(event, said)));
+        const noteable = noteables.get(event.data.noteable_id);
+        if (noteable) texts.push(...authoredTextsIn(noteable).map((text) => textOf(event, text)));
       }
     }
     return texts;

@@ -3,7 +3,7 @@ import { NotesModule } from '../notes/notes.module';
 import { CrossReferences } from './cross-references';
 import { CrossReferencesConsumer } from './cross-references.consumer';
 
-/** That things name each other: written on the one that was named. */
+/** Cross-references: system notes on noteables that other texts refer to. */
 @Module({
   imports: [NotesModule],
   controllers: [CrossReferencesConsumer],

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NoteableType } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { referencesIn } from '../mentions/references';
+import { findReferences } from '../mentions/references';
 import {
   accessSql,
   NoteableKinds,
@@ -14,7 +14,7 @@ import {
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { writeCrossReferences } from '../notes/cross-reference-notes';
 
-/** A text that may refer to things, who said it, and the thing that it is about. */
+/** Text that may contain references, with its author and its noteable. */
 export interface ReferringText {
   readonly about: { readonly type: NoteableType; readonly id: number };
   readonly authorId: number;
@@ -23,7 +23,7 @@ export interface ReferringText {
   readonly at: string;
 }
 
-/** $1 things. How each is written where it is, and the path of that: of a project, or of a group. */
+/** $1 ids. Selects each noteable's reference within its project or group, and the path of that. */
 const sources = perKind((kind) => {
   const short = `'${kind.sigil}' || i.${kind.shownId}`;
   return prepared(
@@ -38,8 +38,8 @@ const sources = perKind((kind) => {
   );
 });
 /**
- * $1 places, $2 paths of namespaces, $3 paths of projects there (null for things of groups), $4 numbers, $5 who refers to
- * them: the things that there are and that they may see.
+ * $1 positions, $2 paths of namespaces, $3 paths of projects in them (null for noteables of groups), $4 numbers, $5 authors.
+ * Selects the referenced noteables that exist and that the author may see.
  */
 const targets = perKind((kind) => {
   const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
@@ -67,26 +67,29 @@ interface Target {
 
 interface Source {
   readonly id: number;
-  /** Its project, or its group. */
+  /** Id of its project or group. */
   readonly parent_id: number;
   readonly short: string;
   readonly path: string;
   readonly namespace: string;
 }
 
-/** What refers to what. Whoever may not see a thing does not refer to it by naming it. Source: reference work-tracking 2.7. */
+/**
+ * Finds references in texts and writes the system notes for them. Ignores noteables that the author may not see. Source:
+ * reference work-tracking 2.7.
+ */
 @Injectable()
 export class CrossReferences {
-  private readonly named: readonly NoteableKind[];
+  private readonly referable: readonly NoteableKind[];
 
   constructor(private readonly kinds: NoteableKinds) {
-    this.named = kinds.all.filter(({ shownId }) => shownId === 'iid');
+    this.referable = kinds.all.filter(({ shownId }) => shownId === 'iid');
   }
 
   async write(tx: Tx, texts: readonly ReferringText[]): Promise<void> {
-    const sigils = this.named.map(({ sigil }) => sigil);
+    const sigils = this.referable.map(({ sigil }) => sigil);
     const referring = texts.flatMap((text) => {
-      const references = referencesIn(text.text, sigils);
+      const references = findReferences(text.text, sigils);
       return references.length > 0 ? [{ ...text, references }] : [];
     });
     if (referring.length === 0) return;
@@ -96,7 +99,7 @@ export class CrossReferences {
       const isOfProject = this.kinds.of(about.type)?.parent === 'project';
       return source ? references.map((reference) => ({ ...text, about, source, isOfProject, ...reference })) : [];
     });
-    for (const kind of this.named) {
+    for (const kind of this.referable) {
       const ofKind = wanted
         .filter(({ sigil }) => sigil === kind.sigil)
         .flatMap((one) => {
@@ -139,8 +142,8 @@ function keyOf({ type, id }: ReferringText['about']): string {
 }
 
 /**
- * Where a reference leads. A name alone is a project beside that of the text, or in its group; a text of a group has no
- * project of its own. Shape: null where it leads nowhere.
+ * Returns the namespace and project of a reference. A path without a slash is a project in the same namespace as the text's
+ * project, or in the text's group. Shape: null for a reference without a path in a text of a group, which has no project.
  */
 function placeOf(
   kind: NoteableKind,
@@ -149,9 +152,9 @@ function placeOf(
 ): { readonly namespace: string; readonly project: string | null } | null {
   if (kind.parent === 'group') return { namespace: path ?? source.namespace, project: null };
   if (path === null && !isOfProject) return null;
-  const whole = path ?? source.path;
-  const slash = whole.lastIndexOf('/');
+  const fullPath = path ?? source.path;
+  const slash = fullPath.lastIndexOf('/');
   return slash < 0
-    ? { namespace: source.namespace, project: whole }
-    : { namespace: whole.slice(0, slash), project: whole.slice(slash + 1) };
+    ? { namespace: source.namespace, project: fullPath }
+    : { namespace: fullPath.slice(0, slash), project: fullPath.slice(slash + 1) };
 }

@@ -1,15 +1,15 @@
-import { closingReferencesIn } from './closing-references';
+import { findClosingReferences } from './closing-references';
 import { REFERENCES_PER_TEXT } from './references';
 
 const URL = 'https://rookery.example';
 const found = (text: string): string[] =>
-  closingReferencesIn(text, URL).map(({ path, number }) => `${path ?? ''}#${number}`);
+  findClosingReferences(text, URL).map(({ path, number }) => `${path ?? ''}#${number}`);
 
 const VERBS = ['close', 'closes', 'closed', 'closing', 'fix', 'fixes', 'fixed', 'fixing']
   .concat(['resolve', 'resolves', 'resolved', 'resolving'])
   .concat(['implement', 'implements', 'implemented', 'implementing']);
 
-test.each(VERBS)('%s', (verb) => {
+test.each(VERBS)('the verb %s closes issues', (verb) => {
   const capital = `${verb[0]!.toUpperCase()}${verb.slice(1)}`;
   expect(found(`${verb} #7`)).toEqual(['#7']);
   expect(found(`${capital}: #7`)).toEqual(['#7']);
@@ -41,11 +41,11 @@ test.each([
   ['> closes #1', ['#1']],
   ['Closes Group/P#1, group/p#1', ['Group/P#1']],
   ['', []],
-])('of %j', (text, references) => {
+])('finds the closing references in %j', (text, references) => {
   expect(found(text)).toEqual(references);
 });
 
-test('no more than a text may name', () => {
+test('finds at most the maximum number of references', () => {
   const list = Array.from({ length: 200 }, (_, index) => `#${index + 1}`).join(', ');
   expect(found(`Closes ${list}`)).toHaveLength(REFERENCES_PER_TEXT);
 });
@@ -60,9 +60,9 @@ test.each([
   ['blanks behind many numbers', `fix #7${' '.repeat(1000)}`.repeat(1000)],
   ['one number', 'closes #1, '.repeat(90_000)],
   ['addresses', `fix ${URL}/${'a/'.repeat(100)}-/issues/ `.repeat(4000)],
-])('a million characters of %s are read in a moment', (_, text) => {
+])('parses a million characters of %s within the CPU limit', (_, text) => {
   const started = process.cpuUsage();
   found(text);
-  // Units: microseconds of CPU. Generous, since the machine is shared: a quadratic reader takes minutes.
+  // Units: microseconds of CPU. Generous, because the machine is shared: a quadratic parser takes minutes.
   expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
 });

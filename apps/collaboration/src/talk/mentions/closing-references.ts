@@ -2,7 +2,7 @@ import { textBlocks } from './markdown-blocks';
 import { REFERENCES_PER_TEXT } from './references';
 import type { Reference } from './references';
 
-/** A word that says that something is done, with a small or a capital first letter. */
+/** Verb that closes an issue, with a lower-case or upper-case first letter. */
 const VERB =
   /(?<!\w)(?:[Cc]los(?:e[sd]?|ing)|[Ff]ix(?:es|ed|ing)?|[Rr]esolv(?:e[sd]?|ing)|[Ii]mplement(?:s|ed|ing)?):? +/g;
 const NOUN = /issues? +/y;
@@ -11,16 +11,16 @@ const PATH = `${NAME}(?:/${NAME}){0,20}`;
 const NUMBER = '([1-9]\\d{0,14})(?![\\w-])';
 const SHORT = new RegExp(`(${PATH})?#${NUMBER}`, 'y');
 const ADDRESS = new RegExp(`/(${PATH})/-/issues/${NUMBER}`, 'y');
-/** Nothing, blanks, a comma or `and` between two of one list. */
+/** Separator between two references of a list: nothing, blanks, a comma or `and`. */
 const BETWEEN = / *(?:, *)?(?:and +)?/y;
 
 /**
- * The issues that a text says are done: `Closes #7`, `Fixes group/project#7, #8 and #9`, `Resolved: issue #7`, or the
- * address of an issue in the place of its number. Shape: each once, in the order of the text, outside of code; `webUrl` is
- * where the instance is, without a slash at its end.
+ * Finds the references to issues that a text closes: `Closes #7`, `Fixes group/project#7, #8 and #9`, `Resolved: issue #7`,
+ * or with the URL of an issue instead of its number. Ignores code. Shape: each once, in the order of the text; `webUrl` is
+ * the URL of the instance, without a trailing slash.
  * Source: reference work-tracking 2.7.
  */
-export function closingReferencesIn(markdown: string, webUrl: string): Reference[] {
+export function findClosingReferences(markdown: string, webUrl: string): Reference[] {
   const found = new Map<string, Reference>();
   for (const { text } of textBlocks(markdown)) {
     for (const verb of text.matchAll(VERB)) {
@@ -34,20 +34,20 @@ export function closingReferencesIn(markdown: string, webUrl: string): Reference
   return [...found.values()];
 }
 
-/** The references that stand at a place of the text, one behind the other. */
+/** Yields the consecutive references from a position of the text on. */
 function* listAt(text: string, start: number, webUrl: string): Generator<Reference> {
   for (let at = start; ;) {
-    at += taken(NOUN, text, at)?.[0].length ?? 0;
+    at += matchAt(NOUN, text, at)?.[0].length ?? 0;
     const isAddress = text.startsWith(`${webUrl}/`, at);
-    const named = isAddress ? taken(ADDRESS, text, at + webUrl.length) : taken(SHORT, text, at);
-    if (!named) return;
-    yield { path: named[1] ?? null, sigil: '#', number: Number(named[2]) };
-    at += (isAddress ? webUrl.length : 0) + named[0].length;
-    at += taken(BETWEEN, text, at)?.[0].length ?? 0;
+    const match = isAddress ? matchAt(ADDRESS, text, at + webUrl.length) : matchAt(SHORT, text, at);
+    if (!match) return;
+    yield { path: match[1] ?? null, sigil: '#', number: Number(match[2]) };
+    at += (isAddress ? webUrl.length : 0) + match[0].length;
+    at += matchAt(BETWEEN, text, at)?.[0].length ?? 0;
   }
 }
 
-function taken(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
 }

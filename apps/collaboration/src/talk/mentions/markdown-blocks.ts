@@ -1,49 +1,49 @@
 import MarkdownIt from 'markdown-it';
 
-/** One paragraph, heading or cell of a text: its lines without code. `isListItem`: it opens an item of a list. */
+/** Paragraph or heading of a text, without code. Shape: `isListItem` is true if the block starts a list item. */
 export interface TextBlock {
   readonly text: string;
   readonly isListItem: boolean;
 }
 
-// Only what decides where code is: blocks, code spans and escapes. Links and emphasis change nothing here, and without
-// them no text makes the parser slow (reference reliability 7.3 row 30). Raw HTML is text: a mention in it counts.
+// Enables only the rules that decide where code is: blocks, code spans and escapes. Links and emphasis do not matter here,
+// and without them no text makes the parser slow (reference reliability 7.3 row 30). Raw HTML is text: a mention in it counts.
 const parser = new MarkdownIt('zero', { maxNesting: 20 })
-  // Joined, an escaped character could not be told from text.
+  // After joining, an escaped character could not be distinguished from text.
   .disable('text_join')
   .enable(['fence', 'code', 'blockquote', 'list', 'heading', 'lheading', 'hr', 'backticks', 'escape', 'newline']);
 
-/** Stands for something that is no text of its own: a code span or an escaped character. */
+/** Placeholder for a code span or an escaped character. */
 const GAP = '\ufffc';
 
 type Token = ReturnType<typeof parser.parse>[number];
 
 /**
- * No more than this is read of a text, up to the last whole line, so that the longest text cannot hold the process for
+ * Maximum length that is parsed of a text, up to the last whole line, so that the longest text cannot block the process for
  * a second. Units: UTF-16 code units. Source: reference work-tracking 6.3.
  */
 export const READ_LIMIT = 100_000;
 
-/** The readable parts of a Markdown text. Code blocks are left out; a code span leaves a gap. */
+/** Returns the text blocks of a Markdown text. Omits code blocks and replaces code spans with a placeholder. */
 export function textBlocks(markdown: string): TextBlock[] {
-  const tokens = parser.parse(readable(markdown), {});
+  const tokens = parser.parse(parsedPart(markdown), {});
   return tokens.flatMap((token, index) =>
     token.type === 'inline' ? [{ text: inlineText(token), isListItem: opensListItem(tokens, index) }] : [],
   );
 }
 
-/** As much of a text as is read. Shape: whole lines, unless the first is too long itself. */
-export function readable(markdown: string): string {
+/** Returns the part of a text that is parsed. Shape: whole lines, unless the first line exceeds the limit. */
+export function parsedPart(markdown: string): string {
   if (markdown.length <= READ_LIMIT) return markdown;
   const end = markdown.lastIndexOf('\n', READ_LIMIT);
   return markdown.slice(0, end > 0 ? end : READ_LIMIT);
 }
 
 /**
- * Which lines of a text are code, fenced or indented, counted from 0. Shape: `text` as `readable` gives it; a line ends in
- * a line feed, a carriage return, or both.
+ * Returns the numbers of the lines that are code, fenced or indented, counted from 0. Shape: `text` is the result of
+ * `parsedPart`; a line ends in a line feed, a carriage return, or both.
  */
-export function codeLines(text: string): ReadonlySet<number> {
+export function findCodeLines(text: string): ReadonlySet<number> {
   const tokens: Token[] = [];
   parser.block.parse(text.replaceAll(/\r\n?/g, '\n'), parser, {}, tokens);
   const lines = new Set<number>();
@@ -51,6 +51,19 @@ export function codeLines(text: string): ReadonlySet<number> {
     if (map && (type === 'fence' || type === 'code_block')) for (let n = map[0]; n < map[1]; n++) lines.add(n);
   }
   return lines;
+}
+
+/** Fenced code block. Shape: `content` ends in a line feed unless it is empty. */
+export interface Fence {
+  readonly info: string;
+  readonly content: string;
+}
+
+/** Returns the fenced code blocks of a text, also those in lists and quotations. Bounds: as `parsedPart`. */
+export function fencesOf(markdown: string): Fence[] {
+  const tokens: Token[] = [];
+  parser.block.parse(parsedPart(markdown).replaceAll(/\r\n?/g, '\n'), parser, {}, tokens);
+  return tokens.flatMap(({ type, info, content }) => (type === 'fence' ? [{ info, content }] : []));
 }
 
 function inlineText(token: Token): string {

@@ -7,7 +7,7 @@ export const mentionsSettings = defineSettings('mentions', {
     min: 1,
     max: 10_000,
     about:
-      'Most people whom one text reaches by naming them or their groups; those named first and by their own name go first.',
+      'Maximum number of users that one text notifies by mentioning them or their groups. Users mentioned by name come first, in the order of the text.',
   }),
 });
 export type MentionsSettings = SettingsOf<typeof mentionsSettings>;

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { NamedPeople } from './named-people';
+import { UserMentions } from './user-mentions';
 import { QuickActionsService } from './quick-actions/quick-actions.service';
 
-/** What Markdown says: the people and groups that it names, the boxes of its lists, and what it asks to be done. */
-@Module({ providers: [NamedPeople, QuickActionsService], exports: [NamedPeople, QuickActionsService] })
+/** Parsing of Markdown texts: mentions of users and groups, references, tasks and quick actions. */
+@Module({ providers: [UserMentions, QuickActionsService], exports: [UserMentions, QuickActionsService] })
 export class MentionsModule {}

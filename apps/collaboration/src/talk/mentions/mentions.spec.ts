@@ -1,5 +1,5 @@
 import { READ_LIMIT } from './markdown-blocks';
-import { mentionsIn } from './mentions';
+import { findMentions } from './mentions';
 
 test.each([
   ['hello @alice', ['alice'], []],
@@ -26,13 +26,13 @@ test.each([
   ['a@b @@c', [], []],
   ['<b>@alice</b>', ['alice'], []],
   ['\u0000@alice', ['alice'], []],
-])('finds who %j names', (text, all, direct) => {
-  expect(mentionsIn(text)).toEqual({ all, direct });
+])('finds the mentions in %j', (text, all, direct) => {
+  expect(findMentions(text)).toEqual({ all, direct });
 });
 
-test('reads no more than the beginning of a very long text', () => {
+test('reads only the beginning of a very long text', () => {
   const long = `@first\n${'word '.repeat(READ_LIMIT / 5)}\n@last`;
-  expect(mentionsIn(long).all).toEqual(['first']);
+  expect(findMentions(long).all).toEqual(['first']);
 });
 
 test.each([
@@ -47,9 +47,9 @@ test.each([
   ['nested lists', Array.from({ length: 1400 }, (_, i) => `${' '.repeat(i)}- @a`).join('\n')],
   ['commas', '@a,'.repeat(330_000)],
   ['brackets', `@a ${'['.repeat(1_000_000)}`],
-])('a million characters of %s are read in a moment', (_, text) => {
+])('parses a million characters of %s within the CPU limit', (_, text) => {
   const started = process.cpuUsage();
-  mentionsIn(text);
-  // Units: microseconds of CPU. Generous, since the machine is shared: a quadratic reader takes minutes.
+  findMentions(text);
+  // Units: microseconds of CPU. Generous, because the machine is shared: a quadratic parser takes minutes.
   expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
 });

@@ -1,25 +1,28 @@
 import { textBlocks } from './markdown-blocks';
 
-/** Who a text names. Shape: names as written, without the at sign, each once ignoring case; `direct` is part of `all`. */
+/**
+ * Mentions in a text. Shape: names as written, without the at sign, each once ignoring case; `direct` is a subset of
+ * `all`.
+ */
 export interface Mentions {
-  /** Users and groups; `all` may stand for the whole project. */
+  /** Names of users and groups; the name `all` may mean the whole project. */
   readonly all: readonly string[];
-  /** Those named at the start of a line or paragraph, alone or in a row of names. */
+  /** Names at the start of a line, alone or in a sequence of names. */
   readonly direct: readonly string[];
 }
 
-// A name or a full path of a group. Not after a word character: that is an e-mail address.
+// A username or the full path of a group. A name after a word character is part of an e-mail address.
 const NAME = /[a-zA-Z0-9_](?:[a-zA-Z0-9_.\-]{0,253}[a-zA-Z0-9_\-])?/;
 const PATH = new RegExp(`${NAME.source}(?:/${NAME.source}){0,20}`);
 const MENTION = new RegExp(`(?<![\\w@./\\ufffc])@(${PATH.source})`, 'g');
 const LEADING = new RegExp(`^[\\s,;:]*@(${PATH.source})(?=$|[\\s,;:.!?])`);
 
 /**
- * Finds the people and groups that a Markdown text names, outside of code.
- * Shape: a person named both at a start and elsewhere is in `direct`.
+ * Finds the users and groups that a Markdown text mentions outside of code.
+ * Shape: a name that occurs both at the start of a line and elsewhere is in `direct`.
  * Source: reference work-tracking 0.15, 6.3.
  */
-export function mentionsIn(markdown: string): Mentions {
+export function findMentions(markdown: string): Mentions {
   const all = new Map<string, string>();
   const direct = new Map<string, string>();
   if (!markdown.includes('@')) return { all: [], direct: [] };
@@ -37,7 +40,7 @@ function leadingNames(line: string): string[] {
   const names: string[] = [];
   let from = 0;
   for (;;) {
-    // Bounded, so that a line of a million names is not copied a million times.
+    // Limited to 6000 characters, because copying the whole line for each of a million names would be quadratic.
     const match = LEADING.exec(line.slice(from, from + 6000));
     if (!match) return names;
     names.push(match[1]!);

@@ -1,7 +1,7 @@
-import { REFERENCES_PER_TEXT, referencesIn } from './references';
+import { REFERENCES_PER_TEXT, findReferences } from './references';
 
 const found = (text: string): string[] =>
-  referencesIn(text, ['#', '!']).map(({ path, sigil, number }) => `${path ?? ''}${sigil}${number}`);
+  findReferences(text, ['#', '!']).map(({ path, sigil, number }) => `${path ?? ''}${sigil}${number}`);
 
 test.each([
   ['see #7', ['#7']],
@@ -23,11 +23,11 @@ test.each([
   ['http://host/a/b#7', []],
   ['#1234567890123456', []],
   ['issue#7', ['issue#7']],
-])('finds what %j refers to', (text, references) => {
+])('finds the references in %j', (text, references) => {
   expect(found(text)).toEqual(references);
 });
 
-test('finds no more than a text may name', () => {
+test('finds at most the maximum number of references', () => {
   const text = Array.from({ length: 200 }, (_, index) => `#${index + 1}`).join(' ');
   expect(found(text)).toHaveLength(REFERENCES_PER_TEXT);
 });
@@ -39,9 +39,9 @@ test.each([
   ['paths', `${`${'a/'.repeat(100)}a#7 `.repeat(5000)}`],
   ['dots', `${'a.'.repeat(500_000)}#7`],
   ['glued', 'a#1'.repeat(330_000)],
-])('a million characters of %s are read in a moment', (_, text) => {
+])('parses a million characters of %s within the CPU limit', (_, text) => {
   const started = process.cpuUsage();
   found(text);
-  // Units: microseconds of CPU. Generous, since the machine is shared: a quadratic reader takes minutes.
+  // Units: microseconds of CPU. Generous, because the machine is shared: a quadratic parser takes minutes.
   expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
 });

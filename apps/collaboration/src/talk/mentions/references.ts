@@ -1,33 +1,39 @@
 import { textBlocks } from './markdown-blocks';
 
-/** A thing that a text names by its number. Shape: `path` of its project as written, null for that of the text. */
+/**
+ * Reference in a text to a noteable by its number. Shape: `path` is the project's path as written, null for the project
+ * of the text.
+ */
 export interface Reference {
   readonly path: string | null;
   readonly sigil: string;
   readonly number: number;
 }
 
-/** How many things one text refers to at most, those named first. Source: reference work-tracking 2.7. */
+/** Maximum number of references of one text; later ones are ignored. Source: reference work-tracking 2.7. */
 export const REFERENCES_PER_TEXT = 50;
 
-/** Units: UTF-16 code units. A full path has at most 21 parts of 255, but nobody names one that long. */
+/**
+ * Maximum length of a path in a reference. A full path may have 21 parts of 255, but such long paths do not occur.
+ * Units: UTF-16 code units.
+ */
 const LONGEST_PATH = 1024;
 const NAME = '[a-zA-Z0-9_](?:[a-zA-Z0-9_.-]{0,253}[a-zA-Z0-9_-])?';
 const PATH = new RegExp(`^${NAME}(?:/${NAME}){0,20}$`);
-/** Whatever stands before a path that is not part of another word, address or path. */
+/** Character before a path that is not part of another word, URL or path. */
 const BEFORE_PATH = /^[^\w@#!&$./\ufffc-]?$/u;
 
 /**
- * Finds what a Markdown text refers to, outside of code: `#7`, `project#7`, `group/project#7`.
- * Shape: each once, in the order of the text; `sigils` are those of the kinds that can be named so.
+ * Finds the references of a Markdown text outside of code: `#7`, `project#7`, `group/project#7`.
+ * Shape: each once, in the order of the text; `sigils` are those of the kinds that can be referred to by number.
  * Source: reference work-tracking 2.7.
  */
-export function referencesIn(markdown: string, sigils: readonly string[]): Reference[] {
+export function findReferences(markdown: string, sigils: readonly string[]): Reference[] {
   const found = new Map<string, Reference>();
   if (!sigils.some((sigil) => markdown.includes(sigil))) return [];
-  const named = new RegExp(`([${sigils.map((sigil) => `\\${sigil}`).join('')}])([1-9]\\d{0,14})(?![\\w-])`, 'g');
+  const pattern = new RegExp(`([${sigils.map((sigil) => `\\${sigil}`).join('')}])([1-9]\\d{0,14})(?![\\w-])`, 'g');
   for (const { text } of textBlocks(markdown)) {
-    for (const { 1: sigil, 2: digits, index } of text.matchAll(named)) {
+    for (const { 1: sigil, 2: digits, index } of text.matchAll(pattern)) {
       const path = pathBefore(text, index);
       if (path === undefined) continue;
       const key = `${path?.toLowerCase() ?? ''}${sigil}${digits}`;
@@ -38,7 +44,10 @@ export function referencesIn(markdown: string, sigils: readonly string[]): Refer
   return [...found.values()];
 }
 
-/** Shape: null when there is none; undefined when what stands there makes the number no reference. */
+/**
+ * Returns the path before a sigil. Shape: null if there is none; undefined if the preceding text means that this is not
+ * a reference.
+ */
 function pathBefore(text: string, index: number): string | null | undefined {
   const before = text.slice(Math.max(0, index - LONGEST_PATH), index);
   let start = before.length;

@@ -1,9 +1,9 @@
-import { taskItems, toggledTasks } from './task-items';
+import { findTasks, toggledTasks } from './task-items';
 
-test('finds the boxes of lists', () => {
+test('finds the tasks of lists', () => {
   const text =
     '- [ ] write\n- [x] read\n1. [X] count\n  * [ ] nested\n- [] none\n- [~] neither\n[ ] no list\n```\n- [x] code\n```';
-  expect(taskItems(text)).toEqual([
+  expect(findTasks(text)).toEqual([
     { text: 'write', done: false },
     { text: 'read', done: true },
     { text: 'count', done: true },
@@ -11,12 +11,12 @@ test('finds the boxes of lists', () => {
   ]);
 });
 
-test('an issue without a description has no boxes', () => {
-  expect(taskItems(null)).toEqual([]);
-  expect(taskItems('')).toEqual([]);
+test('an issue without a description has no tasks', () => {
+  expect(findTasks(null)).toEqual([]);
+  expect(findTasks('')).toEqual([]);
 });
 
-test('tells ticked boxes from other changes', () => {
+test('distinguishes toggled tasks from other changes', () => {
   expect(toggledTasks('- [ ] a\n- [ ] b', '- [x] a\n- [ ] b')).toEqual([{ text: 'a', done: true }]);
   expect(toggledTasks('- [ ] a', '- [ ] b')).toBeNull();
   expect(toggledTasks('text', 'other text')).toBeNull();

@@ -1,19 +1,22 @@
 import { textBlocks } from './markdown-blocks';
 
-/** A line of a list with a box before it. */
+/** Task of a task list: a list item with a checkbox. */
 export interface TaskItem {
   readonly text: string;
   readonly done: boolean;
 }
 
-/** The boxes of a Markdown text, in order: `- [ ] write`, `1. [x] read`. Boxes in code do not count. */
-export function taskItems(markdown: string | null): readonly TaskItem[] {
+/** Finds the tasks of a Markdown text, in order: `- [ ] write`, `1. [x] read`. Ignores code. */
+export function findTasks(markdown: string | null): readonly TaskItem[] {
   if (!markdown?.includes('[')) return [];
   if (last.markdown !== markdown) last = { markdown, items: itemsIn(markdown) };
   return last.items;
 }
 
-/** One change asks for the boxes of its text more than once, and thousands of them take a tenth of a second to find. */
+/**
+ * Cache of the last text: one change reads the tasks of its text several times, and parsing thousands takes a tenth of a
+ * second.
+ */
 let last: { readonly markdown: string; readonly items: readonly TaskItem[] } = { markdown: '', items: [] };
 
 function itemsIn(markdown: string): TaskItem[] {
@@ -23,10 +26,10 @@ function itemsIn(markdown: string): TaskItem[] {
   });
 }
 
-/** Boxes that were ticked or unticked while their texts stayed as they were; null when more than that changed. */
+/** Returns the tasks whose checkbox changed; null if the texts or the number of tasks changed too, or nothing changed. */
 export function toggledTasks(before: string | null, after: string | null): TaskItem[] | null {
-  const old = taskItems(before);
-  const now = taskItems(after);
+  const old = findTasks(before);
+  const now = findTasks(after);
   if (old.length === 0 || old.length !== now.length) return null;
   if (now.some((item, index) => item.text !== old[index]!.text)) return null;
   const toggled = now.filter((item, index) => item.done !== old[index]!.done);

@@ -3,7 +3,10 @@ import { bool, choice, day, int, list, nullable, object, text } from '@rookery/a
 const ids = list(int);
 const duration = { schema: { anyOf: [int.schema, choice('reset').schema] }, write: String };
 
-/** What commands change, by their keys; each is there when its command was carried out. Source: reference work-tracking 2.6. */
+/**
+ * Changes made by quick actions. Each key is present only if its quick action was executed. Source: reference
+ * work-tracking 2.6.
+ */
 export const commandChanges = object(
   {},
   {

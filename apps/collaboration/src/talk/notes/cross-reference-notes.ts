@@ -1,24 +1,24 @@
 import type { NoteableType } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { holdThings } from '../../base/noteables/holding';
+import { lockNoteables } from '../../base/noteables/noteable-locks';
 import { perKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
-/** That a thing was named by another. */
+/** Reference from one noteable to another, to be recorded on the referenced one. */
 export interface CrossReference {
   readonly noteableId: number;
-  /** Null for things of groups. */
+  /** Null for noteables of groups. */
   readonly projectId: number | null;
   readonly actorId: number;
-  /** How the other one is written there: `#7`, `group/project#7`. */
+  /** Reference to the noteable whose text contains the reference: `#7`, `group/project#7`. */
   readonly text: string;
   readonly from: { readonly type: NoteableType; readonly id: number };
   /** ISO 8601. */
   readonly at: string;
 }
 
-/** What one thing says of another is said once, however often it says so. */
+/** A unique index prevents duplicate notes for the same pair of noteables. */
 const write = perKind(({ table, type, writes }) =>
   prepared(
     `${table}_write_references`,
@@ -38,7 +38,7 @@ const write = perKind(({ table, type, writes }) =>
   ),
 );
 
-/** Writes on things of one kind that others named them. Source: reference work-tracking 2.7. */
+/** Writes system notes on noteables of one kind for the references to them. Source: reference work-tracking 2.7. */
 export async function writeCrossReferences(
   tx: Tx,
   kind: NoteableKind,
@@ -46,7 +46,7 @@ export async function writeCrossReferences(
 ): Promise<void> {
   if (references.length === 0) return;
   const ids = references.map((one) => one.noteableId);
-  await holdThings(tx, kind, ids);
+  await lockNoteables(tx, kind, ids);
   await tx.prepared(write(kind), [
     ids,
     references.map((one) => one.projectId),

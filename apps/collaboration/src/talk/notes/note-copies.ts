@@ -3,22 +3,24 @@ import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
-/** How much text one request copies. Units: bytes. Source: reference work-tracking 9.1. */
+/** Maximum size of the texts that one request copies. Units: bytes. Source: reference work-tracking 9.1. */
 const COPIED_BYTES = 64 * 1024 * 1024;
 
-/** What one note of the limit a minute copies, and what a copied row is worth besides its text. Units: bytes. */
+/**
+ * Copied bytes that count as one note in the limit per minute, and bytes counted for each row in addition to its text.
+ */
 const COUNTED_BYTES = 64 * 1024;
 const ROW_BYTES = 1024;
 
-/** $1 kind, $2 thing, $3 whether internal notes count. */
-const weighed = prepared(
+/** $1 kind, $2 noteable, $3 whether internal notes count. */
+const measure = prepared(
   'notes_copied_bytes',
   `select coalesce(sum(octet_length(body)), 0)::bigint as bytes, count(*)::integer as rows from notes
    where noteable_type = $1 and noteable_id = $2::bigint and (not internal or $3::boolean)`,
 );
 /**
- * $1 kind, $2 thing, $3 whether internal notes go along, $4 thing that gets them, $5 its project. New ids keep the order
- * of the old ones, and a thread whose first note is gone stays one thread.
+ * $1 kind, $2 source noteable, $3 whether internal notes are copied too, $4 target noteable, $5 its project. New ids keep the
+ * order of the old ones, and a thread whose first note was deleted stays one thread.
  */
 const copy = prepared(
   'notes_copy',
@@ -45,7 +47,7 @@ const copy = prepared(
    from own`,
 );
 
-/** What was copied. Shape: ids of comments, before and after in the same order. */
+/** Counts of copied notes and ids of copied comments. Shape: `oldIds` and `newIds` are in the same order. */
 export interface CopiedNotes {
   readonly publicCount: number;
   readonly internalCount: number;
@@ -61,39 +63,41 @@ export const NO_NOTES_COPIED: CopiedNotes = {
   newIds: [],
 };
 
-/** Shape: bytes of texts, and how many rows hold them. */
+/** Size of notes: bytes of their texts, and number of rows. */
 export interface Weight {
   readonly bytes: number;
   readonly rows: number;
 }
 
-/** What copying the notes of a thing would copy. Errors: Refused when they hold too much. Source: reference work-tracking 9.1. */
-export async function weighNotes(
+/**
+ * Measures the notes that a copy of a noteable would copy. Errors: Refused when they are too large. Source: reference
+ * work-tracking 9.1.
+ */
+export async function measureNotes(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
   o: { readonly from: number; readonly withInternal: boolean },
 ): Promise<Weight> {
-  const [row] = await tx.prepared<Weight>(weighed, [type, o.from, o.withInternal]);
+  const [row] = await tx.prepared<Weight>(measure, [type, o.from, o.withInternal]);
   const weight = { bytes: Number(row!.bytes), rows: row!.rows };
   if (weight.bytes > COPIED_BYTES) throw new Refused('Notes are too large to be copied (maximum is 64 MiB)');
   return weight;
 }
 
-/** As how many notes a copy counts in the limit a minute. Source: reference work-tracking 2.5. */
-export function notesCountedFor({ bytes, rows }: Weight): number {
+/** Number of notes that a copy counts as in the limit per minute. Source: reference work-tracking 2.5. */
+export function countCopiedNotes({ bytes, rows }: Weight): number {
   return Math.max(1, Math.ceil((bytes + rows * ROW_BYTES) / COUNTED_BYTES));
 }
 
 /**
- * Copies the notes of a thing to another of its kind, with their writers, threads and times. Nothing announces them:
- * nobody wrote them anew. Whoever asks for it has weighed them. Source: reference work-tracking 9.1.
+ * Copies the notes of a noteable to another of the same kind, with their authors, threads and times. Publishes no event,
+ * because the notes are not new. The caller has checked their size with `measureNotes`. Source: reference work-tracking 9.1.
  */
 export async function copyNotes(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
   o: { readonly from: number; readonly to: number; readonly projectId: number; readonly withInternal: boolean },
 ): Promise<CopiedNotes> {
-  const those = [type, o.from, o.withInternal];
   interface Row {
     readonly public_count: number;
     readonly internal_count: number;
@@ -101,7 +105,7 @@ export async function copyNotes(
     readonly old_ids: readonly number[];
     readonly new_ids: readonly number[];
   }
-  const [row] = await tx.prepared<Row>(copy, [...those, o.to, o.projectId]);
+  const [row] = await tx.prepared<Row>(copy, [type, o.from, o.withInternal, o.to, o.projectId]);
   return {
     publicCount: row!.public_count,
     internalCount: row!.internal_count,

@@ -1,22 +1,22 @@
 import { noteDeleted } from '@rookery/contracts';
 import { attachedTo, prepared, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
-import { holdThings } from '../../base/noteables/holding';
+import { lockNoteables } from '../../base/noteables/noteable-locks';
 import { groupedByKind, perKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { followedSql } from './discussions/threads-sql';
+import { dropPlacesSql, promoteNextHeadSql } from './discussions/threads-sql';
 import type { Note } from './note.entity';
 
-/** Units: notes that one transaction counts and announces. */
-const ANNOUNCED = 500;
+/** Maximum number of notes that one transaction removes with events and counters. */
+const ANNOUNCED_COUNT = 500;
 
-const ofThings = perKind(({ table, type }) =>
+const removeOfNoteables = perKind(({ table, type }) =>
   prepared(
     `notes_remove_of_${table}`,
     `delete from notes where noteable_id = any($1::bigint[]) and noteable_type = '${type}'`,
   ),
 );
-const ofProjects = perKind(({ table, type }) =>
+const removeOfProjects = perKind(({ table, type }) =>
   prepared(
     `notes_remove_of_projects_${table}`,
     `delete from notes where id in (
@@ -25,7 +25,7 @@ const ofProjects = perKind(({ table, type }) =>
      returning 1`,
   ),
 );
-const belowThingsOf = perKind(({ table, type }) =>
+const removeBelowAuthored = perKind(({ table, type }) =>
   prepared(
     `notes_remove_below_${table}_of`,
     `delete from notes where id = any(array(
@@ -33,17 +33,31 @@ const belowThingsOf = perKind(({ table, type }) =>
        where i.author_id = $1::bigint limit ${REMOVAL_CHUNK})) returning 1`,
   ),
 );
-const written = prepared(
+/** Places of diff threads. Each kind of parent has the same statement with another condition on the noteable `i`. */
+const removePlaces = (of: string, condition: string) =>
+  perKind(({ table, type }) =>
+    prepared(
+      `note_positions_remove_of_${of}_${table}`,
+      `delete from note_positions p using ${table} i
+       where p.noteable_id = i.id and p.noteable_type = '${type}' and ${condition}`,
+    ),
+  );
+const removePlacesOfNoteables = removePlaces('noteables', 'i.id = any($1::bigint[])');
+const removePlacesOfProjects = removePlaces('projects', 'i.project_id = any($1::bigint[])');
+const removePlacesBelowAuthored = removePlaces('authored', 'i.author_id = $1::bigint');
+const hasPlaces = ({ abilities }: NoteableKind): boolean => abilities.includes('diff-threads');
+
+const selectByAuthor = prepared(
   'notes_written_by',
-  `select n.id, n.noteable_id, n.noteable_type from notes n where n.author_id = $1::bigint limit ${ANNOUNCED}`,
+  `select n.id, n.noteable_id, n.noteable_type from notes n where n.author_id = $1::bigint limit ${ANNOUNCED_COUNT}`,
 );
-const removeAndCount = perKind(({ table, writes, shownId, parent }) =>
+const removeAndCount = perKind(({ abilities, table, writes, shownId, parent }) =>
   prepared(
     `notes_remove_and_count_${table}`,
     `with gone as (
        delete from notes where id = any($1::bigint[])
        returning id, noteable_type, noteable_id, project_id, author_id, internal, system, thread_id, is_reply
-     ), ${followedSql('gone')}, counted as (
+     ), ${promoteNextHeadSql('gone')}${dropPlacesSql({ abilities }, 'gone')}, counted as (
        select noteable_id, count(*) filter (where system) as system, count(*) filter (where internal) as internal,
          count(*) filter (where not system and not internal) as public
        from gone group by noteable_id
@@ -58,34 +72,37 @@ const removeAndCount = perKind(({ table, writes, shownId, parent }) =>
   ),
 );
 
-/** All notes of things that go too, in the same transaction; nothing is counted or told. */
+/** Removes all notes of noteables that the same transaction removes; updates no counter and publishes no event. */
 export async function removeNotesOf(tx: Tx, kind: NoteableKind, ids: readonly number[]): Promise<void> {
-  await tx.prepared(ofThings(kind), [ids]);
+  if (hasPlaces(kind)) await tx.prepared(removePlacesOfNoteables(kind), [ids]);
+  await tx.prepared(removeOfNoteables(kind), [ids]);
 }
 
-/** All notes of one kind in projects that go too. */
+/** Removes all notes on one kind of noteable in projects that are removed too. */
 export async function removeNotesOfProjects(tx: Tx, kind: NoteableKind, projectIds: readonly number[]): Promise<void> {
-  await runInChunks(tx, ofProjects(kind), [projectIds]);
+  if (hasPlaces(kind)) await tx.prepared(removePlacesOfProjects(kind), [projectIds]);
+  await runInChunks(tx, removeOfProjects(kind), [projectIds]);
 }
 
-/** A part of the notes below what somebody wrote. True when nothing was left. */
+/** Removes one chunk of the notes on noteables that a user wrote. Returns true when none is left. */
 export async function removeNotesBelow(tx: Tx, kind: NoteableKind, authorId: number): Promise<boolean> {
-  return (await tx.prepared(belowThingsOf(kind), [authorId])).length < REMOVAL_CHUNK;
+  if (hasPlaces(kind)) await tx.prepared(removePlacesBelowAuthored(kind), [authorId]);
+  return (await tx.prepared(removeBelowAuthored(kind), [authorId])).length < REMOVAL_CHUNK;
 }
 
-/** A part of somebody's notes; counted and told. True when nothing was left. */
+/** Removes one chunk of a user's notes, with counters and events. Returns true when none is left. */
 export async function removeNotesBy(tx: Tx, kinds: NoteableKinds, authorId: number): Promise<boolean> {
-  const found = await tx.prepared<RowOf<Note, 'id' | 'noteableId' | 'noteableType'>>(written, [authorId]);
+  const found = await tx.prepared<RowOf<Note, 'id' | 'noteableId' | 'noteableType'>>(selectByAuthor, [authorId]);
   for (const [kind, notes] of groupedByKind(kinds, found, (note) => note.noteable_type)) {
-    // Things are held before their notes, as wherever notes change.
-    await holdThings(tx, kind, [...new Set(notes.flatMap((note) => note.noteable_id ?? []))]);
-    for (const note of await tx.prepared<GoneNote>(removeAndCount(kind), [notes.map(({ id }) => id)]))
+    // Noteables are locked before their notes, as in every change of notes.
+    await lockNoteables(tx, kind, [...new Set(notes.flatMap((note) => note.noteable_id ?? []))]);
+    for (const note of await tx.prepared<DeletedNote>(removeAndCount(kind), [notes.map(({ id }) => id)]))
       tx.emit(noteDeleted.of({ aggregateId: note.note_id, actorId: null, data: note }));
   }
-  return found.length < ANNOUNCED;
+  return found.length < ANNOUNCED_COUNT;
 }
 
-type GoneNote = Parameters<typeof noteDeleted.of>[0]['data'];
+type DeletedNote = Parameters<typeof noteDeleted.of>[0]['data'];
 
 /** Removal of notes. */
 export const attachedNotes = attachedTo({
@@ -108,10 +125,22 @@ export const attachedNotes = attachedTo({
     },
   ],
   stays: {
-    edited_by_id: 'says whose mentions an edited text has; no answer shows it, and a removed user mentions nobody',
+    edited_by_id:
+      'decides which user mentions others by an edited text; no response shows it, and a removed user mentions no one',
     referenced_id: 'a system note remains after the noteable that it names is deleted',
     thread_id: 'groups the notes of one noteable',
   },
+});
+/** Suggestions go with their note by a foreign key. */
+export const attachedNotePositions = attachedTo({
+  table: 'note_positions',
+  key: 'thread_id',
+  noteable: {
+    type: 'noteable_type',
+    id: 'noteable_id',
+    because: 'places of threads are removed with the notes of their noteable (`removeNotesOf`)',
+  },
+  stays: { thread_id: 'is the key, and names the note that started the thread', commit_id: 'names a commit of git' },
 });
 export const attachedNoteCreations = attachedTo({
   table: 'note_creations',

@@ -2,7 +2,10 @@ import type { RowOf } from '@rookery/persistence';
 import type { Note } from './note.entity';
 import type { CountedRow } from './note-limit';
 
-/** Values of every statement on the notes of a noteable. Shape: `named` is its id or iid, as the path names it. */
+/**
+ * Parameters of every statement on the notes of a noteable. Shape: `named` is the id or iid of the noteable, as given in
+ * the path.
+ */
 export interface ReaderParams {
   readonly parent: number;
   readonly named: number;
@@ -13,7 +16,7 @@ export interface ReaderParams {
   readonly is_admin: boolean;
 }
 
-/** Parameters of the reader, for the conditions of statements on a noteable. */
+/** SQL parameters of the reader, for the conditions of statements on a noteable. */
 export const READER = {
   viewer: ':viewer::bigint',
   isMember: ':is_member::boolean',
@@ -22,24 +25,24 @@ export const READER = {
 export const READS_INTERNAL = ':reads_internal::boolean';
 export const IS_ADMIN = ':is_admin::boolean';
 
-/** A note that stands alone, one that begins a thread, or one that answers in one. */
+/** Kinds of new notes: an individual note, one that starts a thread, or a reply in a thread. */
 export type NewNoteKind = 'create' | 'open' | 'reply';
-/** Those that are counted on their noteable last, with the commit. */
+/** Kinds of new notes whose counters can be updated last, together with the commit. */
 export type CountedLast = Exclude<NewNoteKind, 'reply'>;
 
-/** Values of a new note. */
+/** Parameters of a new note. */
 export interface NewNoteParams extends ReaderParams {
   readonly body: string;
-  /** An answer is as internal as its thread, whatever this is. */
+  /** Ignored for replies, which are internal if their thread is. */
   readonly internal: boolean;
-  /** The note that begins the thread of an answer. */
+  /** Id of the note that started the thread of a reply. */
   readonly thread: number | null;
-  /** Null: now. */
+  /** Null means now. */
   readonly created_at: Date | null;
   readonly most_comments: number;
 }
 
-/** Values of the limit of notes a minute. Shape: `most_notes` is null where the writer has no limit. */
+/** Parameters of the limit of notes per minute. Shape: `most_notes` is null if the author has no limit. */
 interface LimitParams {
   readonly most_notes: number | null;
   readonly spender: number;
@@ -52,7 +55,7 @@ interface OneNoteParams extends ReaderParams {
 type Limited = NewNoteParams & LimitParams;
 type CountedWithCommit = Limited & { readonly patience_ms: number };
 
-/** Values of each statement. */
+/** Parameters of each statement. */
 export type NoteParams = Readonly<Record<NewNoteKind, NewNoteParams>> &
   Readonly<Record<`${NewNoteKind}_counted` | `${CountedLast}_first`, Limited>> &
   Readonly<Record<'count' | 'count_limited', CountedWithCommit>> &
@@ -75,7 +78,7 @@ export type NoteRows = Readonly<Record<NewNoteKind | `${CountedLast}_first`, New
 
 export type NoteStatement = keyof NoteParams;
 
-/** A page of notes, and how many the reader may see. */
+/** Page of notes, with the number of comments and system notes that the reader may see. */
 export interface NotePageRow {
   readonly comments: number;
   readonly activity: number;
@@ -89,8 +92,8 @@ interface OneNoteRow {
   readonly json: string;
 }
 
-/** A note that is to be changed, its noteable locked. */
-export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'system' | 'internal' | 'updatedAt'> {
+/** Note to change, with facts of its noteable, which is locked. */
+interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'system' | 'internal' | 'updatedAt'> {
   readonly noteable_id: number;
   readonly noteable_iid: number | null;
   readonly noteable_author_id: number;
@@ -100,7 +103,7 @@ export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'system' 
   readonly hidden: boolean;
 }
 
-/** A note that was written. */
+/** Note that was written. */
 export interface NewNoteRow extends RowOf<Note, 'id' | 'internal'> {
   readonly noteable_id: number;
   readonly noteable_iid: number | null;
@@ -108,12 +111,12 @@ export interface NewNoteRow extends RowOf<Note, 'id' | 'internal'> {
   readonly json: string;
 }
 
-/** The noteable was touched, but the writer's minute was full. */
-export interface UncountedRow {
+/** Row if the noteable was updated but the author had reached the limit per minute. */
+interface UncountedRow {
   readonly id: null;
 }
 
-/** The reason why no note was written. */
+/** Facts that explain why no note was written. */
 interface RefusalRow {
   readonly locked: boolean;
   readonly comments: number;

@@ -2,26 +2,28 @@ import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Prepared, RowOf, Tx } from '@rookery/persistence';
 import { NoteableKinds, projectIdSql, subjectSql } from '../../base/noteables/noteable-kinds';
-import type { actorOf, SaidText } from '../../base/noteables/subjects';
+import type { actorOf, AuthoredText } from '../../base/noteables/subjects';
 import type { Note } from './note.entity';
+import { IS_DIFF_NOTE } from './note.shape';
 
-/** An event on a note. */
+/** Event about a note. */
 export type NoteEvent = Parameters<typeof actorOf>[0] & {
   readonly id: string;
   readonly data: { readonly note_id: number };
 };
 
-/** A note and what it stands on, as they are now. */
+/** Current state of a note and its noteable. */
 export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'noteableType' | 'createdAt' | 'threadId'> {
   readonly note_id: number;
-  /** Whoever changed it last, else the author. */
+  /** The user who edited the text last, or else the author. */
   readonly said_by_id: number;
-  /** Null for notes on things of groups. */
+  /** Null for notes on noteables of groups. */
   readonly project_id: number | null;
   readonly noteable_id: number;
+  readonly is_diff: boolean;
 }
 
-/** The notes that effects are about, read when they happen, as with things. */
+/** Loads the notes that effects are about, at the time of the effect, because events carry no texts. */
 @Injectable()
 export class NoteSubjects {
   private readonly statement: Prepared;
@@ -30,27 +32,30 @@ export class NoteSubjects {
     const on = { type: 'n.noteable_type', id: 'n.noteable_id' };
     this.statement = prepared(
       'notes_subjects',
-      `select n.id as note_id, n.body, n.author_id, coalesce(n.edited_by_id, n.author_id) as said_by_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id
+      `select n.id as note_id, n.body, n.author_id, coalesce(n.edited_by_id, n.author_id) as said_by_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id, ${IS_DIFF_NOTE} as is_diff
        from notes n join lateral ${subjectSql(kinds.all, on, (kind) => `i.id, ${projectIdSql(kind)} as project_id`)} i on true
        where n.id = any($1::bigint[]) and not n.system
        order by n.id for key share of n`,
     );
   }
 
-  /** By id, whatever they stand on. */
+  /** Loads notes by id and locks them against deletion. System notes and deleted notes are missing from the result. */
   async of(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, NoteSubject>> {
     if (ids.length === 0) return new Map();
     const rows = await tx.prepared<NoteSubject>(this.statement, [[...new Set(ids)]]);
     return new Map(rows.map((row) => [row.note_id, row]));
   }
 
-  /** Of events those whose notes are still there, each with its note, and what each of these says now, in the same order. */
+  /**
+   * Returns the events whose notes still exist, each with its note, and the current texts of these notes in the same
+   * order.
+   */
   async textsOf<E extends NoteEvent>(
     tx: Tx,
     events: readonly E[],
   ): Promise<{
     readonly present: readonly { event: E; note: NoteSubject }[];
-    readonly texts: readonly (readonly SaidText[])[];
+    readonly texts: readonly (readonly AuthoredText[])[];
   }> {
     const ids = events.map((event) => event.data.note_id);
     const notes = await this.of(tx, ids);

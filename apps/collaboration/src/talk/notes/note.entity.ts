@@ -3,10 +3,10 @@ import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
-/** Units: characters. Source: requirements 1 §8. */
-export const MAX_BODY_LENGTH = 1_000_000;
+/** Maximum length of a note. Units: characters. Source: requirements 1 §8. */
+const MAX_BODY_LENGTH = 1_000_000;
 
-/** A comment or a system record on a noteable. Source: requirements 1 §2 Note. */
+/** A comment or a system note on a noteable. Source: requirements 1 §2 Note. */
 @Entity('notes')
 @Check('ck_notes_noteable_type', `noteable_type in (${NOTEABLE_TYPES.map((type) => `'${type}'`).join(', ')})`)
 @Check('ck_notes_body', 'char_length(body) <= 1000000')
@@ -22,6 +22,7 @@ export const MAX_BODY_LENGTH = 1_000_000;
 @Index('ix_notes_author_id', ['authorId'])
 @Index('ix_notes_thread', { synchronize: false })
 @Index('uq_notes_cross_reference', { synchronize: false })
+@Index('ix_notes_unresolved', { synchronize: false })
 @Index('ix_notes_resolved_by_id', ['resolvedById'], { where: 'resolved_by_id is not null' })
 export class Note {
   @PrimaryGeneratedColumn('identity', {
@@ -35,25 +36,25 @@ export class Note {
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint' }) authorId: number;
   @Column({ type: 'text' }) body: string;
-  /** Who changed the text last. */
+  /** Id of the user who changed the text last. */
   @Column({ type: 'bigint', nullable: true }) editedById: number | null;
   @Column({ type: 'boolean', default: false }) system: boolean;
   @Column({ type: 'boolean', default: false }) internal: boolean;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
-  /** The note that began the thread, itself included; null for a note that stands alone. */
+  /** Id of the note that started the thread, also on that note itself; null for an individual note. */
   @Column({ type: 'bigint', nullable: true }) threadId: number | null;
-  /** Not the one that stands for its thread: the first one, or the oldest that is left. */
+  /** False for the head of a thread: its first note, or the oldest that is left after deletions. */
   @Column({ type: 'boolean', default: false }) isReply: boolean;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) resolvedAt: Date | null;
   @Column({ type: 'bigint', nullable: true }) resolvedById: number | null;
-  /** Of a system note: the thing that the last word of its text refers to. It may be gone. */
+  /** The noteable that a system note's text refers to; it may have been deleted. */
   @Column({ type: 'text', nullable: true }) referencedType: NoteableType | null;
   @Column({ type: 'bigint', nullable: true }) referencedId: number | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }
 
-/** How many notes somebody wrote in the minute that began with the first of them. Source: ADR 0071. */
+/** Number of notes that a user wrote in the minute that began with the first of them. Source: ADR 0071. */
 @Entity('note_creations')
 export class NoteCreation {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_note_creations' }) userId: number;
@@ -62,8 +63,8 @@ export class NoteCreation {
 }
 
 /**
- * The text of a new note.
- * Errors: Refused in the words that clients know when blank or too long. Source: reference work-tracking 2.1.
+ * Validates and returns the text of a new note.
+ * Errors: Refused, with the API's message, when blank or too long. Source: reference work-tracking 2.1.
  */
 export function newBody(text: string): string {
   const [problem] = text.trim() === '' ? ["can't be blank"] : lengthProblems(text, MAX_BODY_LENGTH);
@@ -71,7 +72,7 @@ export function newBody(text: string): string {
   return text;
 }
 
-/** The text of an edited note. Errors: InvalidParameters when blank, Invalid when too long. */
+/** Validates and returns the text of an edited note. Errors: InvalidParameters when blank, Invalid when too long. */
 export function editedBody(text: string): string {
   if (text.trim() === '') throw new InvalidParameters(['body is empty']);
   const note = lengthProblems(text, MAX_BODY_LENGTH);

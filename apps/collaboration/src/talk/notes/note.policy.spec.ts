@@ -5,7 +5,7 @@ import { notePolicy } from './note.policy';
 
 const me = { userId: 7, isAdmin: false } as SignedInViewer;
 const admin = { userId: 8, isAdmin: true } as SignedInViewer;
-const at = (role: Role, over: Partial<ParentFacts> = {}): ParentFacts => ({
+const projectAs = (role: Role, over: Partial<ParentFacts> = {}): ParentFacts => ({
   id: 1,
   fullPath: 'g/p',
   visibility: 'public',
@@ -17,7 +17,7 @@ const at = (role: Role, over: Partial<ParentFacts> = {}): ParentFacts => ({
   ...over,
 });
 
-// role, create, create internal, back-date, edit own, edit another's, edit own while locked
+// role, create, create internal, set the creation time, edit own, edit another's, edit own while locked
 const RIGHTS: [Role, boolean, boolean, boolean, boolean, boolean, boolean][] = [
   ['none', true, false, false, true, false, false],
   ['guest', true, false, false, true, false, true],
@@ -28,8 +28,8 @@ const RIGHTS: [Role, boolean, boolean, boolean, boolean, boolean, boolean][] = [
   ['owner', true, true, true, true, true, true],
 ];
 
-test.each(RIGHTS)('%s', (role, create, internal, backdate, own, others, locked) => {
-  const project = at(role);
+test.each(RIGHTS)('permissions of the role %s', (role, create, internal, backdate, own, others, locked) => {
+  const project = projectAs(role);
   const mine = { authorId: 7, system: false };
   const theirs = { authorId: 9, system: false };
   expect([
@@ -42,13 +42,13 @@ test.each(RIGHTS)('%s', (role, create, internal, backdate, own, others, locked) 
   ]).toEqual([create, internal, backdate, own, others, locked]);
 });
 
-test('an administrator may do all but touch system notes and archived projects', () => {
-  const project = at('none');
+test('an administrator may do everything except edit system notes and write in archived projects', () => {
+  const project = projectAs('none');
   expect(notePolicy.mayCreate(admin, project, true)).toBe(true);
   expect(notePolicy.mayBackdate(admin, project)).toBe(true);
   expect(notePolicy.mayEdit(admin, project, { authorId: 9, system: false }, true)).toBe(true);
   expect(notePolicy.mayEdit(admin, project, { authorId: 8, system: true }, false)).toBe(false);
-  const archived = at('owner', { archived: true });
+  const archived = projectAs('owner', { archived: true });
   expect(notePolicy.mayCreate(admin, archived, false)).toBe(false);
   expect(notePolicy.mayEdit(me, archived, { authorId: 7, system: false }, false)).toBe(false);
 });

@@ -8,31 +8,37 @@ interface SubjectNote {
   readonly system: boolean;
 }
 
-/** Who may do what with notes, in the project or group of what they stand on. Source: reference work-tracking 2.3, 2.4. */
+/**
+ * Permissions for notes, by the viewer's role in the noteable's project or group. Source: reference work-tracking 2.3,
+ * 2.4.
+ */
 export const notePolicy = {
-  /** Nobody writes in an archived project; internal notes are for those who may read them. */
+  /** Archived projects take no notes; internal notes may be written by users who may read them. */
   mayCreate(viewer: SignedInViewer, parent: ParentFacts, isInternal: boolean): boolean {
     const reader = readerOf(viewer, parent);
     return !parent.archived && (!isInternal || reader.readsInternal);
   },
 
-  /** Back-dating: administrators and owners. Everybody else's wish is ignored. */
+  /** Administrators and owners may set the creation time; the parameter is ignored for other users. */
   mayBackdate(viewer: SignedInViewer, parent: ParentFacts): boolean {
     return viewer.isAdmin || parent.level >= ACCESS_LEVELS.owner;
   },
 
-  /** While the discussion is locked, only members write. */
+  /** Only members may write while the discussion is locked. */
   mayCreateLocked(viewer: SignedInViewer, parent: ParentFacts): boolean {
     return readerOf(viewer, parent).isMember;
   },
 
-  /** Developers, and these people: who wrote the thing, who began the thread, who wrote the note. Locked: of them members. */
+  /**
+   * Developers, and `people`: the authors of the noteable, the thread and the note. Only the members among them may resolve
+   * while the discussion is locked.
+   */
   mayResolve(viewer: SignedInViewer, parent: ParentFacts, people: readonly number[], isLocked: boolean): boolean {
     if (parent.archived || (isLocked && !readerOf(viewer, parent).isMember)) return false;
     return viewer.isAdmin || parent.level >= ACCESS_LEVELS.developer || people.includes(viewer.userId);
   },
 
-  /** The author or a maintainer; while the discussion is locked only members; system notes nobody. */
+  /** The author or a maintainer; only members while the discussion is locked. System notes cannot be edited. */
   mayEdit(viewer: SignedInViewer, parent: ParentFacts, note: SubjectNote, isLocked: boolean): boolean {
     if (note.system || parent.archived) return false;
     if (isLocked && !readerOf(viewer, parent).isMember) return false;

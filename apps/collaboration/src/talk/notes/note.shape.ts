@@ -1,48 +1,60 @@
-import { nullable, text } from '@rookery/api-v4';
+import { choice, int, nullable, object, text } from '@rookery/api-v4';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
-import { json, jsonShape } from '../../base/noteables/json.shape';
+import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
+import type { JsonShape } from '../../base/noteables/json.shape';
 import { seesSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { noteAuthorShape, personShape } from '../../base/noteables/person.shape';
 import { commandChanges } from './command-changes.presenter';
+import { POSITION_TYPES } from './positions/note-position.entity';
+import { suggestionShape } from './positions/suggestion.shape';
 
-/** SQL expressions that a note's JSON is built from besides its row `n` and its author `a`. */
+/** SQL expressions for a note's JSON, in addition to its row `n` and its author `a`. */
 export interface NoteSql {
   readonly externalUrl: string;
   readonly viewer: string;
   readonly isAdmin: string;
-  /** What it stands on: an expression, or the one kind that it always is. */
+  /** Type of the noteable: an expression, or a fixed type. */
   readonly noteableType: string | { readonly is: NoteableType };
   readonly noteableIid: string;
   /** Boolean: can the note be resolved? */
   readonly resolvable: string;
-  /** Boolean: does the reader see what the note refers to? */
+  /** Threads may have positions in a diff. */
+  readonly hasDiffThreads?: boolean;
+  /** Boolean: may the reader see the noteable that the note refers to? */
   readonly seesReferenced: string;
 }
 
-/** Boolean SQL: notes in threads, where the kind takes them; system notes never stand in one. */
+/** Boolean SQL: true for notes in threads if the kind has threads. Only diff threads have system notes. */
 export function resolvableSql({ abilities }: Pick<NoteableKind, 'abilities'>): string {
-  return abilities.includes('threads') ? 'n.thread_id is not null' : 'false';
+  if (!abilities.includes('threads')) return 'false';
+  return abilities.includes('diff-threads') ? '(n.thread_id is not null and not n.system)' : 'n.thread_id is not null';
 }
 
-/** The same where the kind is that of the row. Shape: `type` is an expression. */
+/** Like `resolvableSql`, for rows of several kinds. Shape: `type` is an expression for the kind of the row. */
 export function resolvableAmongSql(kinds: readonly NoteableKind[], type: string): string {
   const able = kinds.filter((kind) => kind.abilities.includes('threads')).map((kind) => `'${kind.type}'`);
   return able.length === 0 ? 'false' : `(n.thread_id is not null and ${type} in (${able.join(', ')}))`;
 }
 
-/** Hides the reference in a system note from readers who may not see its target. Source: reference work-tracking 2.7. */
+/**
+ * Text of a note. The reference in a system note is replaced if the reader may not see its target. Source: reference
+ * work-tracking 2.7.
+ */
 function bodySql({ seesReferenced }: Pick<NoteSql, 'seesReferenced'>): string {
   return `case when n.referenced_id is null or ${seesReferenced} then n.body
-    else regexp_replace(n.body, '${REFERRING}', '${UNSEEN}') end`;
+    else regexp_replace(n.body, '${REFERENCE}', '${HIDDEN_REFERENCE}') end`;
 }
-/** The reference in the text of a system note: the last word, but for those that say what it is now. */
-const REFERRING = '\\S+(?= as (?:child epic|parent epic|a duplicate of this issue)$)|\\S+$';
-/** In the place of what a note refers to. */
-export const UNSEEN = 'something that you may not see';
+/** Pattern of the reference in a system note: the last word, or the word before one of these endings. */
+const REFERENCE = '\\S+(?= as (?:child epic|parent epic|a duplicate of this issue)$)|\\S+$';
+/** Text in place of a reference whose target the reader may not see. */
+export const HIDDEN_REFERENCE = 'something that you may not see';
 
-/** As notes ask it of a reader of the whole instance. Shape: expressions of the reader. */
+/**
+ * Boolean SQL: may the reader see the target of note `n`, in whichever project it is? Shape: `viewer` and `isAdmin` are
+ * expressions.
+ */
 export function seesReferencedSql(
   kinds: readonly NoteableKind[],
   { viewer, isAdmin }: Pick<NoteSql, 'viewer' | 'isAdmin'>,
@@ -51,9 +63,19 @@ export function seesReferencedSql(
   return seesSql(kinds, { type: 'n.referenced_type', id: 'n.referenced_id' }, { user: viewer, isAdmin, isExternal });
 }
 
-const always = jsonShape<NoteSql>('Note').fields({
+/** Boolean SQL: is the note `n` in a diff thread? */
+export const IS_DIFF_NOTE = 'exists (select 1 from note_positions p where p.thread_id = n.thread_id)';
+
+function typeSql({ hasDiffThreads }: NoteSql): string {
+  const type = hasDiffThreads
+    ? `case when ${IS_DIFF_NOTE} then 'DiffNote' else 'DiscussionNote' end`
+    : `'DiscussionNote'`;
+  return `case when n.thread_id is not null then ${type} end`;
+}
+
+const unresolvable = jsonShape<NoteSql>('Note').fields({
   id: [json.int, () => 'n.id'],
-  type: [json.choiceOrNull('DiscussionNote'), () => `case when n.thread_id is not null then 'DiscussionNote' end`],
+  type: [json.choiceOrNull('DiscussionNote', 'DiffNote'), typeSql],
   body: [json.text, bodySql],
   attachment: [json.constant(nullable(text)), () => null],
   author: [json.objectWhen(noteAuthorShape), (sql) => ({ of: { ...sql, user: 'a' }, when: 'a.id is not null' })],
@@ -69,7 +91,7 @@ const always = jsonShape<NoteSql>('Note').fields({
   internal: [json.bool, () => 'n.internal'],
   imported: [json.bool, () => `n.imported_from <> 'none'`],
   imported_from: [json.token, () => 'n.imported_from'],
-  // Only the answer to a new note tells of its commands (reference work-tracking 2.6).
+  // Filled only in the response to a new note with quick actions (reference work-tracking 2.6).
   commands_changes: [json.constant(commandChanges), () => ({})],
 });
 
@@ -77,7 +99,7 @@ const always = jsonShape<NoteSql>('Note').fields({
  * A note as the API shows it. Shape: aliases `n` (notes), `a` (its author in directory_users, may be missing).
  * Source: requirements 1 §2 Note; reference work-tracking 2.2.
  */
-export const noteShape = always.extend<NoteSql>('Note').fields(
+export const noteShape = unresolvable.extend<NoteSql>('Note').fields(
   {
     resolved: [json.bool, () => 'n.resolved_at is not null'],
     resolved_by: [
@@ -91,3 +113,50 @@ export const noteShape = always.extend<NoteSql>('Note').fields(
   },
   (sql) => sql.resolvable,
 );
+
+const line = nullable(int);
+const rangeEnd = object({ line_code: nullable(text), type: nullable(text), old_line: line, new_line: line });
+/** Place in a diff. Source: reference repositories 8.11. */
+const position = object(
+  {
+    base_sha: text,
+    start_sha: text,
+    head_sha: text,
+    old_path: nullable(text),
+    new_path: nullable(text),
+    position_type: choice(...POSITION_TYPES),
+  },
+  {
+    old_line: line,
+    new_line: line,
+    line_range: nullable(object({ start: rangeEnd, end: rangeEnd })),
+    width: line,
+    height: line,
+    x: line,
+    y: line,
+  },
+);
+const OF_POSITION = 'from note_positions p where p.thread_id = n.thread_id';
+
+/**
+ * A note of a kind with diff threads. Shape: as `noteShape`. Source: reference work-tracking 2.2.
+ */
+const diffNoteShape = noteShape.extend<NoteSql>('DiffNote').fields(
+  {
+    commit_id: [json.tokenOrNull, () => `(select p.commit_id ${OF_POSITION})`],
+    position: [json.written(position), () => `(select p.shown::text ${OF_POSITION})`],
+    suggestions: [
+      json.list(suggestionShape),
+      (sql) => {
+        const from = `from suggestions s join note_positions p on p.thread_id = n.thread_id where s.note_id = n.id`;
+        return textsSql(suggestionShape, { of: sql, from }, 's.relative_order, s.id');
+      },
+    ],
+  },
+  () => IS_DIFF_NOTE,
+);
+
+/** Shape of the notes of a kind. */
+export function noteShapeOf({ abilities }: Pick<NoteableKind, 'abilities'>): JsonShape<NoteSql> {
+  return abilities.includes('diff-threads') ? diffNoteShape : noteShape;
+}

@@ -1,112 +1,121 @@
 import { Controller } from '@nestjs/common';
-import { ability, checkUnmodifiedSince, created, Endpoint, JsonText, none, one, orElse, page } from '@rookery/api-v4';
-import type { JsonPage, Otherwise } from '@rookery/api-v4';
+import {
+  ability,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  JsonText,
+  none,
+  one,
+  withAlternative,
+  page,
+} from '@rookery/api-v4';
+import type { JsonPage, AlternativeAnswer } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { below, stamped } from '../../base/noteables/noteable-routes.dto';
+import { routesBelow, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
-import { CommandedNotesService } from './commanded-notes.service';
+import { NewNotesService } from './new-notes.service';
 import { notePolicy } from './note.policy';
-import { noteShape } from './note.shape';
+import { noteShapeOf } from './note.shape';
 import { CreateNote, ListNotes, newNoteOf, noteChangeOf, OneNote, UpdateNote, wantsInternal } from './notes.dto';
 import { NotesQueries } from './notes.queries';
 import { NotesService } from './notes.service';
-import { answerTo, commandsOnly } from './said.presenter';
+import { commandsOnly, presentNewNote } from './new-note.presenter';
 
-const note = noteShape.presenter;
-
-/** A million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
+/** Maximum request body: a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
 export const NOTE_BODY_LIMIT = 8 * 1024 * 1024;
 
 type NoteCall<P> = BelowCall<P, SignedInViewer>;
 
-/** The five routes of the notes on things of a kind. */
+/** Creates the controller with the five routes for notes on one kind of noteable. */
 export function notesController(routes: NoteableRoutes) {
-  const { kind, a, promisedIn } = routes;
-  const thing = below(routes);
+  const { kind, a, notesSource } = routes;
+  const note = noteShapeOf(kind).presenter;
+  const noteable = routesBelow(routes);
   const base = `/${routes.path}/notes`;
-  const list = { within: thing.within, ...thing.aliases('notes') };
-  const single = { within: thing.within, ...thing.aliases('notes/:note_id') };
+  const list = { within: noteable.within, ...noteable.aliases('notes') };
+  const single = { within: noteable.within, ...noteable.aliases('notes/:note_id') };
 
   @Controller()
   class NotesController {
     constructor(
       readonly queries: NotesQueries,
       readonly notes: NotesService,
-      readonly commanded: CommandedNotesService,
+      readonly commanded: NewNotesService,
     ) {}
 
     @Endpoint('GET', base, {
       ...list,
-      about: `Lists the notes of ${a}, newest first unless told otherwise.`,
-      source: promisedIn,
-      may: thing.may.write,
-      params: thing.params(ListNotes),
+      about: `Lists the notes of ${a}, newest first by default.`,
+      source: notesSource,
+      may: noteable.may.write,
+      params: noteable.params(ListNotes),
       answers: page(note),
     })
     list(call: NoteCall<ListNotes>): Promise<JsonPage> {
       const { sort, order_by: orderBy, activity_filter: activity } = call.params;
-      return this.queries.page(call.viewer, thing.of(call), { orderBy, sort, activity }, call.page);
+      return this.queries.page(call.viewer, noteable.of(call), { orderBy, sort, activity }, call.page);
     }
 
     @Endpoint('GET', `${base}/:note_id`, {
       ...single,
       about: `Shows one note of ${a}.`,
-      source: promisedIn,
-      may: thing.may.write,
-      params: thing.params(OneNote),
+      source: notesSource,
+      may: noteable.may.write,
+      params: noteable.params(OneNote),
       answers: one(note),
     })
     async show(call: NoteCall<OneNote>): Promise<JsonText> {
-      return new JsonText(await this.queries.one(call.viewer, thing.of(call), call.params.note_id));
+      return new JsonText(await this.queries.one(call.viewer, noteable.of(call), call.params.note_id));
     }
 
     @Endpoint('POST', base, {
       ...list,
-      about: `Adds a note to ${a}, and carries out the commands in it.`,
-      source: `${promisedIn}; reference work-tracking 2.3, 2.5, 2.6`,
+      about: `Adds a note to ${a}, and runs the quick actions in it.`,
+      source: `${notesSource}; reference work-tracking 2.3, 2.5, 2.6`,
       may: ability(
         'note.create',
         ({ params, viewer, within }: NoteCall<CreateNote>) =>
-          thing.isOffered(within) && notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
+          noteable.isOffered(within) && notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
         { signedIn: true },
       ),
-      params: thing.params(CreateNote),
-      answers: orElse(created(note), 202, commandsOnly),
+      params: noteable.params(CreateNote),
+      answers: withAlternative(created(note), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
     })
-    async create(call: NoteCall<CreateNote>): Promise<JsonText | Otherwise> {
-      return answerTo(await this.commanded.create(call.viewer, thing.of(call), newNoteOf(kind, call.params)));
+    async create(call: NoteCall<CreateNote>): Promise<JsonText | AlternativeAnswer> {
+      return presentNewNote(await this.commanded.create(call.viewer, noteable.of(call), newNoteOf(kind, call.params)));
     }
 
     @Endpoint('PUT', `${base}/:note_id`, {
       ...single,
       about: 'Changes the text of a note.',
-      source: `${promisedIn}; reference work-tracking 2.1, 2.3`,
-      may: thing.may.write,
-      params: thing.params(UpdateNote),
+      source: `${notesSource}; reference work-tracking 2.1, 2.3`,
+      may: noteable.may.write,
+      params: noteable.params(UpdateNote),
       answers: one(note),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
     })
     async update(call: NoteCall<UpdateNote>): Promise<JsonText> {
       const named = { id: call.params.note_id };
-      return new JsonText(await this.notes.update(call.viewer, thing.of(call), named, noteChangeOf(call.params)));
+      return new JsonText(await this.notes.update(call.viewer, noteable.of(call), named, noteChangeOf(call.params)));
     }
 
     @Endpoint('DELETE', `${base}/:note_id`, {
       ...single,
       about: 'Deletes a note.',
-      source: `${promisedIn}; reference work-tracking 0.14, 2.3`,
-      may: thing.may.write,
-      params: thing.params(OneNote),
+      source: `${notesSource}; reference work-tracking 0.14, 2.3`,
+      may: noteable.may.write,
+      params: noteable.params(OneNote),
       answers: none(),
       fails: [412],
     })
     remove(call: NoteCall<OneNote>): Promise<void> {
       const named = { id: call.params.note_id };
-      return this.notes.remove(call.viewer, thing.of(call), named, (at) => checkUnmodifiedSince(call, at));
+      return this.notes.remove(call.viewer, noteable.of(call), named, (at) => checkUnmodifiedSince(call, at));
     }
   }
-  return stamped(`${kind.type}NotesController`, NotesController);
+  return nameClass(`${kind.type}NotesController`, NotesController);
 }

@@ -1,10 +1,10 @@
 import { Flag, Instant, Int, OneOf, Text } from '@rookery/api-v4';
-import { nothingLeft } from '@rookery/kernel';
+import { assertAllUsed } from '@rookery/kernel';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { NewNote, NoteEdit } from './notes.service';
 import type { NoteOrder } from './notes.statements';
 
-/** Parameters of notes, whatever they stand on; the routes of a kind add what names its thing. */
+/** Parameters of the note routes, the same for every kind. The routes of a kind add the parameter for its noteable. */
 export class OneNote {
   @Int() note_id: number;
 }
@@ -18,9 +18,13 @@ export class ListNotes {
 
 export class CreateNote {
   @Text({ about: 'At most 1,000,000 characters of Markdown.' }) body: string;
-  @Flag({ optional: true, about: 'Seen by reporters and above only.' }) internal?: boolean;
+  @Flag({ optional: true, about: 'Visible to reporters and higher roles only.' }) internal?: boolean;
   @Flag({ optional: true, deprecated: 'internal' }) confidential?: boolean;
-  @Instant({ optional: true, after: '1970-01-01T00:00:00Z', about: 'Administrators and owners; ignored for others.' })
+  @Instant({
+    optional: true,
+    after: '1970-01-01T00:00:00Z',
+    about: 'Only for administrators and owners; ignored for other users.',
+  })
   created_at?: Date;
 }
 
@@ -30,7 +34,10 @@ export class UpdateNote extends OneNote {
   confidential?: boolean;
 }
 
-/** `internal` wins when both are sent; ignored on kinds that have no internal notes. Source: reference work-tracking 2.4. */
+/**
+ * Whether an internal note is requested. `internal` wins when both are sent; both are ignored on kinds without internal
+ * notes. Source: reference work-tracking 2.4.
+ */
 export function wantsInternal(
   kind: NoteableKind,
   { internal, confidential }: Pick<CreateNote, 'internal' | 'confidential'>,
@@ -38,16 +45,16 @@ export function wantsInternal(
   return kind.abilities.includes('internal-notes') && (internal ?? confidential ?? false);
 }
 
-/** The note that is asked for. */
+/** Converts the parameters of a new note. */
 export function newNoteOf(kind: NoteableKind, params: CreateNote): NewNote {
   const { body, internal: _, confidential: __, created_at: createdAt = null, ...rest } = params;
-  nothingLeft(rest);
+  assertAllUsed(rest);
   return { body, internal: wantsInternal(kind, params), createdAt };
 }
 
-/** The change that is asked for. */
+/** Converts the parameters of a note update. */
 export function noteChangeOf({ note_id: _, ...params }: UpdateNote): NoteEdit {
   const { body, confidential, ...rest } = params;
-  nothingLeft(rest);
+  assertAllUsed(rest);
   return { body, sentConfidential: confidential !== undefined };
 }

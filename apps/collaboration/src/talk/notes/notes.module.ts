@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
 import { MentionsModule } from '../mentions/mentions.module';
-import { CommandedNotesService } from './commanded-notes.service';
+import { NewNotesService } from './new-notes.service';
 import { DiscussionsQueries } from './discussions/discussions.queries';
 import { DiscussionsService } from './discussions/discussions.service';
 import { NoteLimit } from './note-limit';
@@ -9,15 +9,18 @@ import { NoteSubjects } from './note-subjects';
 import { Note, NoteCreation } from './note.entity';
 import { NotesQueries } from './notes.queries';
 import { NotesService } from './notes.service';
-import { attachedNoteCreations, attachedNotes } from './note-removal';
+import { attachedNoteCreations, attachedNotePositions, attachedNotes } from './note-removal';
+import { CodeReviews } from './positions/code-reviews';
+import { NotePosition, Suggestion, SuggestionIntent } from './positions/note-position.entity';
 
-/** Comments, their threads, and what the system records, on things of every kind. */
-@Owns(Note, NoteCreation)
-@Attaches(attachedNoteCreations, attachedNotes)
+/** Comments, threads and system notes on noteables of every kind. */
+@Owns(Note, NoteCreation, NotePosition, Suggestion, SuggestionIntent)
+@Attaches(attachedNoteCreations, attachedNotePositions, attachedNotes)
 @Module({
   imports: [MentionsModule],
   providers: [
-    CommandedNotesService,
+    CodeReviews,
+    NewNotesService,
     DiscussionsQueries,
     DiscussionsService,
     NoteLimit,
@@ -26,7 +29,8 @@ import { attachedNoteCreations, attachedNotes } from './note-removal';
     NotesService,
   ],
   exports: [
-    CommandedNotesService,
+    CodeReviews,
+    NewNotesService,
     DiscussionsQueries,
     DiscussionsService,
     NoteLimit,

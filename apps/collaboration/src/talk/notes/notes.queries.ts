@@ -2,35 +2,35 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { JsonPage, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import type { Reads, Statement } from '@rookery/persistence';
+import type { SqlReader, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { perNaming, readerOfNamed } from '../../base/noteables/reader';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import { perKindAndColumn, readerOfNamed } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import type { ReaderParams } from './note-statement';
 import { NoteStatements } from './notes.statements';
 import type { NoteOrder } from './notes.statements';
-import { withReferences } from './referring';
+import { runWithReferences } from './reference-statements';
 
-/** Reading notes: one statement a request. Source: docs/performance.md 2. */
+/** Queries for notes, with one statement per request. Source: docs/performance.md 2. */
 @Injectable()
 export class NotesQueries {
-  readonly statementsOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => NoteStatements;
-  private readonly referringOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => NoteStatements;
+  readonly statementsOf: (on: Pick<NoteableReference, 'kind' | 'by'>) => NoteStatements;
+  private readonly referringOf: (on: Pick<NoteableReference, 'kind' | 'by'>) => NoteStatements;
 
   constructor(
     private readonly database: Database,
     kinds: NoteableKinds,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.statementsOf = perNaming((kind, by) => new NoteStatements(kind, externalUrl, by));
-    this.referringOf = perNaming((kind, by) => new NoteStatements(kind, externalUrl, by, kinds.all));
+    this.statementsOf = perKindAndColumn((kind, by) => new NoteStatements(kind, externalUrl, by));
+    this.referringOf = perKindAndColumn((kind, by) => new NoteStatements(kind, externalUrl, by, kinds.all));
   }
 
-  /** Totals come from the noteable's counters, as many as the viewer may see. */
-  async page(viewer: Viewer, on: NamedNoteable, order: NoteOrder, page: PageRequest): Promise<JsonPage> {
+  /** Page of notes. Its totals come from the noteable's counters of the notes that the viewer may see. */
+  async page(viewer: Viewer, on: NoteableReference, order: NoteOrder, page: PageRequest): Promise<JsonPage> {
     const values = readerValues(viewer, on);
     const row = await this.found(this.database, on, (statements) => statements.page(order, page, values));
     if (!row) throw new NotFound(on.kind.resource);
@@ -40,27 +40,27 @@ export class NotesQueries {
   }
 
   /** Shape: one JSON object. */
-  async one(viewer: Viewer, on: NamedNoteable, noteId: number, reads: Reads = this.database): Promise<string> {
+  async one(viewer: Viewer, on: NoteableReference, noteId: number, reads: SqlReader = this.database): Promise<string> {
     const values = { ...readerValues(viewer, on), note: noteId };
     const row = await this.found(reads, on, (statements) => statements.of('one', values));
     return foundNote(row, on.kind).json;
   }
 
   private found<R extends { readonly json: string | null }>(
-    reads: Reads,
-    on: NamedNoteable,
+    reads: SqlReader,
+    on: NoteableReference,
     statement: (statements: NoteStatements) => Statement<R>,
   ): Promise<R | undefined> {
     const both = { plain: this.statementsOf(on), referring: this.referringOf(on) };
-    return withReferences<NoteStatements, R>(reads, both, statement);
+    return runWithReferences<NoteStatements, R>(reads, both, statement);
   }
 }
 
 /**
- * Values of every statement on notes.
- * Errors: NotFound of the noteable while the project shows none of its kind to this reader.
+ * Returns the parameters of the reader for statements on notes.
+ * Errors: NotFound for the noteable if the reader has no access to its kind in the project.
  */
-export function readerValues(viewer: Viewer, on: NamedNoteable): ReaderParams {
+export function readerValues(viewer: Viewer, on: NoteableReference): ReaderParams {
   const { viewerId, isMember, readsConfidential, readsInternal, isAdmin } = readerOfNamed(viewer, on);
   return {
     parent: on.parent.id,
@@ -73,7 +73,10 @@ export function readerValues(viewer: Viewer, on: NamedNoteable): ReaderParams {
   };
 }
 
-/** Errors: NotFound in the words that tell a strange note from a hidden one. Source: reference work-tracking 2.3. */
+/**
+ * Checks that a row holds a visible note. Errors: NotFound, with different messages for a missing and a hidden note.
+ * Source: reference work-tracking 2.3.
+ */
 export function foundNote<R extends { readonly id: number | null; readonly hidden: boolean }>(
   row: R | undefined,
   kind: NoteableKind,

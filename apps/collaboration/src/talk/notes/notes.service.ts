@@ -1,55 +1,69 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { noteCreated, noteDeleted, noteUpdated } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, Invalid, InvalidParameters, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import { mentionsIn } from '../mentions/mentions';
-import { tellOfText } from '../mentions/referring-texts';
-import type { WrittenText } from '../mentions/referring-texts';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import { findMentions } from '../mentions/mentions';
+import { publishTextWritten } from '../mentions/text-events';
+import type { WrittenText } from '../mentions/text-events';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { editedBody, newBody } from './note.entity';
-import { NoteLimit, spenderOf } from './note-limit';
+import { NoteLimit, countedUserOf } from './note-limit';
 import type { CountedRow } from './note-limit';
 import { notePolicy } from './note.policy';
-import { notesSettings } from './notes.config';
-import type { NotesSettings } from './notes.config';
+import { CodeReviews } from './positions/code-reviews';
+import type { RequestedPosition } from './positions/code-reviews';
+import { insertNotePosition, replaceSuggestions } from './positions/position-rows';
+import type { NewPosition, NewSuggestion } from './positions/position-rows';
 import type { CountedLast, NewNoteKind, NewNoteParams, NewNoteRow } from './note-statement';
 import { foundNote, NotesQueries, readerValues } from './notes.queries';
 
 export interface NewNote {
   readonly body: string;
   readonly internal: boolean;
-  /** Back-dated when the author may; null = now. */
+  /** Used only if the author may set it; null means now. */
   readonly createdAt: Date | null;
+  /** Requested place of a new diff thread, and the commit that it is about. */
+  readonly place?: { readonly position: RequestedPosition; readonly commitId: string | null };
+  /** Place that was checked, of a new diff thread. */
+  readonly position?: NewPosition;
+  /** Suggestions of a note in a diff thread. */
+  readonly suggestions?: readonly NewSuggestion[];
 }
 
-/** Shape: `body` undefined = only the deprecated `confidential` was sent, which changes nothing. */
+/**
+ * Requested change of a note. Shape: `body` is undefined if only the deprecated `confidential` was sent, which changes
+ * nothing.
+ */
 export interface NoteEdit {
   readonly body: string | undefined;
   readonly sentConfidential: boolean;
 }
 
-/** The note that a path names. Shape: `discussion` is the note that its discussion must have begun with. */
+/** Note given in a path. Shape: `discussion` is the id of the note that must have started its discussion. */
 export interface NamedNote {
   readonly id: number;
   readonly discussion?: number;
 }
 
 /**
- * How a note is written. Shape: `thread` is what an answer answers; `refuse` tells first what stands against it;
- * `isAlone` says of one that begins a discussion that its transaction does nothing else with the noteable.
+ * Options of `NotesService.write`. Shape: `thread` is the id of the note that started the thread of a reply; `refuse` throws the
+ * error if no note was written; `isAlone` means that the transaction makes no other change to the noteable.
  */
-interface Writing {
+interface WriteOptions {
   readonly as: NewNoteKind;
-  readonly wish: NewNote;
+  readonly newNote: NewNote;
   readonly thread?: number;
   readonly refuse?: () => Promise<never>;
   readonly isAlone?: boolean;
 }
 
-/** Writing notes; answers are the note as JSON text. Source: requirements 1 §4 Issue notes; reference work-tracking 2.1-2.5. */
+/**
+ * Creates, edits and deletes notes. Returns notes as JSON text. Source: requirements 1 §4 Issue notes; reference
+ * work-tracking 2.1-2.5.
+ */
 @Injectable()
 export class NotesService {
   constructor(
@@ -57,100 +71,113 @@ export class NotesService {
     private readonly queries: NotesQueries,
     private readonly directory: Directory,
     private readonly limit: NoteLimit,
-    @Inject(notesSettings.token) private readonly settings: NotesSettings,
+    readonly reviews: CodeReviews,
   ) {}
 
-  /** A note of any sort, counted and announced. */
-  async write(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { as, wish, ...o }: Writing): Promise<NewNoteRow> {
-    const body = newBody(wish.body);
-    const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? wish.createdAt : null;
+  /** Writes a note of any kind, updates the counters and publishes its event. */
+  async write(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NoteableReference,
+    { as, newNote, ...o }: WriteOptions,
+  ): Promise<NewNoteRow> {
+    const body = newBody(newNote.body);
+    const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? newNote.createdAt : null;
     const values = {
       ...readerValues(viewer, on),
       body,
-      internal: wish.internal,
+      internal: newNote.internal,
       thread: o.thread ?? null,
       created_at: createdAt,
-      most_comments: this.settings.commentsPerNoteable,
+      most_comments: this.limit.settings.commentsPerNoteable,
     };
-    const isCountedLast = tx.withCommit !== null && o.isAlone && as !== 'reply';
+    const isCountedLast = tx.sendWithCommit !== null && o.isAlone && as !== 'reply';
     const note = isCountedLast
-      ? await this.writeFirst(tx, viewer, on, as, values)
-      : await this.writeAtOnce(tx, viewer, on, as, values);
+      ? await this.writeAndCountLast(tx, viewer, on, as, values)
+      : await this.writeAndCount(tx, viewer, on, as, values);
     if (!note) return o.refuse ? o.refuse() : this.refuse(tx, viewer, on);
+    const place = { threadId: note.id, noteableType: on.kind.type, noteableId: note.noteable_id };
+    if (newNote.position) await insertNotePosition(tx, place, newNote.position);
+    if (newNote.suggestions?.length) await replaceSuggestions(tx, note.id, newNote.suggestions);
     tx.emit(
       noteCreated.of({
         aggregateId: note.id,
         actorId: viewer.userId,
         seen: viewer.directory,
         data: {
-          ...facts(on, note, viewer.userId, note.internal),
+          ...noteData(on, note, viewer.userId, note.internal),
           created_at: note.created_at,
           ...(o.thread === undefined ? {} : { thread_id: o.thread }),
         },
       }),
     );
-    if (!note.internal) tellOfText(tx, viewer, textOf(on, note, { text: body, at: note.created_at }));
-    return note;
-  }
-
-  /** One statement for the note, its noteable's counters and the limit of notes a minute: the noteable is held from then on. */
-  private async writeAtOnce(
-    tx: Tx,
-    viewer: SignedInViewer,
-    on: NamedNoteable,
-    as: NewNoteKind,
-    values: NewNoteParams,
-  ): Promise<NewNoteRow | undefined> {
-    const isCounted = this.limit.holdsIn(tx, viewer);
-    const statements = this.queries.statementsOf(on);
-    if (!isCounted) return (await tx.run(statements.of(as, values)))[0];
-    const limit = { most_notes: this.limit.perMinute, spender: spenderOf(viewer) };
-    const [note] = await tx.run(statements.of(`${as}_counted`, { ...values, ...limit }));
-    if (!note) return undefined;
-    if (note.id === null) throw await this.limit.usedBy(tx, viewer);
-    this.limit.tell(note);
+    if (!note.internal) publishTextWritten(tx, viewer, textOf(on, note, { text: body, at: note.created_at }));
     return note;
   }
 
   /**
-   * The note first; the counters and the limit follow with the commit, so that those who talk about one thing at once take
-   * turns for no longer than a commit takes. Source: docs/architecture.md 5.
+   * Writes the note, the noteable's counters and the limit per minute in one statement. It locks the noteable until the
+   * commit.
    */
-  private async writeFirst(
+  private async writeAndCount(
     tx: Tx,
     viewer: SignedInViewer,
-    on: NamedNoteable,
+    on: NoteableReference,
+    as: NewNoteKind,
+    values: NewNoteParams,
+  ): Promise<NewNoteRow | undefined> {
+    const isCounted = this.limit.countsEachNote(tx, viewer);
+    const statements = this.queries.statementsOf(on);
+    if (!isCounted) return (await tx.run(statements.of(as, values)))[0];
+    const limit = { most_notes: this.limit.perMinute, spender: countedUserOf(viewer) };
+    const [note] = await tx.run(statements.of(`${as}_counted`, { ...values, ...limit }));
+    if (!note) return undefined;
+    if (note.id === null) throw await this.limit.exceededBy(tx, viewer);
+    this.limit.report(note);
+    return note;
+  }
+
+  /**
+   * Writes the note first, and the counters and the limit together with the commit. So concurrent notes on one noteable wait
+   * for each other only as long as a commit takes. Source: docs/architecture.md 5.
+   */
+  private async writeAndCountLast(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NoteableReference,
     as: CountedLast,
     values: NewNoteParams,
   ): Promise<NewNoteRow | undefined> {
-    const isCounted = this.limit.holdsIn(tx, viewer);
+    const isCounted = this.limit.countsEachNote(tx, viewer);
     const statements = this.queries.statementsOf(on);
-    const all = { ...values, most_notes: isCounted ? this.limit.perMinute : null, spender: spenderOf(viewer) };
+    const all = { ...values, most_notes: isCounted ? this.limit.perMinute : null, spender: countedUserOf(viewer) };
     const [note] = await tx.run(statements.of(`${as}_first`, all));
-    tx.withCommit!({
+    tx.sendWithCommit!({
       statement: (patienceMs) =>
         statements.of(isCounted ? 'count_limited' : 'count', { ...all, patience_ms: patienceMs }),
       done: ([counted]) => {
-        if (isCounted) this.limit.tell(counted as CountedRow);
+        if (isCounted) this.limit.report(counted as CountedRow);
       },
     });
     return note;
   }
 
-  async update(viewer: SignedInViewer, on: NamedNoteable, named: NamedNote, edit: NoteEdit): Promise<string> {
-    if (edit.body === undefined && !(edit.sentConfidential && on.kind.takesNoteFlagAlone)) {
+  async update(viewer: SignedInViewer, on: NoteableReference, named: NamedNote, edit: NoteEdit): Promise<string> {
+    if (edit.body === undefined && !(edit.sentConfidential && on.kind.allowsConfidentialOnlyNoteUpdate)) {
       throw new InvalidParameters(['body is missing']);
     }
     const body = edit.body === undefined ? null : editedBody(edit.body);
     const values = { ...readerValues(viewer, on), note: named.id };
     const statements = this.queries.statementsOf(on);
+    const suggestions = body === null ? null : await this.reviews.of(on)?.suggest(viewer, on, { note: named.id }, body);
     return this.work.run(async (tx) => {
       const note = await this.subject(tx, viewer, on, named);
       if (body === null || body === note.body) return this.queries.one(viewer, on, named.id, tx);
-      const mentionedBefore = await this.named(tx, note.body);
-      if (namesAnew(note.body, body)) this.limit.count(tx, viewer);
+      const mentionedBefore = await this.mentionedIds(tx, note.body);
+      if (mentionsMore(note.body, body)) this.limit.count(tx, viewer);
+      if (suggestions) await replaceSuggestions(tx, note.id, suggestions);
       const [edited] = await tx.run(statements.of('edit', { ...values, body }));
-      // Deleted while the noteable was waited for.
+      // The noteable was deleted while this transaction waited for it.
       if (!edited) throw new NotFound();
       tx.emit(
         noteUpdated.of({
@@ -158,41 +185,41 @@ export class NotesService {
           actorId: viewer.userId,
           seen: viewer.directory,
           data: {
-            ...facts(on, note, note.author_id, note.internal),
+            ...noteData(on, note, note.author_id, note.internal),
             mentioned_before: mentionedBefore,
             changed_at: edited.changed_at,
           },
         }),
       );
-      if (!note.internal) tellOfText(tx, viewer, textOf(on, note, { text: body, at: edited.changed_at }));
+      if (!note.internal) publishTextWritten(tx, viewer, textOf(on, note, { text: body, at: edited.changed_at }));
       return edited.json;
     });
   }
 
-  /** `check` sees when the note changed last and may refuse. */
+  /** Deletes a note. Shape: `check` gets the time of the last change and may throw. */
   async remove(
     viewer: SignedInViewer,
-    on: NamedNoteable,
+    on: NoteableReference,
     named: NamedNote,
     check: (updatedAt: Date) => void,
   ): Promise<void> {
     await this.work.run(async (tx) => {
       const note = await this.subject(tx, viewer, on, named);
       check(note.updated_at);
-      const gone = await tx.run(this.queries.statementsOf(on).of('remove', { note: note.id }));
-      if (gone.length === 0) throw new NotFound();
+      const removed = await tx.run(this.queries.statementsOf(on).of('remove', { note: note.id }));
+      if (removed.length === 0) throw new NotFound();
       tx.emit(
         noteDeleted.of({
           aggregateId: note.id,
           actorId: viewer.userId,
           seen: viewer.directory,
-          data: facts(on, note, note.author_id, note.internal),
+          data: noteData(on, note, note.author_id, note.internal),
         }),
       );
     });
   }
 
-  private async subject(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { id, discussion }: NamedNote) {
+  private async subject(tx: Tx, viewer: SignedInViewer, on: NoteableReference, { id, discussion }: NamedNote) {
     const values = { ...readerValues(viewer, on), note: id };
     const [row] = await tx.run(this.queries.statementsOf(on).of('subject', values));
     const note = foundNote(row, on.kind);
@@ -202,51 +229,52 @@ export class NotesService {
     return note;
   }
 
-  /** Ids of the people whom a text names already; they are not told of it again. */
-  private async named(tx: Tx, body: string): Promise<number[]> {
-    const users = await this.directory.usersByUsername(mentionsIn(body).all, tx);
+  /** Returns the ids of the users mentioned in the previous text; they are not notified again. */
+  private async mentionedIds(tx: Tx, body: string): Promise<number[]> {
+    const users = await this.directory.usersByUsername(findMentions(body).all, tx);
     return [...users.values()].map((user) => user.id);
   }
 
   /**
-   * For what is said but is no note. Errors: those for which no note would be made, but for the number of them.
+   * Checks whether quick actions without a note are allowed. Errors: those of a note, except for the limits on their
+   * number.
    */
-  async admit(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<void> {
+  async admit(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
     const statement = this.queries.statementsOf(on).of('refusal', readerValues(viewer, on));
-    const [why] = await tx.run(statement);
-    if (!why) throw new NotFound(on.kind.resource);
-    if (why.locked) throw new Forbidden();
+    const [facts] = await tx.run(statement);
+    if (!facts) throw new NotFound(on.kind.resource);
+    if (facts.locked) throw new Forbidden();
   }
 
-  /** Says why no note was made. */
-  async refuse(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<never> {
+  /** Throws the reason why no note was written. */
+  async refuse(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<never> {
     const statement = this.queries.statementsOf(on).of('refusal', readerValues(viewer, on));
-    const [why] = await tx.run(statement);
-    if (!why) throw new NotFound(on.kind.resource);
-    if (why.locked) throw new Forbidden();
-    if (why.comments >= this.settings.commentsPerNoteable) {
+    const [facts] = await tx.run(statement);
+    if (!facts) throw new NotFound(on.kind.resource);
+    if (facts.locked) throw new Forbidden();
+    if (facts.comments >= this.limit.settings.commentsPerNoteable) {
       throw new Invalid({ base: ['Maximum number of comments exceeded'] });
     }
-    throw await this.limit.usedBy(tx, viewer);
+    throw await this.limit.exceededBy(tx, viewer);
   }
 }
 
-/** Whoever a change names first is told of it, as by a new note. */
-function namesAnew(before: string, after: string): boolean {
-  const known = new Set(mentionsIn(before).all.map((name) => name.toLowerCase()));
-  return mentionsIn(after).all.some((name) => !known.has(name.toLowerCase()));
+/** Whether a change adds a mention, which notifies the mentioned user as a new note does. */
+function mentionsMore(before: string, after: string): boolean {
+  const known = new Set(findMentions(before).all.map((name) => name.toLowerCase()));
+  return findMentions(after).all.some((name) => !known.has(name.toLowerCase()));
 }
 
 function textOf(
-  { kind }: NamedNoteable,
+  { kind }: NoteableReference,
   note: { readonly id: number; readonly noteable_id: number },
-  said: Pick<WrittenText, 'text' | 'at'>,
+  content: Pick<WrittenText, 'text' | 'at'>,
 ): WrittenText {
-  return { about: { type: kind.type, id: note.noteable_id }, noteId: note.id, ...said };
+  return { about: { type: kind.type, id: note.noteable_id }, noteId: note.id, ...content };
 }
 
-function facts(
-  { kind, parent }: NamedNoteable,
+function noteData(
+  { kind, parent }: NoteableReference,
   note: { readonly id: number; readonly noteable_id: number; readonly noteable_iid: number | null },
   authorId: number,
   internal: boolean,

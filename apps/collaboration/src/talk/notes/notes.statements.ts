@@ -1,16 +1,16 @@
 import type { PageRequest } from '@rookery/kernel';
-import { asHopedSql, instantSql, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { conditionMetSql, instantSql, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 import { arraySql } from '../../base/noteables/json.shape';
 import type { WrittenShape } from '../../base/noteables/json.shape';
 import { parentSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { iidSql } from '../../base/noteables/references.shape';
-import { countedSql, fullSql } from './note-limit';
-import { followedSql, headSql } from './discussions/threads-sql';
+import { countNotesSql, isLimitFullSql } from './note-limit';
+import { dropPlacesSql, headSql, promoteNextHeadSql } from './discussions/threads-sql';
 import { IS_ADMIN, READER, READS_INTERNAL } from './note-statement';
 import type { NewNoteKind, NotePageRow, NoteParams, NoteRows, NoteStatement, ReaderParams } from './note-statement';
-import { noteShape, resolvableSql, seesReferencedSql } from './note.shape';
+import { noteShapeOf, resolvableSql, seesReferencedSql } from './note.shape';
 import type { NoteSql } from './note.shape';
 
 export interface NoteOrder {
@@ -19,12 +19,14 @@ export interface NoteOrder {
   readonly activity: 'all_notes' | 'only_comments' | 'only_activity';
 }
 
-/** Cut and not rounded to milliseconds, as the times of system notes are: those of the same transaction come after it. */
+/**
+ * Truncated to milliseconds like the times of system notes, so that system notes of the same transaction sort after it.
+ */
 const WRITTEN_AT = `coalesce(:created_at::timestamptz, date_trunc('milliseconds', now()))`;
 
 /**
- * What the JSON of a note is written with in such a statement; the noteable is the row `i`. Shape: `referenced` are the
- * kinds of which is asked whether the reader sees them; references to others are left out.
+ * Returns the SQL expressions for the JSON of notes in these statements; the noteable is the row `i`. Shape: `referenced` are
+ * the kinds whose visibility is checked; references to other kinds are hidden.
  */
 export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: readonly NoteableKind[]): NoteSql {
   const reader = { viewer: READER.viewer, isAdmin: IS_ADMIN };
@@ -33,25 +35,26 @@ export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: r
     ...reader,
     seesReferenced: seesReferencedSql(referenced, reader),
     noteableType: { is: kind.type },
-    // Notes of epics name it by its id alone (reference work-tracking 2.2).
+    // Notes of epics have no iid of the epic, only its id (reference work-tracking 2.2).
     noteableIid: kind.parent === 'project' ? iidSql(kind) : 'null::bigint',
     resolvable: resolvableSql(kind),
+    hasDiffThreads: kind.abilities.includes('diff-threads'),
   };
 }
 
-/** Boolean SQL: the row `i` is the named noteable, and the reader may see it. */
+/** Boolean SQL: the row `i` is the noteable given in the path, and the reader may see it. */
 export function namedVisibleSql(kind: NoteableKind, by: 'id' | 'iid'): string {
   return `${parentSql(kind)} = :parent::bigint and i.${by} = :named::bigint and ${kind.visibleSql(READER)}`;
 }
 
-/** How statements on notes of a kind begin their names. */
+/** Returns the prefix of the names of statements on a kind. */
 export function statementsName({ table, shownId }: NoteableKind, by: 'id' | 'iid', of: string): string {
   return by === shownId ? `${table}_${of}` : `${table}_by_${by}_${of}`;
 }
 
 /**
- * The hot statements on notes of one kind of noteable, by hand: the page is cut by the index before authors are
- * joined, limits are literals, instants and JSON are written by PostgreSQL.
+ * Hand-written statements on notes of one kind of noteable, for hot requests: the index limits the page before authors are
+ * joined, limits are literals, and PostgreSQL writes instants and JSON.
  * Source: docs/performance.md 2, 5.1-5.3; ADR 0071, 0073.
  */
 export class NoteStatements {
@@ -60,7 +63,7 @@ export class NoteStatements {
   private readonly json: WrittenShape;
   private readonly name: string;
 
-  /** Shape: `by` is the column by which paths name a noteable; `referenced` as in `noteSqlOf`. */
+  /** Shape: `by` is the column that paths identify a noteable by; `referenced` as in `noteSqlOf`. */
   constructor(
     private readonly kind: NoteableKind,
     externalUrl: string,
@@ -69,12 +72,12 @@ export class NoteStatements {
   ) {
     this.name = statementsName(kind, by, referenced.length > 0 ? 'notes_referring' : 'notes');
     this.visible = namedVisibleSql(kind, by);
-    this.json = noteShape.over(noteSqlOf(kind, externalUrl, referenced));
+    this.json = noteShapeOf(kind).over(noteSqlOf(kind, externalUrl, referenced));
   }
 
-  /** A row when the noteable is visible: the counters and the page as JSON text. */
+  /** Selects a page of notes. Returns a row if the noteable is visible: the counters, and the page as JSON text. */
   page(order: NoteOrder, page: PageRequest, values: ReaderParams): Statement<NotePageRow> {
-    // Short for every kind, since PostgreSQL cuts names off after 63 bytes.
+    // Short, because PostgreSQL truncates names after 63 bytes.
     const activity = order.activity.replace('only_', '');
     const name = [this.name, order.orderBy, order.sort, activity, page.perPage].join('_');
     return this.kept.statement(isUsualPage(page) ? name : null, values, () => {
@@ -83,7 +86,7 @@ export class NoteStatements {
     });
   }
 
-  /** Any other statement. */
+  /** Returns one of the other statements. */
   of<N extends NoteStatement>(name: N, values: NoteParams[N]): Statement<NoteRows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
@@ -97,17 +100,17 @@ export class NoteStatements {
       case 'create':
       case 'open':
       case 'reply':
-        return this.createSql(MADE[name]);
+        return this.createSql(VARIANTS[name]);
       case 'create_counted':
-        return this.createSql(MADE.create, COUNTED);
+        return this.createSql(VARIANTS.create, COUNTED);
       case 'open_counted':
-        return this.createSql(MADE.open, COUNTED);
+        return this.createSql(VARIANTS.open, COUNTED);
       case 'reply_counted':
-        return this.createSql(MADE.reply, COUNTED);
+        return this.createSql(VARIANTS.reply, COUNTED);
       case 'create_first':
-        return this.firstSql(MADE.create);
+        return this.firstSql(VARIANTS.create);
       case 'open_first':
-        return this.firstSql(MADE.open);
+        return this.firstSql(VARIANTS.open);
       case 'count':
         return this.countSql();
       case 'count_limited':
@@ -143,7 +146,10 @@ export class NoteStatements {
       i.system_notes_count as activity, ${rows} as json from ${this.kind.table} i where ${this.visible}`;
   }
 
-  /** A row when the noteable is visible; `id` is null when it has no such note, `hidden` when it is not for the reader. */
+  /**
+   * Selects one note. Returns a row if the noteable is visible; `id` is null if it has no such note, `hidden` if the
+   * reader may not see it.
+   */
   private oneSql(): string {
     return `select n.id, n.internal and not ${READS_INTERNAL} as hidden,
       case when n.id is not null and (not n.internal or ${READS_INTERNAL}) then ${this.json.sql} end as json
@@ -153,7 +159,10 @@ export class NoteStatements {
       where ${this.visible}`;
   }
 
-  /** As `one`, for a change: facts instead of JSON. The noteable is locked, so that changes of its notes take turns. */
+  /**
+   * Like `one`, for a change: columns instead of JSON. Locks the noteable, so that changes of its notes run one after
+   * another.
+   */
   private subjectSql(): string {
     return `select i.id as noteable_id, ${iidSql(this.kind)} as noteable_iid, i.author_id as noteable_author_id,
       i.discussion_locked is true as locked, n.id, n.author_id, n.body, n.system, n.internal, n.updated_at,
@@ -166,38 +175,38 @@ export class NoteStatements {
   }
 
   /**
-   * One round trip: touches the noteable, counts the note, inserts, and answers the JSON. No row when the note is
-   * refused; no `id` when only the limit of notes refuses it, which is counted last: it is locked after all else.
+   * Updates the noteable and its counters, inserts the note and returns its JSON in one round trip. Returns no row if the note
+   * is refused, and no `id` if only the limit of notes refuses it. The limit is counted last, so its row is locked last.
    */
-  private createSql(made: MadeNote, counted = ''): string {
-    return `with ${made.before?.(this.kind, this.visible) ?? ''}touched as (
-      ${this.touchSql(made.internal, made.before ? 'and exists (select 1 from answered)' : '')}
+  private createSql(variant: NoteVariant, counted = ''): string {
+    return `with ${variant.before?.(this.kind, this.visible) ?? ''}touched as (
+      ${this.touchSql(variant.internal, variant.before ? 'and exists (select 1 from answered)' : '')}
       returning i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''}
     ), ${counted}n as (
-      ${this.insertSql(made, counted ? ' cross join counted' : '')}
+      ${this.insertSql(variant, counted ? ' cross join counted' : '')}
     )
     select ${this.writtenSql()}${counted ? COUNTED_COLUMNS : ''}
     from ${counted ? 'touched i left join n on true' : 'n cross join touched i'} left join directory_users a on a.id = n.author_id`;
   }
 
-  /** The same without a lock on the noteable: `count` follows with the commit. */
-  private firstSql(made: MadeNote): string {
+  /** Inserts the note without a lock on the noteable; `count` follows with the commit. */
+  private firstSql(variant: NoteVariant): string {
     return `with touched as (
       select i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''} from ${this.kind.table} i
-      where ${this.takesNotesSql()} and not ${fullSql(':spender::bigint', ':most_notes')}
+      where ${this.takesNotesSql()} and not ${isLimitFullSql(':spender::bigint', ':most_notes')}
     ), n as (
-      ${this.insertSql(made)}
+      ${this.insertSql(variant)}
     )
     select ${this.writtenSql()} from n cross join touched i left join directory_users a on a.id = n.author_id`;
   }
 
-  /** Counts what `firstSql` wrote, if the noteable still takes notes. */
+  /** Counts the note that `firstSql` wrote, if the noteable still takes notes. */
   private countSql(counted = ''): string {
     return `with touched as (
       ${this.touchSql(':internal::boolean')}
       returning i.id
     )${counted && `, ${counted}`}
-    select ${asHopedSql(counted ? 'touched cross join counted' : 'touched', ':patience_ms')} as is_as_hoped${counted ? COUNTED_COLUMNS : ''}`;
+    select ${conditionMetSql(counted ? 'touched cross join counted' : 'touched', ':patience_ms')} as is_as_hoped${counted ? COUNTED_COLUMNS : ''}`;
   }
 
   private takesNotesSql(): string {
@@ -205,19 +214,19 @@ export class NoteStatements {
         and i.public_notes_count + i.internal_notes_count < :most_comments::integer`;
   }
 
-  private touchSql(internal: string, besides = ''): string {
+  private touchSql(internal: string, condition = ''): string {
     return `${this.kind.writes.update} updated_at = greatest(i.updated_at, now()),
         public_notes_count = i.public_notes_count + case when ${internal} then 0 else 1 end,
         internal_notes_count = i.internal_notes_count + case when ${internal} then 1 else 0 end
       where ${this.takesNotesSql()}
-        ${besides}`;
+        ${condition}`;
   }
 
-  private insertSql(made: MadeNote, counted = ''): string {
+  private insertSql(variant: NoteVariant, counted = ''): string {
     const projectId = this.kind.parent === 'project' ? ':parent::bigint' : 'null::bigint';
-    return `insert into notes (${made.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
-      select ${made.values}'${this.kind.type}', i.id, ${projectId}, ${READER.viewer}, :body::text, ${made.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
-      from touched i${counted}${made.from}
+    return `insert into notes (${variant.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
+      select ${variant.values}'${this.kind.type}', i.id, ${projectId}, ${READER.viewer}, :body::text, ${variant.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
+      from touched i${counted}${variant.from}
       returning *`;
   }
 
@@ -226,7 +235,7 @@ export class NoteStatements {
       ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json`;
   }
 
-  /** Reasons why `create` wrote nothing; no row when the noteable is not visible. */
+  /** Selects the facts that explain why `create` wrote nothing. Returns no row if the noteable is not visible. */
   private refusalSql(): string {
     return `select i.discussion_locked is true and not ${READER.isMember} as locked,
       i.public_notes_count + i.internal_notes_count as comments
@@ -243,12 +252,12 @@ export class NoteStatements {
     where ${this.visible}`;
   }
 
-  /** Counters follow in the same statement. A deleted head of a thread is followed by the oldest note that is left. */
+  /** Deletes a note and updates the counters. The oldest remaining note of a thread replaces a deleted head. */
   private removeSql(): string {
     return `with gone as (
       delete from notes where id = :note::bigint
       returning id, noteable_type, noteable_id, internal, thread_id, is_reply
-    ), ${followedSql('gone')}
+    ), ${promoteNextHeadSql('gone')}${dropPlacesSql(this.kind, 'gone')}
     ${this.kind.writes.update}
       public_notes_count = i.public_notes_count - case when gone.internal then 0 else 1 end,
       internal_notes_count = i.internal_notes_count - case when gone.internal then 1 else 0 end
@@ -257,33 +266,33 @@ export class NoteStatements {
   }
 }
 
-/** Columns of a CountedRow: how many notes the writer's minute has. */
+/** Columns of a `CountedRow`: number of notes in the author's current minute. */
 const COUNTED_COLUMNS = `, (select c.written from counted c) as written, (select c.seconds from counted c) as seconds`;
 const COUNTED_LAST = `counted as (
-      ${countedSql(':spender', ':most_notes', { from: 'from touched' })}
+      ${countNotesSql(':spender', ':most_notes', { from: 'from touched' })}
     )`;
 const COUNTED = `${COUNTED_LAST}, `;
 
-/** How one way of writing a note differs from the others in the statement that writes it. */
-interface MadeNote {
+/** Parts of the insert statement that differ between the kinds of new notes. */
+interface NoteVariant {
   readonly internal: string;
   readonly columns: string;
   readonly values: string;
   readonly from: string;
-  /** What is looked for before the noteable is touched. */
+  /** Common table expression that runs before the noteable is updated. */
   readonly before?: (kind: NoteableKind, visible: string) => string;
 }
 
-const MADE: Readonly<Record<NewNoteKind, MadeNote>> = {
+const VARIANTS: Readonly<Record<NewNoteKind, NoteVariant>> = {
   create: { internal: ':internal::boolean', columns: '', values: '', from: '' },
-  // The id is taken first, since the note names itself.
+  // The id is taken first, because `thread_id` holds the note's own id.
   open: {
     internal: ':internal::boolean',
     columns: 'id, thread_id, ',
     values: 'own.id, own.id, ',
     from: ` cross join (select nextval(pg_get_serial_sequence('notes', 'id')) as id) own`,
   },
-  // An answer is as internal as what it answers, which never changes.
+  // A reply is internal if its thread is; `internal` never changes.
   reply: {
     internal: '(select h.internal from answered h)',
     columns: 'thread_id, is_reply, ',

@@ -1,5 +1,5 @@
 import type { NoteableType } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
+import { prepared, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
@@ -18,20 +18,20 @@ const write = perKind(({ table, type, writes }) =>
 );
 
 /**
- * Writes system notes on a thing, in this order, and counts them. They raise no to-do, no e-mail and no activity, so no
- * event announces them. Source: reference work-tracking 2.7.
+ * Writes system notes on a noteable, in the given order, and adds them to its counter. Publishes no event, because system
+ * notes cause no to-do, no e-mail and no activity. Source: reference work-tracking 2.7.
  */
 export async function writeSystemNotes(
   tx: Tx,
   kind: NoteableKind,
   o: {
     readonly noteableId: number;
-    /** Null for things of groups. */
+    /** Null for noteables of groups. */
     readonly projectId: number | null;
     readonly actorId: number;
     readonly bodies: readonly string[];
     readonly at: Date;
-    /** What the last word of each refers to, or what became a duplicate: whoever may not see that is not told it. */
+    /** The noteable that each body refers to. Readers who may not see it get a placeholder instead of the reference. */
     readonly referenced?: { readonly type: NoteableType; readonly id: number };
   },
 ): Promise<void> {
@@ -40,13 +40,48 @@ export async function writeSystemNotes(
   await tx.prepared(write(kind), [o.noteableId, o.projectId, o.actorId, o.bodies, o.at, ...referenced]);
 }
 
-/** What one change tells one by one; more is told as a number, or one request could write thousands of notes. */
-const NAMED_ONE_BY_ONE = 20;
+const writeInThreads = perKind(({ table, type, writes }) =>
+  statement<ThreadNotesParams, never>(
+    `${table}_notes_write_in_threads`,
+    `with written as (
+      insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, thread_id, is_reply, created_at,
+        updated_at)
+      select '${type}', :noteable::bigint, :project::bigint, :actor::bigint, said.body, true, said.thread, true,
+        :at::timestamptz, :at::timestamptz
+      from unnest(:threads::bigint[], :bodies::text[]) as said (thread, body)
+    )
+    ${writes.update} system_notes_count = i.system_notes_count + cardinality(:threads::bigint[])
+    where i.id = :noteable::bigint`,
+  ),
+);
+interface ThreadNotesParams {
+  readonly noteable: number;
+  readonly project: number;
+  readonly actor: number;
+  readonly at: Date;
+  readonly threads: readonly number[];
+  readonly bodies: readonly string[];
+}
 
-/** The texts that the API shows for each change of a thing. Shape: `word` as its kind has it. */
+/** Writes one system note in each of several threads of a noteable. Source: reference repositories 8.12. */
+export async function writeThreadNotes(tx: Tx, kind: NoteableKind, notes: ThreadNotesParams): Promise<void> {
+  if (notes.threads.length > 0) await tx.run(writeInThreads(kind), notes);
+}
+
+/**
+ * Maximum number of tasks or users listed one by one; more are written as a number, so that one request cannot write
+ * thousands of notes.
+ */
+const LISTED_COUNT = 20;
+
+/** Texts of the system notes for each change of a noteable. Shape: `word` is the kind's noun. */
 export const systemNotes = {
   closed: 'closed',
   reopened: 'reopened',
+  merged: 'merged',
+  mergedByPush: 'merged manually',
+  approved: 'approved this merge request',
+  unapproved: 'unapproved this merge request',
   description: 'changed the description',
   confidential: (is: boolean, word: string): string =>
     is ? `made the ${word} confidential` : `made the ${word} visible to everyone`,
@@ -60,14 +95,14 @@ export const systemNotes = {
   epicIssue: (verb: 'added' | 'removed', reference: string): string => `${verb} issue ${reference}`,
   issueEpic: (verb: 'added' | 'removed', reference: string): string =>
     verb === 'added' ? `added to epic ${reference}` : `removed from epic ${reference}`,
-  /** Shape: `as` says what the named epic is to the one that the note stands on. */
+  /** Shape: `as` is the relation of the referenced epic to the epic that has the note. */
   epicTree: (verb: 'added' | 'removed', as: 'child' | 'parent', reference: string): string =>
     verb === 'added' ? `added epic ${reference} as ${as} epic` : `removed ${as} epic ${reference}`,
 
-  /** A note a box, or one for all where there are many. */
+  /** One note for each toggled task, or one note with the numbers if there are more than the limit. */
   tasks(toggled: readonly { readonly text: string; readonly done: boolean }[]): string[] {
     const word = (done: boolean): string => (done ? 'completed' : 'incomplete');
-    if (toggled.length <= NAMED_ONE_BY_ONE) {
+    if (toggled.length <= LISTED_COUNT) {
       return toggled.map(({ text, done }) => `marked the task **${text}** as ${word(done)}`);
     }
     const parts = [true, false].flatMap((done) => {
@@ -75,6 +110,27 @@ export const systemNotes = {
       return count > 0 ? [`${count} ${count === 1 ? 'task' : 'tasks'} as ${word(done)}`] : [];
     });
     return [`marked ${parts.join(' and ')}`];
+  },
+
+  draft: (is: boolean): string => `marked this merge request as **${is ? 'draft' : 'ready'}**`,
+  targetBranch: (from: string, to: string): string => `changed target branch from ${codeSpan(from)} to ${codeSpan(to)}`,
+  sourceBranch: (verb: 'deleted' | 'restored', name: string): string => `${verb} source branch ${codeSpan(name)}`,
+  autoMergeEnabled: (sha: string): string => `enabled an automatic merge when all merge checks for ${sha} pass`,
+  autoMergeCanceled: 'canceled the automatic merge',
+  autoMergeAborted: (reason: string): string => `aborted the automatic merge because ${reason}`,
+
+  threadsResolved: 'resolved all threads',
+  /** Shape: `number` counts the versions of the merge request; `url` is a path of the web. */
+  lineChanged: (number: number, url: string): string => `changed this line in [version ${number} of the diff](${url})`,
+  fileChanged: (number: number, url: string): string => `changed this file in [version ${number} of the diff](${url})`,
+
+  /** Shape: names without the at sign; null when nothing changed. */
+  reviewers(added: readonly string[], removed: readonly string[]): string | null {
+    const parts = [
+      ...(added.length > 0 ? [`requested review from ${sentence(added)}`] : []),
+      ...(removed.length > 0 ? [`removed review request for ${sentence(removed)}`] : []),
+    ];
+    return parts.length > 0 ? parts.join(' and ') : null;
   },
 
   /** Shape: names without the at sign; null when nothing changed. */
@@ -86,7 +142,7 @@ export const systemNotes = {
     return parts.length > 0 ? parts.join(' and ') : null;
   },
 
-  /** The changed middle is marked: `{-old-}` and `{+new+}`. */
+  /** Marks the part of the title that changed: `{-old-}` and `{+new+}`. */
   title(before: string, after: string): string {
     const old = [...before];
     const now = [...after];
@@ -111,6 +167,13 @@ export const systemNotes = {
   },
 };
 
+/** Name of a branch in a Markdown text. Branch names may contain backticks. */
+function codeSpan(name: string): string {
+  const runs = name.match(/`+/g) ?? [];
+  const fence = '`'.repeat(Math.max(0, ...runs.map((run) => run.length)) + 1);
+  return fence.length === 1 ? `\`${name}\`` : `${fence} ${name} ${fence}`;
+}
+
 const MONTHS = [
   'January',
   'February',
@@ -127,7 +190,7 @@ const MONTHS = [
 ];
 
 function sentence(usernames: readonly string[]): string {
-  if (usernames.length > NAMED_ONE_BY_ONE) return `${usernames.length} people`;
+  if (usernames.length > LISTED_COUNT) return `${usernames.length} people`;
   const names = usernames.map((name) => `@${name}`);
   if (names.length <= 2) return names.join(' and ');
   return `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`;

@@ -1,18 +1,22 @@
-/** So many levels a tree of epics has. Source: reference work-tracking 5.7. */
+/** Limit of levels in a tree of epics. Source: reference work-tracking 5.7. */
 export const MOST_LEVELS = 7;
 
-/** So many epics and issues below one are looked at for its days, the nearest. Source: reference work-tracking 5.5. */
+/**
+ * Limits of the epics and issues below an epic that are read for its dates; the nearest are read first. Source:
+ * reference work-tracking 5.5.
+ */
 const MOST_EPICS = 2_500;
 const MOST_ISSUES = 5_000;
 
 /**
- * What the children of the row `i` and the milestones of issues say of its days: a FROM item of one row. A child says its
- * fixed day where that counts, else what is said of it. All is looked up whenever it is shown, so that nothing that
- * changes an issue, a milestone or a tree has to know of days, and no change holds what stands above it. Each link, issue
- * and milestone is looked up by its key, by `offset 0`: as long as tables are young and nothing is known of their size, a
- * join would read all issues once an epic. Groups of confidential children elsewhere are judged once each, not once a child.
- * Shape: `readsConfidential` and `readsElsewhere` are boolean SQL: days of confidential children count for those alone who
- * may know of them, in the group of `i` and in that of `c.group_id`.
+ * FROM item of one row: the start and due dates that the epic `i` inherits from its child epics and from the milestones
+ * of its issues. A child passes its fixed date on if that is in use, else the date that it inherits itself.
+ * Dates are computed on each read, so that a change of an issue, milestone or tree writes no dates and locks no
+ * ancestor. `offset 0` makes PostgreSQL look up each link, issue and milestone by its key: while tables are young and
+ * have no statistics, a join would read all issues once per epic. Access to groups of confidential children is checked
+ * once per group, not once per child.
+ * Shape: `readsConfidential` and `readsElsewhere` are boolean SQL: dates of confidential children count only for
+ * readers who may see them, in the group of `i` and in the group `c.group_id`.
  * Source: reference work-tracking 5.5.
  */
 export function inheritedDaysSql(readsConfidential: string, readsElsewhere: string): string {

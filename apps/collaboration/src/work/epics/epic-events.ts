@@ -7,7 +7,7 @@ import { systemNotes } from '../../talk/notes/system-notes';
 import type { Epic } from './epic.entity';
 import { epicKind } from './epic.kind';
 
-/** What changed of an epic: what it was before, the columns that differ now, and its labels. */
+/** A change of an epic: its previous state, the columns that differ now, and its labels. */
 export interface EpicChange {
   readonly before: Epic;
   readonly changed: ReadonlySet<keyof Epic>;
@@ -15,8 +15,8 @@ export interface EpicChange {
   readonly at: Date;
 }
 
-/** What the system says of a change. Source: reference work-tracking 2.7. */
-export function notesOf(epic: Epic, { before, changed }: EpicChange): string[] {
+/** Returns the system notes for a change. Source: reference work-tracking 2.7. */
+export function systemNotesOf(epic: Epic, { before, changed }: EpicChange): string[] {
   return [
     ...(changed.has('title') ? [systemNotes.title(before.title, epic.title)] : []),
     ...(changed.has('description') ? descriptionNotes(before.description, epic.description) : []),
@@ -25,24 +25,24 @@ export function notesOf(epic: Epic, { before, changed }: EpicChange): string[] {
   ];
 }
 
-/** Announces that an epic was opened. */
+/** Emits that an epic was opened. */
 export function emitOpened(tx: Tx, viewer: SignedInViewer, epic: Epic, labels: LabelChange): void {
-  const data = { ...factsOf(epic), assignee_ids: [], label_ids: [...labels.added] };
-  tx.emit(epicEvents.created.of({ ...aboutIt(viewer, epic), data }));
+  const data = { ...eventDataOf(epic), assignee_ids: [], label_ids: [...labels.added] };
+  tx.emit(epicEvents.created.of({ ...eventBase(viewer, epic), data }));
 }
 
-/** Announces a change: of fields and of the state apart. Shape: `mentionedBefore` are ids of people. */
+/** Emits a change: one event for fields and labels, one for the state. Shape: `mentionedBefore` are ids of users. */
 export function emitChange(
   tx: Tx,
   viewer: SignedInViewer,
   epic: Epic,
   { changed, labels, at, mentionedBefore }: EpicChange & { readonly mentionedBefore: readonly number[] },
 ): void {
-  const data = factsOf(epic);
-  const about = aboutIt(viewer, epic);
-  const besides = [...changed].filter((name) => !['state', 'closedAt', 'closedById'].includes(name));
-  if (besides.length + labels.added.length + labels.removed.length > 0) {
-    const told = {
+  const data = eventDataOf(epic);
+  const about = eventBase(viewer, epic);
+  const otherFields = [...changed].filter((name) => !['state', 'closedAt', 'closedById'].includes(name));
+  if (otherFields.length + labels.added.length + labels.removed.length > 0) {
+    const changeData = {
       text_changed: changed.has('title') || changed.has('description'),
       mentioned_before: [...mentionedBefore],
       added_assignee_ids: [],
@@ -51,7 +51,7 @@ export function emitChange(
       removed_label_ids: [...labels.removed],
       changed_at: at.toISOString(),
     };
-    tx.emit(epicEvents.updated.of({ ...about, data: { ...data, ...told } }));
+    tx.emit(epicEvents.updated.of({ ...about, data: { ...data, ...changeData } }));
   }
   if (!changed.has('state')) return;
   const event =
@@ -61,20 +61,20 @@ export function emitChange(
   tx.emit(event);
 }
 
-/** The announcement that an epic has another parent, or none any more, where nothing else changed. */
+/** Event that an epic got another parent or none, for changes of the tree alone. */
 export function parentChangedOf(viewer: SignedInViewer, epic: Epic, at: Date) {
   const labels = { added_label_ids: [], removed_label_ids: [] };
   const people = { mentioned_before: [], added_assignee_ids: [], removed_assignee_ids: [] };
-  const told = { text_changed: false, ...people, ...labels, changed_at: at.toISOString() };
-  return { ...aboutIt(viewer, epic), data: { ...factsOf(epic), ...told } };
+  const changeData = { text_changed: false, ...people, ...labels, changed_at: at.toISOString() };
+  return { ...eventBase(viewer, epic), data: { ...eventDataOf(epic), ...changeData } };
 }
 
-function aboutIt(viewer: SignedInViewer, { id }: Epic) {
+function eventBase(viewer: SignedInViewer, { id }: Epic) {
   return { aggregateId: id, actorId: viewer.userId, seen: viewer.directory };
 }
 
-/** What every event on an epic says of it. */
-function factsOf({ id, iid, groupId, authorId, confidential, createdAt }: Epic) {
+/** Data that every event on an epic has. */
+function eventDataOf({ id, iid, groupId, authorId, confidential, createdAt }: Epic) {
   const ids = { epic_id: id, epic_iid: iid, project_id: null, group_id: groupId };
   return { ...ids, author_id: authorId, confidential, created_at: createdAt.toISOString() };
 }

@@ -3,13 +3,13 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { readerOf } from '../../base/noteables/reader';
-import type { NamedNoteable } from '../../base/noteables/reader';
+import type { NoteableReference } from '../../base/noteables/reader';
 import { Epic } from './epic.entity';
 import { epicKind } from './epic.kind';
 import type { EpicGroup } from './epics.queries';
 
-/** $1 group, $2 id or number, $3 whether the writer reads confidential ones; nothing else decides who sees an epic. */
-const lockVisible = (by: NamedNoteable['by']) =>
+/** $1 group, $2 id or number, $3 whether the viewer reads confidential epics. An epic has no other visibility rules. */
+const lockVisible = (by: NoteableReference['by']) =>
   prepared(
     `epics_lock_visible_by_${by}`,
     `select i.id, now() as at from epics i where i.group_id = $1::bigint and i.${by} = $2::bigint
@@ -18,10 +18,10 @@ const lockVisible = (by: NamedNoteable['by']) =>
   );
 const LOCKS = { id: lockVisible('id'), iid: lockVisible('iid') };
 
-/** How a path or a text names an epic of its group. */
-export type NamedEpic = Pick<NamedNoteable, 'by' | 'named'>;
+/** Reference of a path or a text to an epic of its group. */
+export type NamedEpic = Pick<NoteableReference, 'by' | 'named'>;
 
-/** The epic that a path names, held until the transaction ends, and the time. Errors: NotFound. */
+/** Locks the epic that a path names until the transaction ends; also returns the database's time. Errors: NotFound. */
 export async function lockEpic(
   tx: Tx,
   viewer: SignedInViewer,

@@ -1,15 +1,15 @@
 import { attachedTo } from '@rookery/persistence';
 
-/** Removal of epics. */
+/** Parts of epics that are removed with their group or users. */
 export const attachedEpics = attachedTo({
   table: 'epics',
-  group: { column: 'group_id', because: 'each epic is deleted with its notes and an event (`DropWritings`)' },
+  group: { column: 'group_id', because: 'each epic is deleted with its notes and an event (`NoteableRemoval`)' },
   users: [
     { column: 'closed_by_id', onRemoval: 'ghost-or-null' },
     {
       column: 'author_id',
       onRemoval: 'ghost',
-      because: 'with hard_delete each epic is deleted with its notes and an event (`DropWritings`)',
+      because: 'with hard_delete each epic is deleted with its notes and an event (`NoteableRemoval`)',
     },
   ],
   stays: {

@@ -1,8 +1,8 @@
-import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import { colourOf, textColourOn } from '../../planning/labels/colours/colours';
+import { normalizeColour, textColourOn } from '../../planning/labels/colours/colours';
 
-/** What may be said of an epic; what is left out keeps its value. Shape: days are `YYYY-MM-DD`. */
+/** Fields of an epic. Omitted fields keep their values on update. Shape: days are `YYYY-MM-DD`. */
 export interface EpicInput {
   readonly title?: string | undefined;
   readonly description?: string | null | undefined;
@@ -12,21 +12,21 @@ export interface EpicInput {
   readonly start_date_fixed?: string | null | undefined;
   readonly due_date_is_fixed?: boolean | undefined;
   readonly due_date_fixed?: string | null | undefined;
-  /** The opposite of what is so already is no change. */
+  /** Closing a closed epic or reopening an open one changes nothing. */
   readonly state_event?: 'close' | 'reopen' | undefined;
 }
 
 /** Units: characters. Source: requirements 1 §8; reference work-tracking 5.5. */
 const LONGEST_TITLE = 255;
 const LONGEST_DESCRIPTION = 1_048_576;
-/** What an epic has that names none. Source: reference work-tracking 5.4. */
-export const EPIC_COLOUR = '#1068bf';
+/** Default colour. Source: reference work-tracking 5.4. */
+const EPIC_COLOUR = '#1068bf';
 
-/** What is said of children that everybody may see in an epic that few may, and of an epic to be put below such a one. */
+/** Refusals: a child that is not confidential below a confidential epic, and the reverse. */
 export const CONFIDENTIAL_CHILDREN_ONLY = 'A confidential epic takes confidential child epics only';
 export const CONFIDENTIAL_PARENT = 'A non-confidential epic cannot be assigned to a confidential parent epic';
 
-/** A goal of a group that issues of many projects serve. Source: reference work-tracking 5. */
+/** An epic: a goal of a group to which issues of many projects belong. Source: reference work-tracking 5. */
 @Entity('epics')
 @Check('ck_epics_title', 'char_length(title) between 1 and 255')
 @Check('ck_epics_description', 'char_length(description) <= 1048576')
@@ -48,18 +48,18 @@ export class Epic {
   })
   id: number;
   @Column({ type: 'bigint' }) groupId: number;
-  /** Counts the epics of a group. */
+  /** Number in the group. */
   @Column({ type: 'bigint' }) iid: number;
   @Column({ type: 'bigint' }) authorId: number;
-  /** What it is a part of. Statements on the tree write it, which other changes leave alone. */
+  /** The parent epic. Only statements of `epicTree` write it. */
   @ForeignKey('epics', { name: 'fk_epics_parent_id', onDelete: 'SET NULL' })
   @Column({ type: 'bigint', nullable: true, update: false })
   parentId: number | null;
-  /** Among the children of its parent; the lowest comes first. */
+  /** Position among the children of its parent, lowest first. */
   @Column({ type: 'bigint', default: 0, update: false }) relativePosition: number;
   @Column({ type: 'text' }) title: string;
   @Column({ type: 'text', nullable: true }) description: string | null;
-  /** Who changed the title last, and who the description. */
+  /** The last editors of the title and of the description. */
   @Column({ type: 'bigint', nullable: true }) titleEditedById: number | null;
   @Column({ type: 'bigint', nullable: true }) editedById: number | null;
   @Column({ type: 'text', default: 'opened' }) state: 'opened' | 'closed';
@@ -67,7 +67,7 @@ export class Epic {
   @Column({ type: 'boolean', nullable: true }) discussionLocked: boolean | null;
   @Column({ type: 'text' }) color: string;
   @Column({ type: 'text' }) textColor: string;
-  /** Calendar days, `YYYY-MM-DD`. A fixed one may be kept while it does not count. */
+  /** Calendar days, `YYYY-MM-DD`. A fixed day is kept while it is not in use. */
   @Column({ type: 'boolean', default: false }) startIsFixed: boolean;
   @Column({ type: 'date', nullable: true }) startFixedOn: string | null;
   @Column({ type: 'boolean', default: false }) dueIsFixed: boolean;
@@ -83,7 +83,7 @@ export class Epic {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  /** Errors: Invalid by field. */
+  /** Creates an epic. Errors: Invalid by field. */
   static write(input: EpicInput & { readonly title: string }, by: WrittenBy & { readonly groupId: number }): Epic {
     const epic = new Epic();
     const dates = { startIsFixed: false, startFixedOn: null, dueIsFixed: false, dueFixedOn: null };
@@ -101,17 +101,23 @@ export class Epic {
     return Object.assign(epic, { titleEditedById: null, editedById: null, updatedAt: by.at });
   }
 
-  /** Answers the columns that changed. Errors: Invalid by field. */
+  /** Applies the input; returns the columns that changed. Errors: Invalid by field. */
   change(input: EpicInput, by: WrittenBy): ReadonlySet<keyof Epic> {
-    const { title = this.title, description = this.description, confidential = this.confidential, ...others } = input;
+    const {
+      title: newTitle = this.title,
+      description = this.description,
+      confidential = this.confidential,
+      ...others
+    } = input;
     const { color = this.color, start_date_is_fixed: startIsFixed = this.startIsFixed, ...dates } = others;
     const { start_date_fixed: startFixedOn = this.startFixedOn, due_date_fixed: dueFixedOn = this.dueFixedOn } = dates;
     const { start_date_fixed: _, due_date_fixed: __, due_date_is_fixed: dueIsFixed = this.dueIsFixed, ...last } = dates;
     const { state_event, ...rest } = last;
-    nothingLeft(rest);
-    const colour = colourOf(color);
+    assertAllUsed(rest);
+    const colour = normalizeColour(color);
+    const title = newTitle.trim();
     const problems = problemsByField({
-      title: title.trim() === '' ? ["can't be blank"] : lengthProblems(title, LONGEST_TITLE),
+      title: title === '' ? ["can't be blank"] : lengthProblems(title, LONGEST_TITLE),
       description: lengthProblems(description ?? '', LONGEST_DESCRIPTION),
       color: colour === null ? ['must be a valid color code'] : [],
     });
@@ -122,7 +128,7 @@ export class Epic {
       ...(title === this.title ? {} : { titleEditedById: by.actorId }),
       ...(description === this.description ? {} : { editedById: by.actorId }),
     };
-    return this.take({ ...next, ...edited, ...this.stateAfter(state_event, by) }, by);
+    return this.assign({ ...next, ...edited, ...this.stateAfter(state_event, by) }, by);
   }
 
   private stateAfter(event: EpicInput['state_event'], { actorId, at }: WrittenBy): Partial<Epic> {
@@ -131,7 +137,7 @@ export class Epic {
     return {};
   }
 
-  private take(next: Partial<Epic>, { at }: WrittenBy): ReadonlySet<keyof Epic> {
+  private assign(next: Partial<Epic>, { at }: WrittenBy): ReadonlySet<keyof Epic> {
     const names = Object.keys(next) as (keyof Epic)[];
     const changed = new Set(names.filter((name) => this[name] !== next[name]));
     if (changed.size > 0) Object.assign(this, next, { updatedAt: at });
@@ -139,7 +145,7 @@ export class Epic {
   }
 }
 
-/** Who writes, and when by the clock of the database. */
+/** Author and time of a write. Units: `at` is the time of the database. */
 export interface WrittenBy {
   readonly actorId: number;
   readonly at: Date;

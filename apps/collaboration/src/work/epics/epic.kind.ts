@@ -1,10 +1,10 @@
 import { epicEvents } from '@rookery/contracts';
-import { EPIC_SHOWN_AS, visibleEpicSql } from '../issues/serving/served-epic.shape';
+import { EPIC_SHOWN_AS, visibleEpicSql } from '../issues/epic/issue-epic.shape';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { attachedEpics } from './epic-removal';
 import { epicBytes, epicShape, followedEpicShape } from './epic.shape';
 
-/** Epics as everything else knows them. Source: reference work-tracking 2.1, 5. */
+/** Epics as a noteable kind. Source: reference work-tracking 2.1, 5. */
 export const epicKind: NoteableKind = {
   ...EPIC_SHOWN_AS,
   type: 'Epic',
@@ -17,7 +17,7 @@ export const epicKind: NoteableKind = {
   feature: 'epics',
   confidentialColumn: 'confidential',
   stateColumn: 'state',
-  tellsEditors: true,
+  hasEditorColumns: true,
   abilities: ['internal-notes', 'threads', 'awards', 'todos', 'subscriptions', 'labels'],
   events: epicEvents,
   visibleSql: (reader) => visibleEpicSql(reader),

@@ -3,14 +3,14 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 
-/** Who may do what with epics. Source: reference work-tracking 1.4, 5.1. */
+/** Permissions on epics. Source: reference work-tracking 1.4, 5.1. */
 export const epicPolicy = {
-  /** Whoever is signed in and sees the group, where its plan has epics. */
+  /** All signed-in users who see the group, if its plan has epics. */
   mayRead(group: Pick<GroupScope, 'plan'>): boolean {
     return planningPolicy.isPaid(group);
   },
 
-  /** Epics below epics are of the plan ultimate. */
+  /** Child epics need the plan ultimate. */
   mayNest({ plan }: Pick<GroupScope, 'plan'>): boolean {
     return plan === 'ultimate';
   },
@@ -19,12 +19,12 @@ export const epicPolicy = {
     return viewer.isAdmin || group.level >= ACCESS_LEVELS.planner;
   },
 
-  /** Given times; wishes of others are ignored. */
+  /** Permission to set creation and update times; times from other callers are ignored. */
   mayBackdate(viewer: SignedInViewer, group: Pick<GroupScope, 'level'>): boolean {
     return viewer.isAdmin || group.level >= ACCESS_LEVELS.owner;
   },
 
-  /** Planners and owners, not the roles between them. */
+  /** Planners and owners, but not the roles between them. */
   mayDelete(viewer: SignedInViewer, group: Pick<GroupScope, 'level'>): boolean {
     return viewer.isAdmin || group.level === ACCESS_LEVELS.planner || group.level >= ACCESS_LEVELS.owner;
   },

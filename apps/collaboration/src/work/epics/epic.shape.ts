@@ -1,5 +1,5 @@
 import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/labels.shape';
-import { EPIC_SHOWN_AS } from '../issues/serving/served-epic.shape';
+import { EPIC_SHOWN_AS } from '../issues/epic/issue-epic.shape';
 import { groupAccessSql } from '../../base/noteables/access-sql';
 import type { PersonSql } from '../../base/noteables/access-sql';
 import { json, jsonShape, literalSql } from '../../base/noteables/json.shape';
@@ -14,9 +14,12 @@ const OF_EPIC = { type: 'Epic' } as const;
 const STARTS = 'case when i.start_is_fixed then i.start_fixed_on else inherited.start_on end';
 const DUE = 'case when i.due_is_fixed then i.due_fixed_on else inherited.due_on end';
 
-/** Shape: `mayEdit` is boolean SQL, whether the reader may change the epic; `person` is who reads. */
+/**
+ * SQL expressions for the JSON of an epic. Shape: `mayEdit` is boolean SQL, whether the reader may change the epic;
+ * `person` is the reader.
+ */
 export type EpicSql = ShownSql & { readonly mayEdit: string; readonly person: PersonSql };
-/** Where less is known of the reader, nothing is told that not everybody who sees the group may know. */
+/** Without a known reader, the JSON holds only facts that all who see the group may read. */
 type AnyEpicSql = ShownSql & Partial<EpicSql>;
 export type EpicDetailSql = EpicSql & DetailSql;
 
@@ -24,15 +27,15 @@ const groups = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/groups/`;
 const pathOf = (epic: string): string => `${epic}.group_id || '/epics/' || ${epic}.iid`;
 const page = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
 
-/** The parent of the row `i` as far as the reader may know of it, and its days: a FROM item of one row. */
-function foundOf({ mayEdit = 'false', person }: AnyEpicSql): string {
-  const there = (group: string): string =>
+/** FROM item of one row: the parent of the row `i` if the reader may see it, and the inherited dates. */
+function parentAndDatesSql({ mayEdit = 'false', person }: AnyEpicSql): string {
+  const access = (group: string): string =>
     person ? groupAccessSql(group, person) : '(select false as reads_confidential limit 0)';
-  const seen = `select 1 from ${there('up.group_id')} there where not up.confidential or there.reads_confidential`;
-  const readsChild = `exists (select 1 from ${there('c.group_id')} there where there.reads_confidential)`;
-  return `${inheritedDaysSql(mayEdit, readsChild)} left join lateral (select up.id, up.iid, up.group_id from epics up
+  const parentReadable = `select 1 from ${access('up.group_id')} there where not up.confidential or there.reads_confidential`;
+  const childReadable = `exists (select 1 from ${access('c.group_id')} there where there.reads_confidential)`;
+  return `${inheritedDaysSql(mayEdit, childReadable)} left join lateral (select up.id, up.iid, up.group_id from epics up
     where up.id = i.parent_id and case when up.group_id = i.group_id then not up.confidential or ${mayEdit}
-      else exists (${seen}) end) parent on true`;
+      else exists (${parentReadable}) end) parent on true`;
 }
 
 const linksShape = jsonShape<AnyEpicSql>('EpicLinks').fields({
@@ -42,8 +45,11 @@ const linksShape = jsonShape<AnyEpicSql>('EpicLinks').fields({
   parent: [json.tokenOrNull, (sql) => `${literalSql(groups(sql))} || ${pathOf('parent')}`],
 });
 
-/** An epic as anybody sees it who may. Shape: alias `i` (epics). Source: requirements 1 §2; reference work-tracking 5.4. */
-export const epicShape = jsonShape<AnyEpicSql>('Epic', foundOf).fields({
+/**
+ * JSON of an epic for any reader who may see it. Shape: alias `i` (epics). Source: requirements 1 §2; reference
+ * work-tracking 5.4.
+ */
+export const epicShape = jsonShape<AnyEpicSql>('Epic', parentAndDatesSql).fields({
   id: [json.int, () => 'i.id'],
   work_item_id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
@@ -84,8 +90,8 @@ export const epicShape = jsonShape<AnyEpicSql>('Epic', foundOf).fields({
   _links: [json.object(linksShape), (sql) => sql],
 });
 
-/** What is told besides to those who may change the epic. */
-const datesFor = {
+/** Fields that only readers who may change the epic receive. */
+const dateFields = {
   start_date_is_fixed: [json.bool, () => 'i.start_is_fixed'],
   start_date_fixed: [json.dayOrNull, () => 'i.start_fixed_on'],
   start_date_from_inherited_source: [json.dayOrNull, () => 'inherited.start_on'],
@@ -97,22 +103,22 @@ const datesFor = {
 } as const;
 const mayEdit = (sql: EpicSql): string => sql.mayEdit;
 
-/** An epic in lists of epics and in answers to changes. */
-export const listedEpicShape = epicShape.extend<EpicSql>('ListedEpic').fields(datesFor, mayEdit);
+/** JSON of an epic in lists of epics and in answers to changes. */
+export const listedEpicShape = epicShape.extend<EpicSql>('ListedEpic').fields(dateFields, mayEdit);
 
-/** One epic, with whether the reader follows it. Source: reference work-tracking 5.2. */
+/** JSON of one epic, with whether the reader is subscribed. Source: reference work-tracking 5.2. */
 export const epicDetailShape = epicShape
   .extend<EpicDetailSql>('EpicDetail')
   .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] })
   .extend<EpicDetailSql>('EpicDetail')
-  .fields(datesFor, mayEdit);
+  .fields(dateFields, mayEdit);
 
-/** An epic as answers to following it show it. */
+/** JSON of an epic in answers of the subscription routes. */
 export const followedEpicShape = epicShape
   .extend<AnyEpicSql & DetailSql>('FollowedEpic')
   .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] });
 
-/** The bytes of the texts of an epic `i` in a list, those of its labels included. */
+/** Size of the texts of an epic `i` in a list, with those of its labels. Units: bytes. */
 export function epicBytes({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
   return `coalesce(octet_length(i.description), 0)${withLabelDetails === true ? ` + ${labelDetailsBytes('Epic')}` : ''}`;
 }

@@ -4,18 +4,24 @@ import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { epicPolicy } from './epic.policy';
 import { epicDetailShape, listedEpicShape } from './epic.shape';
-import { CreateEpic, epicWishOf, ListEpics, newEpicOf, OneEpic, UpdateEpic } from './epics.dto';
+import { CreateEpic, epicUpdateOf, ListEpics, newEpicOf, OneEpic, UpdateEpic } from './epics.dto';
 import { EpicsQueries } from './epics.queries';
 import { EpicsService } from './epics.service';
 import { epicFilterOf } from './listing/epic-list.dto';
-import { CommandedEpicsService } from './quick-actions/commanded-epics.service';
+import { EpicQuickActionsService } from './quick-actions/epic-quick-actions.service';
 
-/** A description of a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
+/**
+ * Limit of a request body: a description of a million characters, escaped. Units: bytes. Source: reference reliability
+ * 6.3.
+ */
 const BODY_LIMIT = 8 * 1024 * 1024;
 
 type EpicCall<P> = Call<P, GroupScope, SignedInViewer>;
 
-/** Where the plan has epics; who may do more is asked once the epic is found. Source: reference work-tracking 5.1. */
+/**
+ * Allows readers of a group whose plan has epics; further permissions are checked after the epic is found. Source:
+ * reference work-tracking 5.1.
+ */
 export const mayReadEpics = ability('epic.read', ({ within }: EpicCall<unknown>) => epicPolicy.mayRead(within), {
   signedIn: true,
 });
@@ -34,12 +40,12 @@ export class EpicsController {
   constructor(
     private readonly queries: EpicsQueries,
     private readonly epics: EpicsService,
-    private readonly commanded: CommandedEpicsService,
+    private readonly quickActions: EpicQuickActionsService,
   ) {}
 
   @Endpoint('GET', '', {
     ...many,
-    about: 'Lists the epics of a group and of the groups below it.',
+    about: 'Lists the epics of a group and its subgroups.',
     may: mayReadEpics,
     params: ListEpics,
     answers: page(listedEpicShape.presenter),
@@ -72,12 +78,12 @@ export class EpicsController {
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: EpicCall<CreateEpic>): Promise<JsonText> {
-    return new JsonText(await this.commanded.create(viewer, within, newEpicOf(params)));
+    return new JsonText(await this.quickActions.create(viewer, within, newEpicOf(params)));
   }
 
   @Endpoint('PUT', ':epic_iid', {
     ...single,
-    about: 'Changes an epic, closes it or opens it again.',
+    about: 'Updates, closes or reopens an epic.',
     may: mayReadEpics,
     params: UpdateEpic,
     answers: one(listedEpicShape.presenter),
@@ -85,7 +91,7 @@ export class EpicsController {
     bodyLimit: BODY_LIMIT,
   })
   async update({ params, viewer, within }: EpicCall<UpdateEpic>): Promise<JsonText> {
-    return new JsonText(await this.commanded.update(viewer, within, params.epic_iid, epicWishOf(params)));
+    return new JsonText(await this.quickActions.update(viewer, within, params.epic_iid, epicUpdateOf(params)));
   }
 
   @Endpoint('DELETE', ':epic_iid', {

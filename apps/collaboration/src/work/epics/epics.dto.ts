@@ -1,14 +1,18 @@
 import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
-import { nothingLeft } from '@rookery/kernel';
-import type { LabelWish } from '../../planning/labels/labelling/labelling';
+import { assertAllUsed } from '@rookery/kernel';
+import type { RequestedLabels } from '../../planning/labels/labelling/labelling';
 import type { EpicInput } from './epic.entity';
-import type { EpicWish, NewEpic } from './epics.service';
+import type { EpicUpdate, NewEpic } from './epics.service';
 
 @Exclusive('author_id', 'author_username')
 export class ListEpics {
   @Int({ optional: true }) author_id?: number;
   @Text({ optional: true }) author_username?: string;
-  @ListOf('text', { optional: true, splitItems: true, about: 'All of them; `None` and `Any` are told apart.' })
+  @ListOf('text', {
+    optional: true,
+    splitItems: true,
+    about: 'Epics must have all of these labels. `None` means no label, `Any` at least one.',
+  })
   labels?: readonly string[];
   @Flag({ default: false, about: 'Labels as objects instead of names.' }) with_labels_details: boolean;
   @OneOf(['created_at', 'updated_at', 'title'], { default: 'created_at' })
@@ -21,8 +25,8 @@ export class ListEpics {
   @Instant({ optional: true }) created_before?: Date;
   @Instant({ optional: true }) updated_after?: Date;
   @Instant({ optional: true }) updated_before?: Date;
-  @Flag({ default: false, about: 'Of the groups above, too.' }) include_ancestor_groups: boolean;
-  @Flag({ default: true, about: 'Of the groups below, too.' }) include_descendant_groups: boolean;
+  @Flag({ default: false, about: 'Includes epics of the ancestor groups.' }) include_ancestor_groups: boolean;
+  @Flag({ default: true, about: 'Includes epics of the subgroups.' }) include_descendant_groups: boolean;
   @Text({ optional: true, about: 'A name, `None` or `Any`.' }) my_reaction_emoji?: string;
   @Hash({ optional: true, of: 'any', about: 'Exclusions: `author_id` or `author_username`, `labels`.' })
   not?: Readonly<Record<string, unknown>>;
@@ -32,18 +36,23 @@ export class OneEpic {
   @Int() epic_iid: number;
 }
 
-/** What both writes take. */
+/** Fields that creating and updating an epic share. */
 class EpicWrite {
   @Text({ optional: true, nullable: true, about: 'At most 1,048,576 characters of Markdown.' })
   description?: string | null;
   @Flag({ optional: true }) confidential?: boolean;
   @Text({ optional: true, about: 'Ignored unless the feature `epic_highlight_color` is on.' }) color?: string;
-  @Flag({ optional: true, about: 'Whether the fixed day counts; else the inherited one does.' })
+  @Flag({ optional: true, about: 'Uses the fixed date instead of the inherited one.' })
   start_date_is_fixed?: boolean;
   @Day({ optional: true, nullable: true, alias: 'start_date' }) start_date_fixed?: string | null;
   @Flag({ optional: true }) due_date_is_fixed?: boolean;
   @Day({ optional: true, nullable: true, alias: 'end_date' }) due_date_fixed?: string | null;
-  @ListOf('text', { optional: true, nullable: true, splitItems: true, about: 'Names; nothing takes all labels away.' })
+  @ListOf('text', {
+    optional: true,
+    nullable: true,
+    splitItems: true,
+    about: 'Names; an empty list removes all labels.',
+  })
   labels?: readonly string[] | null;
   @Int({ optional: true, nullable: true, about: 'The id, not the number, of an epic of the same hierarchy.' })
   parent_id?: number | null;
@@ -51,7 +60,7 @@ class EpicWrite {
 
 export class CreateEpic extends EpicWrite {
   @Text({ about: 'At most 255 characters.' }) title: string;
-  @Instant({ optional: true, about: 'Administrators and owners; ignored for others.' }) created_at?: Date;
+  @Instant({ optional: true, about: 'For administrators and owners; ignored from other callers.' }) created_at?: Date;
 }
 
 @AtLeastOneOf(
@@ -76,37 +85,37 @@ export class UpdateEpic extends EpicWrite {
   @ListOf('text', { optional: true, splitItems: true }) add_labels?: readonly string[];
   @ListOf('text', { optional: true, splitItems: true }) remove_labels?: readonly string[];
   @OneOf(['close', 'reopen'], { optional: true }) state_event?: 'close' | 'reopen';
-  @Instant({ optional: true, about: 'Administrators and owners; ignored for others.' }) updated_at?: Date;
+  @Instant({ optional: true, about: 'For administrators and owners; ignored from other callers.' }) updated_at?: Date;
 }
 
-/** The epic that is asked for. */
+/** Maps the parameters to a new epic. */
 export function newEpicOf(params: CreateEpic): NewEpic {
   const { labels, parent_id: parentId, created_at: at, ...fields } = params;
-  const wished = wishedLabels(labels, undefined, undefined);
-  return { fields: { ...only(fields), title: fields.title }, labels: wished, parentId, at };
+  const labelChange = requestedLabels(labels, undefined, undefined);
+  return { fields: { ...rowFields(fields), title: fields.title }, labels: labelChange, parentId, at };
 }
 
-/** The change that is asked for; the path names the epic. */
-export function epicWishOf({ epic_iid: _, ...params }: UpdateEpic): EpicWish {
+/** Maps the parameters to the change of the epic that the path names. */
+export function epicUpdateOf({ epic_iid: _, ...params }: UpdateEpic): EpicUpdate {
   const { labels, add_labels, remove_labels, parent_id: parentId, updated_at: at, ...fields } = params;
-  return { fields: only(fields), labels: wishedLabels(labels, add_labels, remove_labels), parentId, at };
+  return { fields: rowFields(fields), labels: requestedLabels(labels, add_labels, remove_labels), parentId, at };
 }
 
-/** The fields of the epic's own row. */
-function only(params: EpicInput): EpicInput {
+/** Picks the fields of the epic's own row. Errors: for any other field. */
+function rowFields(params: EpicInput): EpicInput {
   const { title, description, confidential, color, state_event, ...dates } = params;
   const { start_date_is_fixed, start_date_fixed, due_date_is_fixed, due_date_fixed, ...rest } = dates;
-  nothingLeft(rest);
+  assertAllUsed(rest);
   const days = { start_date_is_fixed, start_date_fixed, due_date_is_fixed, due_date_fixed };
   return { title, description, confidential, color, state_event, ...days };
 }
 
-/** What labels it is to have; undefined = as it is. */
-function wishedLabels(
+/** Maps label parameters to a change of labels; undefined keeps them. */
+function requestedLabels(
   all: readonly string[] | null | undefined,
   add: readonly string[] | undefined,
   remove: readonly string[] | undefined,
-): LabelWish | undefined {
+): RequestedLabels | undefined {
   if (all === undefined && add === undefined && remove === undefined) return undefined;
   return { all: all === null ? [] : all, add, remove };
 }

@@ -23,7 +23,7 @@ import {
   EpicNotesController,
   EpicStateEventsController,
   EpicSubscriptionsController,
-} from './epic-talk.controller';
+} from './epic-discussions.controller';
 import { EpicsController } from './epics.controller';
 import { EpicsQueries } from './epics.queries';
 import { EpicsService } from './epics.service';
@@ -32,10 +32,10 @@ import { EpicIssueActions } from './issues/epic-issue-actions';
 import { EpicIssuesController } from './issues/epic-issues.controller';
 import { EpicIssuesQueries } from './issues/epic-issues.queries';
 import { EpicIssuesService } from './issues/epic-issues.service';
-import { CommandedEpicsService } from './quick-actions/commanded-epics.service';
+import { EpicQuickActionsService } from './quick-actions/epic-quick-actions.service';
 import { EpicActions } from './quick-actions/epic-actions';
 
-/** Goals of groups that issues of many projects serve, which issues and which other epics these are, and the routes of their notes. */
+/** Epics with their issues and child epics, and the routes of their notes, awards and events. */
 @Owns(Epic, EpicIssue)
 @Module({
   imports: [
@@ -64,7 +64,7 @@ import { EpicActions } from './quick-actions/epic-actions';
   providers: [
     ChildEpicsQueries,
     ChildEpicsService,
-    CommandedEpicsService,
+    EpicQuickActionsService,
     EpicActions,
     EpicIssueActions,
     EpicIssuesQueries,

@@ -4,7 +4,7 @@ import { Directory, withinGroupSql } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Draft, Statement } from '@rookery/persistence';
+import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { groupAccessSql } from '../../base/noteables/access-sql';
@@ -17,20 +17,20 @@ import { epicBytes, epicDetailShape, listedEpicShape } from './epic.shape';
 import { epicFilters, epicSorting } from './listing/epic-filter';
 import type { EpicFilter, EpicOrder } from './listing/epic-filter';
 
-/** What must be known of the group of an epic. Shape: any GroupScope. */
+/** Facts of an epic's group that queries and permissions need. Shape: any GroupScope. */
 export type EpicGroup = Pick<GroupScope, 'kind' | 'id' | 'level' | 'plan' | 'fullPath' | 'traversalIds' | 'visibility'>;
 
-/** Of which groups besides the named one epics are listed, as far as the reader sees these. */
+/** Groups whose epics a list includes next to those of the named group, if the reader sees them. */
 export interface EpicReach {
   readonly ancestors: boolean;
   readonly descendants: boolean;
 }
 
-// The first values of the statement of a list: who reads, and the group.
+// First parameters of the list statement: the viewer and the group.
 const PERSON = { user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' };
 const GROUP = '$4::bigint';
 const ABOVE_GROUP = '$5::bigint[]';
-// The values of statements on one epic: the group and its number there, how both are shown, and who reads.
+// Parameters of statements on one epic: its group and number, the facts of the group that are shown, and the viewer.
 const ONE = { fullPath: '$3::text', above: '$4::bigint[]', readsInternal: 'false' };
 const READS_CONFIDENTIAL = '$5::boolean';
 const ONE_PERSON = { user: '$6::bigint', isAdmin: '$7::boolean', isExternal: '$8::boolean' };
@@ -43,7 +43,9 @@ const FILTERS = epicFilters(PERSON.user, {
 const ROWS = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.reads_confidential as may_edit, a.seen_as
   from epics own where own.group_id = a.group_id) i`;
 
-/** Reading epics; what the reader may not see is left out by the statement. Source: reference work-tracking 5.1, 5.3. */
+/**
+ * Reads epics; each statement leaves out epics that the viewer may not see. Source: reference work-tracking 5.1, 5.3.
+ */
 @Injectable()
 export class EpicsQueries {
   private readonly kept = new KeptStatements();
@@ -70,13 +72,13 @@ export class EpicsQueries {
     };
   }
 
-  /** Shape: the epic as one JSON object. Errors: NotFound when there is none that the viewer may see. */
+  /** Returns one epic. Shape: one JSON object. Errors: NotFound if the viewer sees no such epic. */
   async find(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
     await this.directory.fresh(viewer);
     return this.single('epics_one', this.ones.detailed, valuesOf(viewer, group, iid));
   }
 
-  /** The answer to a write that was just allowed. */
+  /** Returns an epic after a permitted write. Shape: one JSON object. */
   async answer(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
     return this.single('epics_written', this.ones.written, valuesOf(viewer, group, iid));
   }
@@ -108,7 +110,7 @@ export class EpicsQueries {
     },
   ): Statement {
     const { reach, filter, order, page } = o;
-    return this.kept.statement(pageName(o), values, (): Draft => {
+    return this.kept.statement(pageName(o), values, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'epics',
         from: 'epics i',
@@ -120,7 +122,7 @@ export class EpicsQueries {
         .where(epicKind.visibleSql(readerOfAccess('a', PERSON.user)))
         .narrow(FILTERS, filter)
         .orderBy(epicSorting(order));
-      return list.amongEach(['read a', ROWS]).json(page, {
+      return list.fromEach(['read a', ROWS]).json(page, {
         with: `read as materialized (${readGroupsSql(reach)})`,
         rows: (...rows) =>
           arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
@@ -142,7 +144,7 @@ function valuesOf(viewer: SignedInViewer, group: EpicGroup, iid: number): unknow
   return [group.id, iid, group.fullPath, group.traversalIds, readsConfidential, userId, isAdmin, isExternal];
 }
 
-/** The groups with epics that the viewer sees, of those that are asked for; each is judged once. */
+/** The listed groups with epics that the viewer sees; access is computed once per group. */
 function readGroupsSql({ ancestors, descendants }: EpicReach): string {
   const own = descendants ? withinGroupSql({ namespace: 'n', traversalIds: ABOVE_GROUP }) : `n.id = ${GROUP}`;
   const wanted = ancestors ? `(${own} or n.id = any(${ABOVE_GROUP}))` : own;
@@ -152,12 +154,15 @@ function readGroupsSql({ ancestors, descendants }: EpicReach): string {
     cross join lateral ${groupAccessSql('used.id', PERSON)} a`;
 }
 
-/** Boolean SQL: may somebody who sees the group know of the row `i`? Shape: expressions. */
+/** Boolean SQL: a reader of the group may see the epic `i`. Shape: arguments are SQL expressions. */
 function visibleTo(viewer: string, readsConfidential: string): string {
   return epicKind.visibleSql({ viewer, isMember: 'true', readsConfidential });
 }
 
-/** The name of a first page by state alone, which is what most lists are. Shape: null for a statement that is not kept. */
+/**
+ * Name of the prepared statement for a first page filtered by state alone, as most lists are; null if the statement is
+ * not kept.
+ */
 function pageName(o: {
   readonly reach: EpicReach;
   readonly filter: EpicFilter;

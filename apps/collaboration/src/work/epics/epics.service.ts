@@ -1,24 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { epicEvents } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, Invalid } from '@rookery/kernel';
 import { nextInternalId, prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { CONFIDENTIAL_ISSUES_ONLY } from '../issues/confidential-epics';
-import { putLabels, wishedLabels } from '../../planning/labels/labelling/labelling';
-import type { LabelledThing, LabelWish } from '../../planning/labels/labelling/labelling';
-import { mentionsIn } from '../../talk/mentions/mentions';
-import { tellOfText } from '../../talk/mentions/referring-texts';
-import type { WrittenText } from '../../talk/mentions/referring-texts';
+import { setLabels, resolveLabels } from '../../planning/labels/labelling/labelling';
+import type { LabelledNoteable, RequestedLabels } from '../../planning/labels/labelling/labelling';
+import { findMentions } from '../../talk/mentions/mentions';
+import { publishTextWritten } from '../../talk/mentions/text-events';
+import type { WrittenText } from '../../talk/mentions/text-events';
 import { NoteLimit } from '../../talk/notes/note-limit';
 import { removeNotesOf } from '../../talk/notes/note-removal';
 import { writeSystemNotes } from '../../talk/notes/system-notes';
-import { tellState } from '../../base/resource-events/states-and-weights';
+import { recordState } from '../../base/resource-events/states-and-weights';
 import { EpicParentsService } from './children/epic-parents.service';
 import { endsOf, epicTree } from './children/epic-tree';
-import { emitChange, emitOpened, notesOf } from './epic-events';
+import { emitChange, emitOpened, systemNotesOf } from './epic-events';
 import type { EpicChange } from './epic-events';
 import { lockEpic } from './epic-lock';
 import type { NamedEpic } from './epic-lock';
@@ -29,145 +29,148 @@ import { epicPolicy } from './epic.policy';
 import { EpicsQueries } from './epics.queries';
 import type { EpicGroup } from './epics.queries';
 
-/** What a caller wants of an epic. */
-export interface EpicWish {
+/** A change of an epic. */
+export interface EpicUpdate {
   readonly fields: EpicInput;
-  readonly labels: LabelWish | undefined;
-  /** An epic by its id, null for none; undefined = as it is. */
+  readonly labels: RequestedLabels | undefined;
+  /** Id of an epic, null for none; undefined keeps the parent. */
   readonly parentId?: number | null | undefined;
-  /** The given time of the creation or of the change; undefined = now. */
+  /** Time of the creation or update that the caller sets; undefined for the current time. */
   readonly at: Date | undefined;
 }
 
-/** A wish that looks at the epic. Whoever has it holds the tree before, where the wish is about confidentiality. */
-export interface WishByEpic {
-  now(epic: Epic): EpicWish;
+/** A change that depends on the current epic. The caller locks the tree first if the change may set confidentiality. */
+export interface DeferredEpicUpdate {
+  resolve(epic: Epic): EpicUpdate;
 }
 
-export type NewEpic = EpicWish & { readonly fields: { readonly title: string } };
+export type NewEpic = EpicUpdate & { readonly fields: { readonly title: string } };
 
 const now = prepared('epics_now', 'select now() as at');
 /** $1 epic. */
-const openIssue = prepared(
+const nonConfidentialIssue = prepared(
   'epics_open_issue',
   `select 1 from epic_issues l join issues s on s.id = l.issue_id
    where l.epic_id = $1::bigint and not s.confidential limit 1`,
 );
 
-/** Writing epics; answers are the epic as JSON text. Times are those of the database. Source: reference work-tracking 5.5. */
+/**
+ * Creates, changes and deletes epics. Methods return the epic as JSON text. Times are the database's. Source: reference
+ * work-tracking 5.5.
+ */
 @Injectable()
 export class EpicsService {
   constructor(
     private readonly work: Work,
     private readonly queries: EpicsQueries,
-    private readonly instance: Instance,
+    private readonly instance: InstanceSettings,
     private readonly directory: Directory,
     private readonly noteLimit: NoteLimit,
     private readonly parents: EpicParentsService,
   ) {}
 
-  /** Errors: Invalid by field; of a parent Forbidden and Conflict. */
-  async create(viewer: SignedInViewer, group: EpicGroup, wish: NewEpic): Promise<string> {
+  /** Creates an epic. Errors: Invalid by field; Forbidden and Conflict for the parent. */
+  async create(viewer: SignedInViewer, group: EpicGroup, input: NewEpic): Promise<string> {
     await this.directory.fresh(viewer);
-    const number = await this.work.run((tx) => this.openBelow(tx, viewer, group, wish));
+    const number = await this.work.run((tx) => this.openWithParent(tx, viewer, group, input));
     return this.queries.answer(viewer, group, number);
   }
 
-  /** The same inside a transaction of others; answers the number. */
-  async openBelow(tx: Tx, viewer: SignedInViewer, group: EpicGroup, wish: NewEpic): Promise<number> {
-    const { parentId = null } = wish;
+  /** Creates an epic with its parent inside a given transaction; returns its number. */
+  async openWithParent(tx: Tx, viewer: SignedInViewer, group: EpicGroup, input: NewEpic): Promise<number> {
+    const { parentId = null } = input;
     if (parentId !== null) {
       this.noteLimit.count(tx, viewer);
-      await epicTree.hold(tx, viewer, group.id, { ids: [parentId] });
+      await epicTree.lock(tx, viewer, group.id, { ids: [parentId] });
     }
-    const { id, iid, createdAt: at } = await this.open(tx, viewer, group, wish);
+    const { id, iid, createdAt: at } = await this.open(tx, viewer, group, input);
     if (parentId !== null) await this.parents.set(tx, group, id, parentId, { viewer, at });
     return iid;
   }
 
-  /** The same without a parent. Errors: Invalid by field. */
-  async open(tx: Tx, viewer: SignedInViewer, group: EpicGroup, wish: NewEpic): Promise<Epic> {
-    const fields = { ...this.allowed(viewer, group, wish.fields), title: wish.fields.title };
+  /** Creates an epic without a parent inside a given transaction. Errors: Invalid by field. */
+  async open(tx: Tx, viewer: SignedInViewer, group: EpicGroup, input: NewEpic): Promise<Epic> {
+    const fields = { ...this.allowed(viewer, group, input.fields), title: input.fields.title };
     const texts = `${fields.title}\n\n${fields.description ?? ''}`;
-    if (mentionsIn(texts).all.length > 0) this.noteLimit.count(tx, viewer);
+    if (findMentions(texts).all.length > 0) this.noteLimit.count(tx, viewer);
     const [clock] = await tx.prepared<{ at: Date }>(now, []);
-    const at = givenTime(viewer, group, wish) ?? clock!.at;
+    const at = backdatedTime(viewer, group, input) ?? clock!.at;
     const by = { actorId: viewer.userId, at };
     const epic = Epic.write(fields, { ...by, groupId: group.id });
-    const wished = await wishedLabels(tx, group, wish.labels);
-    // The number is taken last, so that the counter's row is locked shortly.
+    const newLabels = await resolveLabels(tx, group, input.labels);
+    // Takes the number last, so that the row of the counter is locked only briefly.
     epic.iid = await nextInternalId(tx, epicKind.table, group.id);
     await tx.manager.save(epic);
-    const labels = await putLabels(tx, labelled(epic.id), wished, by);
+    const labels = await setLabels(tx, labelTarget(epic.id), newLabels, by);
     emitOpened(tx, viewer, epic, this.noteLimit.countLabels(tx, viewer, labels));
-    tellOfText(tx, viewer, { ...aboutEpic(epic), text: texts, at });
+    publishTextWritten(tx, viewer, { ...aboutEpic(epic), text: texts, at });
     return epic;
   }
 
-  /** Errors: NotFound; Forbidden; Invalid by field; of a parent Forbidden and Conflict. */
-  async update(viewer: SignedInViewer, group: EpicGroup, iid: number, wish: EpicWish): Promise<string> {
+  /** Updates an epic. Errors: NotFound; Forbidden; Invalid by field; Forbidden and Conflict for the parent. */
+  async update(viewer: SignedInViewer, group: EpicGroup, iid: number, update: EpicUpdate): Promise<string> {
     await this.directory.fresh(viewer);
-    await this.work.run((tx) => this.change(tx, viewer, group, { by: 'iid', named: iid }, wish));
+    await this.work.run((tx) => this.change(tx, viewer, group, { by: 'iid', named: iid }, update));
     return this.queries.answer(viewer, group, iid);
   }
 
-  /** The same inside a transaction of others. */
+  /** Updates an epic inside a given transaction. */
   async change(
     tx: Tx,
     viewer: SignedInViewer,
     group: EpicGroup,
     named: NamedEpic,
-    wish: EpicWish | WishByEpic,
+    update: EpicUpdate | DeferredEpicUpdate,
   ): Promise<void> {
-    // Confidentiality hangs together with that of parent and children.
-    if (!('now' in wish) && (wish.parentId !== undefined || wish.fields.confidential !== undefined)) {
+    // Confidentiality depends on that of parent and children, so the tree is locked first.
+    if (!('resolve' in update) && (update.parentId !== undefined || update.fields.confidential !== undefined)) {
       this.noteLimit.count(tx, viewer);
-      await epicTree.hold(tx, viewer, group.id, endsOf({ parent: group, ...named }, wish.parentId));
+      await epicTree.lock(tx, viewer, group.id, endsOf({ parent: group, ...named }, update.parentId));
     }
     const { epic, at } = await lockEpic(tx, viewer, group, named);
     if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
-    await this.apply(tx, group, epic, { viewer, at, wish: 'now' in wish ? wish.now(epic) : wish });
+    await this.apply(tx, group, epic, { viewer, at, update: 'resolve' in update ? update.resolve(epic) : update });
   }
 
   private async apply(
     tx: Tx,
     group: EpicGroup,
     epic: Epic,
-    { viewer, at, wish }: { readonly viewer: SignedInViewer; readonly at: Date; readonly wish: EpicWish },
+    { viewer, at, update }: { readonly viewer: SignedInViewer; readonly at: Date; readonly update: EpicUpdate },
   ): Promise<void> {
     const by = { actorId: viewer.userId, at };
     const before = Object.assign(new Epic(), epic);
-    const changed = new Set(epic.change(this.allowed(viewer, group, wish.fields), by));
-    if (changed.has('confidential')) await this.refuseOpenIssues(tx, epic);
-    const labels = await putLabels(tx, labelled(epic.id), await wishedLabels(tx, group, wish.labels), by);
+    const changed = new Set(epic.change(this.allowed(viewer, group, update.fields), by));
+    if (changed.has('confidential')) await this.assertIssuesConfidential(tx, epic);
+    const labels = await setLabels(tx, labelTarget(epic.id), await resolveLabels(tx, group, update.labels), by);
     this.noteLimit.countLabels(tx, viewer, labels);
     if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
-    const given = givenTime(viewer, group, wish);
-    epic.updatedAt = given ?? epic.updatedAt;
+    const backdatedAt = backdatedTime(viewer, group, update);
+    epic.updatedAt = backdatedAt ?? epic.updatedAt;
     await tx.manager.save(epic);
-    if (await this.setParent(tx, group, epic, { viewer, at, given, wish })) changed.add('parentId');
-    if (changed.has('confidential')) await this.parents.refuseOpen(tx, epic);
-    await this.tell(tx, viewer, epic, { before, changed, labels, at });
+    if (await this.setParent(tx, group, epic, { viewer, at, backdatedAt, update })) changed.add('parentId');
+    if (changed.has('confidential')) await this.parents.assertConfidentialityFits(tx, epic);
+    await this.publishChange(tx, viewer, epic, { before, changed, labels, at });
   }
 
-  /** `check` sees when the epic changed last and may refuse. Errors: NotFound; Forbidden. */
+  /** Deletes an epic. `check` receives its last change and may refuse. Errors: NotFound; Forbidden. */
   async remove(viewer: SignedInViewer, group: EpicGroup, iid: number, check: (updatedAt: Date) => void): Promise<void> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
-      // Its children lose their parent.
-      await epicTree.hold(tx, viewer, group.id, { named: [{ groupId: group.id, iid }], withChildren: true });
+      // Deleting an epic removes the parent of its children, so they are locked too.
+      await epicTree.lock(tx, viewer, group.id, { named: [{ groupId: group.id, iid }], withChildren: true });
       const { epic } = await lockEpic(tx, viewer, group, { by: 'iid', named: iid });
       if (!epicPolicy.mayDelete(viewer, group)) throw new Forbidden();
       check(epic.updatedAt);
       const { id, state } = epic;
       await removeNotesOf(tx, epicKind, [id]);
       await tx.manager.delete(Epic, id);
-      const gone = { id, iid, project_id: null, group_id: group.id, state };
-      tx.emit(epicEvents.deletedOf(gone, viewer.userId, viewer.directory));
+      const deleted = { id, iid, project_id: null, group_id: group.id, state };
+      tx.emit(epicEvents.deletedOf(deleted, viewer.userId, viewer.directory));
     });
   }
 
-  /** Answers whether the parent changed. */
+  /** Sets the parent; returns whether it changed. */
   private async setParent(
     tx: Tx,
     group: EpicGroup,
@@ -175,48 +178,52 @@ export class EpicsService {
     o: {
       readonly viewer: SignedInViewer;
       readonly at: Date;
-      readonly given: Date | undefined;
-      readonly wish: EpicWish;
+      readonly backdatedAt: Date | undefined;
+      readonly update: EpicUpdate;
     },
   ): Promise<boolean> {
-    const { parentId } = o.wish;
+    const { parentId } = o.update;
     if (parentId === undefined || !(await this.parents.set(tx, group, id, parentId, o))) return false;
-    if (o.given) await tx.manager.update(Epic, id, { updatedAt: o.given });
+    if (o.backdatedAt) await tx.manager.update(Epic, id, { updatedAt: o.backdatedAt });
     return true;
   }
 
-  /** System notes, the row of a change of the state, and events. */
-  private async tell(tx: Tx, viewer: SignedInViewer, epic: Epic, change: EpicChange): Promise<void> {
+  /** Writes system notes and the resource event of a new state, and emits events. */
+  private async publishChange(tx: Tx, viewer: SignedInViewer, epic: Epic, change: EpicChange): Promise<void> {
     const { before, changed, at } = change;
     const by = { actorId: viewer.userId, at };
-    const bodies = notesOf(epic, change);
+    const bodies = systemNotesOf(epic, change);
     if (bodies.length > 0) this.noteLimit.count(tx, viewer);
     await writeSystemNotes(tx, epicKind, { noteableId: epic.id, projectId: null, actorId: viewer.userId, bodies, at });
     if (changed.has('state')) {
       const state = epic.state === 'closed' ? 'closed' : 'reopened';
-      await tellState(tx, { type: epicKind.type, id: epic.id, projectId: null }, state, by);
+      await recordState(tx, { type: epicKind.type, id: epic.id, projectId: null }, state, by);
     }
-    const names = mentionsIn(`${before.title}\n\n${before.description ?? ''}`).all;
+    const names = findMentions(`${before.title}\n\n${before.description ?? ''}`).all;
     const isText = changed.has('title') || changed.has('description');
     const mentionedBefore = isText ? [...(await this.directory.usersByUsername(names, tx)).values()] : [];
     emitChange(tx, viewer, epic, { ...change, mentionedBefore: mentionedBefore.map((user) => user.id) });
-    if (isText) tellOfText(tx, viewer, { ...aboutEpic(epic), text: `${epic.title}\n\n${epic.description ?? ''}`, at });
+    if (isText)
+      publishTextWritten(tx, viewer, { ...aboutEpic(epic), text: `${epic.title}\n\n${epic.description ?? ''}`, at });
   }
 
-  /** Whoever sees an issue of a confidential epic must be able to see both. */
-  private async refuseOpenIssues(tx: Tx, { id, confidential }: Epic): Promise<void> {
-    if (!confidential || (await tx.prepared(openIssue, [id])).length === 0) return;
+  /**
+   * Checks that a confidential epic has confidential issues only: a viewer of an issue must see its epic too. Errors:
+   * Invalid.
+   */
+  private async assertIssuesConfidential(tx: Tx, { id, confidential }: Epic): Promise<void> {
+    if (!confidential || (await tx.prepared(nonConfidentialIssue, [id])).length === 0) return;
     throw new Invalid({ confidential: [CONFIDENTIAL_ISSUES_ONLY] });
   }
 
-  /** A colour counts only where the feature is on. Source: reference packages-and-admin 10.1. */
+  /** Drops the colour unless the feature is on. Source: reference packages-and-admin 10.1. */
   private allowed(viewer: SignedInViewer, group: EpicGroup, { color, ...fields }: EpicInput): EpicInput {
-    const takes = color !== undefined && this.instance.isOn('epic_highlight_color', { viewer, groupId: group.id });
-    return takes ? { ...fields, color } : fields;
+    const isColourOn = color !== undefined && this.instance.isOn('epic_highlight_color', { viewer, groupId: group.id });
+    return isColourOn ? { ...fields, color } : fields;
   }
 }
 
-function givenTime(viewer: SignedInViewer, group: EpicGroup, { at }: EpicWish): Date | undefined {
+function backdatedTime(viewer: SignedInViewer, group: EpicGroup, { at }: EpicUpdate): Date | undefined {
   return epicPolicy.mayBackdate(viewer, group) ? at : undefined;
 }
 
@@ -224,6 +231,6 @@ function aboutEpic({ id }: Epic): Pick<WrittenText, 'about' | 'noteId'> {
   return { about: { type: epicKind.type, id }, noteId: null };
 }
 
-function labelled(id: number): LabelledThing {
+function labelTarget(id: number): LabelledNoteable {
   return { kind: epicKind, id, projectId: null };
 }

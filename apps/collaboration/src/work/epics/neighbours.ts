@@ -1,24 +1,24 @@
-/** Beside what a thing of an epic is to stand. */
+/** Target position of an item in a list: between these two. Shape: ids; undefined for any. */
 export interface Neighbours {
-  /** What comes before it then. */
+  /** The item directly before the moved one. */
   readonly before: number | undefined;
   readonly after: number | undefined;
 }
 
 /**
- * Ids in their new order. Errors: what `stuck` makes, for neighbours that are not there, or do not stand so.
- * Source: reference work-tracking 5.6, 5.7.
+ * Returns the ids in their new order. Errors: the error of `misplaced`, if a neighbour is not in the list or they are
+ * in another order. Source: reference work-tracking 5.6, 5.7.
  */
-export function placed(
+export function reordered(
   ids: readonly number[],
   moved: number,
   { before, after }: Neighbours,
-  stuck: () => Error,
+  misplaced: () => Error,
 ): number[] {
   const others = ids.filter((id) => id !== moved);
   const at = before === undefined ? others.indexOf(after!) : others.indexOf(before) + 1;
-  const isThere = (id: number | undefined): boolean => id === undefined || others.includes(id);
+  const isListed = (id: number | undefined): boolean => id === undefined || others.includes(id);
   const isBetween = before === undefined || after === undefined || others.indexOf(after) >= at;
-  if (!isThere(before) || !isThere(after) || !isBetween) throw stuck();
+  if (!isListed(before) || !isListed(after) || !isBetween) throw misplaced();
   return [...others.slice(0, at), moved, ...others.slice(at)];
 }

@@ -3,27 +3,27 @@ import { Forbidden } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { issueKind } from '../issues/issue.kind';
-import { seenIssues } from '../issues/seen-issues';
-import { oneByOne, reasonOf } from '../../talk/mentions/quick-actions/action-set';
-import type { Asking, CarriesOut, Outcome } from '../../talk/mentions/quick-actions/action-set';
+import { visibleIssueIds } from '../issues/visible-issues';
+import { executeEach, refusalReason } from '../../talk/mentions/quick-actions/action-set';
+import type { ActionContext, ExecuteActions, Outcome } from '../../talk/mentions/quick-actions/action-set';
 import { argumentsOf } from '../../talk/mentions/quick-actions/arguments';
 import type { NamedReference } from '../../talk/mentions/quick-actions/arguments';
-import type { Command } from '../../talk/mentions/quick-actions/commands-in';
+import type { Command } from '../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import type { PlacedNoteable } from '../../base/noteables/planning.policy';
 import { issueLinkPolicy } from './issue-link.policy';
 import type { NamedIssue } from './issue-links.queries';
 import { IssueLinksService } from './issue-links.service';
 
-/** What a command names, as far as the caller may link with it; else why they may not. */
+/** The issues that a command names, or the reason why the caller may not link them. */
 type Targets = readonly NamedIssue[] | { readonly why: string };
 type Place = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
 
-/** One text links with as many. */
+/** Limit of issues that the commands of one text may link. */
 const MOST_TARGETS = 20;
 const TOO_MANY = `more than ${MOST_TARGETS} issues are named`;
 
-/** Commands that link issues. Source: reference work-tracking 2.6, 9.1. */
+/** Quick actions that link issues. Source: reference work-tracking 2.6, 9.1. */
 @Injectable()
 export class IssueLinkActions {
   constructor(
@@ -37,7 +37,7 @@ export class IssueLinkActions {
     });
   }
 
-  private async plan({ viewer, parent }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
+  private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const here = parent as Place;
     const targets: Targets[] = [];
     let count = 0;
@@ -48,10 +48,12 @@ export class IssueLinkActions {
       targets.push(isTooMany ? { why: TOO_MANY } : await this.targets(viewer, here, named));
     }
     const found = targets.flatMap((one) => ('why' in one ? [] : one));
-    const carryOut: CarriesOut = (tx, on) =>
-      oneByOne(tx, commands, (_, index) => this.relate(tx, viewer, { project: here, iid: on.named }, targets[index]!));
-    const holds: CarriesOut['holds'] = {
-      things: (tx, on) => seenIssues(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
+    const carryOut: ExecuteActions = (tx, on) =>
+      executeEach(tx, commands, (_, index) =>
+        this.relate(tx, viewer, { project: here, iid: on.named }, targets[index]!),
+      );
+    const holds: ExecuteActions['holds'] = {
+      things: (tx, on) => visibleIssueIds(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
     };
     return Object.assign(carryOut, { holds });
   }
@@ -64,12 +66,12 @@ export class IssueLinkActions {
         targets.push({ project: ref === null ? here : await this.links.targetProject(viewer, ref), iid });
       }
     } catch (error) {
-      return { why: reasonOf(error) };
+      return { why: refusalReason(error) };
     }
     return targets;
   }
 
-  /** All of them, or none. */
+  /** Links the issue with all targets, or throws and links none. */
   private async relate(tx: Tx, viewer: SignedInViewer, named: NamedIssue, targets: Targets): Promise<Outcome> {
     if (!issueLinkPolicy.mayLink(viewer, named.project)) throw new Forbidden();
     if ('why' in targets) return targets;

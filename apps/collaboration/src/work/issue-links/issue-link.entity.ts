@@ -1,11 +1,11 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
 import { Issue } from '../issues/issue.entity';
 
-/** How an issue stands to another; seen from the other, what blocks is blocked by. */
+/** Relations of an issue to another one. `blocks` reads `is_blocked_by` from the other end. */
 export const LINK_TYPES = ['relates_to', 'blocks', 'is_blocked_by'] as const;
 export type LinkType = (typeof LINK_TYPES)[number];
 
-/** That two issues belong together, or that one blocks the other. Source: reference work-tracking 9.1. */
+/** A link: two issues are related, or the source blocks the target. Source: reference work-tracking 9.1. */
 @Entity('issue_links')
 @Check('ck_issue_links_two', 'source_id <> target_id')
 @Check('ck_issue_links_link_type', `link_type in ('blocks', 'relates_to')`)
@@ -19,7 +19,7 @@ export class IssueLink {
     primaryKeyConstraintName: 'pk_issue_links',
   })
   id: number;
-  /** What blocks, or whose link it was made as. */
+  /** The blocking issue; of a plain relation the issue that it was created on. */
   @ForeignKey(() => Issue, { name: 'fk_issue_links_source_id', onDelete: 'CASCADE' })
   @Column({ type: 'bigint' })
   sourceId: number;

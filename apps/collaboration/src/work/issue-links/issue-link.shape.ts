@@ -6,7 +6,7 @@ import { LINK_TYPES } from './issue-link.entity';
 
 const linkType = json.choice(...LINK_TYPES);
 
-/** An issue in the list of what another is linked with: the row `i`, which has the link's columns as well. */
+/** An issue in the list of linked issues: the row `i` has the columns of its link too. */
 export const linkedIssueShape = issueShape.extend<ShownSql>('LinkedIssue').fields({
   issue_link_id: [json.int, () => 'i.issue_link_id'],
   link_type: [linkType, () => 'i.link_type'],
@@ -14,7 +14,7 @@ export const linkedIssueShape = issueShape.extend<ShownSql>('LinkedIssue').field
   link_updated_at: [json.instant, () => 'i.link_created_at'],
 });
 
-/** What the two issues of a link `link` are written with; `own` is the one that the path names. */
+/** SQL expressions for the two issues of a link `link`; `own` is the issue that the path names. */
 export interface LinkSql {
   readonly own: ShownSql;
   readonly other: ShownSql;
@@ -23,7 +23,7 @@ export interface LinkSql {
 const issueIn = (id: string, sql: ShownSql): string =>
   `(select ${issueShape.over(sql).sql} from issues i where i.id = ${id})`;
 
-/** A link as one of its issues sees it. Source: reference work-tracking 9.1. */
+/** A link from the view of one of its issues. Source: reference work-tracking 9.1. */
 export const issueLinkShape = jsonShape<LinkSql>('IssueLink').fields({
   id: [json.int, () => 'link.id'],
   source_issue: [json.written(nested(issueShape.presenter)), ({ own }) => issueIn('link.own_id', own)],

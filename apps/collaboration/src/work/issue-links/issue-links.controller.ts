@@ -22,7 +22,7 @@ const mayLink = ability(
 type ReadCall<P, V extends Viewer = Viewer> = Call<P, ProjectScope, V>;
 type WriteCall<P> = ReadCall<P, SignedInViewer>;
 
-/** What issues are linked with. */
+/** Routes of the links of an issue. */
 @Controller('projects/:id/issues/:issue_iid/links')
 export class IssueLinksController {
   constructor(
@@ -32,13 +32,13 @@ export class IssueLinksController {
 
   @Endpoint('GET', '', {
     ...below,
-    about: 'Lists the issues that an issue is linked with, as far as the caller sees them, by the age of the links.',
+    about: 'Lists the linked issues of an issue that the caller sees, oldest link first.',
     may: anyone(),
     params: ListIssueLinks,
     answers: page(linkedIssueShape.presenter),
   })
   list(call: ReadCall<ListIssueLinks>): Promise<JsonPage> {
-    return this.queries.page(call.viewer, named(call), call.page);
+    return this.queries.page(call.viewer, issueOf(call), call.page);
   }
 
   @Endpoint('GET', ':link_id', {
@@ -50,7 +50,7 @@ export class IssueLinksController {
     fails: [404],
   })
   async show(call: ReadCall<OneIssueLink>): Promise<JsonText> {
-    return new JsonText((await this.queries.one(call.viewer, named(call), call.params.link_id)).json);
+    return new JsonText((await this.queries.one(call.viewer, issueOf(call), call.params.link_id)).json);
   }
 
   @Endpoint('POST', '', {
@@ -63,22 +63,22 @@ export class IssueLinksController {
   })
   async create(call: WriteCall<CreateIssueLink>): Promise<JsonText> {
     const { target_project_id: projectRef, target_issue_iid: iid, link_type: linkType } = call.params;
-    return new JsonText(await this.links.create(call.viewer, named(call), { projectRef, iid, linkType }));
+    return new JsonText(await this.links.create(call.viewer, issueOf(call), { projectRef, iid, linkType }));
   }
 
   @Endpoint('DELETE', ':link_id', {
     ...below,
-    about: 'Takes a link away and answers what it was.',
+    about: 'Deletes a link and returns it.',
     may: mayLink,
     params: OneIssueLink,
     answers: one(link),
     fails: [404],
   })
   async remove(call: WriteCall<OneIssueLink>): Promise<JsonText> {
-    return new JsonText(await this.links.remove(call.viewer, named(call), call.params.link_id));
+    return new JsonText(await this.links.remove(call.viewer, issueOf(call), call.params.link_id));
   }
 }
 
-function named({ params, within }: ReadCall<ListIssueLinks>): NamedIssue {
+function issueOf({ params, within }: ReadCall<ListIssueLinks>): NamedIssue {
   return { project: within, iid: params.issue_iid };
 }

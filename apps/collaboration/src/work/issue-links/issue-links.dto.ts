@@ -13,5 +13,5 @@ export class OneIssueLink extends ListIssueLinks {
 export class CreateIssueLink extends ListIssueLinks {
   @IdOrPath({ about: 'Id or full path of the project of the other issue.' }) target_project_id: number | string;
   @Int({ about: 'Number of the other issue in its project.' }) target_issue_iid: number;
-  @OneOf(LINK_TYPES, { default: 'relates_to', about: 'In the plan free only `relates_to`.' }) link_type: LinkType;
+  @OneOf(LINK_TYPES, { default: 'relates_to', about: 'The free plan has only `relates_to`.' }) link_type: LinkType;
 }

@@ -7,7 +7,7 @@ import { IssueLinksController } from './issue-links.controller';
 import { IssueLinksQueries } from './issue-links.queries';
 import { IssueLinksService } from './issue-links.service';
 
-/** Which issues belong together, and which block which. */
+/** Links between issues: relations and blockers. */
 @Owns(IssueLink)
 @Module({
   imports: [MentionsModule],

@@ -3,7 +3,7 @@ import { Directory } from '@rookery/directory';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Draft, Statement } from '@rookery/persistence';
+import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { issueKind } from '../issues/issue.kind';
@@ -16,33 +16,33 @@ import { readableSql, shownSql } from '../../base/noteables/noteable-kinds';
 import { readerOfNamed } from '../../base/noteables/reader';
 import { issueLinkShape, linkedIssueShape } from './issue-link.shape';
 
-/** An issue that a path names. */
+/** The issue that a request path names. */
 export interface NamedIssue {
   readonly project: IssueProject;
   readonly iid: number;
 }
 
-// The first values of every statement here: the issue, who reads it, and how it is shown.
+// First parameters of every statement here: the issue, the viewer, and the facts of the project that is shown.
 const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
 const PERSON = { user: '$3::bigint', isAdmin: '$6::boolean', isExternal: '$7::boolean' };
 const OWN = { fullPath: '$8::text', above: '$9::bigint[]', readsInternal: '$10::boolean', person: PERSON };
 const LINK = '$11::bigint';
-/** The issue that the path names; no row while the reader may not know of it. */
+/** The issue that the path names; no row if the viewer may not see it. */
 const NAMED = `(select i.id from issues i where i.project_id = $1::bigint and i.iid = $2::bigint
   and ${issueKind.visibleSql(READER)}) named`;
-/** Its links, as it sees them. */
+/** Its links from its own view. */
 const LINKS = `(select s.id, s.source_id as own_id, s.target_id as other_id, s.link_type, s.created_at
     from issue_links s where s.source_id = named.id
   union all select t.id, t.target_id, t.source_id, case t.link_type when 'blocks' then 'is_blocked_by' else t.link_type end,
     t.created_at from issue_links t where t.target_id = named.id)`;
 const ACCESS = projectAccessSql('i.project_id', PERSON);
 const READABLE = readableSql(issueKind, 'a', PERSON.user);
-/** The issues at the other ends, of all projects where the reader sees them. */
+/** The issues at the other ends that the viewer sees, of all projects. */
 const OTHERS = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.id as issue_link_id, l.link_type,
     l.created_at as link_created_at
   from ${LINKS} l join issues i on i.id = l.other_id cross join lateral ${ACCESS} a where ${READABLE}) i`;
 
-/** Reading what issues are linked with; a link is known to whoever sees both of its ends. Source: reference work-tracking 9.1. */
+/** Reads links of issues; a viewer sees a link if they see both of its issues. Source: reference work-tracking 9.1. */
 @Injectable()
 export class IssueLinksQueries {
   private readonly kept = new KeptStatements();
@@ -63,7 +63,7 @@ export class IssueLinksQueries {
         where l.id = ${LINK} and ${READABLE}) link on true`;
   }
 
-  /** In the order in which they were made. Errors: NotFound of the issue. */
+  /** Returns a page of linked issues, oldest link first. Errors: NotFound of the issue. */
   async page(viewer: Viewer, named: NamedIssue, page: PageRequest): Promise<JsonPage> {
     const values = readerValues(viewer, named);
     await this.directory.fresh(viewer);
@@ -73,7 +73,7 @@ export class IssueLinksQueries {
   }
 
   /**
-   * A link as the issue sees it, and where the other issue is. Shape: `json` is one object.
+   * Returns a link from the view of the issue, and the project of the other issue. Shape: `json` is one object.
    * Errors: NotFound of the issue, or of the link.
    */
   async one(
@@ -93,7 +93,7 @@ export class IssueLinksQueries {
 
   pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `issue_links_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): Draft =>
+    return this.kept.statement(name, values, (): SqlDraft =>
       new ListQuery<never>({ name: 'issue_links', from: OTHERS, carries: 'i.*', bytes: issueBytes({}), values })
         .orderBy([['i.issue_link_id', 'asc']], 'i.issue_link_id')
         .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
@@ -101,12 +101,15 @@ export class IssueLinksQueries {
   }
 }
 
-/** Errors: NotFound of the issue while the project shows none to this reader. */
+/**
+ * Returns the parameters for the issue and the viewer. Errors: NotFound of the issue if the project shows no issues to
+ * the viewer.
+ */
 function readerValues(viewer: Viewer, { project, iid }: NamedIssue): unknown[] {
   const { viewerId, isMember, readsConfidential, readsInternal } = readerOfNamed(viewer, {
     kind: issueKind,
     parent: project,
   });
-  const reader = [viewerId, isMember, readsConfidential, viewer.isAdmin, viewer.isExternal];
-  return [project.id, iid, ...reader, project.fullPath, project.namespace.traversalIds, readsInternal];
+  const viewerValues = [viewerId, isMember, readsConfidential, viewer.isAdmin, viewer.isExternal];
+  return [project.id, iid, ...viewerValues, project.fullPath, project.namespace.traversalIds, readsInternal];
 }

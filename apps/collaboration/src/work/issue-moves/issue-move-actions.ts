@@ -1,23 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { issueKind } from '../issues/issue.kind';
-import { oneByOne, reasonOf } from '../../talk/mentions/quick-actions/action-set';
-import type { Asking, CarriesOut, Outcome } from '../../talk/mentions/quick-actions/action-set';
+import { executeEach, refusalReason } from '../../talk/mentions/quick-actions/action-set';
+import type { ActionContext, ExecuteActions, Outcome } from '../../talk/mentions/quick-actions/action-set';
 import { argumentsOf } from '../../talk/mentions/quick-actions/arguments';
-import type { Command } from '../../talk/mentions/quick-actions/commands-in';
+import type { Command } from '../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import { IssueMovesService } from './issue-moves.service';
 import type { Place } from './issue-moves.service';
 
-/** Where a command leads, as far as the caller may know of it; else why not. */
+/** The target project of a command, or the reason why the caller may not use it. */
 type Destination = { readonly project: Place; readonly withNotes: boolean } | { readonly why: string };
 
-/** A copy may be of thousands of notes. */
+/** Copies are limited because one may include thousands of notes. */
 const ONE_COPY = 'one text moves or clones an issue once';
 
 /**
- * Commands that take an issue elsewhere: last, so that the note with which they come is written where it was sent, and
- * goes along. Source: reference work-tracking 2.6, 9.1.
+ * Quick actions that move or clone an issue. They run last, so that the note with the command is written first and
+ * moves with the issue. Source: reference work-tracking 2.6, 9.1.
  */
 @Injectable()
 export class IssueMoveActions {
@@ -28,38 +28,38 @@ export class IssueMoveActions {
     actions.declare({
       names: ['move', 'clone'],
       isLast: true,
-      isForKept: true,
+      isForExistingOnly: true,
       fits: (kind) => kind === issueKind,
       plan: (asking, commands) => this.plan(asking, commands),
     });
   }
 
-  private async plan({ viewer, parent }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
+  private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const here = parent as Place;
     const [first, ...more] = commands;
     const destinations = [
       await this.destination(viewer, here, first!),
       ...more.map((): Destination => ({ why: ONE_COPY })),
     ];
-    const carryOut: CarriesOut = (tx, on) =>
-      oneByOne(tx, commands, async ({ name }, index): Promise<Outcome> => {
+    const carryOut: ExecuteActions = (tx, on) =>
+      executeEach(tx, commands, async ({ name }, index): Promise<Outcome> => {
         const to = destinations[index]!;
         if ('why' in to) return to;
-        const wish = { from: here, iid: on.named, to: to.project };
+        const move = { from: here, iid: on.named, to: to.project };
         const { fullPath } = to.project;
         if (name === 'move') {
-          const { iid } = await this.moves.moveIn(tx, viewer, wish);
+          const { iid } = await this.moves.moveIn(tx, viewer, move);
           return { said: `Moved this issue to ${fullPath}#${iid}.`, changes: { target_project: fullPath } };
         }
-        const { iid } = await this.moves.cloneIn(tx, viewer, wish, to.withNotes);
+        const { iid } = await this.moves.cloneIn(tx, viewer, move, to.withNotes);
         const changes = { target_clone_project: fullPath, clone_with_notes: to.withNotes };
         return { said: `Cloned this issue to ${fullPath}#${iid}.`, changes };
       });
     const [to] = destinations;
-    const holds: CarriesOut['holds'] = {
+    const holds: ExecuteActions['holds'] = {
       places: async (tx, on) => {
         if (on && to && 'project' in to) {
-          await this.moves.holdPlace(tx, viewer, { from: here, iid: on.named, to: to.project });
+          await this.moves.lockTarget(tx, viewer, { from: here, iid: on.named, to: to.project });
         }
       },
     };
@@ -68,14 +68,14 @@ export class IssueMoveActions {
 
   private async destination(viewer: SignedInViewer, here: Place, { name, argument }: Command): Promise<Destination> {
     const named = argumentsOf.destination(argument);
-    // A clone may stay here, and leaves the notes behind unless it is told.
-    const isWhole = named !== null && (name === 'clone' || (named.path !== null && !named.withNotes));
-    if (!isWhole) return { why: 'it names no project' };
+    // A clone may stay in this project, and has no notes unless the command asks for them.
+    const isComplete = named !== null && (name === 'clone' || (named.path !== null && !named.withNotes));
+    if (!isComplete) return { why: 'it names no project' };
     const { path, withNotes } = named;
     try {
       return { project: path === null ? here : await this.moves.destination(viewer, path), withNotes };
     } catch (error) {
-      return { why: reasonOf(error) };
+      return { why: refusalReason(error) };
     }
   }
 }

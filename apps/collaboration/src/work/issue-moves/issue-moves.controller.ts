@@ -16,14 +16,14 @@ const below = {
 
 type WriteCall<P> = Call<P, ProjectScope, SignedInViewer>;
 
-/** Issues that become issues of other projects. */
+/** Routes that move and clone issues. */
 @Controller('projects/:id/issues/:issue_iid')
 export class IssueMovesController {
   constructor(private readonly moves: IssueMovesService) {}
 
   @Endpoint('POST', 'move', {
     ...below,
-    about: 'Moves an issue to another project: it is opened there with all that was said, and closed here.',
+    about: 'Moves an issue to another project: opens a copy there with all notes, and closes the original.',
     params: MoveIssue,
   })
   async move({ params, viewer, within }: WriteCall<MoveIssue>): Promise<JsonText> {
@@ -32,7 +32,7 @@ export class IssueMovesController {
 
   @Endpoint('POST', 'clone', {
     ...below,
-    about: 'Opens an issue like another one, in its project or elsewhere.',
+    about: 'Clones an issue into its own project or another one.',
     params: CloneIssue,
   })
   async clone({ params, viewer, within }: WriteCall<CloneIssue>): Promise<JsonText> {

@@ -2,10 +2,10 @@ import { Flag, Int } from '@rookery/api-v4';
 import { OneIssue } from '../issues/issues.dto';
 
 export class MoveIssue extends OneIssue {
-  @Int({ about: 'Where the issue goes.' }) to_project_id: number;
+  @Int({ about: 'Id of the target project.' }) to_project_id: number;
 }
 
 export class CloneIssue extends OneIssue {
-  @Int({ about: 'Where the clone is made.' }) to_project_id: number;
-  @Flag({ default: false, about: 'Whether its notes are copied too.' }) with_notes: boolean;
+  @Int({ about: 'Id of the project for the clone.' }) to_project_id: number;
+  @Flag({ default: false, about: 'Copies the notes too.' }) with_notes: boolean;
 }

@@ -5,7 +5,7 @@ import { IssueMoveActions } from './issue-move-actions';
 import { IssueMovesController } from './issue-moves.controller';
 import { IssueMovesService } from './issue-moves.service';
 
-/** Issues that go to other projects, with what other wings keep of them. */
+/** Moving and cloning issues, with the rows that other wings keep for them. */
 @Module({
   imports: [IssuesModule, MentionsModule],
   controllers: [IssueMovesController],

@@ -5,8 +5,8 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { moveLinks } from '../issue-links/issue-link-moves';
-import { insufficient, IssueCopiesService } from '../issues/copying/issue-copies.service';
-import type { CopyWish } from '../issues/copying/issue-copies.service';
+import { insufficientPermissions, IssueCopiesService } from '../issues/copying/issue-copies.service';
+import type { CopyRequest } from '../issues/copying/issue-copies.service';
 import type { IssueFacts } from '../issues/issue-events';
 import { IssuesQueries } from '../issues/issues.queries';
 import type { IssueProject } from '../issues/issues.queries';
@@ -14,7 +14,7 @@ import { readerOf, reads } from '../../base/noteables/reader';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 
-/** Issues that go to other projects; answers are the new issue as JSON text. Source: reference work-tracking 9.1. */
+/** Moves and clones issues. Methods return the new issue as JSON text. Source: reference work-tracking 9.1. */
 @Injectable()
 export class IssueMovesService {
   constructor(
@@ -24,14 +24,17 @@ export class IssueMovesService {
     private readonly copies: IssueCopiesService,
   ) {}
 
-  /** Errors: NotFound of the issue and of the project; Refused where it is the same one, and without the right in both. */
+  /**
+   * Moves an issue. Errors: NotFound of the issue and of the project; Refused for the same project, or without the
+   * permission in both.
+   */
   async move(viewer: SignedInViewer, from: Place, iid: number, toProjectId: number): Promise<string> {
     const to = await this.target(viewer, from, iid, toProjectId);
     const copy = await this.work.run((tx) => this.moveIn(tx, viewer, { from, iid, to }));
     return this.queries.answer(viewer, to, copy.iid);
   }
 
-  /** Errors: NotFound of the issue and of the project; Refused without the right in both. */
+  /** Clones an issue. Errors: NotFound of the issue and of the project; Refused without the permission in both. */
   async clone(
     viewer: SignedInViewer,
     from: Place,
@@ -43,28 +46,28 @@ export class IssueMovesService {
     return this.queries.answer(viewer, to, copy.iid);
   }
 
-  /** Before the issue is held: where it goes, and what it is to have there. */
-  async holdPlace(tx: Tx, viewer: SignedInViewer, wish: Going): Promise<void> {
-    if (isMutual(viewer, wish.from, wish.to)) await this.copies.place(tx, viewer, wish);
+  /** Delays effects of moves of the target project and locks the milestone for the copy, before the issue is locked. */
+  async lockTarget(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<void> {
+    if (mayPlanIn(viewer, move.from, move.to)) await this.copies.lockTarget(tx, viewer, move);
   }
 
-  /** Moves inside a transaction. Errors: as `move`, but of the project, which `destination` finds. */
-  async moveIn(tx: Tx, viewer: SignedInViewer, wish: Going): Promise<IssueFacts> {
-    const { from, to } = wish;
+  /** Moves an issue inside a transaction. Errors: as `move`, but NotFound of the project comes from `destination`. */
+  async moveIn(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<IssueFacts> {
+    const { from, to } = move;
     if (to.id === from.id) throw new Refused('Cannot move issue to project it originates from!', { verbatim: true });
-    if (!isMutual(viewer, from, to)) throw insufficient('move');
-    const moved = await this.copies.move(tx, viewer, wish);
+    if (!mayPlanIn(viewer, from, to)) throw insufficientPermissions('move');
+    const moved = await this.copies.move(tx, viewer, move);
     await moveLinks(tx, moved.from, moved.to.id);
     return moved.to;
   }
 
-  /** Clones inside a transaction. Errors: as `clone`, but of the project. */
-  async cloneIn(tx: Tx, viewer: SignedInViewer, wish: Going, withNotes: boolean): Promise<IssueFacts> {
-    if (!isMutual(viewer, wish.from, wish.to)) throw insufficient('clone');
-    return this.copies.clone(tx, viewer, wish, withNotes);
+  /** Clones an issue inside a transaction. Errors: as `clone`, but NotFound of the project comes from `destination`. */
+  async cloneIn(tx: Tx, viewer: SignedInViewer, move: IssueMove, withNotes: boolean): Promise<IssueFacts> {
+    if (!mayPlanIn(viewer, move.from, move.to)) throw insufficientPermissions('clone');
+    return this.copies.clone(tx, viewer, move, withNotes);
   }
 
-  /** Where an issue is to be. Errors: NotFound of the project. */
+  /** Finds the target project. Errors: NotFound of the project. */
   async destination(viewer: SignedInViewer, ref: number | string): Promise<Place> {
     const to = await this.directory.project(ref, viewer);
     if (!to) throw new NotFound('Project');
@@ -79,14 +82,14 @@ export class IssueMovesService {
 
 export type Place = IssueProject & Extract<PlanningSource, { readonly kind: 'project' }>;
 
-/** An issue and where it is to be. */
-interface Going extends CopyWish {
+/** A move or clone of one issue between two projects. */
+interface IssueMove extends CopyRequest {
   readonly from: Place;
   readonly to: Place;
 }
 
-/** Planners of both, where issues are written. */
-function isMutual(viewer: SignedInViewer, ...places: readonly Place[]): boolean {
+/** Checks that the viewer may plan in all of these projects, and that each has issues. */
+function mayPlanIn(viewer: SignedInViewer, ...places: readonly Place[]): boolean {
   return places.every(
     (place) => planningPolicy.mayManage(viewer, place) && reads('issues', place, readerOf(viewer, place)),
   );

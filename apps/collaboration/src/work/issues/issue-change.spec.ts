@@ -1,4 +1,4 @@
-import { changeOf, permitted, wantsMoreThanState } from './issue-change';
+import { changeOf, permittedUpdate, changesMoreThanState } from './issue-change';
 import { Issue } from './issue.entity';
 
 const at = new Date('2026-11-21T10:00:00.000Z');
@@ -13,7 +13,7 @@ const anIssue = (over: Partial<Issue> = {}): Issue =>
     dueOn: null,
     ...over,
   });
-const change = (issue: Issue, wish: Parameters<typeof changeOf>[1]) => changeOf(issue, wish, { actorId: 7, at });
+const change = (issue: Issue, update: Parameters<typeof changeOf>[1]) => changeOf(issue, update, { actorId: 7, at });
 
 function boxes(count: number, mark: string): string {
   return `- [${mark}] a\n`.repeat(count);
@@ -47,11 +47,11 @@ test.each([
   [{ state: 'closed' as const }, { stateEvent: 'reopen' as const }, ['reopened']],
   [{}, { stateEvent: 'reopen' as const }, []],
   [{}, { title: 'Broken door' }, []],
-])('%j and %j is told as %j', (issue, wish, notes) => {
-  expect(change(anIssue(issue), wish).notes).toEqual(notes);
+])('for the issue %j and the update %j the system notes are %j', (issue, update, notes) => {
+  expect(change(anIssue(issue), update).notes).toEqual(notes);
 });
 
-test('closing sets who and when, opening again clears it', () => {
+test('closing sets the user and the time, reopening clears both', () => {
   expect(change(anIssue(), { stateEvent: 'close' })).toMatchObject({
     columns: { state: 'closed', closedAt: at, closedById: 7 },
     state: 'closed',
@@ -65,29 +65,36 @@ test('closing sets who and when, opening again clears it', () => {
   });
 });
 
-test('a new description counts its boxes anew', () => {
+test('a new description sets the task counts', () => {
   expect(change(anIssue(), { description: '- [x] a\n- [ ] b' })).toMatchObject({
     columns: { taskCount: 2, completedTaskCount: 1 },
     textChanged: true,
   });
 });
 
-test('what the caller may not set is left out', () => {
-  const wish = { title: 't', assigneeIds: [1], dueOn: null, confidential: true, discussionLocked: true, updatedAt: at };
-  expect(permitted(wish, { plan: false, weigh: false, backdate: false })).toEqual({ title: 't' });
-  expect(permitted(wish, { plan: true, weigh: true, backdate: true })).toEqual(wish);
+test('fields that the caller may not set are left out', () => {
+  const update = {
+    title: 't',
+    assigneeIds: [1],
+    dueOn: null,
+    confidential: true,
+    discussionLocked: true,
+    updatedAt: at,
+  };
+  expect(permittedUpdate(update, { plan: false, weigh: false, backdate: false })).toEqual({ title: 't' });
+  expect(permittedUpdate(update, { plan: true, weigh: true, backdate: true })).toEqual(update);
 });
 
 test.each<[number | null, boolean, object]>([
   [3, true, { weight: 3 }],
   [3, false, {}],
   [null, false, { weight: null }],
-])('a weight of %j is wished for, with weights in the plan: %j', (weight, weigh, counts) => {
-  expect(permitted({ weight }, { plan: true, weigh, backdate: false })).toEqual(counts);
-  expect(permitted({ weight }, { plan: false, weigh: false, backdate: false })).toEqual({});
+])('an update to weight %j, if the plan has weights: %j, keeps %j', (weight, weigh, kept) => {
+  expect(permittedUpdate({ weight }, { plan: true, weigh, backdate: false })).toEqual(kept);
+  expect(permittedUpdate({ weight }, { plan: false, weigh: false, backdate: false })).toEqual({});
 });
 
-test('closing alone is told from more', () => {
-  expect(wantsMoreThanState({ stateEvent: 'close', title: undefined })).toBe(false);
-  expect(wantsMoreThanState({ stateEvent: 'close', title: 'x' })).toBe(true);
+test('an update of the state alone is recognized', () => {
+  expect(changesMoreThanState({ stateEvent: 'close', title: undefined })).toBe(false);
+  expect(changesMoreThanState({ stateEvent: 'close', title: 'x' })).toBe(true);
 });

@@ -2,35 +2,35 @@ import { issueClosed, issueReopened, issueUpdated } from '@rookery/contracts';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import type { LabelChange } from '../../planning/labels/labelling/labelling';
-import type { AssigneeChange } from './assignees/assignees';
+import type { PeopleChange } from '../../planning/people/people';
 import type { IssueChange } from './issue-change';
 import type { Issue } from './issue.entity';
 
-/** What changes around an issue besides its own row. */
-export interface ChangeAround {
-  readonly people: AssigneeChange;
+/** Changes of an issue that are not columns of its row. */
+export interface RelatedChanges {
+  readonly people: PeopleChange;
   readonly labels: LabelChange;
 }
 
-/** Does anything differ from before? */
-export function isChanged(columns: Partial<Issue>, { people, labels }: ChangeAround): boolean {
+/** Checks whether an update changes the issue. */
+export function isChanged(columns: Partial<Issue>, { people, labels }: RelatedChanges): boolean {
   const sets = [people.added, people.removed, labels.added, labels.removed];
   return Object.keys(columns).length > 0 || sets.some((set) => set.length > 0);
 }
 
-/** Announces a change: of fields and of the state apart. */
+/** Emits a change: one event for fields, assignees and labels, one for the state. */
 export function emitChange(
   tx: Tx,
   viewer: SignedInViewer,
   issue: Issue,
-  o: { change: IssueChange; around: ChangeAround; mentionedBefore: number[]; at: Date },
+  o: { change: IssueChange; related: RelatedChanges; mentionedBefore: number[]; at: Date },
 ): void {
-  const { change, around, at } = o;
-  const { people, labels } = around;
-  const data = issueFacts({ ...issue, ...change.columns });
+  const { change, related, at } = o;
+  const { people, labels } = related;
+  const data = issueEventData({ ...issue, ...change.columns });
   const about = { aggregateId: issue.id, actorId: viewer.userId, seen: viewer.directory };
-  const { state: _, closedAt: __, closedById: ___, ...besides } = change.columns;
-  if (isChanged(besides, around)) {
+  const { state: _, closedAt: __, closedById: ___, ...otherColumns } = change.columns;
+  if (isChanged(otherColumns, related)) {
     tx.emit(
       issueUpdated.of({
         ...about,
@@ -55,8 +55,8 @@ export function emitChange(
 
 export type IssueFacts = Pick<Issue, 'id' | 'iid' | 'projectId' | 'authorId' | 'confidential' | 'createdAt'>;
 
-/** What every event on an issue says of it. */
-export function issueFacts(issue: IssueFacts) {
+/** Data that every event on an issue has. */
+export function issueEventData(issue: IssueFacts) {
   return {
     issue_id: issue.id,
     issue_iid: issue.iid,

@@ -1,6 +1,9 @@
 import { attachedTo } from '@rookery/persistence';
 
-/** Removal of issues and their assignees. Texts of issues go with their issue by foreign key. */
+/**
+ * Parts of issues that are removed with their project or users. Search texts are deleted with their issue by a foreign
+ * key.
+ */
 export const attachedIssueAssignees = attachedTo({
   table: 'issue_assignees',
   key: 'ctid',
@@ -15,9 +18,9 @@ export const attachedIssues = attachedTo({
     {
       column: 'author_id',
       onRemoval: 'ghost',
-      // The address that an author wrote from is no fact about the ghost user.
+      // The author's address says nothing about the ghost user.
       alsoSets: 'user_agent = null, ip_address = null',
-      because: 'with hard_delete each issue is deleted with its notes and an event (`DropWritings`)',
+      because: 'with hard_delete each issue is deleted with its notes and an event (`NoteableRemoval`)',
     },
   ],
   stays: {

@@ -1,6 +1,6 @@
 import { Invalid, lengthProblems, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import { taskItems } from '../../talk/mentions/task-items';
+import { findTasks } from '../../talk/mentions/task-items';
 import { Milestone } from '../../planning/milestones/milestone.entity';
 
 export const ISSUE_TYPES = ['issue', 'incident', 'test_case', 'task'] as const;
@@ -11,7 +11,7 @@ export type IssueState = 'opened' | 'closed';
 const MAX_TITLE_LENGTH = 255;
 const MAX_DESCRIPTION_LENGTH = 1_048_576;
 
-/** A unit of work of a project. Source: reference work-tracking 9.1. */
+/** An issue: a unit of work of a project. Source: reference work-tracking 9.1. */
 @Entity('issues')
 @Check('ck_issues_title', 'char_length(title) between 1 and 255')
 @Check('ck_issues_description', 'char_length(description) <= 1048576')
@@ -45,7 +45,7 @@ export class Issue {
   @Column({ type: 'bigint' }) authorId: number;
   @Column({ type: 'text' }) title: string;
   @Column({ type: 'text', nullable: true }) description: string | null;
-  /** Who changed the title last, and who the description. */
+  /** The last editors of the title and of the description. */
   @Column({ type: 'bigint', nullable: true }) titleEditedById: number | null;
   @Column({ type: 'bigint', nullable: true }) editedById: number | null;
   @Column({ type: 'text', default: 'opened' }) state: IssueState;
@@ -67,28 +67,28 @@ export class Issue {
   @Column({ type: 'integer', default: 0 }) downvotesCount: number;
   @Column({ type: 'integer', default: 0 }) taskCount: number;
   @Column({ type: 'integer', default: 0 }) completedTaskCount: number;
-  /** Where it stands among those of its project; null for one that nobody moved: by its id (`POSITION`). */
+  /** Position in the project; null until a user moves the issue: then its id decides (`positionSql`). */
   @Column({ type: 'bigint', nullable: true }) relativePosition: number | null;
   /** Units: seconds. */
   @Column({ type: 'integer', default: 0 }) timeEstimate: number;
   @Column({ type: 'integer', default: 0 }) totalTimeSpent: number;
-  /** The issue that it became in another project. */
+  /** The copy of a moved issue in its new project. */
   @ForeignKey(() => Issue, { name: 'fk_issues_moved_to_id', onDelete: 'SET NULL' })
   @Column({ type: 'bigint', nullable: true })
   movedToId: number | null;
-  /** The issue that it was closed as a duplicate of. */
+  /** The issue that it duplicates. */
   @ForeignKey(() => Issue, { name: 'fk_issues_duplicated_to_id', onDelete: 'SET NULL' })
   @Column({ type: 'bigint', nullable: true })
   duplicatedToId: number | null;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
-  /** What it was made with and from where, for administrators; gone once its author is. */
+  /** User agent and IP address of its creation, for administrators; null after its author is removed. */
   @Column({ type: 'text', nullable: true }) userAgent: string | null;
   @Column({ type: 'text', nullable: true }) ipAddress: string | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }
 
-/** Who works on an issue, in the order of assignment. */
+/** An assignee of an issue. Shape: `position` is the order of assignment. */
 @Entity('issue_assignees')
 @Index('ix_issue_assignees_user_id', ['userId', 'issueId'])
 export class IssueAssignee {
@@ -99,21 +99,24 @@ export class IssueAssignee {
   @Column({ type: 'integer' }) position: number;
 }
 
-/** Errors: Invalid with every problem of title and description. */
-export function checkTexts(texts: {
-  readonly title?: string | undefined;
-  readonly description?: string | null | undefined;
-}): void {
-  const isBlank = texts.title !== undefined && texts.title.trim() === '';
+/**
+ * Returns the texts with the title as it is stored: without outer blanks. Errors: Invalid with all problems of title and
+ * description. Source: reference work-tracking 9.1.
+ */
+export function checkedTexts<
+  T extends { readonly title?: string | undefined; readonly description?: string | null | undefined },
+>(texts: T): T {
+  const title = texts.title?.trim();
   const problems = problemsByField({
-    title: isBlank ? ["can't be blank"] : lengthProblems(texts.title ?? '', MAX_TITLE_LENGTH),
+    title: title === '' ? ["can't be blank"] : lengthProblems(title ?? '', MAX_TITLE_LENGTH),
     description: lengthProblems(texts.description ?? '', MAX_DESCRIPTION_LENGTH),
   });
   if (Object.keys(problems).length > 0) throw new Invalid(problems);
+  return title === undefined ? texts : { ...texts, title };
 }
 
-/** The counters that follow from the boxes of a description. */
+/** Counts the checkboxes of a description. */
 export function taskCounts(description: string | null): Pick<Issue, 'taskCount' | 'completedTaskCount'> {
-  const items = taskItems(description);
+  const items = findTasks(description);
   return { taskCount: items.length, completedTaskCount: items.filter((item) => item.done).length };
 }

@@ -1,9 +1,10 @@
 import { issueEvents } from '@rookery/contracts';
 import type { NoteableKind, ReaderSql } from '../../base/noteables/noteable-kinds';
+import { issueAssignees } from './assignees/issue-assignees';
 import { attachedIssueAssignees, attachedIssues } from './issue-removal';
-import { ISSUE_ASSIGNEES, ISSUE_SHOWN_AS, issueBytes, issueDetailShape, issueShape } from './issue.shape';
+import { ISSUE_SHOWN_AS, issueBytes, issueDetailShape, issueShape } from './issue.shape';
 
-/** Issues as everything else knows them. Source: reference work-tracking 2.1, 9.1. */
+/** Issues as a noteable kind. Source: reference work-tracking 2.1, 9.1. */
 export const issueKind: NoteableKind = {
   ...ISSUE_SHOWN_AS,
   type: 'Issue',
@@ -16,13 +17,13 @@ export const issueKind: NoteableKind = {
   feature: 'issues',
   confidentialColumn: 'confidential',
   stateColumn: 'state',
-  tellsEditors: true,
+  hasEditorColumns: true,
   abilities: ['internal-notes', 'threads', 'awards', 'time', 'todos', 'subscriptions', 'labels', 'milestones'],
-  takesNoteFlagAlone: true,
+  allowsConfidentialOnlyNoteUpdate: true,
   events: issueEvents,
   visibleSql: visibleIssueSql,
   assignees: {
-    ...ISSUE_ASSIGNEES,
+    ofSql: (id) => issueAssignees.ofSql(id),
     openSql: (user) => `(select i.project_id from issue_assignees s
       join issues i on i.id = s.issue_id and i.state = 'opened' where s.user_id = ${user})`,
   },
@@ -33,8 +34,8 @@ export const issueKind: NoteableKind = {
 };
 
 /**
- * Confidential issues are known to those who read them by role, to their author while they have a role, and to
- * assignees. `in` and not `exists`: PostgreSQL would gather everything that a person is assigned to in any project.
+ * Visibility of an issue: readers see confidential issues by their role, as assignees, or as the author while they have
+ * any role. `in` and not `exists`: with `exists` PostgreSQL would gather all assignments of the user in any project.
  * Source: reference work-tracking 9.1.
  */
 function visibleIssueSql({ viewer, isMember, readsConfidential }: ReaderSql): string {

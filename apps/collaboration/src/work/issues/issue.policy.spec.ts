@@ -40,14 +40,14 @@ test.each(RIGHTS)('%s', (role, ...rights) => {
   ]).toEqual(rights);
 });
 
-test('the author edits, an assignee closes', () => {
+test('the author may edit, an assignee may close', () => {
   const project = at('guest');
   expect(issuePolicy.mayEdit(me, project, { authorId: 7, assigneeIds: [] })).toBe(true);
   expect(issuePolicy.mayEdit(me, project, { authorId: 9, assigneeIds: [7] })).toBe(false);
   expect(issuePolicy.mayChangeState(me, project, { authorId: 9, assigneeIds: [7] })).toBe(true);
 });
 
-test('issues that are switched off or kept to members are not opened by others', () => {
+test('no user may open issues where they are off or archived, and only members where they are private', () => {
   expect(issuePolicy.mayCreate(me, at('owner', { issuesAccessLevel: 'disabled' }))).toBe(false);
   expect(issuePolicy.mayCreate(me, at('none', { issuesAccessLevel: 'private' }))).toBe(false);
   expect(issuePolicy.mayCreate(me, at('guest', { issuesAccessLevel: 'private' }))).toBe(true);

@@ -3,7 +3,7 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
 import { readerOf, reads } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { planningPolicy } from '../../base/noteables/planning.policy';
-import type { Permits } from './issue-change';
+import type { FieldPermissions } from './issue-change';
 import type { IssueProject } from './issues.queries';
 
 interface SubjectIssue {
@@ -11,26 +11,31 @@ interface SubjectIssue {
   readonly assigneeIds: readonly number[];
 }
 
-/** Who may do what with issues. Source: reference work-tracking 9.1. */
+/** Permissions on issues. Source: reference work-tracking 9.1. */
 export const issuePolicy = {
-  /** Anybody who may read issues here and is signed in: members of private projects, everybody of others. */
+  /** All signed-in users who may read issues here: members of private projects, all users of others. */
   mayCreate(viewer: SignedInViewer, project: ParentFacts): boolean {
     return !project.archived && reads('issues', project, readerOf(viewer, project));
   },
 
-  /** Assignees, due date, confidentiality and lock are set by planners and above; wishes of others are ignored. */
+  /** Permission to set assignees, due date, confidentiality and lock; these fields are ignored from other callers. */
   mayPlan(viewer: SignedInViewer, project: ParentFacts): boolean {
     return viewer.isAdmin || project.level >= ACCESS_LEVELS.planner;
   },
 
-  /** What of a wish counts. There are no new weights in the plan free. Source: reference work-tracking 1.4, 9.1. */
-  permits(viewer: SignedInViewer, project: IssueProject): Permits {
+  /**
+   * Returns the permissions for single fields. The free plan has no new weights. Source: reference work-tracking 1.4,
+   * 9.1.
+   */
+  fieldPermissions(viewer: SignedInViewer, project: IssueProject): FieldPermissions {
     const plan = issuePolicy.mayPlan(viewer, project);
     const weigh = plan && planningPolicy.isPaid(project.namespace);
     return { plan, weigh, backdate: issuePolicy.mayBackdate(viewer, project) };
   },
 
-  /** Given times and numbers: administrators and owners; wishes of others are ignored. */
+  /**
+   * Permission to set times and numbers, for administrators and owners; these fields are ignored from other callers.
+   */
   mayBackdate(viewer: SignedInViewer, project: ParentFacts): boolean {
     return viewer.isAdmin || project.level >= ACCESS_LEVELS.owner;
   },
@@ -39,13 +44,13 @@ export const issuePolicy = {
     return !project.archived && (issue.authorId === viewer.userId || issuePolicy.mayPlan(viewer, project));
   },
 
-  /** Closing and opening again is also for those who work on it. */
+  /** Assignees may close and reopen too. */
   mayChangeState(viewer: SignedInViewer, project: ParentFacts, issue: SubjectIssue): boolean {
     if (project.archived) return false;
     return issuePolicy.mayEdit(viewer, project, issue) || issue.assigneeIds.includes(viewer.userId);
   },
 
-  /** Planners and owners, not the roles between them. */
+  /** Planners and owners, but not the roles between them. */
   mayDelete(viewer: SignedInViewer, project: ParentFacts): boolean {
     if (project.archived) return false;
     return viewer.isAdmin || project.level === ACCESS_LEVELS.planner || project.level >= ACCESS_LEVELS.owner;

@@ -1,44 +1,38 @@
 import { choice, int, nullable, object, text } from '@rookery/api-v4';
 import { ISSUE_TYPES } from './issue.entity';
 import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/labels.shape';
-import { MILESTONE_BYTES, milestoneShape } from '../../planning/milestones/milestone.shape';
+import { MILESTONE_BYTES, milestoneOfNoteable } from '../../planning/milestones/milestone.shape';
 import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
 import type { DetailSql, ShownSql } from '../../base/noteables/noteable-kinds';
 import { baseOf, personShape } from '../../base/noteables/person.shape';
-import { reachedSql } from '../../base/noteables/reach-sql';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
 import type { ShownAs } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
+import { taskStatusShape } from '../../base/noteables/task-status.shape';
 import { timeStatsShape } from '../../planning/time-tracking/time-stats.shape';
-import { servedEpicShape, servedSql } from './serving/served-epic.shape';
+import { issueAssignees } from './assignees/issue-assignees';
+import { issueEpicShape, issueEpicSql } from './epic/issue-epic.shape';
 
-/** By its number in the project. */
+/** References to issues use the number in the project. */
 export const ISSUE_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/issues/', sigil: '#' };
 
 const OF_ISSUE = { type: 'Issue' } as const;
 /**
- * Open issues that it blocks. Those of other projects and confidential ones are left out for everybody: not all who read
- * the issue may know of them. Source: reference work-tracking 9.1.
+ * Number of open issues that the issue blocks. Issues of other projects and confidential ones are never counted, since
+ * not all readers of the issue may see them. Source: reference work-tracking 9.1.
  */
 const BLOCKED_COUNT = `(select count(*) from issue_links held join issues blocked on blocked.id = held.target_id
   where held.source_id = i.id and held.link_type = 'blocks' and blocked.project_id = i.project_id
     and blocked.state = 'opened' and not blocked.confidential)`;
-/** Who works on an issue. */
-export const ISSUE_ASSIGNEES = {
-  ofSql: (id: string): string => `(select s.user_id from issue_assignees s where s.issue_id = ${id})`,
-};
 const ASSIGNEES = 'from issue_assignees s join directory_users u on u.id = s.user_id where s.issue_id = i.id';
 const CLOSED_BY = 'from directory_users u where u.id = i.closed_by_id';
 const person = ({ externalUrl }: ShownSql, from: string) => ({ of: { user: 'u', externalUrl }, from });
 
-/** Who works on it and what it serves, each shown in two fields. */
-const around = (sql: ShownSql): string => `${textsSql(personShape, person(sql, ASSIGNEES), 's.position')} assigned
-  left join lateral ${servedSql(sql.person)} served on true`;
-
-const taskStatusShape = jsonShape<ShownSql>('TaskCompletionStatus').fields({
-  count: [json.int, () => 'i.task_count'],
-  completed_count: [json.int, () => 'i.completed_task_count'],
-});
+/** FROM items for the assignees and the epic, which the JSON each shows in two fields. */
+const assigneesAndEpicSql = (
+  sql: ShownSql,
+): string => `${textsSql(personShape, person(sql, ASSIGNEES), 's.position')} assigned
+  left join lateral ${issueEpicSql(sql.person)} served on true`;
 
 const linksShape = jsonShape<ShownSql>('IssueLinks').fields({
   self: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: OWN_PATH })],
@@ -48,8 +42,8 @@ const linksShape = jsonShape<ShownSql>('IssueLinks').fields({
   closed_as_duplicate_of: [json.prefixedOrNull, (sql) => ({ prefix: projects(sql), sql: CANONICAL_PATH })],
 });
 /**
- * What it was closed as a duplicate of, where everybody who reads the issue may know of that: of the same project or of a
- * public one, and not confidential. Source: reference work-tracking 9.1.
+ * Path of the issue that it duplicates, if all readers of the issue may see that: not confidential, and of the same
+ * project or a public one. Source: reference work-tracking 9.1.
  */
 const CANONICAL_PATH = `case when i.duplicated_to_id is not null then
   (select c.project_id || '/issues/' || c.iid from issues c
@@ -60,10 +54,10 @@ const OWN_PATH = `i.project_id || '/issues/' || i.iid`;
 const projects = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/projects/`;
 
 /**
- * An issue as lists, to-dos and links show it. Shape: alias `i` (issues). What belongs to features that are not there
- * yet has the value that it has without them. Source: reference work-tracking 9.1.
+ * JSON of an issue in lists, to-dos and links. Shape: alias `i` (issues). Fields of features that do not exist yet have
+ * a constant value. Source: reference work-tracking 9.1.
  */
-export const issueShape = jsonShape<ShownSql>('Issue', around).fields({
+export const issueShape = jsonShape<ShownSql>('Issue', assigneesAndEpicSql).fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   project_id: [json.int, () => 'i.project_id'],
@@ -75,14 +69,7 @@ export const issueShape = jsonShape<ShownSql>('Issue', around).fields({
   closed_at: [json.instantOrNull, () => 'i.closed_at'],
   closed_by: [json.found(personShape), (sql) => ({ ...person(sql, CLOSED_BY), by: 'i.closed_by_id' })],
   labels: [labelsOf, ({ withLabelDetails, above }) => ({ ...OF_ISSUE, withDetails: withLabelDetails === true, above })],
-  milestone: [
-    json.found(milestoneShape),
-    ({ externalUrl, fullPath, above }) => ({
-      of: { externalUrl, projectPath: fullPath },
-      from: `from milestones m where m.id = i.milestone_id and ${reachedSql('m', { project: 'i.project_id', above })}`,
-      by: 'i.milestone_id',
-    }),
-  ],
+  milestone: milestoneOfNoteable,
   assignees: [json.list(personShape), () => 'assigned.texts'],
   author: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.author_id')],
   type: [json.choice<string>(...ISSUE_TYPES.map((type) => type.toUpperCase())), () => 'upper(i.issue_type)'],
@@ -100,7 +87,7 @@ export const issueShape = jsonShape<ShownSql>('Issue', around).fields({
   issue_type: [json.choice<string>(...ISSUE_TYPES), () => 'i.issue_type'],
   web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/`, sql: webPathSql(ISSUE_SHOWN_AS, sql.fullPath) })],
   time_stats: [json.object(timeStatsShape), (sql) => sql],
-  task_completion_status: [json.object(taskStatusShape), (sql) => sql],
+  task_completion_status: [json.object(taskStatusShape), () => undefined],
   has_tasks: [json.bool, () => 'i.task_count > 0'],
   task_status: [
     json.token,
@@ -117,19 +104,19 @@ export const issueShape = jsonShape<ShownSql>('Issue', around).fields({
   imported_from: [json.token, () => 'i.imported_from'],
   service_desk_reply_to: [json.constant(nullable(text)), () => null],
   epic_iid: [json.intOrNull, () => 'served.iid'],
-  epic: [json.objectWhen(servedEpicShape), (sql) => ({ of: sql, when: 'served.id is not null' })],
+  epic: [json.objectWhen(issueEpicShape), (sql) => ({ of: sql, when: 'served.id is not null' })],
   iteration: [json.constant(nullable(object({}))), () => null],
   health_status: [json.constant(nullable(choice('on_track', 'needs_attention', 'at_risk'))), () => null],
 });
 
-/** The bytes of the texts of an issue `i` in a list, those of its milestone and labels included. */
+/** Size of the texts of an issue `i` in a list, with those of its milestone and labels. Units: bytes. */
 export function issueBytes({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
   const milestone = `(select ${MILESTONE_BYTES} from milestones m where m.id = i.milestone_id)`;
   const labels = withLabelDetails === true ? ` + ${labelDetailsBytes(OF_ISSUE.type)}` : '';
   return `coalesce(octet_length(i.description), 0) + coalesce(${milestone}, 0)${labels}`;
 }
 
-/** The same with `subscribed`, for one issue and for answers to writes. */
+/** JSON of an issue with `subscribed`, for one issue and for answers to writes. */
 export const issueDetailShape = issueShape.extend<DetailSql>('IssueDetail').fields({
-  subscribed: [json.bool, ({ viewer }) => subscribedSql({ type: 'Issue', assignees: ISSUE_ASSIGNEES }, viewer)],
+  subscribed: [json.bool, ({ viewer }) => subscribedSql({ type: 'Issue', assignees: issueAssignees }, viewer)],
 });

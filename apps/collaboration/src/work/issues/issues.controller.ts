@@ -18,14 +18,17 @@ import { planningPolicy } from '../../base/noteables/planning.policy';
 import { filterOf } from './listing/issue-list.dto';
 import { issuePolicy } from './issue.policy';
 import { issueDetailShape, issueShape } from './issue.shape';
-import { CreateIssue, ListIssues, newIssueOf, OneIssue, ReorderIssue, UpdateIssue, wishOf } from './issues.dto';
+import { CreateIssue, ListIssues, newIssueOf, OneIssue, ReorderIssue, UpdateIssue, issueUpdateOf } from './issues.dto';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
-import { OpeningService } from './quick-actions/opening.service';
+import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
 import { IssueOrderService } from './reordering/issue-order.service';
-import { EpicChoice } from './serving/epic-choice';
+import { EpicAssignments } from './epic/epic-assignment';
 
-/** A description of a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
+/**
+ * Limit of a request body: a description of a million characters, escaped. Units: bytes. Source: reference reliability
+ * 6.3.
+ */
 const BODY_LIMIT = 8 * 1024 * 1024;
 
 type ReadCall<P> = Call<P, ProjectScope>;
@@ -37,8 +40,8 @@ export class IssuesController {
     private readonly queries: IssuesQueries,
     private readonly issues: IssuesService,
     private readonly order: IssueOrderService,
-    private readonly opening: OpeningService,
-    private readonly epics: EpicChoice,
+    private readonly quickActions: IssueQuickActionsService,
+    private readonly epics: EpicAssignments,
   ) {}
 
   @Endpoint('GET', '', {
@@ -67,7 +70,7 @@ export class IssuesController {
   }
 
   @Endpoint('POST', '', {
-    about: 'Opens an issue, and carries out the commands in its description.',
+    about: 'Opens an issue and runs the quick actions in its description.',
     source: 'reference work-tracking 2.6, 9.1',
     within: project('id', 'copy'),
     may: ability(
@@ -83,11 +86,12 @@ export class IssuesController {
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
-    return new JsonText(await this.opening.open(viewer, within, newIssueOf(params), params.epic_id));
+    const epicId = await this.epics.idOf(within, params);
+    return new JsonText(await this.quickActions.create(viewer, within, newIssueOf(params), epicId));
   }
 
   @Endpoint('PUT', ':issue_iid', {
-    about: 'Changes an issue, closes it or opens it again.',
+    about: 'Updates, closes or reopens an issue.',
     source: 'reference work-tracking 9.1',
     within: project('id', 'copy'),
     may: signedIn(),
@@ -97,13 +101,14 @@ export class IssuesController {
     bodyLimit: BODY_LIMIT,
   })
   async update({ params, viewer, within }: WriteCall<UpdateIssue>): Promise<JsonText> {
-    const { issue_iid: iid, epic_id: epicId } = params;
-    const serving = await this.epics.wished(viewer, { project: within, iid }, epicId);
-    return new JsonText(await this.issues.update(viewer, within, iid, { ...wishOf(params), serving }));
+    const { issue_iid: iid } = params;
+    const epicId = await this.epics.idOf(within, params);
+    const epicAssignment = await this.epics.prepare(viewer, { project: within, iid }, epicId);
+    return new JsonText(await this.issues.update(viewer, within, iid, { ...issueUpdateOf(params), epicAssignment }));
   }
 
   @Endpoint('PUT', ':issue_iid/reorder', {
-    about: 'Puts an issue behind one and before another of its project, as lists by `relative_position` show them.',
+    about: 'Moves an issue between two others of its project, in the order of `relative_position`.',
     source: 'reference work-tracking 9.1',
     within: project('id', 'copy'),
     may: ability(
@@ -117,7 +122,7 @@ export class IssuesController {
   })
   async reorder({ params, viewer, within }: WriteCall<ReorderIssue>): Promise<JsonText> {
     const { issue_iid: iid, move_after_id: after, move_before_id: before } = params;
-    return new JsonText(await this.order.put(viewer, within, iid, { after, before }));
+    return new JsonText(await this.order.move(viewer, within, iid, { after, before }));
   }
 
   @Endpoint('DELETE', ':issue_iid', {

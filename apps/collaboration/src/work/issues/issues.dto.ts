@@ -1,11 +1,12 @@
 import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
-import { nothingLeft } from '@rookery/kernel';
-import type { LabelWish } from '../../planning/labels/labelling/labelling';
-import { FROM_WHERE, originOf, WITH_WHAT } from '../../base/noteables/written-from';
-import type { WrittenFrom } from '../../base/noteables/written-from';
+import { assertAllUsed } from '@rookery/kernel';
+import { requestedLabels } from '../../planning/labels/labelling/requested-labels';
+import { requestedPeople } from '../../planning/people/people-filter';
+import { IP_ADDRESS_PARAM, originOf, USER_AGENT_PARAM } from '../../base/noteables/origin';
+import type { OriginParams } from '../../base/noteables/origin';
 import { DUE_DATES } from './listing/issue-filter';
 import type { DueDate } from './listing/issue-filter';
-import type { IssueWish } from './issue-change';
+import type { IssueUpdate } from './issue-change';
 import { ISSUE_TYPES } from './issue.entity';
 import type { IssueType } from './issue.entity';
 import { EMPTY_ORDERS, ISSUE_ORDERS } from './listing/issue-order';
@@ -50,22 +51,22 @@ class IssueList {
   @Flag({ default: false, about: 'Labels as objects instead of names.' }) with_labels_details: boolean;
 }
 
-/** Lists of issues of one place. */
+/** Parameters for listing issues of a project. */
 export class ListIssues extends IssueList {
   @OneOf(SCOPES, { default: 'all' }) scope: (typeof SCOPES)[number];
 }
 
 export class ListGroupIssues extends ListIssues {
-  @Flag({ default: true, about: 'Whether issues of archived projects are left out.' }) non_archived: boolean;
+  @Flag({ default: true, about: 'Excludes issues of archived projects.' }) non_archived: boolean;
 }
 
-/** Lists of issues of all places. */
+/** Parameters for listing issues of all projects. */
 export class ListAllIssues extends IssueList {
   @OneOf(SCOPES, { default: 'created_by_me' }) scope: (typeof SCOPES)[number];
-  @Flag({ default: true, about: 'Whether issues of archived projects are left out.' }) non_archived: boolean;
+  @Flag({ default: true, about: 'Excludes issues of archived projects.' }) non_archived: boolean;
 }
 
-/** By its id of the whole instance. */
+/** Path parameters of an issue by its global id. */
 export class OneIssueOfAll {
   @Int() id: number;
 }
@@ -74,43 +75,73 @@ export class OneIssue {
   @Int() issue_iid: number;
 }
 
-/** What both writes take. `assignee_ids` may hold 0 or nothing, `assignee_id` may be 0 or empty: nobody. */
+/**
+ * Fields that creating and updating an issue share. `assignee_ids` with 0 or empty, and `assignee_id` 0 or empty, mean
+ * no assignee.
+ */
+@Exclusive('epic_id', 'epic_iid')
 class IssueWrite {
-  @Int({ optional: true, nullable: true, min: 0, about: 'Of the project or a group above it; 0 takes it away.' })
+  @Int({
+    optional: true,
+    nullable: true,
+    min: 0,
+    about: 'A milestone of the project or an ancestor group; 0 removes it.',
+  })
   milestone_id?: number | null;
   @Text({ optional: true, nullable: true, about: 'At most 1,048,576 characters of Markdown.' })
   description?: string | null;
   @ListOf('int', { optional: true, nullable: true }) assignee_ids?: readonly number[] | null;
   @Int({ optional: true, nullable: true, deprecated: 'assignee_ids' }) assignee_id?: number | null;
   @Day({ optional: true, nullable: true }) due_date?: string | null;
-  @Int({ optional: true, nullable: true, min: 0, about: 'Null takes it away. Ignored in the plan free.' })
+  @Int({ optional: true, nullable: true, min: 0, about: 'Null removes it. Ignored in the free plan.' })
   weight?: number | null;
-  @Int({ optional: true, nullable: true, min: 0, about: 'The id of an epic that it is to serve; 0 takes it out.' })
+  @Int({
+    optional: true,
+    nullable: true,
+    min: 0,
+    about: 'Id of an epic for the issue; 0 removes the issue from its epic.',
+  })
   epic_id?: number | null;
+  @Int({
+    optional: true,
+    nullable: true,
+    min: 0,
+    deprecated: 'epic_id',
+    about: 'Number of an epic of the group of the project.',
+  })
+  epic_iid?: number | null;
   @Flag({ optional: true }) confidential?: boolean;
   @Flag({ optional: true, nullable: true }) discussion_locked?: boolean | null;
   @OneOf(ISSUE_TYPES, { optional: true }) issue_type?: IssueType;
-  @ListOf('text', { optional: true, splitItems: true, about: 'Names; nothing takes all labels away.' })
+  @ListOf('text', { optional: true, splitItems: true, about: 'Names; an empty list removes all labels.' })
   labels?: readonly string[];
   @ListOf('text', { optional: true, splitItems: true }) add_labels?: readonly string[];
   @ListOf('text', { optional: true, splitItems: true }) remove_labels?: readonly string[];
 }
 
-/** From where it is opened, as administrators are told, is no part of the body. */
-export class CreateIssue extends IssueWrite implements WrittenFrom {
-  @Text(WITH_WHAT) user_agent?: string;
-  @Text(FROM_WHERE) ip_address?: string;
+/** Parameters for creating an issue. The origin comes from headers and is for administrators. */
+export class CreateIssue extends IssueWrite implements OriginParams {
+  @Text(USER_AGENT_PARAM) user_agent?: string;
+  @Text(IP_ADDRESS_PARAM) ip_address?: string;
   @Text({ about: 'At most 255 characters.' }) title: string;
-  @Instant({ optional: true, about: 'Administrators and owners; ignored for others.' }) created_at?: Date;
-  @Int({ optional: true, min: 1, max: 2_147_483_647, about: 'Administrators and owners; ignored for others.' })
+  @Instant({ optional: true, about: 'For administrators and owners; ignored from other callers.' }) created_at?: Date;
+  @Int({
+    optional: true,
+    min: 1,
+    max: 2_147_483_647,
+    about: 'For administrators and owners; ignored from other callers.',
+  })
   iid?: number;
 }
 
 @AtLeastOneOf('move_after_id', 'move_before_id')
 export class ReorderIssue extends OneIssue {
-  @Int({ optional: true, about: 'The id, not the number, of an issue of the project that it is to follow.' })
+  @Int({
+    optional: true,
+    about: 'Id, not number, of the issue that comes directly before the moved one, in the same project.',
+  })
   move_after_id?: number;
-  @Int({ optional: true, about: 'That of one that is to follow it.' }) move_before_id?: number;
+  @Int({ optional: true, about: 'Id of the issue that comes directly after the moved one.' }) move_before_id?: number;
 }
 
 @AtLeastOneOf(
@@ -122,6 +153,7 @@ export class ReorderIssue extends OneIssue {
   'due_date',
   'weight',
   'epic_id',
+  'epic_iid',
   'confidential',
   'discussion_locked',
   'issue_type',
@@ -135,68 +167,49 @@ export class UpdateIssue extends IssueWrite {
   @Int() issue_iid: number;
   @Text({ optional: true, about: 'At most 255 characters.' }) title?: string;
   @OneOf(['close', 'reopen'], { optional: true }) state_event?: 'close' | 'reopen';
-  @Instant({ optional: true, about: 'Administrators and owners; ignored for others.' }) updated_at?: Date;
+  @Instant({ optional: true, about: 'For administrators and owners; ignored from other callers.' }) updated_at?: Date;
 }
 
-/** The issue that is asked for, without the epic that it is to serve. */
-export function newIssueOf({ epic_id: _, user_agent, ip_address, ...params }: CreateIssue): NewIssue {
+/** Maps the parameters to a new issue, without its epic. */
+export function newIssueOf({ epic_id: _, epic_iid: __, user_agent, ip_address, ...params }: CreateIssue): NewIssue {
   const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
   const { discussion_locked, issue_type, created_at, iid, weight, labels, add_labels, remove_labels, ...rest } = others;
-  nothingLeft(rest);
+  assertAllUsed(rest);
   return {
     title,
     description: description ?? null,
     issueType: issue_type ?? 'issue',
     confidential: confidential ?? false,
-    assigneeIds: wishedAssignees(assignee_ids, assignee_id) ?? [],
+    assigneeIds: requestedPeople(assignee_ids, assignee_id) ?? [],
     milestoneId: milestone_id || null,
     dueOn: due_date ?? null,
     weight: weight ?? null,
     discussionLocked: discussion_locked ?? null,
-    labels: wishedLabels(labels, add_labels, remove_labels),
+    labels: requestedLabels(labels, add_labels, remove_labels),
     createdAt: created_at ?? null,
     iid: iid ?? null,
     ...originOf({ user_agent, ip_address }),
   };
 }
 
-/** The change that is asked for, without the epic; the path names the issue. */
-export function wishOf({ issue_iid: _, epic_id: __, ...params }: UpdateIssue): IssueWish {
+/** Maps the parameters to an update of the issue that the path names, without its epic. */
+export function issueUpdateOf({ issue_iid: _, epic_id: __, epic_iid: ___, ...params }: UpdateIssue): IssueUpdate {
   const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
   const { discussion_locked, issue_type, state_event, updated_at, weight, labels, add_labels, remove_labels, ...rest } =
     others;
-  nothingLeft(rest);
+  assertAllUsed(rest);
   return {
     title,
     description,
     weight,
     issueType: issue_type,
     stateEvent: state_event,
-    assigneeIds: wishedAssignees(assignee_ids, assignee_id),
+    assigneeIds: requestedPeople(assignee_ids, assignee_id),
     milestoneId: milestone_id === 0 ? null : milestone_id,
     dueOn: due_date,
     confidential,
     discussionLocked: discussion_locked,
-    labels: wishedLabels(labels, add_labels, remove_labels),
+    labels: requestedLabels(labels, add_labels, remove_labels),
     updatedAt: updated_at,
   };
-}
-
-/** What labels it is to have; undefined = as it is. */
-function wishedLabels(
-  all: readonly string[] | undefined,
-  add: readonly string[] | undefined,
-  remove: readonly string[] | undefined,
-): LabelWish | undefined {
-  return all === undefined && add === undefined && remove === undefined ? undefined : { all, add, remove };
-}
-
-/** Who is to be assigned; undefined = as it is. */
-function wishedAssignees(
-  ids: readonly number[] | null | undefined,
-  id: number | null | undefined,
-): readonly number[] | undefined {
-  if (ids !== undefined) return (ids ?? []).filter((one) => one > 0);
-  if (id === undefined) return undefined;
-  return id ? [id] : [];
 }

@@ -2,16 +2,18 @@ import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../../talk/award-emoji/award-emoji.module';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
+import { MilestonesModule } from '../../planning/milestones/milestones.module';
 import { NotesModule } from '../../talk/notes/notes.module';
 import { ResourceEventsModule } from '../../base/resource-events/resource-events.module';
 import { SubscriptionsModule } from '../../following/subscriptions/subscriptions.module';
 import { TimeTrackingModule } from '../../planning/time-tracking/time-tracking.module';
 import { TodosModule } from '../../following/todos/todos.module';
-import { Assignees } from './assignees/assignees';
+import { PeopleModule } from '../../planning/people/people.module';
 import { UnassignmentConsumer } from './assignees/unassignment.consumer';
 import { IssueCopiesService } from './copying/issue-copies.service';
 import { IssueCount } from './counting/issue-count.entity';
 import {
+  GroupMilestoneIssuesController,
   IssueAwardEmojiController,
   IssueDiscussionsController,
   IssueIterationEventsController,
@@ -25,38 +27,36 @@ import {
   IssueSubscriptionsController,
   IssueTimeTrackingController,
   IssueWeightEventsController,
-} from './issue-talk.controller';
+  ProjectMilestoneIssuesController,
+} from './issue-discussions.controller';
 import { IssueCountsConsumer } from './counting/issue-counts.consumer';
 import { IssueCountsService } from './counting/issue-counts.service';
 import { UncountedIssuesJob } from './counting/uncounted-issues.job';
 import { Issue, IssueAssignee } from './issue.entity';
-import {
-  GroupMilestoneIssuesController,
-  ProjectMilestoneIssuesController,
-} from './listing/milestone-issues.controller';
 import { IssueText } from './listing/issue-text.entity';
 import { IssuesEverywhereController } from './listing/issues-everywhere.controller';
-import { IssuesEverywhereQueries } from './listing/issues-everywhere.queries';
-import { MilestoneIssuesQueries } from './listing/milestone-issues.queries';
+import { InstanceIssuesQueries } from './listing/issues-everywhere.queries';
 import { IssuesController } from './issues.controller';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
 import { DuplicateAction } from './quick-actions/duplicate-action';
 import { IssueActions } from './quick-actions/issue-actions';
 import { IssueDuplicatesService } from './quick-actions/issue-duplicates.service';
-import { OpeningService } from './quick-actions/opening.service';
+import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
 import { IssueOrderService } from './reordering/issue-order.service';
-import { EpicChoice } from './serving/epic-choice';
+import { EpicAssignments } from './epic/epic-assignment';
 import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
 
-/** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
+/** Issues with assignees, counts and search texts, and the routes of their notes, awards and events. */
 @Owns(Issue, IssueAssignee, IssueCount, IssueText)
 @Attaches(attachedIssueTexts, attachedIssueCounts)
 @Module({
   imports: [
     AwardEmojiModule,
     MentionsModule,
+    MilestonesModule,
     NotesModule,
+    PeopleModule,
     ResourceEventsModule,
     SubscriptionsModule,
     TimeTrackingModule,
@@ -84,21 +84,19 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     UnassignmentConsumer,
   ],
   providers: [
-    Assignees,
     DuplicateAction,
-    EpicChoice,
+    EpicAssignments,
     IssueActions,
     IssueCopiesService,
     IssueCountsService,
     IssueDuplicatesService,
     IssueOrderService,
-    IssuesEverywhereQueries,
+    InstanceIssuesQueries,
     IssuesQueries,
     IssuesService,
-    MilestoneIssuesQueries,
-    OpeningService,
+    IssueQuickActionsService,
     UncountedIssuesJob,
   ],
-  exports: [EpicChoice, IssueCopiesService, IssuesQueries],
+  exports: [EpicAssignments, IssueCopiesService, IssuesQueries],
 })
 export class IssuesModule {}

@@ -3,30 +3,30 @@ import type { NamespaceFacts } from '@rookery/api-v4';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database, KeptStatements, ListQuery, statement } from '@rookery/persistence';
-import type { DeclaredStatement, Draft, Parent, Statement } from '@rookery/persistence';
+import type { DeclaredStatement, SqlDraft, Parent, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { straysSql } from '../../planning/labels/labelling/label-filter';
+import { unreachableLabelsSql } from '../../planning/labels/labelling/label-filter';
 import type { LabelReach } from '../../planning/labels/labelling/label-filter';
 import { arraySql } from '../../base/noteables/json.shape';
 import type { WrittenShape } from '../../base/noteables/json.shape';
 import { readerOf, reads } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
-import { reachedSql } from '../../base/noteables/reach-sql';
-import { beyondWords, issueFilters } from './listing/issue-filter';
+import { appliesToSql } from '../../base/noteables/reach-sql';
+import { remainingFilter, issueFilters } from './listing/issue-filter';
 import type { IssueFilter } from './listing/issue-filter';
-import { looksForStrays, pageName, sorting } from './listing/issue-order';
+import { needsStrayLabels, pageName, issueSorting } from './listing/issue-order';
 import type { IssueOrder } from './listing/issue-order';
-import { foundByWords } from './listing/issue-search';
-import type { FoundByWords } from './listing/issue-search';
+import { wordSearchSql } from './listing/issue-search';
+import type { WordSearch } from './listing/issue-search';
 import { issueKind } from './issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
 
-/** What must be known of the project of an issue. Shape: any ProjectScope. */
+/** Facts of an issue's project that queries and permissions need. Shape: any ProjectScope. */
 export type IssueProject = ParentFacts &
   Extract<Parent, { readonly kind: 'project' }> & { readonly namespace: Pick<NamespaceFacts, 'plan'> };
 
-/** Values of every statement here. Shape: `groups` are the ids of the groups above the project, from the root down. */
+/** Parameters of every statement here. Shape: `groups` are the ids of the ancestor groups, from the root down. */
 export interface IssueReaderParams {
   readonly project: number;
   readonly viewer: number | null;
@@ -53,13 +53,13 @@ const PERSON = { user: READER.viewer, isAdmin: ':is_admin::boolean', isExternal:
 const HERE = { project: ':project::bigint', above: GROUPS };
 const VISIBLE = issueKind.visibleSql(READER);
 const LABELS: LabelReach = { type: 'Issue', ...HERE, strays: '(select strays.ids from strays)' };
-const STRAYS = `strays as materialized (select ${straysSql(HERE)} as ids)`;
-const REACH = { person: PERSON, labels: LABELS, milestones: reachedSql('m', HERE) };
+const STRAYS = `strays as materialized (select ${unreachableLabelsSql(HERE)} as ids)`;
+const REACH = { person: PERSON, labels: LABELS, milestones: appliesToSql('m', HERE) };
 const FILTERS = issueFilters(REACH);
 
 const HERE_ALONE = '(select :project::bigint as project_id) a';
-/** Issues that have the words: few are looked up, of many the list is walked in its order. */
-const waysOf = ({ areFew, hasThem }: FoundByWords): [each: string, part: string][] => [
+/** Two ways to find issues by words: few matches are looked up by id; for many, the list is scanned in its order. */
+const searchWays = ({ areFew, hasThem }: WordSearch): [each: string, part: string][] => [
   [`(select * from found where ${areFew}) f`, '(select * from issues own where own.id = f.issue_id) i'],
   [
     `(select 1 where not ${areFew}) f`,
@@ -67,7 +67,7 @@ const waysOf = ({ areFew, hasThem }: FoundByWords): [each: string, part: string]
   ],
 ];
 
-/** Reading issues of a project; rows that the reader may not see are left out by the statement itself. */
+/** Reads issues of a project; each statement leaves out issues that the viewer may not see. */
 @Injectable()
 export class IssuesQueries {
   private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
@@ -89,8 +89,8 @@ export class IssuesQueries {
   }
 
   /**
-   * Shape: the issue as one JSON object.
-   * Errors: NotFound when there is none that the viewer may see.
+   * Returns one issue. Shape: one JSON object.
+   * Errors: NotFound if the viewer sees no such issue.
    */
   async find(viewer: Viewer, project: IssueProject, iid: number): Promise<string> {
     const { values, readsIssues } = readerValues(viewer, project);
@@ -99,15 +99,18 @@ export class IssuesQueries {
   }
 
   /**
-   * The answer to a write that was just allowed; shown even to somebody who could not ask for it, for instance a
-   * stranger who opened a confidential issue.
+   * Returns an issue after a permitted write, even to a viewer who may not read it: for example a caller without a role
+   * who opened a confidential issue. Shape: one JSON object.
    */
   async answer(viewer: Viewer, project: IssueProject, iid: number): Promise<string> {
     const { values } = readerValues(viewer, project);
     return this.single(this.written, values, iid);
   }
 
-  /** One statement: a count that stops past COUNT_LIMIT, and the page, cut by an index where the order has one. */
+  /**
+   * Returns a page of issues with one statement: a count that stops past COUNT_LIMIT, and the rows, by an index if the
+   * order has one.
+   */
   async page(
     viewer: Viewer,
     project: IssueProject,
@@ -128,25 +131,25 @@ export class IssuesQueries {
     page: PageRequest,
   ): Statement<JsonPageRow> {
     const kept = pageName('page', filter, order, page);
-    return this.kept.statement(kept.name, { ...values, ...kept.values }, (): Draft => {
+    return this.kept.statement(kept.name, { ...values, ...kept.values }, (): SqlDraft => {
       const parts = { name: 'issues', from: 'issues i', carries: 'i.*', bytes: issueBytes(order), values };
       const list = new ListQuery<never>(parts);
-      const words = foundByWords(filter, list.bind, HERE_ALONE);
+      const words = wordSearchSql(filter, list.bind, HERE_ALONE);
       list
         .where('i.project_id = :project::bigint')
         .where(VISIBLE)
-        .narrow(FILTERS, words ? beyondWords(filter) : filter)
-        .orderBy(sorting(order, REACH));
-      if (words) list.amongEach(...waysOf(words));
-      const before = [...(looksForStrays(filter, order) ? [STRAYS] : []), ...(words ? [words.with] : [])];
+        .narrow(FILTERS, words ? remainingFilter(filter) : filter)
+        .orderBy(issueSorting(order, REACH));
+      if (words) list.fromEach(...searchWays(words));
+      const before = [...(needsStrayLabels(filter, order) ? [STRAYS] : []), ...(words ? [words.with] : [])];
       return list.json(page, {
         ...(before.length > 0 ? { with: before.join(', ') } : {}),
-        rows: (...rows) => arraySql(this.shown(order), ...rows),
+        rows: (...rows) => arraySql(this.shapeFor(order), ...rows),
       });
     });
   }
 
-  private shown({ withLabelDetails }: IssueOrder): WrittenShape {
+  private shapeFor({ withLabelDetails }: IssueOrder): WrittenShape {
     return withLabelDetails === true ? this.listed.labelled : this.listed.plain;
   }
 

@@ -1,12 +1,14 @@
 import { nullable, object } from '@rookery/api-v4';
 import { json } from '../../base/noteables/json.shape';
-import { gotAndLost, resourceEventShape } from '../../base/resource-events/resource-events.shape';
+import { addAndRemoveSummaries, resourceEventShape } from '../../base/resource-events/resource-events.shape';
 import type { ResourceEvents, ResourceEventSql } from '../../base/resource-events/resource-events.shape';
 
-/** There are no iterations, so that no issue ever got or lost one. Source: reference work-tracking 2.8. */
+/**
+ * Iteration events. Rookery has no iterations, so that the list is always empty. Source: reference work-tracking 2.8.
+ */
 export const iterationEvents: ResourceEvents = {
   noun: 'iteration',
-  about: gotAndLost('iteration'),
+  about: addAndRemoveSummaries('iteration'),
   table: 'resource_iteration_events',
   rows: `(select e.id, e.noteable_type, e.noteable_id, e.user_id, e.created_at from resource_state_events e where false)`,
   joins: () => '',

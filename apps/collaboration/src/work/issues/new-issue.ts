@@ -1,44 +1,46 @@
 import { Conflict } from '@rookery/kernel';
 import { nextInternalId, prepared, raiseInternalId, violates } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
-import type { LabelWish } from '../../planning/labels/labelling/labelling';
-import type { KeptOrigin } from '../../base/noteables/written-from';
-import type { Permits } from './issue-change';
+import type { RequestedLabels } from '../../planning/labels/labelling/labelling';
+import type { OriginColumns } from '../../base/noteables/origin';
+import type { FieldPermissions } from './issue-change';
 import type { IssueFacts } from './issue-events';
 import type { Issue, IssueType } from './issue.entity';
 
-/** What a caller wants opened. */
-export interface NewIssue extends KeptOrigin {
+/** Fields of an issue to create. */
+export interface NewIssue extends OriginColumns {
   readonly title: string;
   readonly description: string | null;
   readonly issueType: IssueType;
   readonly confidential: boolean;
   readonly assigneeIds: readonly number[];
-  readonly labels: LabelWish | undefined;
+  readonly labels: RequestedLabels | undefined;
   /** Null for none. */
   readonly milestoneId: number | null;
   readonly dueOn: string | null;
   /** Null for none. */
   readonly weight: number | null;
   readonly discussionLocked: boolean | null;
-  /** Null = now. */
+  /** Null for the current time. */
   readonly createdAt: Date | null;
-  /** Null = the next number of the project. */
+  /** Null for the next number of the project. */
   readonly iid: number | null;
 }
 
-/** A new issue without what the caller may not set: such fields are ignored, not refused. Source: reference work-tracking 9.1. */
-export function openedAs(wish: NewIssue, may: Permits): NewIssue {
+/**
+ * Removes the fields that the caller may not set: they are ignored, not refused. Source: reference work-tracking 9.1.
+ */
+export function permittedNewIssue(issue: NewIssue, may: FieldPermissions): NewIssue {
   return {
-    ...wish,
-    assigneeIds: may.plan ? wish.assigneeIds : [],
-    labels: may.plan ? wish.labels : undefined,
-    milestoneId: may.plan ? wish.milestoneId : null,
-    dueOn: may.plan ? wish.dueOn : null,
-    weight: may.weigh ? wish.weight : null,
-    discussionLocked: may.plan ? wish.discussionLocked : null,
-    createdAt: may.backdate ? wish.createdAt : null,
-    iid: may.backdate ? wish.iid : null,
+    ...issue,
+    assigneeIds: may.plan ? issue.assigneeIds : [],
+    labels: may.plan ? issue.labels : undefined,
+    milestoneId: may.plan ? issue.milestoneId : null,
+    dueOn: may.plan ? issue.dueOn : null,
+    weight: may.weigh ? issue.weight : null,
+    discussionLocked: may.plan ? issue.discussionLocked : null,
+    createdAt: may.backdate ? issue.createdAt : null,
+    iid: may.backdate ? issue.iid : null,
   };
 }
 
@@ -60,8 +62,8 @@ const insert = prepared(
 );
 
 /**
- * Stores a new issue under its number. The number is taken last, so that the counter's row is locked shortly.
- * Errors: Conflict when a given number is taken.
+ * Inserts a new issue. The number is taken last, so that the row of the counter is locked only briefly.
+ * Errors: Conflict if a given number is in use.
  */
 export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
   const { projectId, authorId, confidential } = issue;

@@ -15,7 +15,7 @@ import {
 import type { Call, FileAnswer, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { userAgentDetail } from '../../base/noteables/origin.presenter';
-import type { ToldOrigin } from '../../base/noteables/written-from';
+import type { OriginAnswer } from '../../base/noteables/origin';
 import { snippetPolicy } from './snippet.policy';
 import { rawOf, rawText } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
@@ -37,9 +37,9 @@ const source = 'reference work-tracking 9.2';
 
 type ReadCall<P, V extends Viewer = Viewer> = Call<P, undefined, V>;
 type WriteCall<P> = ReadCall<P, SignedInViewer>;
-const named = ({ params }: ReadCall<OneSnippet>): NamedSnippet => ({ place: null, id: params.id });
+const snippetOf = ({ params }: ReadCall<OneSnippet>): NamedSnippet => ({ place: null, id: params.id });
 
-/** Snippets of people, outside of projects. */
+/** Routes of personal snippets, which belong to no project. */
 @Controller('snippets')
 export class PersonalSnippetsController {
   constructor(
@@ -61,7 +61,7 @@ export class PersonalSnippetsController {
 
   @Endpoint('GET', 'public', {
     source,
-    about: 'Lists the public personal snippets of everybody, newest first.',
+    about: 'Lists the public personal snippets of all users, newest first.',
     may: signedIn(),
     params: ListSnippets,
     answers: page(snippet),
@@ -90,7 +90,7 @@ export class PersonalSnippetsController {
     fails: [404],
   })
   async show(call: ReadCall<OneSnippet>): Promise<JsonText> {
-    return new JsonText(await this.queries.one(call.viewer, named(call)));
+    return new JsonText(await this.queries.one(call.viewer, snippetOf(call)));
   }
 
   @Endpoint('POST', '', {
@@ -121,8 +121,8 @@ export class PersonalSnippetsController {
     bodyLimit: SNIPPET_BODY_LIMIT,
   })
   async update(call: WriteCall<UpdateSnippet>): Promise<JsonText> {
-    const { id: _, ...wish } = call.params;
-    return new JsonText(await this.snippets.update(call.viewer, named(call), wish));
+    const { id: _, ...changes } = call.params;
+    return new JsonText(await this.snippets.update(call.viewer, snippetOf(call), changes));
   }
 
   @Endpoint('DELETE', ':id', {
@@ -134,24 +134,24 @@ export class PersonalSnippetsController {
     fails: [403, 404, 412],
   })
   remove(call: WriteCall<OneSnippet>): Promise<void> {
-    return this.snippets.remove(call.viewer, named(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
+    return this.snippets.remove(call.viewer, snippetOf(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
   }
 
   @Endpoint('GET', ':id/raw', {
     source,
-    about: 'The content of the first file of a personal snippet.',
+    about: 'Returns the content of the first file of a personal snippet.',
     may: anyone(),
     params: OneSnippet,
     answers: rawText,
     fails: [404],
   })
   async raw(call: ReadCall<OneSnippet>): Promise<FileAnswer> {
-    return rawOf(await this.queries.content(call.viewer, named(call)));
+    return rawOf(await this.queries.content(call.viewer, snippetOf(call)));
   }
 
   @Endpoint('GET', ':id/files/:ref/:file_path/raw', {
     source,
-    about: 'The content of one file of a personal snippet.',
+    about: 'Returns the content of one file of a personal snippet.',
     may: anyone(),
     params: OneSnippetFile,
     answers: rawText,
@@ -159,18 +159,18 @@ export class PersonalSnippetsController {
   })
   async rawFile(call: ReadCall<OneSnippetFile>): Promise<FileAnswer> {
     const { ref, file_path: path } = call.params;
-    return rawOf(await this.queries.file(call.viewer, named(call), ref, path));
+    return rawOf(await this.queries.file(call.viewer, snippetOf(call), ref, path));
   }
 
   @Endpoint('GET', ':id/user_agent_detail', {
     source,
-    about: 'With what and from where a personal snippet was made.',
+    about: 'Shows the user agent and the IP address that a personal snippet was created with.',
     may: administrator(),
     params: OneSnippet,
     answers: one(userAgentDetail),
     fails: [404],
   })
-  origin(call: WriteCall<OneSnippet>): Promise<ToldOrigin> {
-    return this.queries.origin(call.viewer, named(call));
+  origin(call: WriteCall<OneSnippet>): Promise<OriginAnswer> {
+    return this.queries.origin(call.viewer, snippetOf(call));
   }
 }

@@ -38,11 +38,11 @@ const mayCreate = ability(
 
 type ReadCall<P, V extends Viewer = Viewer> = Call<P, ProjectScope, V>;
 type WriteCall<P> = ReadCall<P, SignedInViewer>;
-const named = ({ params, within }: ReadCall<OneProjectSnippet>): NamedSnippet => {
+const snippetOf = ({ params, within }: ReadCall<OneProjectSnippet>): NamedSnippet => {
   return { place: within, id: params.snippet_id };
 };
 
-/** Snippets of a project. */
+/** Routes of the snippets of a project. */
 @Controller('projects/:id/snippets')
 export class ProjectSnippetsController {
   constructor(
@@ -68,7 +68,7 @@ export class ProjectSnippetsController {
     answers: one(snippet),
   })
   async show(call: ReadCall<OneProjectSnippet>): Promise<JsonText> {
-    return new JsonText(await this.queries.one(call.viewer, named(call)));
+    return new JsonText(await this.queries.one(call.viewer, snippetOf(call)));
   }
 
   @Endpoint('POST', '', {
@@ -92,8 +92,8 @@ export class ProjectSnippetsController {
     bodyLimit: SNIPPET_BODY_LIMIT,
   })
   async update(call: WriteCall<UpdateProjectSnippet>): Promise<JsonText> {
-    const { snippet_id: _, ...wish } = call.params;
-    return new JsonText(await this.snippets.update(call.viewer, named(call), wish));
+    const { snippet_id: _, ...changes } = call.params;
+    return new JsonText(await this.snippets.update(call.viewer, snippetOf(call), changes));
   }
 
   @Endpoint('DELETE', ':snippet_id', {
@@ -105,29 +105,29 @@ export class ProjectSnippetsController {
     fails: [412],
   })
   remove(call: WriteCall<OneProjectSnippet>): Promise<void> {
-    return this.snippets.remove(call.viewer, named(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
+    return this.snippets.remove(call.viewer, snippetOf(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
   }
 
   @Endpoint('GET', ':snippet_id/raw', {
     ...below,
-    about: 'The content of the first file of a snippet.',
+    about: 'Returns the content of the first file of a snippet.',
     may: anyone(),
     params: OneProjectSnippet,
     answers: rawText,
   })
   async raw(call: ReadCall<OneProjectSnippet>): Promise<FileAnswer> {
-    return rawOf(await this.queries.content(call.viewer, named(call)));
+    return rawOf(await this.queries.content(call.viewer, snippetOf(call)));
   }
 
   @Endpoint('GET', ':snippet_id/files/:ref/:file_path/raw', {
     ...below,
-    about: 'The content of one file of a snippet.',
+    about: 'Returns the content of one file of a snippet.',
     may: anyone(),
     params: OneProjectSnippetFile,
     answers: rawText,
   })
   async rawFile(call: ReadCall<OneProjectSnippetFile>): Promise<FileAnswer> {
     const { ref, file_path: path } = call.params;
-    return rawOf(await this.queries.file(call.viewer, named(call), ref, path));
+    return rawOf(await this.queries.file(call.viewer, snippetOf(call), ref, path));
   }
 }

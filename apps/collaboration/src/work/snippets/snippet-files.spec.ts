@@ -1,8 +1,8 @@
 import { Invalid } from '@rookery/kernel';
 import { filesAfter, urlPathOf } from './snippet-files';
-import type { FileAction, KnownFile } from './snippet-files';
+import type { FileAction, ExistingFile } from './snippet-files';
 
-const known: readonly KnownFile[] = [
+const existing: readonly ExistingFile[] = [
   { id: 1, path: 'a', bytes: 1 },
   { id: 2, path: 'b', bytes: 2 },
 ];
@@ -10,21 +10,21 @@ const create = (file_path: string, content = 'x'): FileAction => ({ action: 'cre
 const move = (previous_path: string, file_path: string): FileAction => ({ action: 'move', previous_path, file_path });
 const remove = (file_path: string): FileAction => ({ action: 'delete', file_path });
 const after = (...actions: FileAction[]) =>
-  filesAfter(known, actions).map(({ id, path, content }) => [id, path, content]);
+  filesAfter(existing, actions).map(({ id, path, content }) => [id, path, content]);
 
-describe('wishes are carried out in their order', () => {
+describe('filesAfter applies the actions in their order', () => {
   it.each<[string, FileAction[], unknown]>([
-    ['nothing', [], [[1, 'a', null], [2, 'b', null]]],
+    ['no action', [], [[1, 'a', null], [2, 'b', null]]],
     ['a new file', [create('c')], [[1, 'a', null], [2, 'b', null], [null, 'c', 'x']]],
-    ['a change', [{ action: 'update', file_path: 'a', content: 'y' }], [[1, 'a', 'y'], [2, 'b', null]]],
-    ['two change places', [move('a', 't'), move('b', 'a'), move('t', 'b')], [[2, 'a', null], [1, 'b', null]]],
-    ['a move with another content', [{ ...move('a', 'c'), content: 'y' }], [[2, 'b', null], [1, 'c', 'y']]],
-    ['another file in the place of one', [remove('a'), create('a')], [[2, 'b', null], [null, 'a', 'x']]],
-    ['a new file that is changed and moved', [create('c'), { action: 'update', file_path: 'c', content: 'y' }, move('c', 'd')], [[1, 'a', null], [2, 'b', null], [null, 'd', 'y']]],
+    ['an update', [{ action: 'update', file_path: 'a', content: 'y' }], [[1, 'a', 'y'], [2, 'b', null]]],
+    ['two files swap their paths', [move('a', 't'), move('b', 'a'), move('t', 'b')], [[2, 'a', null], [1, 'b', null]]],
+    ['a move with new content', [{ ...move('a', 'c'), content: 'y' }], [[2, 'b', null], [1, 'c', 'y']]],
+    ['a new file at the path of a deleted one', [remove('a'), create('a')], [[2, 'b', null], [null, 'a', 'x']]],
+    ['a new file that is updated and moved', [create('c'), { action: 'update', file_path: 'c', content: 'y' }, move('c', 'd')], [[1, 'a', null], [2, 'b', null], [null, 'd', 'y']]],
   ])('%s', (_, actions, expected) => expect(after(...actions)).toEqual(expected)); // oxfmt-ignore
 });
 
-describe('what cannot be is refused', () => {
+describe('filesAfter refuses invalid actions', () => {
   it.each<[string, FileAction[]]>([
     ["can't be blank", [remove('a'), remove('b')]],
     ['are too many (maximum is 10)', Array.from({ length: 9 }, (_, at) => create(`f${at}`))],
@@ -41,14 +41,14 @@ describe('what cannot be is refused', () => {
     ['have an action without file_path', [{ action: 'move', previous_path: 'a' }]],
   ])('%s', (problem, actions) => expect(() => after(...actions)).toThrow(new Invalid({ files: [problem] })));
 
-  it('not what just fits', () => {
+  it('accepts files that exactly reach the limits', () => {
     expect(after(create('c', 'x'.repeat(4 * 1024 * 1024 - 3)))).toHaveLength(3);
     expect(after(...Array.from({ length: 8 }, (_, at) => create(`f${at}`)))).toHaveLength(10);
   });
 });
 
-describe('a path', () => {
-  it.each(['c', 'c d.txt', 'src/c.rs', '..c', '...', 'ä/🐦', '-', `"c"`, 'x'.repeat(255)])('may be %j', (path) => {
+describe('the path of a file', () => {
+  it.each(['c', 'c d.txt', 'src/c.rs', '..c', '...', 'ä/🐦', '-', `"c"`, 'x'.repeat(255)])('can be %j', (path) => {
     expect(after(create(path)).at(-1)![1]).toBe(path);
   });
 
@@ -74,13 +74,13 @@ describe('a path', () => {
     'c%2fd',
     '100%20.txt',
     'x'.repeat(256),
-  ])('is not %j', (path) => {
+  ])('cannot be %j', (path) => {
     const invalid = new Invalid({ files: ['have a path that is invalid'] });
     expect(() => after(create(path))).toThrow(invalid);
     expect(() => after(move('a', path))).toThrow(invalid);
   });
 
-  it('keeps its slashes in addresses', () => {
+  it('keeps its slashes in URLs', () => {
     expect(urlPathOf('src/a b#?%"ä.txt')).toBe('src/a%20b%23%3F%25%22%C3%A4.txt');
   });
 });

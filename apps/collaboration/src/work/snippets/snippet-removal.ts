@@ -1,6 +1,6 @@
 import { attachedTo } from '@rookery/persistence';
 
-/** Removal of snippets. */
+/** Parts of snippets that are removed with their project or author. */
 export const attachedSnippets = attachedTo({
   table: 'snippets',
   effect: 'drop-issues',
@@ -9,9 +9,9 @@ export const attachedSnippets = attachedTo({
     {
       column: 'author_id',
       onRemoval: 'ghost-or-delete',
-      // The address that an author wrote from is no fact about the ghost user.
+      // The author's address says nothing about the ghost user.
       alsoSets: 'user_agent = null, ip_address = null',
-      // Personal snippets have no event. Those of projects are deleted with one each (`DropWritings`).
+      // The deletion of a personal snippet emits no event; that of a project's snippet emits one each (`NoteableRemoval`).
       deletedWhere: 'project_id is null',
     },
   ],

@@ -1,18 +1,18 @@
-import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
 import type { Visibility } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import type { KeptOrigin } from '../../base/noteables/written-from';
+import type { OriginColumns } from '../../base/noteables/origin';
 
-/** What may be said of a snippet besides its files; what is left out keeps its value. */
+/** Fields of a snippet except its files. Omitted fields keep their values on update. */
 export interface SnippetInput {
   readonly title?: string;
   readonly description?: string | null;
   readonly visibility?: Visibility;
 }
 
-/** Who makes a snippet, where and from where. */
-export interface SnippetOrigin extends KeptOrigin {
-  /** Null for a personal one. */
+/** Author, project and origin of a new snippet. */
+export interface SnippetOrigin extends OriginColumns {
+  /** Null for a personal snippet. */
   readonly projectId: number | null;
   readonly authorId: number;
 }
@@ -21,7 +21,7 @@ export interface SnippetOrigin extends KeptOrigin {
 const LONGEST_TITLE = 255;
 const LONGEST_DESCRIPTION = 1_048_576;
 
-/** Files that somebody shows others, of a project or their own. Source: reference work-tracking 9.2. */
+/** A snippet: text files that a user shares, in a project or on their own. Source: reference work-tracking 9.2. */
 @Entity('snippets')
 @Check('ck_snippets_title', 'char_length(title) between 1 and 255')
 @Check('ck_snippets_description', 'char_length(description) <= 1048576')
@@ -49,13 +49,13 @@ export class Snippet {
   @Column({ type: 'integer', default: 0 }) systemNotesCount: number;
   @Column({ type: 'integer', default: 0 }) upvotesCount: number;
   @Column({ type: 'integer', default: 0 }) downvotesCount: number;
-  /** What it was made with and from where, for administrators; gone once its author is. */
+  /** User agent and IP address of its creation, for administrators; null after its author is removed. */
   @Column({ type: 'text', nullable: true }) userAgent: string | null;
   @Column({ type: 'text', nullable: true }) ipAddress: string | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  /** Errors: Invalid by field. */
+  /** Creates a snippet. Errors: Invalid by field. */
   static write(
     origin: SnippetOrigin,
     input: SnippetInput & Required<Pick<SnippetInput, 'title' | 'visibility'>>,
@@ -66,11 +66,16 @@ export class Snippet {
     return snippet;
   }
 
-  /** True when anything differs from before. Errors: Invalid by field. */
+  /** Applies the input; returns true if any field changed. Errors: Invalid by field. */
   change(input: SnippetInput): boolean {
-    const { title: wished = this.title, description = this.description, visibility = this.visibility, ...rest } = input;
-    nothingLeft(rest);
-    const title = wished.trim();
+    const {
+      title: inputTitle = this.title,
+      description = this.description,
+      visibility = this.visibility,
+      ...rest
+    } = input;
+    assertAllUsed(rest);
+    const title = inputTitle.trim();
     const problems = problemsByField({
       title: title === '' ? ["can't be blank"] : lengthProblems(title, LONGEST_TITLE),
       description: lengthProblems(description ?? '', LONGEST_DESCRIPTION),
@@ -83,7 +88,7 @@ export class Snippet {
   }
 }
 
-/** One of the files of a snippet. */
+/** One file of a snippet. */
 @Entity('snippet_files')
 @Check('ck_snippet_files_path', 'char_length(path) between 1 and 255')
 @Unique('uq_snippet_files_path', ['snippetId', 'path'], { deferrable: 'INITIALLY IMMEDIATE' })
@@ -98,7 +103,7 @@ export class SnippetFile {
   @Column({ type: 'bigint' })
   snippetId: number;
   @Column({ type: 'text' }) path: string;
-  /** The path as addresses have it: PostgreSQL encodes none. */
+  /** The path encoded for URLs: PostgreSQL has no function for it. */
   @Column({ type: 'text' }) urlPath: string;
   @Column({ type: 'text' }) content: string;
 }

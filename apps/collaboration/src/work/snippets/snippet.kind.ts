@@ -4,8 +4,8 @@ import { attachedSnippets } from './snippet-removal';
 import { SNIPPET_BYTES, SNIPPET_SHOWN_AS, snippetShape } from './snippet.shape';
 
 /**
- * Snippets of projects as everything else knows them; personal ones are in no project, so nothing reaches them by it.
- * Source: reference work-tracking 2.1, 9.2.
+ * Snippets of projects as a noteable kind. Personal snippets have no project, so that routes and queries of noteables
+ * never find them. Source: reference work-tracking 2.1, 9.2.
  */
 export const snippetKind: NoteableKind = {
   ...SNIPPET_SHOWN_AS,
@@ -19,7 +19,7 @@ export const snippetKind: NoteableKind = {
   feature: 'snippets',
   confidentialColumn: null,
   stateColumn: null,
-  tellsEditors: false,
+  hasEditorColumns: false,
   abilities: ['awards'],
   events: snippetEvents,
   visibleSql: visibleSnippetSql,
@@ -31,9 +31,9 @@ export const snippetKind: NoteableKind = {
 };
 
 /**
- * By what the snippet says of itself, among those who see the project and its snippets: private ones are for members.
- * External people are told apart here, since they see a public project although they are signed in.
- * Source: reference work-tracking 9.2.
+ * Visibility of a snippet to a reader who sees the project and its snippets: private snippets are for members, internal
+ * ones for signed-in users who are not external. External users are checked here because they do see a public project
+ * while signed in. Source: reference work-tracking 9.2.
  */
 function visibleSnippetSql({ viewer, isMember }: ReaderSql): string {
   return `(i.visibility = 'public' or ${isMember} or (i.visibility = 'internal' and exists (

@@ -7,20 +7,20 @@ interface SubjectSnippet {
   readonly authorId: number;
 }
 
-/** Who may do what with snippets, once they see them. Source: reference work-tracking 9.2. */
+/** Permissions on snippets, for snippets that the viewer sees. Source: reference work-tracking 9.2. */
 export const snippetPolicy = {
   mayCreate(viewer: SignedInViewer, project: ParentFacts): boolean {
     if (project.archived || !reads('snippets', project, readerOf(viewer, project))) return false;
     return viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter;
   },
 
-  /** The author, whatever role they are left with, and maintainers. */
+  /** The author, with any role or none, and maintainers. */
   mayChange(viewer: SignedInViewer, project: ParentFacts, snippet: SubjectSnippet): boolean {
     if (project.archived) return false;
     return viewer.isAdmin || snippet.authorId === viewer.userId || project.level >= ACCESS_LEVELS.maintainer;
   },
 
-  /** External people have nothing of their own outside of projects. */
+  /** All users but external ones, who own nothing outside of projects. */
   mayCreatePersonal(viewer: SignedInViewer): boolean {
     return viewer.isAdmin || !viewer.isExternal;
   },

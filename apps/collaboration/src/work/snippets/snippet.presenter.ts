@@ -2,7 +2,7 @@ import { file } from '@rookery/api-v4';
 import type { FileAnswer } from '@rookery/api-v4';
 import type { SnippetContent } from './snippets.queries';
 
-/** Plain text, whatever is in it: nobody's browser makes a page of it. */
+/** A file as plain text, whatever it contains, so that no browser renders it as a page. */
 export const rawText = file('text/plain');
 
 export function rawOf({ path, content }: SnippetContent): FileAnswer {

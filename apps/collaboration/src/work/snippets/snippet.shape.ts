@@ -5,15 +5,15 @@ import { baseOf, personShape } from '../../base/noteables/person.shape';
 import { webPathSql } from '../../base/noteables/references.shape';
 import type { ShownAs } from '../../base/noteables/references.shape';
 
-/** By its id, which no project counts anew. */
+/** References to snippets use the id: snippets have no number per project. */
 export const SNIPPET_SHOWN_AS: ShownAs = { shownId: 'id', webPath: '/-/snippets/', sigil: '$' };
-/** What the files of a snippet are read at besides `HEAD`. */
+/** The only branch name that the routes of files accept, next to `HEAD`. */
 export const SNIPPET_BRANCH = 'main';
 
-/** What the JSON of a snippet `i` is built from besides its row. */
+/** SQL expressions for the JSON of a snippet `i` that are not columns of its row. */
 export interface SnippetSql {
   readonly externalUrl: string;
-  /** Full path of its project, a text expression; null of a personal one. */
+  /** Full path of its project, a text expression; null for a personal snippet. */
   readonly fullPath: string;
 }
 
@@ -32,7 +32,7 @@ const fileShape = jsonShape<SnippetSql>('SnippetFile').fields({
 const files = (sql: SnippetSql): string =>
   `${textsSql(fileShape, { of: sql, from: 'from snippet_files f where f.snippet_id = i.id' }, FILE_ORDER)} files`;
 
-/** A snippet, wherever it is shown. Shape: alias `i` (snippets). Source: reference work-tracking 9.2. */
+/** JSON of a snippet in all answers. Shape: alias `i` (snippets). Source: reference work-tracking 9.2. */
 export const snippetShape = jsonShape<SnippetSql>('Snippet', files).fields({
   id: [json.int, () => 'i.id'],
   title: [json.text, () => 'i.title'],
@@ -58,5 +58,5 @@ export const snippetShape = jsonShape<SnippetSql>('Snippet', files).fields({
   http_url_to_repo: [json.constant(nullable(text)), () => null],
 });
 
-/** The bytes of the texts of a snippet `i` in a list. */
+/** Size of the texts of a snippet `i` in a list. Units: bytes. */
 export const SNIPPET_BYTES = 'coalesce(octet_length(i.description), 0)';

@@ -3,7 +3,7 @@ import { Directory } from '@rookery/directory';
 import { jsonPageOf } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Draft, Statement } from '@rookery/persistence';
+import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../base/noteables/access-sql';
@@ -15,17 +15,20 @@ import { SNIPPET_BYTES, snippetShape } from './snippet.shape';
 import { SNIPPET_FILTERS } from './snippets.queries';
 import type { SnippetFilters } from './snippets.queries';
 
-// The values of every statement here: who reads.
+// First parameters of every statement here: the viewer.
 const PERSON = { user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' };
 const OTHERS = `own.project_id is null and own.author_id <> ${PERSON.user} and own.visibility`;
-/** Personal ones in parts, each with an index of its own; what the reader sees nothing of is not begun. */
+/**
+ * Visible personal snippets in disjoint parts, each with an index of its own. PostgreSQL skips the parts of which the
+ * viewer sees nothing.
+ */
 const PERSONAL = [
   `own.project_id is null and own.author_id = ${PERSON.user}`,
   `${OTHERS} = 'public'`,
   `${OTHERS} = 'internal' and (${PERSON.isAdmin} or not ${PERSON.isExternal})`,
   `${OTHERS} = 'private' and ${PERSON.isAdmin}`,
 ].map((which) => `(select own.*, null::text as full_path from snippets own where ${which}) i`);
-/** Projects are judged once each, and only those that have snippets. */
+/** Projects with snippets that the viewer may read; access is computed once per project. */
 const READ = `read as materialized (select a.* from (
     select p.id as project_id from directory_projects p
     where exists (select 1 from snippets own where own.project_id = p.id)) used
@@ -33,21 +36,21 @@ const READ = `read as materialized (select a.* from (
 const OF_PROJECT = '(select own.*, a.full_path from snippets own where own.project_id = a.project_id) i';
 const VISIBLE = snippetKind.visibleSql(readerOfAccess('a', PERSON.user));
 
-/** All snippets that somebody sees, in projects and outside of them. Source: reference work-tracking 9.2. */
+/** Lists the snippets that a viewer sees, in projects and personal ones. Source: reference work-tracking 9.2. */
 @Injectable()
 export class SnippetsEverywhereQueries {
   private readonly kept = new KeptStatements();
-  private readonly shown: WrittenShape;
+  private readonly shape: WrittenShape;
 
   constructor(
     private readonly database: Database,
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.shown = snippetShape.over({ externalUrl, fullPath: 'i.full_path' });
+    this.shape = snippetShape.over({ externalUrl, fullPath: 'i.full_path' });
   }
 
-  /** The newest first. */
+  /** Returns a page of snippets, newest first. */
   async page(viewer: SignedInViewer, asked: SnippetFilters, page: PageRequest): Promise<JsonPage> {
     await this.directory.fresh(viewer);
     const statement = this.pageStatement(asked, page, [viewer.userId, viewer.isAdmin, viewer.isExternal]);
@@ -58,7 +61,7 @@ export class SnippetsEverywhereQueries {
   pageStatement(asked: SnippetFilters, page: PageRequest, values: readonly unknown[]): Statement {
     const isPlain = Object.values(asked).every((value) => value === undefined);
     const name = isUsualPage(page) && isPlain ? `snippets_everywhere_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): Draft => {
+    return this.kept.statement(name, values, (): SqlDraft => {
       const parts = { name: 'snippets', from: 'snippets i', carries: 'i.*', bytes: SNIPPET_BYTES, values };
       const list = new ListQuery<never>(parts)
         .where('true')
@@ -69,15 +72,15 @@ export class SnippetsEverywhereQueries {
         ]);
       const united = (end: string): string => unitedSql(list.conditionSql, end);
       const first = (count: number): string => united(`order by i.created_at desc, i.id desc limit ${count}`);
-      list.among({ from: united(''), first, isNarrowed: true });
-      return list.json(page, { with: READ, rows: (...rows) => arraySql(this.shown, ...rows) });
+      list.fromSource({ from: united(''), first, isNarrowed: true });
+      return list.json(page, { with: READ, rows: (...rows) => arraySql(this.shape, ...rows) });
     });
   }
 }
 
 function unitedSql(narrowed: string, end: string): string {
   const personal = PERSONAL.map((part) => `(select i.* from ${part} where ${narrowed} ${end})`);
-  // The fence keeps what is looked up of a project from being looked up for every row.
+  // `offset 0` keeps PostgreSQL from repeating the lookups of the project for every snippet.
   const ofProject = `select i.* from ${OF_PROJECT} where ${VISIBLE} and ${narrowed} ${end || 'offset 0'}`;
   return `(${[...personal, `select i.* from read a cross join lateral (${ofProject}) i`].join(' union all ')}) i`;
 }

@@ -10,13 +10,13 @@ import {
   SnippetNoteAwardEmojiController,
   SnippetNotesController,
   SnippetOriginsController,
-} from './snippet-talk.controller';
+} from './snippet-discussions.controller';
 import { Snippet, SnippetFile } from './snippet.entity';
 import { SnippetsEverywhereQueries } from './snippets-everywhere.queries';
 import { SnippetsQueries } from './snippets.queries';
 import { SnippetsService } from './snippets.service';
 
-/** Files that somebody shows others, in projects and outside of them, and the routes of their notes. */
+/** Snippets of projects and users, with the routes of their notes and award emojis. */
 @Owns(Snippet, SnippetFile)
 @Module({
   imports: [AwardEmojiModule, NotesModule],

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { AllFilters, Draft, RowOf, Statement, Tx } from '@rookery/persistence';
+import type { AllFilters, SqlDraft, RowOf, Statement, Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { arraySql } from '../../base/noteables/json.shape';
@@ -10,22 +10,22 @@ import type { WrittenShape } from '../../base/noteables/json.shape';
 import { readerOf, reads } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { known } from '../../base/noteables/origins.queries';
-import type { ToldOrigin } from '../../base/noteables/written-from';
+import type { OriginAnswer } from '../../base/noteables/origin';
 import type { SnippetFile } from './snippet.entity';
 import { snippetKind } from './snippet.kind';
 import { FILE_ORDER, SNIPPET_BRANCH, SNIPPET_BYTES, snippetShape } from './snippet.shape';
 
-/** Where a snippet is looked for: in a project, or (null) among the personal ones. */
+/** Place of a snippet: a project, or null for personal snippets. */
 export type SnippetPlace = ParentFacts | null;
-/** The snippet that a path names. */
+/** The snippet that a request path names. */
 export interface NamedSnippet {
   readonly place: SnippetPlace;
   readonly id: number;
 }
-/** Which are listed: those of a project, or personal ones: the caller's own, or everybody's public ones. */
+/** Scope of a list: a project, the caller's personal snippets, or all public personal snippets. */
 export type SnippetList = ParentFacts | 'own' | 'public';
 
-/** What lists of personal snippets can be narrowed by. Source: reference work-tracking 9.2. */
+/** Filters of lists of personal snippets. Source: reference work-tracking 9.2. */
 export interface SnippetFilters {
   readonly created_after?: Date;
   readonly created_before?: Date;
@@ -35,14 +35,14 @@ export const SNIPPET_FILTERS: AllFilters<SnippetFilters> = {
   created_before: filter.compares('i.created_at', '<='),
 };
 
-/** A snippet that is to be changed, locked. */
+/** A snippet that is locked for a change. */
 export interface LockedSnippet {
   readonly id: number;
   readonly at: Date;
 }
 export type SnippetContent = RowOf<SnippetFile, 'path' | 'content'>;
 
-// The first values of every statement here: the project, and who reads what of it, or of what people have.
+// First parameters of every statement here: the project, the viewer, and the viewer's access.
 const READER = { viewer: '$2::bigint', isMember: '$3::boolean', readsConfidential: 'false' };
 const ID = '$6::bigint';
 const SHOWN = { fullPath: '$5::text' };
@@ -51,9 +51,9 @@ const VISIBLE = {
   personal: `i.project_id is null and (i.visibility = 'public' or $3::boolean or i.author_id = $2::bigint
     or (i.visibility = 'internal' and $2::bigint is not null and not $4::boolean))`,
 };
-// Whose they are is hidden from the planner: with rows that it guesses by the person or the project a plan of the one
-// looks cheaper than that of all, and it would plan each request anew. So is whether they are a member: for those nothing
-// is left to judge.
+// The owner is hidden from the planner in a subquery. With a row estimate for this user or project, a custom plan looks
+// cheaper than the generic one, and PostgreSQL would plan each request again. Membership is hidden for the same reason:
+// for a member the visibility condition vanishes.
 const HIDDEN_READER = { ...READER, isMember: '(select $3::boolean)' };
 const LISTED = {
   project: `i.project_id = (select $1::bigint) and ${snippetKind.visibleSql(HIDDEN_READER)}`,
@@ -61,20 +61,23 @@ const LISTED = {
   public: `i.project_id is null and i.visibility = 'public'`,
 };
 
-/** Reading snippets; those that the reader may not see are left out by the statement itself. Source: reference work-tracking 9.2. */
+/**
+ * Reads snippets; each statement leaves out the snippets that the viewer may not see. Source: reference work-tracking
+ * 9.2.
+ */
 @Injectable()
 export class SnippetsQueries {
   private readonly kept = new KeptStatements();
-  private readonly shown: WrittenShape;
+  private readonly shape: WrittenShape;
 
   constructor(
     private readonly database: Database,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.shown = snippetShape.over({ externalUrl, ...SHOWN });
+    this.shape = snippetShape.over({ externalUrl, ...SHOWN });
   }
 
-  /** The newest first. */
+  /** Returns a page of snippets, newest first. */
   async page(viewer: Viewer, list: SnippetList, asked: SnippetFilters, page: PageRequest): Promise<JsonPage> {
     const place = typeof list === 'string' ? null : list;
     if (place && !readsSnippets(viewer, place)) return { json: '[]', total: 0, hasNext: false };
@@ -92,7 +95,7 @@ export class SnippetsQueries {
   ): Statement {
     const isPlain = Object.values(asked).every((value) => value === undefined);
     const name = isUsualPage(page) && isPlain ? `snippets_${of}_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): Draft => {
+    return this.kept.statement(name, values, (): SqlDraft => {
       const parts = { name: 'snippets', from: 'snippets i', carries: 'i.*', bytes: SNIPPET_BYTES, values };
       const list = new ListQuery<never>(parts);
       list
@@ -102,20 +105,20 @@ export class SnippetsQueries {
           ['i.created_at', 'desc'],
           ['i.id', 'desc'],
         ]);
-      return list.json(page, { rows: (...rows) => arraySql(this.shown, ...rows) });
+      return list.json(page, { rows: (...rows) => arraySql(this.shape, ...rows) });
     });
   }
 
-  /** Shape: one JSON object. Errors: NotFound when there is none that the viewer may see. */
+  /** Returns one snippet. Shape: one JSON object. Errors: NotFound if the viewer sees no such snippet. */
   async one(viewer: Viewer, named: NamedSnippet): Promise<string> {
-    const select = `select ${this.shown.sql} as json from snippets i`;
+    const select = `select ${this.shape.sql} as json from snippets i`;
     return (await this.found<{ json: string }>(viewer, named, 'one', select)).json;
   }
 
-  /** The answer to a write that was just allowed. Shape: one JSON object. Errors: NotFound when it is gone already. */
+  /** Returns a snippet after a permitted write. Shape: one JSON object. Errors: NotFound if it is deleted already. */
   async answer(viewer: Viewer, { place, id }: NamedSnippet): Promise<string> {
     const values = [...readerValues(viewer, place), id];
-    const text = `select ${this.shown.sql} as json from snippets i where i.id = ${ID}`;
+    const text = `select ${this.shape.sql} as json from snippets i where i.id = ${ID}`;
     const [row] = await this.database.run<{ json: string }>(
       this.kept.statement('snippets_written', values, () => ({ text, values })),
     );
@@ -123,7 +126,7 @@ export class SnippetsQueries {
     return row.json;
   }
 
-  /** The file that comes first. Errors: NotFound of the snippet. */
+  /** Returns the first file. Errors: NotFound of the snippet. */
   content(viewer: Viewer, named: NamedSnippet): Promise<SnippetContent> {
     const first = `select f.path, f.content from snippet_files f where f.snippet_id = i.id order by ${FILE_ORDER} limit 1`;
     return this.found(
@@ -134,7 +137,7 @@ export class SnippetsQueries {
     );
   }
 
-  /** A file by its path. Errors: NotFound of the snippet, of what it is read at, of the file. */
+  /** Returns a file by its path. Errors: NotFound of the snippet, of the ref or of the file. */
   async file(viewer: Viewer, named: NamedSnippet, ref: string, path: string): Promise<SnippetContent> {
     type Found = { readonly path: string | null; readonly content: string };
     const join = 'left join snippet_files f on f.snippet_id = i.id and f.path = $7::text';
@@ -150,13 +153,13 @@ export class SnippetsQueries {
     return { ...row, path: row.path };
   }
 
-  /** With what and from where it was made. Errors: NotFound of the snippet, and where that is not known. */
-  async origin(viewer: Viewer, named: NamedSnippet): Promise<ToldOrigin> {
+  /** Returns the origin of a snippet. Errors: NotFound of the snippet, or if its origin is unknown. */
+  async origin(viewer: Viewer, named: NamedSnippet): Promise<OriginAnswer> {
     const select = 'select i.user_agent, i.ip_address from snippets i';
-    return known(await this.found<ToldOrigin>(viewer, named, 'origin', select));
+    return known(await this.found<OriginAnswer>(viewer, named, 'origin', select));
   }
 
-  /** The snippet for a change, of which others wait. Errors: NotFound when there is none that the viewer may see. */
+  /** Locks the snippet for a change. Errors: NotFound if the viewer sees no such snippet. */
   lock(tx: Tx, viewer: Viewer, named: NamedSnippet): Promise<LockedSnippet> {
     return this.found(viewer, named, 'lock', 'select i.id, now() as at from snippets i', undefined, tx);
   }
@@ -184,7 +187,7 @@ function readsSnippets(viewer: Viewer, place: ParentFacts): boolean {
   return reads(snippetKind.feature, place, readerOf(viewer, place));
 }
 
-/** The first five values of every statement here. Outside of projects administrators are what members are in them. */
+/** Returns the first five parameters of every statement here. Administrators count as members of personal snippets. */
 function readerValues(viewer: Viewer, place: SnippetPlace): unknown[] {
   const isMember = place ? readerOf(viewer, place).isMember : viewer.isAdmin;
   return [place?.id ?? null, viewer.userId, isMember, viewer.isExternal, place?.fullPath ?? null];

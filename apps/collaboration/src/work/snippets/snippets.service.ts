@@ -3,11 +3,11 @@ import { Forbidden, InvalidParameters, Refused } from '@rookery/kernel';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { originOf } from '../../base/noteables/written-from';
-import type { WrittenFrom } from '../../base/noteables/written-from';
+import { originOf } from '../../base/noteables/origin';
+import type { OriginParams } from '../../base/noteables/origin';
 import { removeNotesOf } from '../../talk/notes/note-removal';
 import { filesAfter, urlPathOf } from './snippet-files';
-import type { FileAction, KnownFile, WishedFile } from './snippet-files';
+import type { FileAction, ExistingFile, TargetFile } from './snippet-files';
 import { Snippet } from './snippet.entity';
 import type { SnippetInput } from './snippet.entity';
 import { snippetKind } from './snippet.kind';
@@ -15,12 +15,12 @@ import { snippetPolicy } from './snippet.policy';
 import { SnippetsQueries } from './snippets.queries';
 import type { NamedSnippet, SnippetPlace } from './snippets.queries';
 
-/** Shape: `content` and `file_name` mean the only file, in place of `files`. */
+/** Fields for the only file of a snippet. Shape: `content` and `file_name` stand for `files`. */
 interface OneFile {
   readonly content?: string | undefined;
   readonly file_name?: string | undefined;
 }
-export interface SnippetWish extends SnippetInput, OneFile {
+export interface NewSnippetInput extends SnippetInput, OneFile {
   readonly title: string;
   readonly visibility: Visibility;
   readonly files?: readonly Omit<FileAction, 'action'>[];
@@ -29,11 +29,11 @@ export interface SnippetChange extends SnippetInput, OneFile {
   readonly files?: readonly FileAction[];
 }
 
-const known = prepared(
+const existingFiles = prepared(
   'snippet_files_known',
   'select f.id, f.path, octet_length(f.content) as bytes from snippet_files f where f.snippet_id = $1::bigint order by f.id',
 );
-/** $1 snippet, $2 files that stay. */
+/** $1 snippet, $2 ids of the files to keep. */
 const drop = prepared(
   'snippet_files_drop',
   'delete from snippet_files where snippet_id = $1::bigint and id <> all($2::bigint[])',
@@ -43,7 +43,7 @@ const change = prepared(
   `update snippet_files f set path = w.path, url_path = w.url_path, content = coalesce(w.content, f.content)
    from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) w (id, path, url_path, content) where f.id = w.id`,
 );
-/** $1 snippet, then what its new files have. */
+/** $1 snippet, $2-$4 columns of its new files. */
 const insert = prepared(
   'snippet_files_insert',
   `insert into snippet_files (snippet_id, path, url_path, content)
@@ -51,7 +51,10 @@ const insert = prepared(
    from unnest($2::text[], $3::text[], $4::text[]) with ordinality w (path, url_path, content, place) order by w.place`,
 );
 
-/** Writing snippets and their files; answers are the snippet as JSON text. Source: reference work-tracking 9.2. */
+/**
+ * Creates, changes and deletes snippets with their files. Methods return the snippet as JSON text. Source: reference
+ * work-tracking 9.2.
+ */
 @Injectable()
 export class SnippetsService {
   constructor(
@@ -59,28 +62,30 @@ export class SnippetsService {
     private readonly queries: SnippetsQueries,
   ) {}
 
-  /** Errors: InvalidParameters for contents without a name; Invalid by field, also for files. */
-  async create(viewer: SignedInViewer, place: SnippetPlace, wish: SnippetWish & WrittenFrom): Promise<string> {
-    const { title, description = null, visibility } = wish;
-    const files = filesAfter([], newFiles(wish));
-    const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...originOf(wish) };
+  /** Creates a snippet. Errors: InvalidParameters for content without a file name; Invalid by field, also for files. */
+  async create(viewer: SignedInViewer, place: SnippetPlace, input: NewSnippetInput & OriginParams): Promise<string> {
+    const { title, description = null, visibility } = input;
+    const files = filesAfter([], newFiles(input));
+    const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...originOf(input) };
     const snippet = Snippet.write(origin, { title, description, visibility });
     const id = await this.work.run(async (tx) => {
-      // A transaction that is run again writes another row.
-      const { id: made } = await tx.manager.save(tx.manager.create(Snippet, { ...snippet }));
-      await store(tx, made, [], files);
-      return made;
+      // The callback can run again after a conflict, so that each run saves a row of its own.
+      const { id: createdId } = await tx.manager.save(tx.manager.create(Snippet, { ...snippet }));
+      await store(tx, createdId, [], files);
+      return createdId;
     });
     return this.queries.answer(viewer, { place, id });
   }
 
-  /** Errors: NotFound, Forbidden, Refused for one file of several; Invalid by field, also for files. */
-  async update(viewer: SignedInViewer, named: NamedSnippet, wish: SnippetChange): Promise<string> {
-    const { files, content, file_name, ...input } = wish;
+  /**
+   * Changes a snippet. Errors: NotFound, Forbidden, Refused for one file of several; Invalid by field, also for files.
+   */
+  async update(viewer: SignedInViewer, named: NamedSnippet, changes: SnippetChange): Promise<string> {
+    const { files, content, file_name, ...input } = changes;
     await this.work.run(async (tx) => {
-      const { snippet, at } = await this.locked(tx, viewer, named);
+      const { snippet, at } = await this.lockForChange(tx, viewer, named);
       const isChanged = snippet.change(input);
-      const before = await tx.prepared<KnownFile>(known, [snippet.id]);
+      const before = await tx.prepared<ExistingFile>(existingFiles, [snippet.id]);
       const actions = files ?? actionsOnOnlyFile(before, { content, file_name });
       if (!isChanged && actions.length === 0) return;
       if (actions.length > 0) await store(tx, snippet.id, before, filesAfter(before, actions));
@@ -90,10 +95,10 @@ export class SnippetsService {
     return this.queries.answer(viewer, named);
   }
 
-  /** With its notes. `check` sees when it changed last and may refuse. Errors: NotFound, Forbidden. */
+  /** Deletes a snippet with its notes. `check` receives its last change and may refuse. Errors: NotFound, Forbidden. */
   async remove(viewer: SignedInViewer, named: NamedSnippet, check: (updatedAt: Date) => void): Promise<void> {
     await this.work.run(async (tx) => {
-      const { snippet } = await this.locked(tx, viewer, named);
+      const { snippet } = await this.lockForChange(tx, viewer, named);
       const { id, projectId: project_id } = snippet;
       check(snippet.updatedAt);
       if (project_id !== null) {
@@ -104,40 +109,48 @@ export class SnippetsService {
     });
   }
 
-  /** For a change that the viewer may make. */
-  private async locked(tx: Tx, viewer: SignedInViewer, named: NamedSnippet): Promise<{ snippet: Snippet; at: Date }> {
+  /** Locks a snippet that the viewer may change. Errors: NotFound, Forbidden. */
+  private async lockForChange(
+    tx: Tx,
+    viewer: SignedInViewer,
+    named: NamedSnippet,
+  ): Promise<{ snippet: Snippet; at: Date }> {
     const { id, at } = await this.queries.lock(tx, viewer, named);
     const snippet = await tx.manager.findOneByOrFail(Snippet, { id });
-    const may = named.place
+    const isAllowed = named.place
       ? snippetPolicy.mayChange(viewer, named.place, snippet)
       : snippetPolicy.mayChangePersonal(viewer, snippet);
-    if (!may) throw new Forbidden();
+    if (!isAllowed) throw new Forbidden();
     return { snippet, at };
   }
 }
 
-function newFiles({ files, content, file_name }: Pick<SnippetWish, 'files' | keyof OneFile>): readonly FileAction[] {
+function newFiles({
+  files,
+  content,
+  file_name,
+}: Pick<NewSnippetInput, 'files' | keyof OneFile>): readonly FileAction[] {
   if (files) return files.map((file) => ({ ...file, action: 'create' }));
   if (file_name === undefined) throw new InvalidParameters(['file_name is missing']);
   return [{ action: 'create', file_path: file_name, ...(content === undefined ? {} : { content }) }];
 }
 
-function actionsOnOnlyFile(before: readonly KnownFile[], { content, file_name }: OneFile): readonly FileAction[] {
+function actionsOnOnlyFile(before: readonly ExistingFile[], { content, file_name }: OneFile): readonly FileAction[] {
   if (content === undefined && file_name === undefined) return [];
-  const [{ path }, ...others] = before as [KnownFile, ...KnownFile[]];
+  const [{ path }, ...others] = before as [ExistingFile, ...ExistingFile[]];
   if (others.length > 0) {
     const how = 'To update Snippets with multiple files, you must use the `files` parameter';
     throw new Refused(how, { verbatim: true });
   }
-  const told = content === undefined ? {} : { content };
+  const contentField = content === undefined ? {} : { content };
   if (file_name === undefined || file_name === path) {
-    return content === undefined ? [] : [{ action: 'update', file_path: path, ...told }];
+    return content === undefined ? [] : [{ action: 'update', file_path: path, ...contentField }];
   }
-  return [{ action: 'move', previous_path: path, file_path: file_name, ...told }];
+  return [{ action: 'move', previous_path: path, file_path: file_name, ...contentField }];
 }
 
-/** Writes what differs; contents that stay are not read. */
-async function store(tx: Tx, id: number, before: readonly KnownFile[], after: readonly WishedFile[]): Promise<void> {
+/** Writes only the differences; contents that do not change are not read. */
+async function store(tx: Tx, id: number, before: readonly ExistingFile[], after: readonly TargetFile[]): Promise<void> {
   const stay = after.filter((file) => file.id !== null);
   if (stay.length < before.length) await tx.prepared(drop, [id, stay.map((file) => file.id)]);
   const paths = new Map(before.map((file) => [file.id, file.path]));
@@ -147,6 +160,6 @@ async function store(tx: Tx, id: number, before: readonly KnownFile[], after: re
   if (added.length > 0) await tx.prepared(insert, [id, ...columnsOf(added)]);
 }
 
-function columnsOf(files: readonly WishedFile[]): unknown[] {
+function columnsOf(files: readonly TargetFile[]): unknown[] {
   return [files.map(({ path }) => path), files.map(({ path }) => urlPathOf(path)), files.map(({ content }) => content)];
 }

@@ -26,20 +26,37 @@ with
           p.created_at,
           home.traversal_ids,
           p.emails_enabled,
-          p.issues_access_level = 'enabled'
-          or (
-            p.issues_access_level = 'private'
-            and held.level >= 10
+          (
+            p.issues_access_level = 'enabled'
+            or (
+              p.issues_access_level = 'private'
+              and held.level >= 10
+            )
           ) as reads_issues,
-          p.merge_requests_access_level = 'enabled'
-          or (
-            p.merge_requests_access_level = 'private'
-            and held.level >= 10
+          (
+            p.merge_requests_access_level = 'enabled'
+            or (
+              p.merge_requests_access_level = 'private'
+              and held.level >= 10
+            )
+          )
+          and coalesce(p.repository_access_level, 'enabled') <> 'disabled'
+          and (
+            held.level >= 20
+            or (
+              p.visibility <> 'private'
+              and (
+                held.level >= 10
+                or coalesce(p.repository_access_level, 'enabled') = 'enabled'
+              )
+            )
           ) as reads_merge_requests,
-          p.snippets_access_level = 'enabled'
-          or (
-            p.snippets_access_level = 'private'
-            and held.level >= 10
+          (
+            p.snippets_access_level = 'enabled'
+            or (
+              p.snippets_access_level = 'private'
+              and held.level >= 10
+            )
           ) as reads_snippets,
           held.level >= 10 as is_member,
           held.level >= 15 as reads_confidential,
@@ -248,7 +265,7 @@ with
           coalesce(issue.iid, snippet.iid) as iid
       ) about
       left join notes n on n.id = e.target_id
-      and e.target_type in ('Note', 'DiscussionNote')
+      and e.target_type in ('Note', 'DiscussionNote', 'DiffNote')
     where
       e.author_id = (
         select
@@ -256,20 +273,41 @@ with
       )
       and true
       and (
-        e.noteable_id is null
-        or (
-          about.is_readable
-          and (
-            e.target_type not in ('Note', 'DiscussionNote')
-            or (
-              n.id is not null
+        case
+          when e.action = 'pushed' then exists (
+            select
+              1
+            from
+              directory_projects code
+            where
+              code.id = e.project_id
+              and coalesce(code.repository_access_level, 'enabled') <> 'disabled'
               and (
-                not n.internal
-                or a.reads_internal
+                a.reads_internal
+                or (
+                  code.visibility <> 'private'
+                  and (
+                    a.is_member
+                    or coalesce(code.repository_access_level, 'enabled') = 'enabled'
+                  )
+                )
+              )
+          )
+          when e.noteable_id is null then true
+          else (
+            about.is_readable
+            and (
+              e.target_type not in ('Note', 'DiscussionNote', 'DiffNote')
+              or (
+                n.id is not null
+                and (
+                  not n.internal
+                  or a.reads_internal
+                )
               )
             )
           )
-        )
+        end
       )
     order by
       e.created_at desc,
@@ -293,7 +331,7 @@ select
           string_agg(
             case
               when not e.is_heavy then format(
-                '{"id":%s,"title":null,"project_id":%s,"action_name":"%s","target_id":%s,"target_iid":%s,"target_type":%s,"author_id":%s,"target_title":%s,"created_at":"%s","imported":%s,"imported_from":%s,"author_username":%s,"data":null%s%s}',
+                '{"id":%s,"title":null,"project_id":%s,"action_name":"%s","target_id":%s,"target_iid":%s,"target_type":%s,"author_id":%s,"target_title":%s,"created_at":"%s","imported":%s,"imported_from":%s,"author_username":%s,"data":null%s%s%s}',
                 e.id,
                 e.project_id,
                 case e.action
@@ -305,6 +343,11 @@ select
                   when 'reopened' then 'opened'
                   when 'updated' then 'opened'
                   when 'commented' then 'commented on'
+                  when 'pushed' then case e.push_data ->> 'action'
+                    when 'created' then 'pushed new'
+                    when 'removed' then 'deleted'
+                    else 'pushed to'
+                  end
                   when 'merged' then 'accepted'
                   when 'expired' then 'removed due to membership expiration from'
                   else e.action
@@ -348,7 +391,17 @@ select
                     coalesce(
                       '"' || (
                         case
-                          when n.thread_id is not null then 'DiscussionNote'
+                          when n.thread_id is not null then case
+                            when exists (
+                              select
+                                1
+                              from
+                                note_positions p
+                              where
+                                p.thread_id = n.thread_id
+                            ) then 'DiffNote'
+                            else 'DiscussionNote'
+                          end
                         end
                       ) || '"',
                       'null'
@@ -480,6 +533,19 @@ select
                       )
                     end
                   )
+                end,
+                case
+                  when e.push_data is not null then format(
+                    ',"push_data":{"commit_count":%s,"action":"%s","ref_type":"%s","commit_from":%s,"commit_to":%s,"ref":%s,"commit_title":%s,"ref_count":%s}',
+                    e.push_data ->> 'commit_count',
+                    e.push_data ->> 'action',
+                    e.push_data ->> 'ref_type',
+                    coalesce('"' || (e.push_data ->> 'commit_from') || '"', 'null'),
+                    coalesce('"' || (e.push_data ->> 'commit_to') || '"', 'null'),
+                    coalesce(to_json(e.push_data ->> 'ref')::text, 'null'),
+                    coalesce(to_json(e.push_data ->> 'commit_title')::text, 'null'),
+                    coalesce((e.push_data ->> 'ref_count')::text, 'null')
+                  )
                 end
               )
             end,
@@ -510,7 +576,7 @@ select
           ) e
       ) e
       left join notes n on n.id = e.target_id
-      and e.target_type in ('Note', 'DiscussionNote')
+      and e.target_type in ('Note', 'DiscussionNote', 'DiffNote')
       left join directory_users a on a.id = n.author_id
       left join directory_users author on author.id = e.author_id
   ) as json

@@ -33,20 +33,37 @@ with
           p.created_at,
           home.traversal_ids,
           p.emails_enabled,
-          p.issues_access_level = 'enabled'
-          or (
-            p.issues_access_level = 'private'
-            and held.level >= 10
+          (
+            p.issues_access_level = 'enabled'
+            or (
+              p.issues_access_level = 'private'
+              and held.level >= 10
+            )
           ) as reads_issues,
-          p.merge_requests_access_level = 'enabled'
-          or (
-            p.merge_requests_access_level = 'private'
-            and held.level >= 10
+          (
+            p.merge_requests_access_level = 'enabled'
+            or (
+              p.merge_requests_access_level = 'private'
+              and held.level >= 10
+            )
+          )
+          and coalesce(p.repository_access_level, 'enabled') <> 'disabled'
+          and (
+            held.level >= 20
+            or (
+              p.visibility <> 'private'
+              and (
+                held.level >= 10
+                or coalesce(p.repository_access_level, 'enabled') = 'enabled'
+              )
+            )
           ) as reads_merge_requests,
-          p.snippets_access_level = 'enabled'
-          or (
-            p.snippets_access_level = 'private'
-            and held.level >= 10
+          (
+            p.snippets_access_level = 'enabled'
+            or (
+              p.snippets_access_level = 'private'
+              and held.level >= 10
+            )
           ) as reads_snippets,
           held.level >= 10 as is_member,
           held.level >= 15 as reads_confidential,

@@ -73,6 +73,15 @@ select
                       where
                         i.id = t.target_id
                         and t.target_type = 'Issue'
+                      union all
+                      select
+                        a.is_member as is_readable,
+                        0 as bytes
+                      from
+                        directory_projects i
+                      where
+                        i.id = t.target_id
+                        and t.target_type = 'Project'
                     ) target on true
                     left join notes n on n.id = t.note_id
                   where
@@ -129,20 +138,37 @@ select
           p.created_at,
           home.traversal_ids,
           p.emails_enabled,
-          p.issues_access_level = 'enabled'
-          or (
-            p.issues_access_level = 'private'
-            and held.level >= 10
+          (
+            p.issues_access_level = 'enabled'
+            or (
+              p.issues_access_level = 'private'
+              and held.level >= 10
+            )
           ) as reads_issues,
-          p.merge_requests_access_level = 'enabled'
-          or (
-            p.merge_requests_access_level = 'private'
-            and held.level >= 10
+          (
+            p.merge_requests_access_level = 'enabled'
+            or (
+              p.merge_requests_access_level = 'private'
+              and held.level >= 10
+            )
+          )
+          and coalesce(p.repository_access_level, 'enabled') <> 'disabled'
+          and (
+            held.level >= 20
+            or (
+              p.visibility <> 'private'
+              and (
+                held.level >= 10
+                or coalesce(p.repository_access_level, 'enabled') = 'enabled'
+              )
+            )
           ) as reads_merge_requests,
-          p.snippets_access_level = 'enabled'
-          or (
-            p.snippets_access_level = 'private'
-            and held.level >= 10
+          (
+            p.snippets_access_level = 'enabled'
+            or (
+              p.snippets_access_level = 'private'
+              and held.level >= 10
+            )
           ) as reads_snippets,
           held.level >= 10 as is_member,
           held.level >= 15 as reads_confidential,
@@ -398,20 +424,37 @@ select
                       p.created_at,
                       home.traversal_ids,
                       p.emails_enabled,
-                      p.issues_access_level = 'enabled'
-                      or (
-                        p.issues_access_level = 'private'
-                        and held.level >= 10
+                      (
+                        p.issues_access_level = 'enabled'
+                        or (
+                          p.issues_access_level = 'private'
+                          and held.level >= 10
+                        )
                       ) as reads_issues,
-                      p.merge_requests_access_level = 'enabled'
-                      or (
-                        p.merge_requests_access_level = 'private'
-                        and held.level >= 10
+                      (
+                        p.merge_requests_access_level = 'enabled'
+                        or (
+                          p.merge_requests_access_level = 'private'
+                          and held.level >= 10
+                        )
+                      )
+                      and coalesce(p.repository_access_level, 'enabled') <> 'disabled'
+                      and (
+                        held.level >= 20
+                        or (
+                          p.visibility <> 'private'
+                          and (
+                            held.level >= 10
+                            or coalesce(p.repository_access_level, 'enabled') = 'enabled'
+                          )
+                        )
                       ) as reads_merge_requests,
-                      p.snippets_access_level = 'enabled'
-                      or (
-                        p.snippets_access_level = 'private'
-                        and held.level >= 10
+                      (
+                        p.snippets_access_level = 'enabled'
+                        or (
+                          p.snippets_access_level = 'private'
+                          and held.level >= 10
+                        )
                       ) as reads_snippets,
                       held.level >= 10 as is_member,
                       held.level >= 15 as reads_confidential,
@@ -559,6 +602,15 @@ select
                 where
                   i.id = t.target_id
                   and t.target_type = 'Issue'
+                union all
+                select
+                  a.is_member as is_readable,
+                  0 as bytes
+                from
+                  directory_projects i
+                where
+                  i.id = t.target_id
+                  and t.target_type = 'Project'
               ) target on true
               left join notes n on n.id = t.note_id
             where
@@ -1010,12 +1062,32 @@ select
               ) served on true
           ) as json,
           t.full_path || '/-/issues/' || i.iid as path,
-          i.title
+          i.title as title
         from
           issues i
         where
           i.id = t.target_id
           and t.target_type = 'Issue'
+        union all
+        select
+          format(
+            '{"id":%s,"description":%s,"name":%s,"name_with_namespace":%s,"path":%s,"path_with_namespace":%s,"created_at":"%s","web_url":"http://localhost:8080/%s"}',
+            t.project_id,
+            coalesce(to_json(t.description)::text, 'null'),
+            to_json(t.name),
+            to_json(t.name_with_namespace),
+            to_json(t.path),
+            to_json(t.full_path),
+            to_char((t.project_created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+            t.full_path
+          ) as json,
+          t.full_path || '/-/project_members?tab=access_requests' as path,
+          t.full_path as title
+        from
+          directory_projects i
+        where
+          i.id = t.target_id
+          and t.target_type = 'Project'
       ) target on true
       left join notes n on n.id = t.note_id
       left join directory_users author on author.id = t.author_id

@@ -35,7 +35,7 @@ select
                         g.avatar_url,
                         g.traversal_ids,
                         g.emails_enabled,
-                        true as reads_epics,
+                        g.plan <> 'free' as reads_epics,
                         held.level >= 10 as is_member,
                         held.level >= 15 as reads_confidential,
                         held.level >= 20 as reads_internal
@@ -100,7 +100,6 @@ select
                       where
                         g.id = t.group_id
                         and g.kind = 'group'
-                        and g.plan <> 'free'
                         and :viewer::bigint is not null
                         and (
                           g.visibility = 'public'
@@ -126,6 +125,15 @@ select
                       where
                         i.id = t.target_id
                         and t.target_type = 'Epic'
+                      union all
+                      select
+                        a.is_member as is_readable,
+                        0 as bytes
+                      from
+                        directory_namespaces i
+                      where
+                        i.id = t.target_id
+                        and t.target_type = 'Namespace'
                     ) target on true
                     left join notes n on n.id = t.note_id
                   where
@@ -194,6 +202,15 @@ select
                       where
                         i.id = t.target_id
                         and t.target_type = 'Issue'
+                      union all
+                      select
+                        a.is_member as is_readable,
+                        0 as bytes
+                      from
+                        directory_projects i
+                      where
+                        i.id = t.target_id
+                        and t.target_type = 'Project'
                     ) target on true
                     left join notes n on n.id = t.note_id
                   where
@@ -250,20 +267,37 @@ select
           p.created_at,
           home.traversal_ids,
           p.emails_enabled,
-          p.issues_access_level = 'enabled'
-          or (
-            p.issues_access_level = 'private'
-            and held.level >= 10
+          (
+            p.issues_access_level = 'enabled'
+            or (
+              p.issues_access_level = 'private'
+              and held.level >= 10
+            )
           ) as reads_issues,
-          p.merge_requests_access_level = 'enabled'
-          or (
-            p.merge_requests_access_level = 'private'
-            and held.level >= 10
+          (
+            p.merge_requests_access_level = 'enabled'
+            or (
+              p.merge_requests_access_level = 'private'
+              and held.level >= 10
+            )
+          )
+          and coalesce(p.repository_access_level, 'enabled') <> 'disabled'
+          and (
+            held.level >= 20
+            or (
+              p.visibility <> 'private'
+              and (
+                held.level >= 10
+                or coalesce(p.repository_access_level, 'enabled') = 'enabled'
+              )
+            )
           ) as reads_merge_requests,
-          p.snippets_access_level = 'enabled'
-          or (
-            p.snippets_access_level = 'private'
-            and held.level >= 10
+          (
+            p.snippets_access_level = 'enabled'
+            or (
+              p.snippets_access_level = 'private'
+              and held.level >= 10
+            )
           ) as reads_snippets,
           held.level >= 10 as is_member,
           held.level >= 15 as reads_confidential,
@@ -519,20 +553,37 @@ select
                       p.created_at,
                       home.traversal_ids,
                       p.emails_enabled,
-                      p.issues_access_level = 'enabled'
-                      or (
-                        p.issues_access_level = 'private'
-                        and held.level >= 10
+                      (
+                        p.issues_access_level = 'enabled'
+                        or (
+                          p.issues_access_level = 'private'
+                          and held.level >= 10
+                        )
                       ) as reads_issues,
-                      p.merge_requests_access_level = 'enabled'
-                      or (
-                        p.merge_requests_access_level = 'private'
-                        and held.level >= 10
+                      (
+                        p.merge_requests_access_level = 'enabled'
+                        or (
+                          p.merge_requests_access_level = 'private'
+                          and held.level >= 10
+                        )
+                      )
+                      and coalesce(p.repository_access_level, 'enabled') <> 'disabled'
+                      and (
+                        held.level >= 20
+                        or (
+                          p.visibility <> 'private'
+                          and (
+                            held.level >= 10
+                            or coalesce(p.repository_access_level, 'enabled') = 'enabled'
+                          )
+                        )
                       ) as reads_merge_requests,
-                      p.snippets_access_level = 'enabled'
-                      or (
-                        p.snippets_access_level = 'private'
-                        and held.level >= 10
+                      (
+                        p.snippets_access_level = 'enabled'
+                        or (
+                          p.snippets_access_level = 'private'
+                          and held.level >= 10
+                        )
                       ) as reads_snippets,
                       held.level >= 10 as is_member,
                       held.level >= 15 as reads_confidential,
@@ -675,7 +726,7 @@ select
                       g.avatar_url,
                       g.traversal_ids,
                       g.emails_enabled,
-                      true as reads_epics,
+                      g.plan <> 'free' as reads_epics,
                       held.level >= 10 as is_member,
                       held.level >= 15 as reads_confidential,
                       held.level >= 20 as reads_internal
@@ -740,7 +791,6 @@ select
                     where
                       g.id = t.group_id
                       and g.kind = 'group'
-                      and g.plan <> 'free'
                       and :viewer::bigint is not null
                       and (
                         g.visibility = 'public'
@@ -804,6 +854,24 @@ select
                 where
                   i.id = t.target_id
                   and t.target_type = 'Epic'
+                union all
+                select
+                  a.is_member as is_readable,
+                  0 as bytes
+                from
+                  directory_projects i
+                where
+                  i.id = t.target_id
+                  and t.target_type = 'Project'
+                union all
+                select
+                  a.is_member as is_readable,
+                  0 as bytes
+                from
+                  directory_namespaces i
+                where
+                  i.id = t.target_id
+                  and t.target_type = 'Namespace'
               ) target on true
               left join notes n on n.id = t.note_id
             where
@@ -1245,7 +1313,7 @@ select
               ) served on true
           ) as json,
           t.full_path || '/-/issues/' || i.iid as path,
-          i.title
+          i.title as title
         from
           issues i
         where
@@ -1724,12 +1792,51 @@ select
               ) parent on true
           ) as json,
           'groups/' || t.full_path || '/-/epics/' || i.iid as path,
-          i.title
+          i.title as title
         from
           epics i
         where
           i.id = t.target_id
           and t.target_type = 'Epic'
+        union all
+        select
+          format(
+            '{"id":%s,"description":%s,"name":%s,"name_with_namespace":%s,"path":%s,"path_with_namespace":%s,"created_at":"%s","web_url":"http://localhost:8080/%s"}',
+            t.project_id,
+            coalesce(to_json(t.description)::text, 'null'),
+            to_json(t.name),
+            to_json(t.name_with_namespace),
+            to_json(t.path),
+            to_json(t.full_path),
+            to_char((t.project_created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+            t.full_path
+          ) as json,
+          t.full_path || '/-/project_members?tab=access_requests' as path,
+          t.full_path as title
+        from
+          directory_projects i
+        where
+          i.id = t.target_id
+          and t.target_type = 'Project'
+        union all
+        select
+          format(
+            '{"id":%s,"name":%s,"path":%s,"kind":"group","full_path":%s,"parent_id":%s,"avatar_url":%s,"web_url":"http://localhost:8080/groups/%s"}',
+            t.group_id,
+            to_json(t.name),
+            to_json(t.path),
+            to_json(t.full_path),
+            coalesce((t.parent_id)::text, 'null'),
+            coalesce(to_json(t.avatar_url)::text, 'null'),
+            t.full_path
+          ) as json,
+          'groups/' || t.full_path || '/-/group_members?tab=access_requests' as path,
+          t.full_path as title
+        from
+          directory_namespaces i
+        where
+          i.id = t.target_id
+          and t.target_type = 'Namespace'
       ) target on true
       left join notes n on n.id = t.note_id
       left join directory_users author on author.id = t.author_id

@@ -1,7 +1,7 @@
 /** Resident memory of a process and its open sockets. Units: bytes. */
 export interface ProcessFacts {
   readonly memory: number;
-  /** Most memory since the last `reset`. */
+  /** The peak of memory since the last `reset`. */
   readonly peak: number;
   readonly sockets: number;
 }
@@ -9,8 +9,8 @@ export interface ProcessFacts {
 const SAMPLE_MS = 10;
 
 /**
- * Answers the test that started this process over IPC. Every process knows `facts` and `reset`. Memory is sampled every
- * 10 ms inside the process, since the highest value of the system also counts the time before the test.
+ * Answers questions of the test that started this process, over IPC. Every process has `facts` and `reset`. Memory is
+ * sampled every 10 ms inside the process, since the peak that the system reports includes the time before the test.
  */
 export function answerQuestions(own: Readonly<Record<string, () => unknown>>): void {
   let peak = 0;

@@ -9,7 +9,7 @@ import type { ProcessFacts } from './questions';
 
 const HOOK = join(__dirname, '../../../../../tools/jest/typescript-hook.cjs');
 
-/** A gateway or a service in a process of its own, with the settings of the product. */
+/** A gateway or a service in a process of its own, with the product's settings. */
 export class StartedProcess {
   readonly ended: Promise<number | null>;
   port = 0;
@@ -61,7 +61,7 @@ export class StartedProcess {
     return this.ask('facts');
   }
 
-  /** SIGTERM. */
+  /** Sends SIGTERM. */
   terminate(): void {
     this.child.kill('SIGTERM');
   }

@@ -25,14 +25,14 @@ export const MIB = 1024 * 1024;
 export const LARGEST = 2 * 1024 * MIB;
 const PIECE = Buffer.alloc(64 * 1024, 'rookery ');
 
-/** Reports of the service, for the test that started it. */
+/** Counters of the service, for the test that started it. */
 export const seen = { opened: 0, produced: 0, consumed: 0, failures: [] as string[] };
-/** Handlers that were asked to wait read on after this. */
+/** Handlers with `waits` continue after this resolves. */
 export const gate = { open: (): void => undefined, opened: Promise.resolve() };
 
 class OneBlob {
   @Text() path: string;
-  /** Waits for the gate before it reads or after it began to write. */
+  /** An upload waits for the gate before it reads, a download after its first chunk. */
   @Flag({ default: false }) waits: boolean;
 }
 class ReadBlob extends OneBlob {
@@ -80,6 +80,7 @@ export class StreamsController {
     may: atLeast('developer'),
     params: OneBlob,
     body: streamedBody({ maxBytes: MIB, types: ['application/octet-stream'] }),
+    refusals: { hasReasonPhrase: true },
     answers: ANY,
   })
   takeSmall(call: StreamedCall<OneBlob, ProjectScope>): Promise<object> {
@@ -162,7 +163,7 @@ function bytes(start: number, end: number, waits: boolean): Readable {
   return source;
 }
 
-/** Project 1 of everybody, by two paths; 2 is private. */
+/** Project 1 is public and has two paths; project 2 is private. */
 const resolver: ScopeResolver = {
   project: (ref, viewer) => {
     const id = ref === 'group/sub/project' || ref === 'a/b' ? 1 : ref;

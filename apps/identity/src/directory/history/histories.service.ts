@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HeadWatch, Work } from '@rookery/persistence';
-import type { Head, Tx } from '@rookery/persistence';
+import type { LogHead, Tx } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { REWRITE_LOG } from '../change-states';
@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 /** A copy belongs to the estate if it has read the log within this period before the most recent reader. Units: ms. */
 const READERS_WITHIN_MS = 24 * HOUR_MS;
 
-interface LockedHead extends Head {
+interface LockedHead extends LogHead {
   readonly history: string;
   readonly now: string;
 }
@@ -60,7 +60,7 @@ export class HistoriesService {
    * Starts another history, because a reader reports a version that this log never had. Shape: `reader` is the reader's
    * position, in the epoch of the log.
    */
-  async startAfter(reader: Head): Promise<void> {
+  async startAfter(reader: LogHead): Promise<void> {
     const head = await this.work.run(async (tx) => {
       const kept = await lockHead(tx);
       if (kept.epoch !== reader.epoch) return null;
@@ -72,7 +72,7 @@ export class HistoriesService {
   }
 
   /** Starts another history at the request of an operator. */
-  async startHistory(): Promise<Head> {
+  async startHistory(): Promise<LogHead> {
     const head = await this.work.run(async (tx) => this.rewrite(tx, (await lockHead(tx)).version));
     this.announce(head, 'an operator requested it');
     return head;
@@ -98,17 +98,17 @@ export class HistoriesService {
     this.recordedAt.set(service, Date.now());
   }
 
-  private async rewrite(tx: Tx, after: number): Promise<Head> {
-    await tx.takeTime();
+  private async rewrite(tx: Tx, after: number): Promise<LogHead> {
+    await tx.allowLongStatements();
     // Above any version this process has sent: the answer of a write must not contain a version above the log.
     const first = Math.max(after, this.watch.latest ?? 0) + 1;
     await tx.query('delete from directory_changes');
     const [written] = await tx.query<{ last: number }>(REWRITE_LOG, [first]);
-    const [next] = await tx.query<Head>(NEXT_EPOCH, [written?.last ?? first, READERS_WITHIN_MS]);
-    return next as Head;
+    const [next] = await tx.query<LogHead>(NEXT_EPOCH, [written?.last ?? first, READERS_WITHIN_MS]);
+    return next as LogHead;
   }
 
-  private announce(head: Head | null, why: string): void {
+  private announce(head: LogHead | null, why: string): void {
     if (!head) return;
     this.watch.moved(head);
     this.logger.warn({ ...head, why }, 'started another history of the directory');

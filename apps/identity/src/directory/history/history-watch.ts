@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import { HeadWatch } from '@rookery/persistence';
-import type { Head } from '@rookery/persistence';
+import type { LogHead } from '@rookery/persistence';
 import { Follower, IS_SERVING, LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { HistoriesService } from './histories.service';
@@ -14,7 +14,7 @@ const INTERVAL_MS = 1000;
  * The head of the log as the watch reads it. Shape: `is_other` when the database is not the one in which the log was
  * kept.
  */
-export interface WatchedHead extends Head {
+export interface WatchedHead extends LogHead {
   readonly is_other: boolean;
 }
 
@@ -58,7 +58,7 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async check(): Promise<void> {
-    if (this.hasBegun && (await this.watch.look())?.is_other === false) return;
+    if (this.hasBegun && (await this.watch.read())?.is_other === false) return;
     await this.histories.compare(!this.hasBegun);
     this.hasBegun = true;
   }

@@ -4,7 +4,7 @@ import type { LevelTables } from '@rookery/directory';
 export const OWN_TABLES: LevelTables = { memberships: 'members', shares: 'shares', namespaces: 'namespaces' };
 
 /** Boolean SQL: the membership or share has not expired. */
-export const live = (alias: string): string =>
+export const notExpiredSql = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 /**
@@ -13,7 +13,7 @@ export const live = (alias: string): string =>
  */
 export function reachedNamespacesSql(user: string, level: string): string {
   return `select m.source_id as id from members m
-      where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${live('m')}
+      where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${notExpiredSql('m')}
     union select o.id from namespaces o where o.owner_id = ${user}
     union ${invitedSql('namespace', user, level)}`;
 }
@@ -21,15 +21,15 @@ export function reachedNamespacesSql(user: string, level: string): string {
 /** SQL: projects in which the user has at least `level`, by the project's own members and invited groups. */
 export function reachedProjectsSql(user: string, level: string): string {
   return `select m.source_id as id from members m
-      where m.user_id = ${user} and m.source_type = 'project' and m.access_level >= ${level} and ${live('m')}
+      where m.user_id = ${user} and m.source_type = 'project' and m.access_level >= ${level} and ${notExpiredSql('m')}
     union ${invitedSql('project', user, level)}`;
 }
 
 function invitedSql(source: 'namespace' | 'project', user: string, level: string): string {
   return `select s.source_id from shares s
-      where s.source_type = '${source}' and s.access_level >= ${level} and ${live('s')} and s.group_id in (
+      where s.source_type = '${source}' and s.access_level >= ${level} and ${notExpiredSql('s')} and s.group_id in (
         ${belowSql(`select m.source_id from members m
-          where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${live('m')}`)})`;
+          where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${notExpiredSql('m')}`)})`;
 }
 
 /** SQL: namespaces at or below the given ones. Source: ADR 0063. */

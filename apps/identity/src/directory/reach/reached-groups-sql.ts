@@ -1,7 +1,7 @@
-import { live } from './reach-sql';
+import { notExpiredSql } from './reach-sql';
 
 /** Shape: SQL expressions of the user's id and of the minimum level. */
-export interface Reach {
+export interface UserLevelSql {
   readonly user: string;
   readonly level: string;
 }
@@ -17,7 +17,7 @@ const FEW = 200;
  * come from one index and are nearly always the whole result; only those that lead to other groups are followed. Shape:
  * a statement of distinct group ids, for use as a sub-select. Source: ADR 0063.
  */
-export function reachedGroupsSql(reach: Reach): string {
+export function reachedGroupsSql(reach: UserLevelSql): string {
   // `offset 0` prevents a hashed EXISTS, which would collect all groups of the trees.
   return `with ${treesSql(reach)},
       ${TOPS},
@@ -34,7 +34,7 @@ export function reachedGroupsSql(reach: Reach): string {
 }
 
 /** SQL: the same groups and the user's own namespace, so all namespaces that the user reaches. */
-export function reachedTreeSql(reach: Reach): string {
+export function reachedTreeSql(reach: UserLevelSql): string {
   return `${reachedGroupsSql(reach)} union all select own.id from namespaces own where own.owner_id = ${reach.user}`;
 }
 
@@ -43,7 +43,7 @@ export function reachedTreeSql(reach: Reach): string {
  * inside the trees. For an index condition, which sorts the array and removes duplicates. Memberships come first and in
  * order: nearly always they are the whole result, which is then already sorted. Shape: an expression, an array of ids.
  */
-export function gatheredGroupsSql(reach: Reach): string {
+export function gatheredGroupsSql(reach: UserLevelSql): string {
   return `(array(select mine.source_id from members mine where ${heldSql('mine', reach)} order by mine.source_id)
     || array(with ${treesSql(reach)}, ${TOPS} select below.id from tops, lateral (
       select a.namespace_id as id from namespace_ancestors a where a.ancestor_id = tops.id order by a.namespace_id) below))`;
@@ -68,7 +68,7 @@ export interface First {
  * of the memberships, and up to `count` of each reached tree. Shape: a statement of distinct `id` and, unless it orders
  * by id, `name` or `path`.
  */
-export function firstReachedGroupsSql(reach: Reach, first: First): string {
+export function firstReachedGroupsSql(reach: UserLevelSql, first: First): string {
   const below = KEPT[first.by].below;
   const shown = first.by === 'id' ? '' : `, ${below}`;
   return `with ${treesSql(reach)}
@@ -79,7 +79,7 @@ export function firstReachedGroupsSql(reach: Reach, first: First): string {
 }
 
 /** SQL: the top-level groups among them. Shape: a statement of distinct group ids. */
-export function reachedTopGroupsSql(reach: Reach): string {
+export function reachedTopGroupsSql(reach: UserLevelSql): string {
   const held = heldSql('mine', reach);
   return `with ${leadsSql(reach)}, opened as (${openedSql(reach)})
     select mine.source_id as id from members mine where ${held} and mine.source_at_top
@@ -89,7 +89,7 @@ export function reachedTopGroupsSql(reach: Reach): string {
 }
 
 /** SQL: at least the first of those. Shape: as in `firstReachedGroupsSql`. */
-export function firstReachedTopGroupsSql(reach: Reach, first: First): string {
+export function firstReachedTopGroupsSql(reach: UserLevelSql, first: First): string {
   const shown = first.by === 'id' ? '' : `, top.${first.by}`;
   return `with ${leadsSql(reach)}, opened as (${openedSql(reach)})
     (${firstHeldSql(`${heldSql('mine', reach)} and mine.source_at_top`, first)})
@@ -103,7 +103,7 @@ function firstHeldSql(held: string, { count, by, sort }: First): string {
 }
 
 /** `trees`: groups below which all groups are reached, by memberships that lead further and by invitations. */
-function treesSql(reach: Reach): string {
+function treesSql(reach: UserLevelSql): string {
   return `${leadsSql(reach)},
       trees as materialized (select id from leads union ${openedSql(reach)})`;
 }
@@ -113,19 +113,19 @@ const TOPS = `tops as materialized (select t.id from trees t where not exists (s
         where a.namespace_id = t.id and a.ancestor_id <> t.id and a.ancestor_id in (select id from trees)))`;
 
 /** `leads`: memberships that give access to more than their own group. */
-function leadsSql(reach: Reach): string {
+function leadsSql(reach: UserLevelSql): string {
   return `leads as materialized (
         select mine.source_id as id from members mine where ${heldSql('mine', reach)} and mine.leads_further)`;
 }
 
 /** Groups to which a group at or below one of `leads` is invited. */
-function openedSql(reach: Reach): string {
+function openedSql(reach: UserLevelSql): string {
   return `select s.source_id as id from shares s
-          where s.source_type = 'namespace' and s.access_level >= ${reach.level} and ${live('s')}
+          where s.source_type = 'namespace' and s.access_level >= ${reach.level} and ${notExpiredSql('s')}
             and s.group_id in (select a.namespace_id from leads join namespace_ancestors a on a.ancestor_id = leads.id)`;
 }
 
-function heldSql(alias: string, { user, level }: Reach): string {
+function heldSql(alias: string, { user, level }: UserLevelSql): string {
   return `${alias}.user_id = ${user} and ${alias}.source_type = 'namespace' and ${alias}.access_level >= ${level}
-        and ${live(alias)}`;
+        and ${notExpiredSql(alias)}`;
 }

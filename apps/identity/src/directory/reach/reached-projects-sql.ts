@@ -8,7 +8,7 @@ import { gatheredGroupsSql, reachedTreeSql } from './reached-groups-sql';
  * Shape: `user` is an SQL expression; the text contains it only for viewers who are not administrators. Source: ADR
  * 0063.
  */
-export function seenProjects(viewer: Viewer, user: string): string {
+export function visibleProjectsSql(viewer: Viewer, user: string): string {
   if (viewer.isAdmin) return 'true';
   if (viewer.userId === null) return `p.visibility = 'public'`;
   const open = viewer.isExternal ? `p.visibility = 'public'` : `p.visibility <> 'private'`;
@@ -17,7 +17,7 @@ export function seenProjects(viewer: Viewer, user: string): string {
 }
 
 /** SQL: projects in which the user has at least `level`. It starts from what the user reaches, not from the table. */
-export function reachedProjects(user: string, level: number): string {
+export function reachedProjectsFilterSql(user: string, level: number): string {
   const at = String(level);
   return `p.id in (select inside.id from projects inside where inside.namespace_id in (${reachedTreeSql({ user, level: at })})
     union ${reachedProjectsSql(user, at)})`;

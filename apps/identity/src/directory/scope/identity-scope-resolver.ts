@@ -4,6 +4,8 @@ import { groupLevelSql, projectLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { maySee } from '@rookery/kernel';
 import { Database, instantSql, prepared } from '@rookery/persistence';
+import { mergeSettingsSql, readOnlySql } from '../change-states';
+import { formerProjectId } from './former-paths';
 import { OWN_TABLES } from '../reach/reach-sql';
 
 interface Row {
@@ -16,11 +18,11 @@ const NAMESPACE = `json_build_object('id', n.id, 'kind', n.kind, 'ownerId', n.ow
   'traversalIds', n.traversal_ids, 'name', n.name, 'path', n.path, 'fullName', n.full_name, 'fullPath', n.full_path,
   'visibility', n.visibility, 'avatarUrl', n.avatar_url, 'emailsEnabled', n.emails_enabled, 'plan', n.plan)`;
 const PROJECT = `json_build_object('id', p.id, 'name', p.name, 'path', p.path, 'description', p.description,
-  'visibility', p.visibility, 'archived', p.archived, 'issuesAccessLevel', p.issues_access_level,
+  'visibility', p.visibility, 'archived', ${readOnlySql('p')}, 'issuesAccessLevel', p.issues_access_level,
   'snippetsAccessLevel', p.snippets_access_level, 'mergeRequestsAccessLevel', p.merge_requests_access_level,
   'repositoryAccessLevel', coalesce(p.settings ->> 'repository_access_level', 'enabled'),
   'featureFlagsAccessLevel', coalesce(p.settings ->> 'feature_flags_access_level', 'enabled'),
-  'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
+  'mergeSettings', coalesce(${mergeSettingsSql('p')}, '{}'), 'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
   'createdAt', ${instantSql('p.created_at')}, 'defaultBranch', p.default_branch, 'avatarUrl', p.avatar_url)`;
 
 const USER = '$1::bigint';
@@ -62,6 +64,12 @@ export class IdentityScopeResolver implements ScopeResolver {
     const [row] = await this.db.prepared<Row>(statement, [viewer.userId, ref]);
     if (!row || !maySee(viewer, row.namespace.visibility, row.level)) return null;
     return { ...row.namespace, kind: 'group', level: row.level };
+  }
+
+  async formerProject(fullPath: string, viewer: Viewer): Promise<ProjectScope | null> {
+    const id = await formerProjectId(this.db, fullPath);
+    // Resolved in any case, so that a hidden project at a new path takes as long as a path that never existed.
+    return this.project(id ?? 0, viewer);
   }
 
   /** Resolves at once: there is no copy to wait for. */

@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
 import type { InternalRequest } from '@rookery/api-v4';
 import { Internal } from '@rookery/api-v4';
-import type { AccountMailQuestion, AccountMailsAnswer, AccountMailTemplate } from '@rookery/contracts';
-import { ACCOUNT_MAIL_TEMPLATES, ACCOUNT_MAILS_MOST, INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
+import type { AccountMailRequest, AccountMailsAnswer, AccountMailTemplate } from '@rookery/contracts';
+import { ACCOUNT_MAIL_TEMPLATES, MAX_ACCOUNT_MAILS, INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
 import { AccountMailsService } from './account-mails.service';
 
@@ -17,9 +17,9 @@ export class AccountMailsController {
   }
 }
 
-function questionsIn(sent: unknown): AccountMailQuestion[] {
-  if (!Array.isArray(sent) || sent.length > ACCOUNT_MAILS_MOST) throw new InvalidParameters(['mails is invalid']);
-  return sent.map((one: Partial<AccountMailQuestion> | null) => {
+function questionsIn(sent: unknown): AccountMailRequest[] {
+  if (!Array.isArray(sent) || sent.length > MAX_ACCOUNT_MAILS) throw new InvalidParameters(['mails is invalid']);
+  return sent.map((one: Partial<AccountMailRequest> | null) => {
     const { template, recipient_id, subject_id } = one ?? {};
     if (!ACCOUNT_MAIL_TEMPLATES.includes(template as AccountMailTemplate) || !isId(recipient_id) || !isId(subject_id)) {
       throw new InvalidParameters(['mails is invalid']);

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { AccountMailFacts, AccountMailQuestion, AccountMailTemplate } from '@rookery/contracts';
+import type { AccountMailFacts, AccountMailRequest, AccountMailTemplate } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 
 /** Facts by question. A question without facts means that no e-mail is sent. */
-export type AccountMailAnswers = ReadonlyMap<AccountMailQuestion, AccountMailFacts>;
-type Answers = (tx: Tx, questions: readonly AccountMailQuestion[]) => Promise<AccountMailAnswers>;
+export type AccountMailAnswers = ReadonlyMap<AccountMailRequest, AccountMailFacts>;
+type Answers = (tx: Tx, questions: readonly AccountMailRequest[]) => Promise<AccountMailAnswers>;
 
 /**
  * Contents and recipients of account e-mails at the time of sending. Questions about settled matters, or for recipients
@@ -24,9 +24,9 @@ export class AccountMailsService {
   }
 
   /** Returns one answer per question, in order. */
-  async answer(questions: readonly AccountMailQuestion[]): Promise<(AccountMailFacts | null)[]> {
+  async answer(questions: readonly AccountMailRequest[]): Promise<(AccountMailFacts | null)[]> {
     const facts = await this.work.run(async (tx) => {
-      const found = new Map<AccountMailQuestion, AccountMailFacts>();
+      const found = new Map<AccountMailRequest, AccountMailFacts>();
       for (const source of new Set(this.sources.values())) {
         const own = questions.filter(({ template }) => this.sources.get(template) === source);
         if (own.length > 0) for (const [question, answer] of await source(tx, own)) found.set(question, answer);
@@ -39,8 +39,8 @@ export class AccountMailsService {
 
 /** Maps each question to its facts and leaves out those without. */
 export function mapFacts(
-  questions: readonly AccountMailQuestion[],
-  answer: (question: AccountMailQuestion) => AccountMailFacts | null,
+  questions: readonly AccountMailRequest[],
+  answer: (question: AccountMailRequest) => AccountMailFacts | null,
 ): AccountMailAnswers {
   return new Map(
     questions.flatMap((question) => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AccountMailQuestion } from '@rookery/contracts';
+import type { AccountMailRequest } from '@rookery/contracts';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { Links } from '@rookery/platform';
 import type { Email } from '../../users/addresses/email.entity';
@@ -25,7 +25,7 @@ export class ConfirmationMails {
     mails.registerSource(['email_confirmation'], (tx, questions) => this.answers(tx, questions));
   }
 
-  private async answers(tx: Tx, questions: readonly AccountMailQuestion[]): Promise<AccountMailAnswers> {
+  private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
     const rows = await tx.query<WaitingRow>(
       `select e.id, e.user_id, e.email, e.confirmed_at, e.confirmation_requested_at, u.name
        from emails e join users u on u.id = e.user_id and u.state = 'active' where e.id = any($1)`,

@@ -1,8 +1,8 @@
-import { contextKeys } from '@rookery/platform';
+import { parseContextKeys } from '@rookery/platform';
 import { confirmationKeys, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
 
 const master = (id: string, fill: number): string => `${id}:${Buffer.alloc(32, fill).toString('base64')}`;
-const keys = confirmationKeys(contextKeys(master('k1', 1)));
+const keys = confirmationKeys(parseContextKeys(master('k1', 1)));
 const [key] = keys;
 const asked = { id: 7, email: 'ann@mail.example', confirmation_requested_at: new Date('2026-11-21T09:00:00.000Z') };
 const token = confirmationToken(asked, key);
@@ -25,12 +25,12 @@ describe('the token of a confirmation link', () => {
     ]) {
       expect(isConfirmationToken(token, other, keys)).toBe(false);
     }
-    expect(isConfirmationToken(token, asked, confirmationKeys(contextKeys(master('k1', 2))))).toBe(false);
+    expect(isConfirmationToken(token, asked, confirmationKeys(parseContextKeys(master('k1', 2))))).toBe(false);
     expect(isConfirmationToken(`7.${'A'.repeat(43)}`, asked, keys)).toBe(false);
   });
 
   it('stays valid after a key rotation while the old key is configured', () => {
-    const turned = confirmationKeys(contextKeys(`${master('k2', 2)},${master('k1', 1)}`));
+    const turned = confirmationKeys(parseContextKeys(`${master('k2', 2)},${master('k1', 1)}`));
     expect(isConfirmationToken(token, asked, turned)).toBe(true);
     expect(confirmationToken(asked, turned[0])).not.toBe(token);
     expect(turned).toHaveLength(2);

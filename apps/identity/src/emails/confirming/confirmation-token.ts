@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { ContextKeys } from '@rookery/platform';
+import type { ContextSigningKeys } from '@rookery/platform';
 
 /** Lifetime of a link. Units: days. Source: reference identity-and-import 10.5. */
-export const CONFIRMATION_DAYS = 3;
+const CONFIRMATION_DAYS = 3;
 
 /** Values that a link is bound to: the row, the address, and the time of the request. */
 export interface Confirmable {
@@ -12,8 +12,8 @@ export interface Confirmable {
 }
 
 /** Derives the keys of links from the context keys of identity. The first key signs; all of them verify. */
-export function confirmationKeys(keys: ContextKeys): readonly [Buffer, ...Buffer[]] {
-  return keys.madeFor('rookery e-mail confirmation', 'identity');
+export function confirmationKeys(keys: ContextSigningKeys): readonly [Buffer, ...Buffer[]] {
+  return keys.deriveKeys('rookery e-mail confirmation', 'identity');
 }
 
 /**

@@ -27,9 +27,9 @@ export class EmailConfirmationController {
     fails: [302, 400],
     answers: webPage(),
   })
-  async open({ params, isBrowsed }: Call<ConfirmEmail>): Promise<WebPage | string> {
+  async open({ params, isReadOnly }: Call<ConfirmEmail>): Promise<WebPage | string> {
     const token = params.confirmation_token;
-    if (isBrowsed) return shown(async () => confirmationPage(await this.confirmations.addressOf(token), token));
+    if (isReadOnly) return shown(async () => confirmationPage(await this.confirmations.addressOf(token), token));
     await this.confirmations.confirm(token);
     return this.links.web('users/confirmation/done');
   }
@@ -43,12 +43,12 @@ export class EmailConfirmationController {
     fails: [400],
     answers: webPage(),
   })
-  async confirm({ params, isBrowsed }: Call<ConfirmEmail>): Promise<WebPage> {
+  async confirm({ params, isReadOnly }: Call<ConfirmEmail>): Promise<WebPage> {
     const confirm = async (): Promise<WebPage> => {
       await this.confirmations.confirm(params.confirmation_token);
       return CONFIRMED;
     };
-    return isBrowsed ? shown(confirm) : confirm();
+    return isReadOnly ? shown(confirm) : confirm();
   }
 
   @Endpoint('GET', '//users/confirmation/done', {

@@ -5,7 +5,7 @@ import { CLOCK, Refused, TooManyRequests } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Database, Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
-import { ContextKeys } from '@rookery/platform';
+import { ContextSigningKeys } from '@rookery/platform';
 import { identitySettings } from '../../identity.config';
 import { AddressesService } from '../../users/addresses/addresses.service';
 import type { EmailRecord } from '../../users/addresses/email.entity';
@@ -33,7 +33,7 @@ export class EmailConfirmationsService {
     private readonly addresses: AddressesService,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
-    @Inject(ContextKeys) keys: ContextKeys,
+    @Inject(ContextSigningKeys) keys: ContextSigningKeys,
   ) {
     this.keys = confirmationKeys(keys);
   }
@@ -65,7 +65,7 @@ export class EmailConfirmationsService {
    * TooManyRequests.
    */
   async countDisclosures(actorId: number, times: number): Promise<void> {
-    const refusal = await this.work.apart((tx) => this.increment(tx, actorId, times));
+    const refusal = await this.work.runIndependent((tx) => this.increment(tx, actorId, times));
     if (refusal) throw refusal;
   }
 

@@ -33,7 +33,7 @@ export interface GroupFilters extends LinkedGroupFilters {
 }
 
 /** A resolved group whose subgroups are listed, with the caller's access level. */
-export interface GroupAbove {
+export interface ParentGroup {
   readonly id: number;
   readonly level: number;
   readonly traversalIds: readonly number[];

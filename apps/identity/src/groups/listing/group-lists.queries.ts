@@ -8,14 +8,14 @@ import {
   reachedGroupsSql,
   reachedTopGroupsSql,
 } from '../../directory/reach/reached-groups-sql';
-import type { GroupAbove, GroupFilters } from './group-filters';
+import type { ParentGroup, GroupFilters } from './group-filters';
 import { narrow, narrowByState } from './group-narrowing';
 import { groupOrder } from './group-order';
 import { listedColumns } from './group-columns';
-import { reachOf, seeAll, seeBelow, wantedLevel } from './group-visibility';
+import { reachOf, narrowToVisible, narrowToVisibleBelow, requiredLevel } from './group-visibility';
 import type { ListedGroupRow } from './listed-group-row';
 
-/** A cursor of the list: the last row that was shown. */
+/** Cursor of a list: name and id of the last row of the previous page. */
 export type GroupCursor = Readonly<Record<string, unknown>>;
 
 /** Lists of groups, with visibility inside the statements. Source: reference identity-and-import 2.2; ADR 0063. */
@@ -27,17 +27,17 @@ export class GroupListsQueries {
     return allGroups(viewer, params).page(this.db, request);
   }
 
-  /** For anonymous callers: by name, then id, from the place after the cursor on; one row more than asked for. */
+  /** For anonymous callers: groups after the cursor, by name and id. Shape: one row more than `perPage`. */
   after(viewer: Viewer, params: GroupFilters, perPage: number, cursor: GroupCursor | null): Promise<ListedGroupRow[]> {
     const list = allGroups(viewer, params).orderBy([['n.name', 'asc']]);
     if (cursor !== null) list.after([cursor['name'], cursor['id']]);
     return list.rows(this.db, perPage);
   }
 
-  /** Groups directly below. */
+  /** Direct subgroups. */
   children(
     viewer: Viewer,
-    above: GroupAbove,
+    above: ParentGroup,
     params: GroupFilters,
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
@@ -48,20 +48,20 @@ export class GroupListsQueries {
     return list.orderBy(groupOrder(list.bind, params)).page(this.db, request);
   }
 
-  /** Groups on all levels below. */
+  /** Subgroups on all levels. */
   descendants(
     viewer: Viewer,
-    above: GroupAbove,
+    above: ParentGroup,
     params: GroupFilters,
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const list = groupsOf(viewer, params).among({
+    const list = groupsOf(viewer, params).fromSource({
       from: 'namespace_ancestors tree join namespaces n on n.id = tree.namespace_id',
     });
     const id = list.bind(above.id, 'above');
     list.where(`tree.ancestor_id = ${id} and tree.namespace_id <> ${id}`);
     narrowBelow(list, viewer, above, params);
-    // Name and path beside the ancestor are those that its indexes are ordered by.
+    // The indexes of the ancestor table are ordered by its own copies of name and path.
     return list.orderBy(groupOrder(list.bind, params, { name: 'tree.name', path: 'tree.path' })).page(this.db, request);
   }
 }
@@ -74,19 +74,19 @@ function groupsOf(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRo
   });
 }
 
-/** The list over everything: driven by what the caller reaches, or by the index of names. */
+/** The list of all groups, read from the caller's groups if only these are wanted, else from the index of names. */
 function allGroups(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
   const list = groupsOf(viewer, params);
-  const level = wantedLevel(viewer, params);
+  const level = requiredLevel(viewer, params);
   if (level === 'all') {
-    seeAll(list.where(`n.kind = 'group'`), viewer);
+    narrowToVisible(list.where(`n.kind = 'group'`), viewer);
     narrowAll(list, viewer, params);
     return list.orderBy(groupOrder(list.bind, params));
   }
   return reachedGroups(list, viewer, params, level);
 }
 
-/** What the caller reaches. That a group lies at the top is known where it is found, so it is no condition here. */
+/** The caller's groups. The statements that find them already restrict them to the top level if that is requested. */
 function reachedGroups(
   list: ListQuery<ListedGroupRow>,
   viewer: Viewer,
@@ -102,13 +102,13 @@ function reachedGroups(
       ? [reachedTopGroupsSql, firstReachedTopGroupsSql]
       : [reachedGroupsSql, firstReachedGroupsSql];
     const first = (count: number): string => `(${firstOf(reach, { count, by, sort: params.sort })}) n`;
-    return list.among({ from: `(${all(reach)}) n`, first });
+    return list.fromSource({ from: `(${all(reach)}) n`, first });
   }
-  // An array: all of them are found in one walk over an index, and only then sorted. For the sake of the first rows of a
-  // join the planner would go through every group there is.
+  // An array, so that one index scan finds all of them before the sort. For the first rows of a join, the planner would
+  // scan all groups.
   const ids = top_level_only ? `array(${reachedTopGroupsSql(reach)})` : gatheredGroupsSql(reach);
   const from = `(select n.* from namespaces n where n.kind = 'group' and n.id = any(${ids})) n`;
-  return list.among({ from, isGathered: true });
+  return list.fromSource({ from, isGathered: true });
 }
 
 function narrowAll(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
@@ -116,8 +116,8 @@ function narrowAll(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilter
   narrowByState(list, viewer, params);
 }
 
-function narrowBelow(list: ListQuery<unknown>, viewer: Viewer, above: GroupAbove, params: GroupFilters): void {
-  seeBelow(list, viewer, params, above);
+function narrowBelow(list: ListQuery<unknown>, viewer: Viewer, above: ParentGroup, params: GroupFilters): void {
+  narrowToVisibleBelow(list, viewer, params, above);
   narrow(list, viewer, params, 'own path');
   narrowByState(list, viewer, params);
 }

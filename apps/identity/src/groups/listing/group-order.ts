@@ -1,10 +1,11 @@
-import { nearness } from '@rookery/persistence';
+import { similarityOrderSql } from '@rookery/persistence';
 import type { Bind, OrderTerm } from '@rookery/persistence';
 import type { GroupOrder } from './group-filters';
 
 /**
- * The chosen column as asked, then id ascending; similarity: equal, then beginning so, then containing, and by name
- * when nothing is searched. Shape: `name` and `path` are the expressions of the group's. Source: reference identity-and-import 1.3, 2.2.
+ * Returns the order: the chosen column, then id ascending. Similarity lists equal names first, then names that begin with
+ * the search, then others; without a search it is an order by name. Shape: `name` and `path` are SQL expressions of the
+ * group's columns. Source: reference identity-and-import 1.3, 2.2.
  */
 export function groupOrder(
   bind: Bind,
@@ -14,7 +15,7 @@ export function groupOrder(
   if (order_by === 'id') return [['n.id', sort]];
   if (order_by === 'similarity' && search) {
     return [
-      [nearness(bind(search, 'search'), ['n.name', 'n.path']), 'asc'],
+      [similarityOrderSql(bind(search, 'search'), ['n.name', 'n.path']), 'asc'],
       [name, 'asc'],
     ];
   }

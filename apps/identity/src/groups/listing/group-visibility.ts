@@ -1,17 +1,17 @@
 import { groupLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import type { ListQuery } from '@rookery/persistence';
-import type { Reach } from '../../directory/reach/reached-groups-sql';
+import type { UserLevelSql } from '../../directory/reach/reached-groups-sql';
 import { reachedGroupsSql } from '../../directory/reach/reached-groups-sql';
 import { OWN_TABLES } from '../../directory/reach/reach-sql';
-import type { GroupAbove, GroupFilters } from './group-filters';
+import type { ParentGroup, GroupFilters } from './group-filters';
 
 /**
- * Which groups a list is of: those where the caller has at least this level, or all that they may see. `owned` and
- * `min_access_level` win over `all_available`; anonymous callers get the public ones whatever they ask for.
+ * Returns the access level that the caller needs in listed groups, or `all` for all visible groups. `owned` and
+ * `min_access_level` take precedence over `all_available`; anonymous callers always get the public groups.
  * Source: reference identity-and-import 0.8, 2.2.
  */
-export function wantedLevel(viewer: Viewer, params: GroupFilters): number | 'all' {
+export function requiredLevel(viewer: Viewer, params: GroupFilters): number | 'all' {
   if (viewer.userId === null) return 'all';
   if (params.owned || params.min_access_level !== undefined) {
     return Math.max(params.owned ? 50 : 0, params.min_access_level ?? 0);
@@ -19,13 +19,13 @@ export function wantedLevel(viewer: Viewer, params: GroupFilters): number | 'all
   return (params.all_available ?? viewer.isAdmin) ? 'all' : 10;
 }
 
-/** Binds the caller and the level for the statements of what they reach. */
-export function reachOf(list: ListQuery<unknown>, viewer: Viewer, level: number): Reach {
+/** Binds the caller and the level for the statements of the caller's groups. */
+export function reachOf(list: ListQuery<unknown>, viewer: Viewer, level: number): UserLevelSql {
   return { user: `${list.bind(viewer.userId, 'viewer')}::bigint`, level: `${list.bind(level, 'level')}::integer` };
 }
 
-/** All that the caller may see, among the groups `n`. */
-export function seeAll(list: ListQuery<unknown>, viewer: Viewer): void {
+/** Restricts groups `n` to those that the caller can see. */
+export function narrowToVisible(list: ListQuery<unknown>, viewer: Viewer): void {
   if (viewer.isAdmin) return;
   const open = openSql(viewer);
   if (viewer.userId === null) list.where(open);
@@ -33,11 +33,16 @@ export function seeAll(list: ListQuery<unknown>, viewer: Viewer): void {
 }
 
 /**
- * The same below a group: who has the level there has it everywhere below. Only for others each row is looked at; they
- * are as many as lie below, not as many as the caller belongs to.
+ * Restricts subgroups of a group to those that the caller can see. A caller with the level in the group has it in all
+ * subgroups. For other callers each row is checked, which costs by the number of subgroups, not of the caller's groups.
  */
-export function seeBelow(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters, above: GroupAbove): void {
-  const wanted = wantedLevel(viewer, params);
+export function narrowToVisibleBelow(
+  list: ListQuery<unknown>,
+  viewer: Viewer,
+  params: GroupFilters,
+  above: ParentGroup,
+): void {
+  const wanted = requiredLevel(viewer, params);
   if (wanted === 'all' && viewer.isAdmin) return;
   if (viewer.userId === null) {
     list.where(openSql(viewer));
@@ -49,7 +54,7 @@ export function seeBelow(list: ListQuery<unknown>, viewer: Viewer, params: Group
   list.where(wanted === 'all' ? `(${openSql(viewer)} or ${held})` : held);
 }
 
-/** Boolean SQL: has the caller at least this level in the group `n`? */
+/** Boolean SQL: does the caller have at least this level in the group `n`? */
 export function levelSql(list: ListQuery<unknown>, viewer: Viewer, least: number): string {
   const user = `${list.bind(viewer.userId, 'viewer')}::bigint`;
   return `${groupLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} >= ${list.bind(least, 'level')}`;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { groupMoved } from '@rookery/contracts';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
@@ -28,7 +28,7 @@ export class GroupMovesService {
     private readonly log: ChangeLog,
     private readonly trees: NamespaceTreesService,
     private readonly moved: MovedTreesService,
-    private readonly instance: Instance,
+    private readonly instance: InstanceSettings,
   ) {}
 
   /**
@@ -65,6 +65,8 @@ export class GroupMovesService {
       await this.trees.dropRootSettings(tx, groupId);
     } else await this.moved.ensureOwner(tx, groupId, viewer.userId);
     await this.log.recordSubtree(tx, groupId);
+    const above = [...group.traversal_ids, ...(parent?.traversal_ids ?? [])];
+    await this.log.recordMovedProjects(tx, groupId, above);
     this.log.emit(tx, groupMoved.of({ aggregateId: groupId, actorId: viewer.userId, data: { group_id: groupId } }));
   }
 

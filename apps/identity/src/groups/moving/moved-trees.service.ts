@@ -6,7 +6,7 @@ import { MembershipsService } from '../../members/memberships.service';
 import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
 import { ProjectsService } from '../../projects/projects.service';
 
-/** Changes that a move causes in the moved tree and its memberships. Source: reference identity-and-import 2.6. */
+/** Updates paths, change log and memberships of all groups and projects below a moved one. Source: reference identity-and-import 2.6. */
 @Injectable()
 export class MovedTreesService {
   constructor(

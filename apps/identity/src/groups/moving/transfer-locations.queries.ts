@@ -55,5 +55,5 @@ function amongThoseWithSubgroups(list: ListQuery<TransferLocation>, viewer: View
   list.where(`(n.subgroup_creation_level = 'maintainer' or n.id in (${reached(ACCESS_LEVELS.owner)}))`);
   // `offset 0` makes PostgreSQL find all groups before sorting, as in lists of groups.
   const groups = `select n.* from (${reached(ACCESS_LEVELS.maintainer)}) reached join namespaces n on n.id = reached.id`;
-  list.among({ from: `(${groups} offset 0) n` });
+  list.fromSource({ from: `(${groups} offset 0) n` });
 }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
-import { live } from '../../directory/reach/reach-sql';
+import { notExpiredSql } from '../../directory/reach/reach-sql';
 import { seenGroupSql } from '../../directory/reach/seen-sql';
 import { listedColumns } from '../listing/group-columns';
-import type { GroupAbove, LinkedGroupFilters } from '../listing/group-filters';
+import type { ParentGroup, LinkedGroupFilters } from '../listing/group-filters';
 import { narrow } from '../listing/group-narrowing';
 import { groupOrder } from '../listing/group-order';
 import { levelSql } from '../listing/group-visibility';
@@ -24,13 +24,13 @@ export class LinkedGroupsQueries {
   /** Lists the groups that have invited this one. */
   inviting(
     viewer: Viewer,
-    group: GroupAbove,
+    group: ParentGroup,
     params: LinkedGroupFilters,
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
     const list = groupsOf(viewer, params).where(
       (bind) => `n.id in (select s.source_id from shares s
-        where s.group_id = ${bind(group.id)} and s.source_type = 'namespace' and ${live('s')})`,
+        where s.group_id = ${bind(group.id)} and s.source_type = 'namespace' and ${notExpiredSql('s')})`,
     );
     return this.page(list, viewer, params, request);
   }
@@ -38,14 +38,14 @@ export class LinkedGroupsQueries {
   /** Lists the groups that are invited to this one. */
   invited(
     viewer: Viewer,
-    group: GroupAbove,
+    group: ParentGroup,
     params: LinkedGroupFilters & { readonly relation?: readonly Relation[] },
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
     const sources = sourcesOf(group, params.relation);
     const list = groupsOf(viewer, params).where(
       (bind) => `n.id in (select s.group_id from shares s
-        where s.source_type = 'namespace' and s.source_id = any(${bind(sources)}::bigint[]) and ${live('s')})`,
+        where s.source_type = 'namespace' and s.source_id = any(${bind(sources)}::bigint[]) and ${notExpiredSql('s')})`,
     );
     return this.page(list, viewer, params, request);
   }
@@ -76,7 +76,7 @@ function groupsOf(viewer: Viewer, params: LinkedGroupFilters): ListQuery<ListedG
   });
 }
 
-function sourcesOf({ id, traversalIds }: GroupAbove, relation: readonly Relation[] = []): readonly number[] {
+function sourcesOf({ id, traversalIds }: ParentGroup, relation: readonly Relation[] = []): readonly number[] {
   if (relation.length === 0) return traversalIds;
   const above = traversalIds.filter((one) => one !== id);
   return [...(relation.includes('direct') ? [id] : []), ...(relation.includes('inherited') ? above : [])];

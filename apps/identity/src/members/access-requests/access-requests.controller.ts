@@ -81,8 +81,8 @@ function accessRequestsBelow(kind: 'group' | 'project') {
       fails: [403, 404],
       answers: none(),
     })
-    remove({ within, params }: RequestCall<OneAccessRequest>): Promise<void> {
-      return this.requests.remove(memberSource(within), params.user_id);
+    remove({ viewer, within, params }: RequestCall<OneAccessRequest>): Promise<void> {
+      return this.requests.remove(viewer, memberSource(within), params.user_id);
     }
   }
   return AccessRequestsController;

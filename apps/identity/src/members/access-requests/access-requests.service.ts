@@ -8,10 +8,11 @@ import type { MemberSource } from '../listing/member-source';
 import type { AccessRequest } from '../member.entity';
 import { MemberRules } from '../member-rules';
 import { NewMembersService } from '../new-members.service';
-import type { UserFace } from '../../users/user.entity';
+import type { UserSummary } from '../../users/user.entity';
+import { emitAccessRequest } from './access-request-event';
 
 /** An access request with its user, as statements read it. */
-export interface AccessRequestRow extends UserFace, RowOf<AccessRequest, 'requestedAt'> {
+export interface AccessRequestRow extends UserSummary, RowOf<AccessRequest, 'requestedAt'> {
   readonly request_id: number;
 }
 
@@ -55,7 +56,10 @@ export class AccessRequestsService {
         [viewer.userId, source.id],
       );
       if (made.length === 0) throw alreadyThere();
-      return this.one(tx, source, viewer.userId);
+      const request = await this.one(tx, source, viewer.userId);
+      const change = { state: 'requested', actorId: viewer.userId, at: request.requested_at } as const;
+      emitAccessRequest(tx, { id: request.request_id, userId: viewer.userId }, source, change);
+      return request;
     });
   }
 
@@ -70,13 +74,15 @@ export class AccessRequestsService {
   }
 
   /** Deletes a request: denied, or withdrawn by its user. Errors: NotFound. */
-  remove(source: MemberSource, userId: number): Promise<void> {
+  remove(viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
     return this.work.run(async (tx) => {
-      const gone = await tx.query(
-        `delete from access_requests where ${columnOf(source)} = $1 and user_id = $2 returning id`,
+      const [gone] = await tx.query<{ id: number; at: Date }>(
+        `delete from access_requests where ${columnOf(source)} = $1 and user_id = $2 returning id, now() as at`,
         [source.id, userId],
       );
-      if (gone.length === 0) throw new NotFound();
+      if (!gone) throw new NotFound();
+      const state = viewer.userId === userId ? 'withdrawn' : 'denied';
+      emitAccessRequest(tx, { id: gone.id, userId }, source, { state, actorId: viewer.userId, at: gone.at });
     });
   }
 

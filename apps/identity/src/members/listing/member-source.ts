@@ -1,16 +1,17 @@
 import type { GroupScope, ProjectScope } from '@rookery/api-v4';
 import { namespaceOf } from '@rookery/api-v4';
 
-/** The group or project whose members are meant, in the terms of the tables. */
+/** A group or project with members, as the tables identify it. */
 export interface MemberSource {
   readonly kind: 'group' | 'project';
   readonly type: 'namespace' | 'project';
   readonly id: number;
   /** Namespaces from the root to the group itself or to the project's namespace. */
   readonly traversalIds: readonly number[];
-  /** Those among them whose memberships count here without being direct. */
+  /** Namespaces whose members are inherited. */
   readonly ancestorIds: readonly number[];
-  readonly personOfSpace: number | null;
+  /** The user of a personal namespace; null in groups. */
+  readonly personalOwnerId: number | null;
   /** Level of the caller. */
   readonly level: number;
 }
@@ -24,7 +25,7 @@ export function memberSource(scope: ProjectScope | GroupScope): MemberSource {
     id: scope.id,
     traversalIds: namespace.traversalIds,
     ancestorIds: isProject ? namespace.traversalIds : namespace.traversalIds.slice(0, -1),
-    personOfSpace: namespace.ownerId,
+    personalOwnerId: namespace.ownerId,
     level: scope.level,
   };
 }

@@ -1,4 +1,4 @@
-import { aViewer } from '@rookery/testing';
+import { makeViewer } from '@rookery/testing';
 import { isAtOrAbove, isOutside, mayShareAt } from './share.policy';
 
 describe('sharing', () => {
@@ -8,7 +8,7 @@ describe('sharing', () => {
     [50, 50, false, true],
     [0, 50, true, true],
   ])('at level %i by a user with level %i', (level, wanted, isAdmin, may) => {
-    expect(mayShareAt(aViewer({ isAdmin }), { level }, wanted)).toBe(may);
+    expect(mayShareAt(makeViewer({ isAdmin }), { level }, wanted)).toBe(may);
   });
 
   it('stays within a closed hierarchy, and only there', () => {

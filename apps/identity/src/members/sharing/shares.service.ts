@@ -8,8 +8,8 @@ import type { GroupSettings } from '../../namespaces/settings/group-settings';
 import { seenGroupSql } from '../../directory/reach/seen-sql';
 import { isAtOrAbove, isOutside, mayShareAt } from './share.policy';
 import type { InvitedGroup, ShareHome, ShareGrant, ShareRow, ShareSource } from './share.policy';
-import type { GoneSources } from '../memberships.service';
-import { live } from '../../directory/reach/reach-sql';
+import type { SourceIds } from '../memberships.service';
+import { notExpiredSql } from '../../directory/reach/reach-sql';
 import { TOP_DOWN } from '../../namespaces/paths/namespace-trees.service';
 
 const SHOWN = 's.id, s.source_type, s.source_id, s.group_id, s.access_level, s.expires_on, s.updated_at';
@@ -68,7 +68,7 @@ export class SharesService {
       const seen = how.isAllowed ? 'true' : seenGroupSql(viewer, { namespace: 'n', user: '$4::bigint' });
       const [share] = await tx.query<ShareRow>(
         `select ${SHOWN} from shares s join namespaces n on n.id = s.group_id
-         where s.source_type = $1 and s.source_id = $2 and s.group_id = $3 and ${live('s')}
+         where s.source_type = $1 and s.source_id = $2 and s.group_id = $3 and ${notExpiredSql('s')}
            and ($4::bigint is not null and ${seen}) for update of s`,
         [source.type, source.id, groupId, viewer.userId],
       );
@@ -95,11 +95,11 @@ export class SharesService {
   }
 
   /** Deletes the shares of groups and projects that are being deleted. The caller has recorded the change. */
-  async endWith(tx: Tx, gone: GoneSources): Promise<void> {
+  async endOfSources(tx: Tx, sources: SourceIds): Promise<void> {
     await tx.query(
       `delete from shares where (source_type = 'namespace' and source_id = any($1))
          or (source_type = 'project' and source_id = any($2))`,
-      [gone.namespaceIds, gone.projectIds],
+      [sources.namespaceIds, sources.projectIds],
     );
   }
 
@@ -113,7 +113,7 @@ export class SharesService {
     const place = [source.type, source.id, groupId];
     // An expired share that is not deleted yet does not count.
     const over = await tx.query<{ id: number }>(
-      `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${live('s')} for update`,
+      `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${notExpiredSql('s')} for update`,
       place,
     );
     await this.end(

@@ -55,10 +55,10 @@ export class PathChecksService {
   }
 
   /** Counts the check. Checks of a bot count for the user who created it. */
-  private async count({ makerId, userId }: SignedInViewer): Promise<void> {
+  private async count({ creatorId, userId }: SignedInViewer): Promise<void> {
     const limit = this.settings.rateLimits ? this.settings.namespaceChecksPerMinute : 0;
     if (limit === 0) return;
-    const [counted] = (await this.db.query(COUNT, [makerId ?? userId, limit])) as [
+    const [counted] = (await this.db.query(COUNT, [creatorId ?? userId, limit])) as [
       { checks_count: number; wait_seconds: number },
     ];
     if (counted.checks_count <= limit) return;

@@ -73,7 +73,7 @@ export function projectPathProblems(path: string, namespaceFullPath: string): st
   return [...length, ...shape, ...reservedBelow(path, namespaceFullPath)];
 }
 
-export function isProjectPath(path: string): boolean {
+function isProjectPath(path: string): boolean {
   return NAMESPACE_PATH.test(path) && !PROJECT_PATH_END.test(path) && path !== '.' && path !== '..';
 }
 

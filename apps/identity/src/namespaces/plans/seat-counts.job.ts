@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
-import type { Ending } from '@rookery/jobs';
+import type { Interruptible } from '@rookery/jobs';
 import { Database } from '@rookery/persistence';
 import type { Logger } from '@rookery/platform';
 import { LOGGER } from '@rookery/platform';
@@ -32,7 +32,7 @@ export class SeatCountsJob {
 
   /** An error in one group does not stop the others. */
   @Job('count-seats', { cron: housekeepingCron })
-  async run(run?: Ending): Promise<void> {
+  async run(run?: Interruptible): Promise<void> {
     for (const { id } of await this.db.query<{ id: number }>(DUE)) {
       run?.signal.throwIfAborted();
       await this.db

@@ -11,7 +11,7 @@ export interface BranchProtection {
 }
 
 /** Converts the legacy numbers 0..4. Source: reference identity-and-import 2.4. */
-export function branchProtection(level: number): BranchProtection {
+function branchProtection(level: number): BranchProtection {
   const push = level <= 1 ? 30 : 40;
   const merge = level === 0 || level === 3 ? 30 : 40;
   return {

@@ -9,6 +9,7 @@ import {
   noteCreated,
   packageStorageMeasured,
   projectIssuesCounted,
+  pushCompleted,
 } from '@rookery/contracts';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
@@ -48,6 +49,17 @@ export class ProjectFactsConsumer {
   issuesCounted({ tx, events }: EffectBatch<typeof projectIssuesCounted>): Promise<void> {
     const facts = events.map(({ data }) => ({ ...data, measured_at: data.counted_at }));
     return this.statistics.measure(tx, 'issues', facts);
+  }
+
+  @Consume(pushCompleted, { effect: 'note-pushes' })
+  async pushCompleted({ tx, events }: EffectBatch<typeof pushCompleted>): Promise<void> {
+    const pushed = events.flatMap(({ data }) =>
+      data.default_branch === null
+        ? []
+        : [{ projectId: data.project_id, branch: data.default_branch, hasChanged: data.default_branch_changed }],
+    );
+    await this.projects.noteDefaultBranches(tx, pushed);
+    await this.touch(tx, events);
   }
 
   @Consume(issueCreated, STATISTICS_EFFECT)

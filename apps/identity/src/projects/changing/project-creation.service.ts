@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Instance } from '@rookery/instance';
+import { InstanceSettings } from '@rookery/instance';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { Invalid, NotFound, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
@@ -22,7 +22,7 @@ export class ProjectCreationService {
     private readonly work: Work,
     private readonly places: ProjectPlacesService,
     private readonly projects: ProjectsService,
-    private readonly instance: Instance,
+    private readonly instance: InstanceSettings,
   ) {}
 
   /** Errors: Invalid by field; NotFound for another organization. */

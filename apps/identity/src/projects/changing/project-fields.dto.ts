@@ -1,6 +1,6 @@
 import type { UploadedFile } from '@rookery/api-v4';
 import { AtLeastOneOf, Flag, IdOrPath, Int, ListOf, OneOf, Text, withPlainFields } from '@rookery/api-v4';
-import type { NothingBut, Visibility } from '@rookery/kernel';
+import type { ExactInput, Visibility } from '@rookery/kernel';
 import { VISIBILITIES } from '@rookery/kernel';
 import { AvatarUpload } from '../../avatars/avatars.dto';
 import { PROJECT_FIELDS } from '../project-settings';
@@ -25,16 +25,16 @@ class ProjectBasics {
 class ProjectFields extends withPlainFields(ProjectBasics, PROJECT_FIELDS, { when: 'always' }) {}
 
 @AtLeastOneOf('name', 'path')
-export class CreateProject extends ProjectFields implements NothingBut<NewProject, CreateProject> {
+export class CreateProject extends ProjectFields implements ExactInput<NewProject, CreateProject> {
   @Int({ optional: true, nullable: true }) namespace_id?: number | null;
   @Int({ optional: true, nullable: true }) organization_id?: number | null;
   @Flag({ optional: true, about: 'Passed to the repository service.' }) initialize_with_readme?: boolean;
 }
 
-export class CreateUserProject extends CreateProject implements NothingBut<NewProject, CreateUserProject, 'user_id'> {
+export class CreateUserProject extends CreateProject implements ExactInput<NewProject, CreateUserProject, 'user_id'> {
   @Int({ in: 'path' }) user_id: number;
 }
 
-export class UpdateProject extends ProjectFields implements NothingBut<ProjectChange, UpdateProject, 'id'> {
+export class UpdateProject extends ProjectFields implements ExactInput<ProjectChange, UpdateProject, 'id'> {
   @IdOrPath({ in: 'path' }) id: number | string;
 }

@@ -1,5 +1,5 @@
 import { Text } from '@rookery/api-v4';
-import type { NothingBut } from '@rookery/kernel';
+import type { ExactInput } from '@rookery/kernel';
 import { CreateProject, UpdateProject } from './project-fields.dto';
 import type { NewProject, ProjectChange } from './project-input';
 import { partsOf } from './project-rules';
@@ -7,11 +7,11 @@ import { partsOf } from './project-rules';
 const plainUser = { isAdmin: false };
 
 /** A parameter that no rule handles does not compile, neither in the class nor in `partsOf`. */
-class CreateColoured extends CreateProject implements NothingBut<NewProject, CreateColoured> {
+class CreateColoured extends CreateProject implements ExactInput<NewProject, CreateColoured> {
   // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
 }
-class UpdateColoured extends UpdateProject implements NothingBut<ProjectChange, UpdateColoured, 'id'> {
+class UpdateColoured extends UpdateProject implements ExactInput<ProjectChange, UpdateColoured, 'id'> {
   // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
 }

@@ -1,4 +1,4 @@
-import type { NothingBut, Visibility } from '@rookery/kernel';
+import type { ExactInput, Visibility } from '@rookery/kernel';
 import { lengthProblems, plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
 import { asProperties } from '@rookery/persistence';
 import { projectNameProblems, projectPathProblems, TAKEN } from '../../namespaces/paths/path-rules';
@@ -66,7 +66,7 @@ export interface ProjectParts {
  */
 export function partsOf<Sent extends ProjectChange>(
   viewer: { readonly isAdmin: boolean },
-  sent: Sent & NothingBut<ProjectChange, Sent>,
+  sent: Sent & ExactInput<ProjectChange, Sent>,
 ): ProjectParts {
   const change: ProjectChange = sent;
   const { name, path, visibility, description, default_branch, topics, avatar, ...others } = change;

@@ -1,9 +1,9 @@
-import { aViewer } from '@rookery/testing';
+import { makeViewer } from '@rookery/testing';
 import type { ForkSource } from './fork.policy';
 import { mayFork } from './fork.policy';
 
-const person = aViewer();
-const admin = aViewer({ isAdmin: true });
+const person = makeViewer();
+const admin = makeViewer({ isAdmin: true });
 const source = (over: Partial<ForkSource>): ForkSource => ({
   visibility: 'public',
   level: 0,

@@ -5,13 +5,17 @@ import type { Bind } from '@rookery/persistence';
 import type { ProjectRow } from '../project-row';
 import { projectColumns, shapeFor } from '../project-shown-sql';
 import type { ProjectFilters } from './project-filters';
-import { narrow, wantedLevel } from './project-narrowing';
+import { narrow, requiredLevel } from './project-narrowing';
 import { sortingOf } from './project-order';
-import { reachedProjectRows, reachedProjects, seenProjects } from '../../directory/reach/reached-projects-sql';
+import {
+  reachedProjectRows,
+  reachedProjectsFilterSql,
+  visibleProjectsSql,
+} from '../../directory/reach/reached-projects-sql';
 
 /**
- * Among which projects a list looks. Shape: `where` is a condition on rows `p`; `parts` are statements of such rows that
- * have nothing in common, each read by an index of its own; `seen` makes a condition in place of the general one.
+ * Restricts a list to a set of projects. Shape: `where` is a condition on rows `p`; `parts` are statements that select
+ * disjoint sets of such rows, each by its own index; `seen` replaces the general visibility condition.
  */
 export interface ProjectSet {
   readonly where?: (bind: Bind) => string;
@@ -19,7 +23,7 @@ export interface ProjectSet {
   readonly seen?: (general: string) => string;
 }
 
-/** Where a list goes on. */
+/** Position of a page: after or before an id. */
 export interface ProjectPlace {
   readonly perPage: number;
   readonly idAfter: number | null;
@@ -40,7 +44,7 @@ export class ProjectListsQueries {
     return projectsOf(viewer, params, among).page(this.db, request);
   }
 
-  /** By id, from the place that the request names on; one row more than asked for. */
+  /** Projects by id from a position. Shape: one row more than `perPage`. */
   after(
     viewer: Viewer,
     params: ProjectFilters,
@@ -54,36 +58,36 @@ export class ProjectListsQueries {
 
 const VIEWER = ':viewer::bigint';
 /**
- * The same, hidden from the planner in lists of all projects: with rows that it guesses by the person a plan of the one
- * looks cheaper than that of all, and to plan these lists anew takes several times as long as to run them. Lists that
- * begin with few rows (what somebody starred) keep it, so that they go on from those rows.
+ * `VIEWER` hidden from the planner, for lists of all projects. If it sees the value, it estimates rows for this user, prefers
+ * a custom plan to the generic one, and planning takes several times as long as execution. Lists that begin with few rows,
+ * such as a user's starred projects, use `VIEWER`, so that the plan starts from those rows.
  */
 const HIDDEN_VIEWER = '(select :viewer::bigint)';
 
 function projectsOf(viewer: Viewer, params: ProjectFilters, among: ProjectSet): ListQuery<ProjectRow> {
   const isOfAll = !among.where && !among.parts && !params.starred;
   const user = isOfAll ? HIDDEN_VIEWER : VIEWER;
-  const shown = projectColumns({ ...besides(params), viewer, user, shape: shapeFor(viewer, params) });
+  const shown = projectColumns({ ...additionalFields(params), viewer, user, shape: shapeFor(viewer, params) });
   const values = { viewer: viewer.userId };
   const list = new ListQuery<ProjectRow>({ name: 'projects', from: 'projects p', ...shown, values });
   const parts = among.parts?.(list.bind);
   if (among.where) list.where(among.where);
-  // Whoever belongs to a project may see it, so belonging takes the place of the general rule.
-  const level = wantedLevel(viewer, params);
+  // Members of a project can see it, so a required level replaces the general visibility condition.
+  const level = requiredLevel(viewer, params);
   const isGathered = level > 0 && isOfAll;
   if (level === 0) {
-    const general = seenProjects(viewer, user);
+    const general = visibleProjectsSql(viewer, user);
     const seen = among.seen?.(general) ?? general;
     if (seen !== 'true') list.where(seen);
-  } else if (!isGathered) list.filter(reachedProjects(user, level));
+  } else if (!isGathered) list.filter(reachedProjectsFilterSql(user, level));
   narrow(list, viewer, user, params);
   const { order, unique, join, columns } = sortingOf(list.bind, viewer, params);
   list.orderBy(order, unique);
-  if (parts) return list.amongParts(parts);
+  if (parts) return list.fromParts(parts);
   const from = isGathered ? reachedProjectRows(user, level, list.isWhole ? columns : ['*']) : 'projects';
-  return list.among({ from: `${from} p${join}`, isGathered });
+  return list.fromSource({ from: `${from} p${join}`, isGathered });
 }
 
-function besides({ statistics = false, with_custom_attributes = false }: ProjectFilters) {
+function additionalFields({ statistics = false, with_custom_attributes = false }: ProjectFilters) {
   return { statistics, with_custom_attributes };
 }

@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { nearness } from '@rookery/persistence';
+import { similarityOrderSql } from '@rookery/persistence';
 import type { Bind, OrderTerm } from '@rookery/persistence';
 import { isSizeOrder } from './project-filters';
 import type { ProjectFilters } from './project-filters';
@@ -25,7 +25,9 @@ export function sortingOf(bind: Bind, viewer: Viewer, params: ProjectFilters): P
     return { order: [[`measured.${order_by}`, sort]], unique: 'measured.project_id', join, columns: ['id'] };
   }
   if (order_by === 'similarity') {
-    const near: readonly OrderTerm[] = search ? [[nearness(bind(search, 'search'), ['p.path', 'p.name']), 'asc']] : [];
+    const near: readonly OrderTerm[] = search
+      ? [[similarityOrderSql(bind(search, 'search'), ['p.path', 'p.name']), 'asc']]
+      : [];
     return plain([...near, ['p.name', 'asc']], ['id', 'name', 'path']);
   }
   if (order_by === 'id' || order_by === 'created_at' || isSizeOrder(order_by)) return plain([['p.id', sort]], ['id']);

@@ -4,7 +4,7 @@ import { anyone, Endpoint, IdOrPath, ListOf, page, project, Search } from '@rook
 import type { Page } from '@rookery/kernel';
 import { memberSource } from '../../members/listing/member-source';
 import { MembersQueries } from '../../members/listing/members.queries';
-import type { UserFace } from '../../users/user.entity';
+import type { UserSummary } from '../../users/user.entity';
 import { userSummary } from '../../users/user.presenter';
 
 export class ListProjectUsers {
@@ -25,7 +25,7 @@ export class ProjectUsersController {
     params: ListProjectUsers,
     answers: page(userSummary),
   })
-  list({ viewer, within, params, page }: Call<ListProjectUsers, ProjectScope>): Promise<Page<UserFace>> {
+  list({ viewer, within, params, page }: Call<ListProjectUsers, ProjectScope>): Promise<Page<UserSummary>> {
     const { search, skip_users } = params;
     const filters = { ...(search ? { query: search } : {}), ...(skip_users ? { skip_users } : {}) };
     return this.members.all(viewer, memberSource(within), filters, page);

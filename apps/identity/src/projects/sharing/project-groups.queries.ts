@@ -3,7 +3,7 @@ import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, filter, ListQuery } from '@rookery/persistence';
 import type { Bind, Filters } from '@rookery/persistence';
 import { seenGroupSql } from '../../directory/reach/seen-sql';
-import { live } from '../../directory/reach/reach-sql';
+import { notExpiredSql } from '../../directory/reach/reach-sql';
 
 export interface ProjectGroupsFilters {
   readonly search?: string;
@@ -63,6 +63,6 @@ function invited(bind: Bind, viewer: Viewer, project: Project, params: ProjectGr
   const enough = level === undefined ? '' : `and given.access_level >= ${bind(level)}`;
   const user = viewer.isAdmin ? '' : `${bind(viewer.userId)}::bigint`;
   return `(n.id in (select given.group_id from shares given where given.source_type = 'project'
-      and given.source_id = ${bind(project.id)} and ${live('given')} ${enough})
+      and given.source_id = ${bind(project.id)} and ${notExpiredSql('given')} ${enough})
     and ${seenGroupSql(viewer, { namespace: 'n', user })})`;
 }

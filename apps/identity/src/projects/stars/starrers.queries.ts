@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
-import type { UserFace } from '../../users/user.entity';
+import type { UserSummary } from '../../users/user.entity';
 import { knownUserSql } from '../../users/bot-home';
 import { personSearch } from '../../users/person-search';
 import { userFaceSql } from '../../users/users.queries';
@@ -9,7 +9,7 @@ import { userFaceSql } from '../../users/users.queries';
 /** A user who has starred a project, with the time. */
 export interface StarrerRow {
   readonly starred_since: Date;
-  readonly user: UserFace;
+  readonly user: UserSummary;
 }
 
 /** Users who have starred a project, if the viewer can see them. Source: reference identity-and-import 10.2. */
@@ -31,7 +31,7 @@ export class StarrersQueries {
       joins: 'join project_stars s on s.user_id = u.id and s.project_id = $1',
       values: [projectId],
     })
-      .among({ from: 'project_stars s join users u on u.id = s.user_id' })
+      .fromSource({ from: 'project_stars s join users u on u.id = s.user_id' })
       .where(`s.project_id = $1 and u.state = 'active'`)
       .where((bind) => knownUserSql(viewer, bind))
       .narrow({ search: personSearch(viewer, 'u') }, params)

@@ -6,7 +6,7 @@ import { UserRemovalService } from '../people/user-removal.service';
 import { ServiceAccountsService } from '../../service-accounts/service-accounts.service';
 import { AccessTokensService } from '../../tokens/access-tokens.service';
 
-/** Service accounts go with their group, in the same transaction. Source: reference identity-and-import 5. */
+/** Removes service accounts with their group, in the same transaction. Source: reference identity-and-import 5. */
 @Injectable()
 export class AccountsOfRemovedGroups {
   constructor(
@@ -15,7 +15,7 @@ export class AccountsOfRemovedGroups {
     private readonly tokens: AccessTokensService,
     private readonly accounts: ServiceAccountsService,
   ) {
-    trees.alsoRemoves((tx, groupIds, actorId) => this.remove(tx, groupIds, actorId));
+    trees.onGroupRemoval((tx, groupIds, actorId) => this.remove(tx, groupIds, actorId));
   }
 
   private async remove(tx: Tx, groupIds: readonly number[], actorId: number | null): Promise<void> {
@@ -33,7 +33,7 @@ export class AccountsOfRemovedGroups {
     }
   }
 
-  /** A group elsewhere would be without any owner: the account stays, unable to do anything. */
+  /** Keeps an account that is the only owner of another group, without tokens and without its group. */
   private async leaveToAdministrators(tx: Tx, id: number): Promise<void> {
     await this.tokens.revokeAllOf(tx, id);
     await this.accounts.leaveGroup(tx, id);

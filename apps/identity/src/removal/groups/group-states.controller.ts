@@ -35,7 +35,7 @@ export class GroupStatesController {
   }
 
   @Endpoint('POST', '/groups/:id/restore', {
-    about: 'Takes the mark for deletion away.',
+    about: 'Removes the mark for deletion.',
     source: 'reference identity-and-import 2.1',
     within: inGroup('id'),
     may: administers<OneGroup>(),

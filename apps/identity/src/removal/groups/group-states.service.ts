@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
-import { NotFound } from '@rookery/kernel';
-import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import type { NamespaceRecord } from '../../namespaces/namespace.entity';
+import { GroupChangesService } from '../../groups/group-changes.service';
+import { markedNames, namesBefore } from '../deletion-names';
 import { DeletionMarksService } from '../deletion-marks.service';
 import type { RemovalRequest } from '../deletion-marks.service';
 
-/** Deleting groups, and changing one's mind. Source: reference identity-and-import 2.6. */
+/** Deletes and restores groups. Source: reference identity-and-import 2.6. */
 @Injectable()
 export class GroupStatesService {
   constructor(
     private readonly work: Work,
     private readonly marks: DeletionMarksService,
+    private readonly groups: GroupChangesService,
   ) {}
 
-  /** Shape: `unchanged` is asked with the time of the last change before anything happens. */
+  /** Shape: `unchanged` gets the time of the last change first; it throws to stop the deletion. */
   async remove(
     viewer: SignedInViewer,
     id: number,
@@ -23,23 +23,19 @@ export class GroupStatesService {
     unchanged: (updatedAt: Date) => void,
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const group = await this.locked(tx, id);
+      const { group } = await this.groups.withParent(tx, id);
       unchanged(group.updated_at);
-      await this.marks.request(tx, 'group', group, asked, viewer.userId);
+      const isMarked = await this.marks.request(tx, 'group', group, asked, viewer.userId);
+      if (isMarked) await this.groups.renameIfFree(tx, id, (present) => markedNames(present, id));
     });
   }
 
-  /** Errors: Refused when it is not marked. */
+  /** Errors: Refused if the group is not marked for deletion. */
   async restore(id: number): Promise<void> {
-    await this.work.run(async (tx) => this.marks.restore(tx, 'group', await this.locked(tx, id)));
-  }
-
-  private async locked(tx: Tx, id: number): Promise<NamespaceRecord> {
-    const [row] = await tx.query<NamespaceRecord>(
-      `select * from namespaces where id = $1 and kind = 'group' for no key update`,
-      [id],
-    );
-    if (!row) throw new NotFound('Group');
-    return row;
+    await this.work.run(async (tx) => {
+      const { group } = await this.groups.withParent(tx, id);
+      await this.marks.restore(tx, 'group', group);
+      await this.groups.renameIfFree(tx, id, (present) => namesBefore(present, id));
+    });
   }
 }

@@ -9,13 +9,13 @@ import type { User } from '../../users/user.entity';
 import type { UserRemoval } from './user-removal.entity';
 import { UserRows } from '../../users/user-rows';
 
-/** A removal under way. */
+/** A removal that has begun, with the kind of the user. */
 export type PendingRemoval = RowOf<UserRemoval, 'userId' | 'hardDelete' | 'actorId'> & RowOf<User, 'kind'>;
 
-/** Bounds: rows that one transaction changes or removes at most. */
+/** Bounds: rows that one transaction changes or removes. */
 const ROWS = 1000;
 
-/** The rows of somebody who is removed, and what of them stays with others. */
+/** Removes the rows of a user, and hands over those that stay. */
 @Injectable()
 export class AccountRemoval {
   constructor(
@@ -26,23 +26,23 @@ export class AccountRemoval {
     private readonly tokens: AccessTokensService,
   ) {}
 
-  /** Projects elsewhere that the person made stay, as made by the ghost user or by nobody. True when none is left. */
+  /** Sets the creator of the user's projects in other namespaces to the heir, or to null. Returns true if none is left. */
   async handOverProjects(tx: Tx, { user_id }: PendingRemoval, heirId: number | null): Promise<boolean> {
     return (await this.projects.changeCreator(tx, user_id, heirId, ROWS)) < ROWS;
   }
 
-  /** True when none is left. */
+  /** Returns true if none is left. */
   async endMemberships(tx: Tx, { user_id }: PendingRemoval): Promise<boolean> {
     return (await this.memberships.endOfUser(tx, user_id, ROWS)) < ROWS;
   }
 
   /**
-   * What they gave out as an administrator ends with them. True when none is left: from here on nobody can give out
-   * another in their name, nor make the person a member or give them a token.
+   * Revokes tokens that the user issued to others as an administrator. Returns true if none is left. The lock on the user's
+   * row prevents new tokens and memberships of the user, and new tokens issued by them, until the transaction ends.
    */
-  async endGivenTokens(tx: Tx, { user_id }: PendingRemoval): Promise<boolean> {
+  async revokeIssuedTokens(tx: Tx, { user_id }: PendingRemoval): Promise<boolean> {
     await tx.query(`select id from users where id = $1 for update`, [user_id]);
-    return (await this.tokens.revokeGivenOutBy(tx, user_id, ROWS)) < ROWS;
+    return (await this.tokens.revokeIssuedBy(tx, user_id, ROWS)) < ROWS;
   }
 
   async remove(tx: Tx, { user_id, hard_delete, actor_id }: PendingRemoval, heirId: number | null): Promise<void> {

@@ -1,18 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
-import type { Ending } from '@rookery/jobs';
+import type { Interruptible } from '@rookery/jobs';
 import { Database } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
 import { housekeepingCron, identitySettings } from '../../identity.config';
 import { UserRemovalService } from './user-removal.service';
 
-/** Bounds: bots looked at in one statement. */
-const ROUND = 1000;
+/** Bounds: bots read by one statement. */
+const CHUNK = 1000;
 
 const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
 
-/** $1 the bot to begin behind, $2 days of grace. A bot is over when no token of it is in use, or was within the grace. */
+/** `$1`: id of the last bot read; `$2`: days of grace. A bot is over if none of its tokens was active within the grace. */
 const BOTS = `
   select u.id, not exists (
     select 1 from access_tokens t where t.user_id = u.id
@@ -22,7 +22,7 @@ const BOTS = `
       and case when t.revoked then t.updated_at > statement_timestamp() - make_interval(days => $2::int)
         else t.expires_on is null or t.expires_on > ${TODAY} - $2::int end
   ) as is_over
-  from users u where u.kind = 'project_bot' and u.id > $1 order by u.id limit ${ROUND}`;
+  from users u where u.kind = 'project_bot' and u.id > $1 order by u.id limit ${CHUNK}`;
 
 interface Bot {
   readonly id: number;
@@ -30,8 +30,8 @@ interface Bot {
 }
 
 /**
- * Removes the bots of tokens that ended long enough ago, and of groups and projects that are gone. What they wrote
- * goes to the ghost user. Source: reference identity-and-import 4.9.
+ * Removes bots whose tokens ended before the grace period, and bots of removed groups and projects. The ghost user gets
+ * their content. Source: reference identity-and-import 4.9.
  */
 @Injectable()
 export class EndedBotsJob {
@@ -43,18 +43,18 @@ export class EndedBotsJob {
   ) {}
 
   @Job('remove-ended-bots', { cron: housekeepingCron })
-  async run(run?: Ending): Promise<void> {
-    for (let behind: number | null = 0; behind !== null;) {
-      const bots: Bot[] = await this.db.query<Bot>(BOTS, [behind, this.settings.botRetentionDays]);
+  async run(run?: Interruptible): Promise<void> {
+    for (let lastId: number | null = 0; lastId !== null;) {
+      const bots: Bot[] = await this.db.query<Bot>(BOTS, [lastId, this.settings.botRetentionDays]);
       for (const { id, is_over } of bots) {
         run?.signal.throwIfAborted();
         if (is_over) await this.removeOne(id);
       }
-      behind = bots.length < ROUND ? null : bots.at(-1)!.id;
+      lastId = bots.length < CHUNK ? null : bots.at(-1)!.id;
     }
   }
 
-  /** One that cannot be removed now does not keep the others. */
+  /** Logs a failure instead of throwing, so that the other bots are still removed. */
   private async removeOne(id: number): Promise<void> {
     try {
       await this.removal.remove(id, { hardDelete: false, actorId: null });

@@ -2,25 +2,26 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { UsersService } from '../../users/users.service';
 
-/** Any number that only this lock uses: one ghost is made at a time. */
+/** Key of the advisory lock that prevents two ghost users; no other lock uses this number. */
 const LOCK = 7_316_420_010;
 
 /**
- * The one user to whom goes what removed people wrote. The ghost is made when first needed, has no password, and gets
- * no tokens. Source: reference identity-and-import 5.
+ * The ghost user: author of the content of removed users. It is created when first needed, has no password and cannot get
+ * tokens. Source: reference identity-and-import 5.
  */
 @Injectable()
 export class GhostUser {
   constructor(private readonly users: UsersService) {}
 
+  /** Returns the id of the ghost user; creates the user if it does not exist. */
   async id(tx: Tx): Promise<number> {
-    const known = await this.known(tx);
-    if (known !== null) return known;
+    const existing = await this.find(tx);
+    if (existing !== null) return existing;
     await tx.query(`select pg_advisory_xact_lock($1)`, [LOCK]);
-    return (await this.known(tx)) ?? this.insert(tx);
+    return (await this.find(tx)) ?? this.insert(tx);
   }
 
-  private async known(tx: Tx): Promise<number | null> {
+  private async find(tx: Tx): Promise<number | null> {
     const [row] = await tx.query<{ id: number }>(`select id from users where kind = 'ghost'`);
     return row?.id ?? null;
   }
@@ -38,7 +39,7 @@ export class GhostUser {
     return this.users.insert(tx, person, { digest: null, createdBy: null, kind: 'ghost', isConfirmed: false });
   }
 
-  /** `ghost`, or with the first number that makes it free: somebody may have taken the name before. */
+  /** Returns `ghost`, or `ghost` with the first number that is free: another user may have the name. */
   private async freeName(tx: Tx): Promise<string> {
     const [row] = await tx.query<{ name: string }>(
       `select w.name from (select 'ghost' || case when n = 0 then '' else n::text end as name, n

@@ -5,47 +5,47 @@ import { UserRows } from '../../users/user-rows';
 import { AccountRemoval } from './account-removal';
 import type { PendingRemoval } from './account-removal';
 import { GhostUser } from './ghost-user';
-import { GroupsOwnedAlone } from './groups-owned-alone';
+import { SolelyOwnedGroups } from './solely-owned-groups';
 import { UserRemoval } from './user-removal.entity';
 
-/** Bounds: what one transaction removes at most. */
+/** Bounds: groups and projects that one transaction removes. */
 const GROUPS = 5;
 const PROJECTS = 100;
 
-/** The removal of one person cut into transactions of bounded size, each of which may be the last one for long. */
+/** Removal of one user, split into transactions of bounded size. There may be a long pause after each of them. */
 @Injectable()
 export class RemovalSteps {
   constructor(
     private readonly trees: TreeRemovalService,
     private readonly ghost: GhostUser,
-    private readonly ownedAlone: GroupsOwnedAlone,
+    private readonly solelyOwned: SolelyOwnedGroups,
     private readonly account: AccountRemoval,
     private readonly users: UserRows,
   ) {}
 
-  /** The person counts no more anywhere from now on, and their tokens end at once. */
+  /** Records the removal and blocks the user, whose tokens are refused from then on. */
   async begin(tx: Tx, { user_id, hard_delete, actor_id }: PendingRemoval): Promise<void> {
     await tx.manager.insert(UserRemoval, { userId: user_id, hardDelete: hard_delete, actorId: actor_id });
     await this.users.block(tx, [user_id]);
   }
 
-  /** Does the next part. True when the person is gone. */
+  /** Removes the next chunk. Returns true if the user is removed. */
   async next(tx: Tx, pending: PendingRemoval): Promise<boolean> {
     if (pending.hard_delete && pending.kind !== 'project_bot' && !(await this.removeGroups(tx, pending))) return false;
-    // Held until the end, so that no project is made or moved there any more.
+    // Locked until the end of the transaction, so that no project is created in the namespace or moved to it.
     await tx.query(`select id from namespaces where owner_id = $1 for update`, [pending.user_id]);
     if (!(await this.removeProjects(tx, pending))) return false;
     const heirId = pending.hard_delete ? null : await this.ghost.id(tx);
     if (!(await this.account.handOverProjects(tx, pending, heirId))) return false;
     if (!(await this.account.endMemberships(tx, pending))) return false;
-    if (!(await this.account.endGivenTokens(tx, pending))) return false;
+    if (!(await this.account.revokeIssuedTokens(tx, pending))) return false;
     await this.account.remove(tx, pending, heirId);
     return true;
   }
 
   private async removeGroups(tx: Tx, { user_id, actor_id }: PendingRemoval): Promise<boolean> {
     for (let count = 0; count < GROUPS; count += 1) {
-      const [id] = await this.ownedAlone.of(tx, user_id, 1);
+      const [id] = await this.solelyOwned.of(tx, user_id, 1);
       if (id === undefined) return true;
       await this.trees.remove(tx, 'group', id, actor_id);
     }

@@ -16,7 +16,7 @@ export class UserRemovalController {
   ) {}
 
   @Endpoint('DELETE', '/users/:id', {
-    about: 'Removes a user; what they wrote goes to the ghost user.',
+    about: 'Removes a user; the ghost user becomes the author of their content.',
     source: 'reference identity-and-import 10.1',
     may: administrator(),
     params: RemoveUser,
@@ -30,7 +30,7 @@ export class UserRemovalController {
   }
 
   @Endpoint('DELETE', '/groups/:id/service_accounts/:user_id', {
-    about: 'Deletes a service account; what it wrote goes to the ghost user.',
+    about: 'Deletes a service account; the ghost user becomes the author of its content.',
     source: 'requirements 2 §4 Service accounts; reference identity-and-import 5',
     within: group('id'),
     may: managesServiceAccounts<RemoveServiceAccount>(),

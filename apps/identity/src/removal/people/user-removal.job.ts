@@ -3,7 +3,7 @@ import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
 import { finishUserRemoval, UserRemovalService } from './user-removal.service';
 
-/** Does what is left of a long removal. Source: ADR 0136. */
+/** Finishes a long removal of a user. Source: ADR 0136. */
 @Injectable()
 export class UserRemovalJob {
   constructor(private readonly removal: UserRemovalService) {}

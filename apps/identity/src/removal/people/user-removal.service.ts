@@ -7,30 +7,30 @@ import { Work } from '@rookery/persistence';
 import { Administrators } from '../../users/states/administrators';
 import type { User } from '../../users/user.entity';
 import type { PendingRemoval } from './account-removal';
-import { GroupsOwnedAlone } from './groups-owned-alone';
+import { SolelyOwnedGroups } from './solely-owned-groups';
 import { RemovalSteps } from './removal-steps';
 
-/** What is left of a removal after the call. */
+/** Job that finishes a removal that was too long for the request. */
 export const finishUserRemoval = defineJob('finish-user-removal', object({ user_id: int }), {
   key: ({ user_id: id }) => String(id),
 });
 
-/** How somebody is removed. */
+/** Options for removing a user. */
 export interface UserRemovalOptions {
-  /** With what they wrote and the groups that only they own; otherwise what they wrote goes to the ghost user. */
+  /** Whether the user's content, and groups that only they own, are removed too; otherwise the ghost user gets the content. */
   readonly hardDelete: boolean;
   readonly actorId: number | null;
-  /** Asked with the time of the last change before anything happens. */
+  /** Gets the time of the last change first; it throws to stop the removal. */
   readonly unchanged?: (updatedAt: Date) => void;
 }
 
-type Known = RowOf<User, 'kind' | 'admin' | 'updatedAt'> & { readonly is_pending: boolean };
+type LockedUser = RowOf<User, 'kind' | 'admin' | 'updatedAt'> & { readonly is_pending: boolean };
 
 const SOLE_OWNER = 'User cannot be removed while is the sole-owner of a group';
 
 /**
- * Removing people and bots for good. Somebody with few rows is gone when the call returns; the rest of a long removal is
- * a job, in further transactions.
+ * Removes users and bots permanently. A user with few rows is removed when the call returns; a job finishes a long removal
+ * in further transactions.
  * Source: reference identity-and-import 5, 10.1; ADR 0136.
  */
 @Injectable()
@@ -38,7 +38,7 @@ export class UserRemovalService {
   constructor(
     private readonly work: Work,
     private readonly administrators: Administrators,
-    private readonly ownedAlone: GroupsOwnedAlone,
+    private readonly solelyOwned: SolelyOwnedGroups,
     private readonly steps: RemovalSteps,
     private readonly jobs: Jobs,
   ) {}
@@ -52,23 +52,23 @@ export class UserRemovalService {
   async removeIn(tx: Tx, userId: number, how: UserRemovalOptions): Promise<void> {
     const user = await this.locked(tx, userId);
     how.unchanged?.(user.updated_at);
-    if (user.is_pending) return this.goOn(tx, userId);
+    if (user.is_pending) return this.enqueueRest(tx, userId);
     if (user.kind === 'ghost') throw new Forbidden('An internal user cannot be removed by the API');
     if (user.admin) await this.administrators.keepOne(tx, userId);
-    // A bot goes with its token, whatever that was allowed to do.
-    if (!how.hardDelete && user.kind !== 'project_bot' && (await this.ownedAlone.of(tx, userId, 1)).length > 0)
+    // A bot is removed with its token, even if it is the only owner of a group.
+    if (!how.hardDelete && user.kind !== 'project_bot' && (await this.solelyOwned.of(tx, userId, 1)).length > 0)
       throw new Conflict(SOLE_OWNER);
     const pending = { user_id: userId, kind: user.kind, hard_delete: how.hardDelete, actor_id: how.actorId };
     await this.steps.begin(tx, pending);
-    if (!(await this.steps.next(tx, pending))) await this.goOn(tx, userId);
+    if (!(await this.steps.next(tx, pending))) await this.enqueueRest(tx, userId);
   }
 
-  /** Does all that is left of a removal, or of all of them. */
+  /** Finishes the removal of one user, or all pending removals. */
   async proceed(userId: number | null = null, signal?: AbortSignal): Promise<void> {
     while (await this.work.run((tx) => this.step(tx, userId))) signal?.throwIfAborted();
   }
 
-  /** False when nothing is left, or somebody is at it. */
+  /** Returns false if nothing is pending, or another process works on it. */
   private async step(tx: Tx, userId: number | null): Promise<boolean> {
     const [pending] = await tx.query<PendingRemoval>(
       `select r.user_id, r.hard_delete, r.actor_id, u.kind from user_removals r join users u on u.id = r.user_id
@@ -79,8 +79,8 @@ export class UserRemovalService {
     return pending !== undefined;
   }
 
-  private async locked(tx: Tx, id: number): Promise<Known> {
-    const [user] = await tx.query<Known>(
+  private async locked(tx: Tx, id: number): Promise<LockedUser> {
+    const [user] = await tx.query<LockedUser>(
       `select kind, admin, updated_at, exists (select 1 from user_removals r where r.user_id = u.id) as is_pending
        from users u where id = $1 for no key update`,
       [id],
@@ -89,7 +89,7 @@ export class UserRemovalService {
     return user;
   }
 
-  private async goOn(tx: Tx, userId: number): Promise<void> {
+  private async enqueueRest(tx: Tx, userId: number): Promise<void> {
     await this.jobs.enqueue(tx, finishUserRemoval, { user_id: userId });
   }
 }

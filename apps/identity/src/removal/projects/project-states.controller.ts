@@ -32,7 +32,7 @@ export class ProjectStatesController {
   }
 
   @Endpoint('POST', '/projects/:id/unarchive', {
-    about: 'Lets a project be written to again.',
+    about: 'Makes an archived project writable again.',
     source: SOURCE,
     within: inProject('id'),
     may: atLeast('owner'),
@@ -58,7 +58,7 @@ export class ProjectStatesController {
   }
 
   @Endpoint('POST', '/projects/:id/restore', {
-    about: 'Takes the mark for deletion away.',
+    about: 'Removes the mark for deletion.',
     source: SOURCE,
     within: inProject('id'),
     may: atLeast('owner'),
@@ -66,7 +66,7 @@ export class ProjectStatesController {
     answers: created(project),
   })
   async restore({ viewer, within }: OnProject<OneProject>): Promise<ProjectRow> {
-    await this.states.restore(within.id);
+    await this.states.restore(viewer, within.id);
     return this.queries.changed(viewer, within.id);
   }
 }

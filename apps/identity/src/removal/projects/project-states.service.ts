@@ -3,10 +3,11 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import { ProjectPlacesService } from '../../projects/changing/project-places.service';
 import { ProjectsService } from '../../projects/projects.service';
+import { markedNames, namesBefore } from '../deletion-names';
 import { DeletionMarksService } from '../deletion-marks.service';
 import type { RemovalRequest } from '../deletion-marks.service';
 
-/** Archiving, deleting and restoring projects. Source: reference identity-and-import 2.6, 10.2. */
+/** Archives, deletes and restores projects. Source: reference identity-and-import 2.6, 10.2. */
 @Injectable()
 export class ProjectStatesService {
   constructor(
@@ -16,7 +17,7 @@ export class ProjectStatesService {
     private readonly marks: DeletionMarksService,
   ) {}
 
-  /** Archives a project, or ends that. Doing it again changes nothing. */
+  /** Archives or unarchives a project. Repeated calls change nothing. */
   async setArchived(projectId: number, archived: boolean): Promise<void> {
     await this.work.run(async (tx) => {
       const project = await this.places.locked(tx, projectId);
@@ -25,7 +26,7 @@ export class ProjectStatesService {
     });
   }
 
-  /** Shape: `unchanged` is asked with the time of the last change before anything happens. */
+  /** Shape: `unchanged` gets the time of the last change first; it throws to stop the deletion. */
   async remove(
     viewer: SignedInViewer,
     projectId: number,
@@ -33,21 +34,22 @@ export class ProjectStatesService {
     unchanged: (at: Date) => void,
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const { project, fullPath } = await this.places.project(tx, viewer, projectId);
+      const placed = await this.places.project(tx, viewer, projectId);
+      const { project, fullPath } = placed;
       unchanged(project.updated_at);
       const { id, marked_for_deletion_on } = project;
-      await this.marks.request(
-        tx,
-        'project',
-        { id, marked_for_deletion_on, full_path: fullPath },
-        asked,
-        viewer.userId,
-      );
+      const row = { id, marked_for_deletion_on, full_path: fullPath };
+      const isMarked = await this.marks.request(tx, 'project', row, asked, viewer.userId);
+      if (isMarked) await this.rows.renameIfFree(tx, placed, markedNames(project, id));
     });
   }
 
-  /** Errors: Refused when the project is not marked for deletion. */
-  async restore(projectId: number): Promise<void> {
-    await this.work.run(async (tx) => this.marks.restore(tx, 'project', await this.places.locked(tx, projectId)));
+  /** Errors: Refused if the project is not marked for deletion. */
+  async restore(viewer: SignedInViewer, projectId: number): Promise<void> {
+    await this.work.run(async (tx) => {
+      const placed = await this.places.project(tx, viewer, projectId);
+      await this.marks.restore(tx, 'project', placed.project);
+      await this.rows.renameIfFree(tx, placed, namesBefore(placed.project, projectId));
+    });
   }
 }

@@ -31,7 +31,7 @@ interface DueToken extends RowOf<AccessToken, 'id' | 'userId'> {
  * that become due together only the last is sent. Source: reference identity-and-import 4.5.
  */
 @Injectable()
-export class ExpiryNotices {
+export class TokenExpiryNotices {
   constructor(
     private readonly work: Work,
     private readonly recipients: TokenRecipients,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AccountMailFacts, AccountMailQuestion } from '@rookery/contracts';
+import type { AccountMailFacts, AccountMailRequest } from '@rookery/contracts';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { AccountMailAnswers } from '../../emails/account-mails/account-mails.service';
 import { AccountMailsService, mapFacts } from '../../emails/account-mails/account-mails.service';
@@ -37,7 +37,7 @@ export class TokenMails {
     mails.registerSource(['token_expires', 'token_rotated'], (tx, questions) => this.answers(tx, questions));
   }
 
-  private async answers(tx: Tx, questions: readonly AccountMailQuestion[]): Promise<AccountMailAnswers> {
+  private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
     const ids = questions.map((one) => one.subject_id);
     const tokens = byId(await tx.query<NotifiedToken>(TOKENS, [ids]));
     const people = byId(

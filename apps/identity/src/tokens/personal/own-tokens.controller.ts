@@ -6,7 +6,7 @@ import { newAccessToken } from '../access-token.presenter';
 import { AccessTokensService } from '../access-tokens.service';
 import type { NewTokenRow } from '../access-token.entity';
 import { TokenTerms } from '../token-terms';
-import { ListAssociations, CreateOwnToken } from '../tokens.dto';
+import { ListTokenAssociations, CreateOwnToken } from '../tokens.dto';
 import { TokenAssociationsQueries } from './token-associations.queries';
 import { tokenAssociations } from './token-associations.schema';
 
@@ -47,10 +47,10 @@ export class OwnTokensController {
     about: "Lists the groups and projects in which the user of this request's token has a level.",
     source: SOURCE,
     may: signedIn(),
-    params: ListAssociations,
+    params: ListTokenAssociations,
     answers: pageOfLists(tokenAssociations),
   })
-  reached({ viewer, params, page }: SignedInCall<ListAssociations>): Promise<JsonPage> {
+  reached({ viewer, params, page }: SignedInCall<ListTokenAssociations>): Promise<JsonPage> {
     return this.associations.page(viewer.userId, params.min_access_level, page);
   }
 }

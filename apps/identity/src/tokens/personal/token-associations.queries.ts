@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { groupLevelSql } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest } from '@rookery/kernel';
 import { jsonPageOf } from '@rookery/kernel';
-import { Database, fitted, instantSql, ListQuery } from '@rookery/persistence';
+import { Database, toStatement, instantSql, ListQuery } from '@rookery/persistence';
 import { Links, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { OWN_TABLES, reachedProjectsSql } from '../../directory/reach/reach-sql';
@@ -66,7 +66,7 @@ export class TokenAssociationsQueries {
         'projects', ${projects.arraySql(request, rows(PROJECT))})::text as json,
       greatest(${groups.countSql}, ${projects.countSql}) as counted, null as has_more`;
     // Both statements have the same parameter values at the same positions.
-    const [row] = await this.db.run<JsonPageRow>(fitted({ text, values: groups.values }));
+    const [row] = await this.db.run<JsonPageRow>(toStatement({ text, values: groups.values }));
     return jsonPageOf(request, row!);
   }
 }

@@ -8,29 +8,36 @@ import type {
   ResolveTokenAnswer,
 } from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
+import { JobResolution } from './job-resolution';
 import { TokenResolution } from './token-resolution';
 
-/** 0, which nothing has, for what is no id. */
+/** Returns 0, which no row has as its id, for invalid values. */
 const idOf = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0);
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** Calls of the gateway and of services; guarded by their keys, unknown outside. */
+/** Internal routes for the gateway and services, protected by their keys and not reachable from outside. */
 @Controller()
 export class TokenResolutionController {
-  constructor(private readonly resolution: TokenResolution) {}
+  constructor(
+    private readonly resolution: TokenResolution,
+    private readonly jobs: JobResolution,
+  ) {}
 
   @Internal('POST', INTERNAL_PATHS.resolveToken, INTERNAL_CALLERS.resolveToken)
   token({ body }: InternalRequest): Promise<ResolveTokenAnswer> {
     const { digest, ip, rotating, idempotency_key: key } = body;
-    const named = typeof key === 'string' ? { idempotency_key: key } : {};
-    const question = { digest: textOrNull(digest), ip: textOrNull(ip), rotating: rotating === true, ...named };
+    if (body['job'] === true) return this.jobs.resolve(textOrNull(digest));
+    const keyed = typeof key === 'string' ? { idempotency_key: key } : {};
+    const question = { digest: textOrNull(digest), ip: textOrNull(ip), rotating: rotating === true, ...keyed };
     return this.resolution.resolve(question);
   }
 
   @Internal('POST', INTERNAL_PATHS.confirmCaller, INTERNAL_CALLERS.confirmCaller)
   confirm({ body }: InternalRequest): Promise<ConfirmCallerAnswer> {
-    const { token_id, user_id, rotating: _, idempotency_key: __, ...told } = body as unknown as ConfirmCallerRequest;
-    return this.resolution.confirm({ ...told, token_id: idOf(token_id), user_id: idOf(user_id) });
+    const { token_id, user_id, rotating: _, idempotency_key: __, ...claims } = body as unknown as ConfirmCallerRequest;
+    if (claims.job_id !== undefined)
+      return this.jobs.confirm({ ...claims, job_id: idOf(claims.job_id), token_id: 0, user_id: idOf(user_id) });
+    return this.resolution.confirm({ ...claims, token_id: idOf(token_id), user_id: idOf(user_id) });
   }
 
   @Internal('POST', INTERNAL_PATHS.resolveSudo, INTERNAL_CALLERS.resolveSudo)

@@ -17,14 +17,15 @@ import { Database, statement } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../../identity.config';
 import type { AccessToken } from '../access-token.entity';
-import { AccessTokensQueries, GIVEN_OUT } from '../access-tokens.queries';
+import { AccessTokensQueries, ISSUED_TO_OTHERS } from '../access-tokens.queries';
 import { AccessTokensService } from '../access-tokens.service';
 import type { User, UserKind, UserRow, UserState } from '../../users/user.entity';
 import { BOTS } from '../../users/bot-limits';
 import { UsersQueries } from '../../users/users.queries';
-import { FROM_ELSEWHERE, TokenUse, UNUSED_LATELY } from './token-use';
+import { REFUSED_STATES, UNCONFIRMED } from './refused-states';
+import { ADDRESS_IS_NEW, TokenUse, USE_IS_OUTDATED } from './token-use';
 
-/** The newest version of the directory, with the token and its holder; the latter two are null when nobody has such a token. */
+/** The newest version of the directory, with the token and its holder, whose columns are null for an unknown token. */
 interface ResolvedRow
   extends
     RowOf<AccessToken, 'scopes' | 'impersonation' | 'revoked'>,
@@ -34,9 +35,9 @@ interface ResolvedRow
   readonly token_id: number | null;
   readonly user_id: number;
   readonly giver_id: number | null;
-  /** Whether an administrator gave it out to act as somebody else, or to somebody who has not replaced it since. */
+  /** Whether it is an impersonation token, or one that an administrator issued to a user who has not rotated it since. */
   readonly is_given_out: boolean;
-  /** Whether whoever gave it out is there, let in, and an administrator. */
+  /** Whether the issuer exists, is active and confirmed, and is an administrator. */
   readonly may_give_out: boolean;
   readonly expired: boolean;
   /** Units: milliseconds since 1970. */
@@ -44,14 +45,15 @@ interface ResolvedRow
   readonly is_unused_lately: boolean;
   readonly is_from_elsewhere: boolean;
   readonly is_unconfirmed: boolean;
-  /** Who made the bot; null for people, and when the maker is gone. */
+  /** Creator of the bot; null for humans, and if the creator was removed. */
   readonly maker_id: number | null;
   readonly maker_kind: UserKind | null;
 }
 
 /**
- * One snapshot of one statement on the primary: whatever change was answered before this question, its version is
- * part of the answer. A bot is external when those are who answer for it, also in rows that a former release wrote.
+ * Resolves a token in one snapshot of the primary, so that the answer contains the version of every change that was
+ * answered before the request. A bot is external if its creator or the issuer of its token is, also in rows of a former
+ * release.
  * Source: reference reliability 4.2 (4); reference identity-and-import 4.9.
  */
 const resolve = (
@@ -59,11 +61,11 @@ const resolve = (
 ) => `select h.version, h.epoch, t.id as token_id, t.scopes, t.impersonation, t.revoked, t.created_by_id as giver_id,
      coalesce(t.expires_on <= (statement_timestamp() at time zone 'UTC')::date, false) as expired,
      (extract(epoch from t.expires_on::timestamp at time zone 'UTC') * 1000)::bigint as expires_at,
-     ${UNUSED_LATELY} as is_unused_lately, coalesce(${FROM_ELSEWHERE}, false) as is_from_elsewhere,
+     ${USE_IS_OUTDATED} as is_unused_lately, coalesce(${ADDRESS_IS_NEW}, false) as is_from_elsewhere,
      u.id as user_id, u.username, u.state, u.confirmed_at is null as is_unconfirmed, u.kind,
      u.external or (u.kind in ${BOTS} and (coalesce(m.external, false) or coalesce(i.external, false))) as external,
      u.admin and u.kind = 'human' as admin, m.id as maker_id, m.kind as maker_kind,
-     coalesce(t.impersonation or ${GIVEN_OUT}, false) as is_given_out,
+     coalesce(t.impersonation or ${ISSUED_TO_OTHERS}, false) as is_given_out,
      coalesce(i.admin and i.kind = 'human' and i.state = 'active' and i.confirmed_at is not null, false) as may_give_out
    from directory_head h
    left join access_tokens t on t.${key} = :${key}
@@ -75,7 +77,7 @@ const BY_DIGEST = statement<{ digest: Buffer | null; ip: string | null }, Resolv
   resolve('digest'),
 );
 const BY_ID = statement<{ id: number; ip: string | null }, ResolvedRow>('tokens-resolve-id', resolve('id'));
-/** Up from a bot that made another: the first who is none. Bounds: makers were there before what they made. */
+/** The first creator, up the chain from a bot, who is not a bot. Bounds: finite, since creators are older than their bots. */
 const FIRST_MAKER = statement<{ bot: number }, { id: number }>(
   'tokens-first-maker',
   `with recursive above as (
@@ -85,25 +87,11 @@ const FIRST_MAKER = statement<{ bot: number }, { id: number }>(
    ) select a.id from above a where a.kind not in ${BOTS} or a.created_by_id is null`,
 );
 
-const REASONS: Readonly<Record<Exclude<UserState, 'active'>, string>> = {
-  blocked: 'Your account has been blocked',
-  deactivated: 'Your account has been deactivated',
-  banned: 'Your account has been banned',
-  blocked_pending_approval: 'Your account is pending approval',
-};
+type SudoTarget = Omit<NonNullable<ResolveSudoAnswer['user']>, 'state'> & { readonly state: UserState | 'unconfirmed' };
 
 /**
- * Said to people whose primary address nobody has confirmed yet: they are active, and cannot act.
- * Source: reference identity-and-import 4.1, 5.
- */
-const UNCONFIRMED =
-  'Your primary email address is not confirmed. Please check your inbox for the confirmation instructions.';
-
-type Standing = Omit<NonNullable<ResolveSudoAnswer['user']>, 'state'> & { readonly state: UserState | 'unconfirmed' };
-
-/**
- * Answers the gateway who presents a token and how new data must be to decide for them, and services whether that still
- * holds.
+ * Resolves tokens for the gateway: the holder, and the directory version that decisions about them need. Confirms earlier
+ * answers for services.
  */
 @Injectable()
 export class TokenResolution {
@@ -132,31 +120,31 @@ export class TokenResolution {
         return { ...at, ...checked, ...(checked.outcome === 'valid' ? { replays_only: true } : {}) };
       }
       await this.tokens.revokeFamilyOf(row!.token_id);
-      // Asked anew: the answer carries the version in which the family is dead, so that the gateway drops its lease.
+      // Resolved again: the answer then has the version in which the family is revoked, so that the gateway drops its lease.
       return this.resolve({ ...request, rotating: false });
     }
     const checked = await this.check(row!, row!.token_id);
-    const isNews = row!.is_unused_lately || row!.is_from_elsewhere;
-    if (checked.outcome === 'valid' && isNews) this.use.record(row!.token_id, ip);
+    const isUnrecorded = row!.is_unused_lately || row!.is_from_elsewhere;
+    if (checked.outcome === 'valid' && isUnrecorded) this.use.record(row!.token_id, ip);
     return { ...at, ...checked };
   }
 
   /**
-   * Whether a caller still is who a context says, and may what it says; for requests that waited. One snapshot tells of the
-   * token and its holder. Whom an administrator acts as is read after it, so that all of it held since the question came.
+   * Confirms that the claims of a signed context still hold, for requests that waited. The token and its holder are read in
+   * one snapshot; the user whom an administrator acts as is read after it. Both are thus newer than the request.
    */
   async confirm(question: ConfirmCallerRequest): Promise<ConfirmCallerAnswer> {
     const [row] = await this.db.run(BY_ID, { id: question.token_id, ip: null });
     const at = { version: row!.version, epoch: row!.epoch };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
-    if (row!.revoked && question.rotating) await this.refused(row!.token_id, question.idempotency_key);
+    if (row!.revoked && question.rotating) await this.revokeReusedFamily(row!.token_id, question.idempotency_key);
     const checked = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.check(row!, row!.token_id);
     if (checked.outcome !== 'valid') return { ...at, ...checked };
     const { holder } = checked;
     const asThemselves = { ...rightsOf(holder), impersonator_id: holder.impersonator_id };
     const claims = { ...rightsOf(question), impersonator_id: question.impersonator_id };
     if (isDeepStrictEqual(asThemselves, claims)) return { ...at, outcome: 'holds' };
-    // Of a token of impersonation the holder is whom it acts as: what changed of them says nothing of sudo.
+    // The holder of an impersonation token is the impersonated user, so a change of their claims does not imply sudo.
     const isSudo = question.user_id !== holder.user_id || question.impersonator_id !== holder.impersonator_id;
     const isBySame = question.impersonator_id === (holder.impersonator_id ?? holder.user_id);
     if (!isSudo || !isBySame) return { ...at, outcome: 'changed' };
@@ -164,11 +152,14 @@ export class TokenResolution {
   }
 
   async sudo(ref: string): Promise<ResolveSudoAnswer> {
-    return this.standing(await this.users.byIdOrUsername(ref));
+    return this.sudoTarget(await this.users.byIdOrUsername(ref));
   }
 
-  /** Whoever waited to rotate it is refused before the rotation can say so, unless that was done by the same request. */
-  private async refused(tokenId: number, key: string | undefined): Promise<void> {
+  /**
+   * Revokes the family of a revoked token that a waiting request wanted to rotate, since the rotation itself will not run.
+   * Does nothing if the same request has rotated the token already.
+   */
+  private async revokeReusedFamily(tokenId: number, key: string | undefined): Promise<void> {
     if (!(await this.isRotatedBy(tokenId, key))) await this.tokens.revokeFamilyOf(tokenId);
   }
 
@@ -178,7 +169,7 @@ export class TokenResolution {
 
   private async confirmActing(holder: TokenHolder, question: ConfirmCallerRequest) {
     if (!holder.admin) return { outcome: 'user_refused', reason: SUDO_REASONS.notAdmin } as const;
-    const { user } = await this.standing(await this.users.one(question.user_id));
+    const { user } = await this.sudoTarget(await this.users.one(question.user_id));
     if (user === null || !holder.scopes.includes('sudo')) return { outcome: 'unknown' } as const;
     const { id: user_id, state, admin, external, bot } = user;
     if (state !== 'active') return { outcome: 'user_refused', reason: SUDO_REASONS[state] } as const;
@@ -186,7 +177,7 @@ export class TokenResolution {
     return { outcome: isDeepStrictEqual(acting, rightsOf(question)) ? 'holds' : 'changed' } as const;
   }
 
-  private async standing(user: UserRow | null): Promise<{ user: Standing | null }> {
+  private async sudoTarget(user: UserRow | null): Promise<{ user: SudoTarget | null }> {
     if (!user) return { user: null };
     const { id, username } = user;
     const external = user.external || (isBot(user.kind) && (await this.users.isOfExternal(id)));
@@ -198,9 +189,9 @@ export class TokenResolution {
   private async check(row: ResolvedRow, tokenId: number) {
     if (row.expired) return { outcome: 'expired' } as const;
     if (row.impersonation && !this.settings.impersonationEnabled) return { outcome: 'impersonation_disabled' } as const;
-    // What an administrator gave out as one ends with them. Source: reference identity-and-import 4.4, 4.7.
+    // A token that an administrator issued ends when they stop being one. Source: reference identity-and-import 4.4, 4.7.
     if (row.is_given_out && !row.may_give_out) return { outcome: 'revoked' } as const;
-    if (row.state !== 'active') return { outcome: 'user_refused', reason: REASONS[row.state] } as const;
+    if (row.state !== 'active') return { outcome: 'user_refused', reason: REFUSED_STATES[row.state] } as const;
     if (row.is_unconfirmed) return { outcome: 'user_refused', reason: UNCONFIRMED } as const;
     const { user_id, username, admin, external, scopes, expires_at, giver_id } = row;
     const holder = {
@@ -213,13 +204,13 @@ export class TokenResolution {
       scopes,
       impersonator_id: row.impersonation ? giver_id : null,
       given_by_id: row.is_given_out ? giver_id : null,
-      maker_id: await this.makerOf(row),
+      maker_id: await this.creatorOf(row),
     };
     return { outcome: 'valid', holder: { ...holder, expires_at } } as const;
   }
 
-  /** Few bots were made by bots, so it is asked beside. */
-  private async makerOf({ maker_id: id, maker_kind: kind }: ResolvedRow): Promise<number | null> {
+  /** Id of the user who answers for a bot. Few bots are created by bots, so these get a separate statement. */
+  private async creatorOf({ maker_id: id, maker_kind: kind }: ResolvedRow): Promise<number | null> {
     if (id === null || kind === null || !isBot(kind)) return id;
     const [first] = await this.db.run(FIRST_MAKER, { bot: id });
     return first?.id ?? id;
@@ -237,7 +228,7 @@ function isBot(kind: UserKind): boolean {
   return kind === 'project_bot' || kind === 'service_account';
 }
 
-/** An address as it is shown; one of IPv4 stays one behind a socket of IPv6. Null for what is none. */
+/** Returns the address to store: IPv4 also if it came over an IPv6 socket. Shape: null for an invalid address. */
 function addressOf(ip: string | null): string | null {
   const plain = ip?.replace(/^::ffff:(?=\d+\.)/i, '') ?? '';
   return isIP(plain) === 0 ? null : plain;

@@ -1,9 +1,9 @@
-import { aViewer } from '@rookery/testing';
+import { makeViewer } from '@rookery/testing';
 import { mayGrantLevel, mayMakeTokens, mayManageTokens } from './resource-token.policy';
 
-const viewer = aViewer();
-const bot = aViewer({ isBot: true });
-const admin = aViewer({ isAdmin: true });
+const viewer = makeViewer();
+const bot = makeViewer({ isBot: true });
+const admin = makeViewer({ isAdmin: true });
 
 describe('tokens of groups and projects', () => {
   it.each([

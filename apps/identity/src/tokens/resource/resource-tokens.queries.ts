@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '@rookery/kernel';
-import type { Reads } from '@rookery/persistence';
+import type { SqlReader } from '@rookery/persistence';
 import { Database, ListQuery } from '@rookery/persistence';
 import { TOKEN_COLUMNS, TOKEN_FILTERS, tokenOrder } from '../access-tokens.queries';
 import type { TokenFilters } from '../access-tokens.queries';
@@ -32,7 +32,7 @@ export class ResourceTokensQueries {
     return tokensOf(resource).narrow(TOKEN_FILTERS, filters).orderBy(tokenOrder(filters.sort)).page(this.db, request);
   }
 
-  async one(resource: Resource, tokenId: number | null, reads: Reads = this.db): Promise<ResourceTokenRow | null> {
+  async one(resource: Resource, tokenId: number | null, reads: SqlReader = this.db): Promise<ResourceTokenRow | null> {
     const found = await tokensOf(resource)
       .where((bind) => `t.id = ${bind(tokenId)}`)
       .one(reads);

@@ -37,6 +37,11 @@ export const primaryAddressSql = (address: string, confirmedAt: string): string 
    address as (
      insert into emails (user_id, email, is_primary, confirmed_at) select id, ${address}, true, ${confirmedAt} from person)`;
 
+/** SQL: keeps a chosen address only while it is one of the user's. Shape: an assignment in an update of `users u`. */
+const keepOwnSql = (column: string): string =>
+  `${column} = (select o.email from emails o where o.user_id = u.id and lower(o.email) = lower(u.${column}))`;
+const KEEP_CHOSEN = ['public_email', 'commit_email', 'notification_email'].map(keepOwnSql).join(', ');
+
 /**
  * E-mail addresses of users, and the columns of `users` that repeat them. No other class writes them, so that the
  * primary address is the same in both tables. Unless stated otherwise, the caller has locked the row of the user.
@@ -62,14 +67,12 @@ export class AddressesService {
     return row.id;
   }
 
-  /** Removes an address. The primary one replaces it as public and commit e-mail. */
+  /** Removes an address. The primary one replaces it as public and commit e-mail and for notifications. */
   async remove(tx: Tx, userId: number, address: { readonly id: number; readonly email: string }): Promise<void> {
     await tx.manager.delete(Email, address.id);
     const shown = await tx.query(
-      `update users set updated_at = now(),
-         public_email = case when lower(public_email) = lower($2) then null else public_email end,
-         commit_email = case when lower(commit_email) = lower($2) then null else commit_email end
-       where id = $1 and lower($2) in (lower(public_email), lower(commit_email)) returning id`,
+      `update users u set updated_at = now(), ${KEEP_CHOSEN}
+       where id = $1 and lower($2) in (lower(public_email), lower(commit_email), lower(notification_email)) returning id`,
       [userId, address.email],
     );
     if (shown.length > 0) await this.changes.record(tx, userId);
@@ -129,9 +132,7 @@ export class AddressesService {
     ]);
     if (!isPrimary) return;
     await tx.query(
-      `update users u set email = e.email, confirmed_at = coalesce(u.confirmed_at, now()), updated_at = now(),
-         public_email = (select o.email from emails o where o.user_id = u.id and lower(o.email) = lower(u.public_email)),
-         commit_email = (select o.email from emails o where o.user_id = u.id and lower(o.email) = lower(u.commit_email))
+      `update users u set email = e.email, confirmed_at = coalesce(u.confirmed_at, now()), updated_at = now(), ${KEEP_CHOSEN}
        from emails e where u.id = $1 and e.id = $2`,
       [user_id, id],
     );
@@ -158,14 +159,28 @@ export class AddressesService {
       [userId, address, own?.id ?? null],
     );
     await tx.query(
-      `update users u set email = $2, confirmed_at = coalesce(u.confirmed_at, now()),
-         public_email = case when exists (select 1 from emails e where e.user_id = u.id and lower(e.email) = lower(u.public_email))
-           then u.public_email end,
-         commit_email = case when exists (select 1 from emails e where e.user_id = u.id and lower(e.email) = lower(u.commit_email))
-           then u.commit_email end
-       where u.id = $1`,
+      `update users u set email = $2, confirmed_at = coalesce(u.confirmed_at, now()), ${KEEP_CHOSEN} where u.id = $1`,
       [userId, address],
     );
+  }
+
+  /**
+   * Chooses the address for notifications. The primary one is not stored, so that a later primary one replaces it.
+   * Shape: false if it is not a confirmed address of the user.
+   */
+  async chooseNotificationEmail(tx: Tx, userId: number, address: string): Promise<boolean> {
+    const [own] = await tx.query<{ email: string; is_primary: boolean }>(
+      `select email, is_primary from emails where user_id = $1 and lower(email) = lower($2) and confirmed_at is not null`,
+      [userId, address],
+    );
+    if (!own) return false;
+    const changed = await tx.query(
+      `update users set notification_email = $2::text where id = $1 and notification_email is distinct from $2::text
+       returning id`,
+      [userId, own.is_primary ? null : own.email],
+    );
+    if (changed.length > 0) await this.changes.record(tx, userId);
+    return true;
   }
 
   /** Checks that public and commit e-mail are confirmed addresses of the user. Errors: Invalid. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
-import type { Ending } from '@rookery/jobs';
+import type { Interruptible } from '@rookery/jobs';
 import { Work } from '@rookery/persistence';
 import { housekeepingCron } from '../../identity.config';
 import { AddressesService } from './addresses.service';
@@ -17,7 +17,7 @@ export class UnconfirmedAddressesJob {
   ) {}
 
   @Job('lapse-unconfirmed-addresses', { cron: housekeepingCron })
-  async run(run?: Ending): Promise<void> {
+  async run(run?: Interruptible): Promise<void> {
     while ((await this.work.run((tx) => this.addresses.removeExpired(tx, BATCH))) === BATCH)
       run?.signal.throwIfAborted();
   }

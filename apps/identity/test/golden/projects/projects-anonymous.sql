@@ -1,4 +1,4 @@
--- projects-a5884fc2fb32
+-- projects-a1284c224a22
 select
   p.*,
   json_build_object(
@@ -44,7 +44,7 @@ select
   0 as level,
   null as project_level,
   null as group_level,
-  null as open_issues,
+  null as counts,
   '[]'::json as shared_with_groups,
   null as forked_from_project,
   null as statistics

@@ -1,4 +1,4 @@
--- projects-3c09ab0b71f0: $1 viewer
+-- projects-bfb70fbd32ee: $1 viewer
 select
   p.*,
   json_build_object(
@@ -264,12 +264,12 @@ select
   ) as group_level,
   (
     select
-      json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count)
+      json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count, 'commits', measured.commit_count)
     from
       project_statistics measured
     where
       measured.project_id = p.id
-  ) as open_issues,
+  ) as counts,
   coalesce(
     (
       select

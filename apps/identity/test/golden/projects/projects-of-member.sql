@@ -1,4 +1,4 @@
--- projects-4ef63562469f: $1 viewer, $2 offset
+-- projects-c1afc4c06689: $1 viewer, $2 offset
 with
   gathered as materialized (
     select
@@ -499,12 +499,12 @@ from
           ) as group_level,
           (
             select
-              json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count)
+              json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count, 'commits', measured.commit_count)
             from
               project_statistics measured
             where
               measured.project_id = p.id
-          ) as open_issues,
+          ) as counts,
           coalesce(
             (
               select

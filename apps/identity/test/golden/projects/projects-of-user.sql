@@ -1,4 +1,4 @@
--- projects-e5a475ffeacc: $1 namespace
+-- projects-7b25b86d9192: $1 namespace
 select
   p.*,
   json_build_object(
@@ -44,7 +44,7 @@ select
   0 as level,
   null as project_level,
   null as group_level,
-  null as open_issues,
+  null as counts,
   '[]'::json as shared_with_groups,
   null as forked_from_project,
   null as statistics

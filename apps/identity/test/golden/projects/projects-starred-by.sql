@@ -1,4 +1,4 @@
--- projects-1c15123c031d: $1 viewer, $2 starred_by
+-- projects-efdb9f0fda25: $1 viewer, $2 starred_by
 select
   p.*,
   json_build_object(
@@ -234,12 +234,12 @@ select
   ) as group_level,
   (
     select
-      json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count)
+      json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count, 'commits', measured.commit_count)
     from
       project_statistics measured
     where
       measured.project_id = p.id
-  ) as open_issues,
+  ) as counts,
   coalesce(
     (
       select

@@ -5,7 +5,7 @@ import { Database, prepared, Work } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
 import { MAIL_IDENTITY, messageIdFor } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
-import { again } from '../mailer/mail-source';
+import { retryOutcome } from '../mailer/mail-source';
 import type { DueMail, MailOutcome, MailSource, Waiting } from '../mailer/mail-source';
 import { MailTable } from '../mailer/mail-table';
 import { mailerSettings } from '../mailer/mailer.config';
@@ -26,8 +26,8 @@ const load = prepared(
 );
 
 /**
- * The queue of e-mails about accounts, shared by all processes. Address, link and texts are identity's, which is asked
- * when they are sent: no address and no secret waits here. Source: reference work-tracking 8.6; ADR 0082.
+ * Queue of e-mails about accounts, shared by all processes. Address, link and texts are requested from identity when an
+ * e-mail is sent: the queue holds no address and no secret. Source: reference work-tracking 8.6; ADR 0082.
  */
 @Injectable()
 export class AccountMailQueue implements MailSource {
@@ -41,17 +41,17 @@ export class AccountMailQueue implements MailSource {
     @Inject(MAIL_IDENTITY) private readonly sender: MailIdentity,
   ) {}
 
-  /** Errors: Unavailable while identity is away; what was taken is tried again then. */
+  /** Takes a batch. Errors: Unavailable while identity is away; the taken e-mails are retried. */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
     const swept = await this.table.sweep(this.work, this.settings);
-    const { count, jobs } = await this.table.taking(this.work, async (tx, batch) => {
+    const { count, jobs } = await this.table.takeBatch(this.work, async (tx, batch) => {
       const claimed = await this.table.claim(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, jobs: [] };
-      const allowed = await this.table.allowed(tx, claimed, this.settings);
+      const allowed = await this.table.postponeExcess(tx, claimed, this.settings);
       return { count: claimed.length, jobs: await tx.prepared<AccountMailJob>(load, [allowed.map((mail) => mail.id)]) };
     });
     if (jobs.length === 0) return { count: count + swept, mails: [] };
-    const facts = await this.ask(jobs);
+    const facts = await this.requestFacts(jobs);
     const gone = jobs.filter((_, index) => !facts[index]);
     await this.table.drop(
       this.database,
@@ -75,12 +75,12 @@ export class AccountMailQueue implements MailSource {
     return this.table.waiting(this.database);
   }
 
-  /** Outside of any transaction: nobody waits for a lock while identity thinks. */
-  private async ask(jobs: readonly AccountMailJob[]): Promise<readonly (AccountMailFacts | null)[]> {
+  /** Requests the facts from identity, outside of any transaction: no lock is held while identity works. */
+  private async requestFacts(jobs: readonly AccountMailJob[]): Promise<readonly (AccountMailFacts | null)[]> {
     try {
       return (await this.identity.accountMails(jobs.map(questionOf))).mails;
     } catch (error) {
-      await this.settle(jobs.map((job) => again(job, 'not tried: identity is away', this.settings)));
+      await this.settle(jobs.map((job) => retryOutcome(job, 'not tried: identity is away', this.settings)));
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import type { AccountMailTemplate } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 import type { MailState } from '../mailer/mail-source';
 
-/** An e-mail about somebody's account: ids only, its texts are asked of identity. Source: ADR 0082. */
+/** An e-mail about a user's account: ids only, its texts are requested from identity. Source: ADR 0082. */
 @Entity('account_mails')
 @Check('ck_account_mails_state', `state in ('queued', 'sent', 'failed', 'dropped')`)
 @Index('uq_account_mails_source_event_id', ['sourceEventId', 'recipientId', 'template'], { unique: true })
@@ -29,8 +29,8 @@ export class AccountMail {
   @Column({ type: 'text', nullable: true }) messageId: string | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) sentAt: Date | null;
-  /** The batch in which it was taken last. */
+  /** Id of the batch that took it last. */
   @Column({ type: 'uuid', nullable: true }) claim: string | null;
-  /** When the allowance of its recipient lets it go. Null until it was looked at. */
+  /** Time at which the allowance of its recipient permits it. Null until the allowance was charged. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) allowedAt: Date | null;
 }

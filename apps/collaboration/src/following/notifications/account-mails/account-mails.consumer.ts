@@ -1,5 +1,10 @@
 import { Controller } from '@nestjs/common';
-import { accessTokenExpiryApproached, accessTokenRotated, emailConfirmationRequested } from '@rookery/contracts';
+import {
+  accessTokenExpiryApproached,
+  accessTokenRotated,
+  dependencyListExportFinished,
+  emailConfirmationRequested,
+} from '@rookery/contracts';
 import type { AccountMailTemplate } from '@rookery/contracts';
 import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
@@ -7,8 +12,8 @@ import { QueueAccountMails } from './queue-account-mails';
 import type { AccountNotice } from './queue-account-mails';
 
 /**
- * What happens to addresses and tokens becomes e-mails.
- * Source: reference identity-and-import 4.5, 5; reference work-tracking 8.6.
+ * Queues e-mails about events of addresses, access tokens and exports.
+ * Source: reference identity-and-import 4.5, 5; reference packages-and-admin 6.2; reference work-tracking 8.6.
  */
 @Controller()
 export class AccountMailsConsumer {
@@ -36,6 +41,18 @@ export class AccountMailsConsumer {
       tx,
       events.flatMap((event) => noticesOf(event, 'token_rotated')),
     );
+  }
+
+  @Consume(dependencyListExportFinished, { effect: 'queue-account-mails' })
+  exportFinished({ tx, events }: EffectBatch<typeof dependencyListExportFinished>): Promise<void> {
+    const asked = events.filter(({ data }) => data.send_email);
+    const notices = asked.map(({ id: eventId, data }): AccountNotice => {
+      return {
+        ...{ eventId, template: 'dependency_list_exported' },
+        ...{ recipientId: data.author_id, subjectId: data.export_id },
+      };
+    });
+    return this.mails.queue(tx, notices);
   }
 }
 

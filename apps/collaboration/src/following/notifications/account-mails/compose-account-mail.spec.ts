@@ -8,6 +8,7 @@ const identity = {
   headerPrefix: 'X-Platform',
   subjectSuffix: '',
   secret: Buffer.from('s'),
+  unsubscribeSecret: Buffer.from('u'),
 };
 const facts = {
   address: 'ann@mail.example',
@@ -25,13 +26,13 @@ test.each([
   ['2026-11-25', 'An access token expires tomorrow'],
   ['2026-11-24', 'An access token has expired'],
   ['2026-11-20', 'An access token has expired'],
-])('an end on %s reads: %s', (expires_on, subject) => {
+])('a token that expires on %s has the subject: %s', (expires_on, subject) => {
   const mail = compose('token_expires', { token: { name: 'deploy', expires_on } });
   expect(mail.subject).toBe(subject);
   expect(mail.text).toContain(`The access token "deploy" ${subject.replace('An access token ', '')} (${expires_on}).`);
 });
 
-test('a successor tells when it ends, if it does', () => {
+test('an e-mail about a rotated token names the expiry of the new token, if it has one', () => {
   expect(compose('token_rotated').text).toContain('by a new one, which ends on 2026-12-01.');
   expect(compose('token_rotated', { token: { name: 'x', expires_on: null } }).text).toContain('by a new one. The');
 });
@@ -43,23 +44,23 @@ test.each([
     'The access token "deploy" of the service account robot expires in 7 days',
   ],
   [null, 'The access token "deploy" expires in 7 days'],
-])('a token of %j is told apart', (of, text) => {
+])('the owner %j of a token is in the text, not in the subject', (of, text) => {
   const mail = compose('token_expires', { token: { ...facts.token, of } });
   expect(mail.text).toContain(text);
   expect(mail.subject).toBe('An access token expires in 7 days');
 });
 
-test('the suffix of the instance ends each subject', () => {
+test('each subject ends with the suffix of the instance', () => {
   expect(compose('email_confirmation', {}, 'Nest').subject).toBe('Confirm your e-mail address | Nest');
 });
 
-test('an e-mail to a stranger holds nothing that somebody wrote', async () => {
+test('an e-mail to an unconfirmed address contains no text of a user', async () => {
   const mail = compose('email_confirmation', { name: 'Buy <b>now</b> at http://evil.example' });
   const { message } = await transport.sendMail(mail);
   expect((message as unknown as Buffer).toString()).not.toMatch(/evil|Buy/);
 });
 
-/** What people might write into the name of a token to be read as something else. */
+/** Hostile names of tokens that try to inject headers or markup. */
 test.each([
   'a\r\nBcc: v@evil.example',
   'a\u2028Bcc: v@evil.example',

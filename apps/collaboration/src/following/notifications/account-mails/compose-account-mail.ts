@@ -5,7 +5,7 @@ import { hostOf } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { oneLine } from '../mailer/mail-text';
 
-/** What is said, a paragraph an item. */
+/** Content of an e-mail. */
 interface Letter {
   readonly subject: string;
   readonly paragraphs: readonly string[];
@@ -13,7 +13,7 @@ interface Letter {
 type Facts = AccountMailFacts & { readonly today: string };
 
 const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string) => Letter>> = {
-  // The reader may never have heard of us, so nothing of it was written by whoever named their address.
+  // The recipient may not know this instance, so the text contains nothing that the user who entered the address wrote.
   email_confirmation: ({ link }, host) => ({
     subject: 'Confirm your e-mail address',
     paragraphs: [
@@ -23,9 +23,9 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string)
     ],
   }),
   token_expires: (facts) => ({
-    subject: `An access token ${whenItEnds(facts)}`,
+    subject: `An access token ${describeExpiry(facts)}`,
     paragraphs: [
-      `The access token ${tokenNamed(facts)} ${whenItEnds(facts)} (${facts.token?.expires_on ?? ''}). Programs that use it are refused from then on.`,
+      `The access token ${tokenNamed(facts)} ${describeExpiry(facts)} (${facts.token?.expires_on ?? ''}). Programs that use it are refused from then on.`,
       'Rotate it, or make a new one, if it is still needed.',
     ],
   }),
@@ -36,10 +36,18 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string)
       'If that was not meant to happen, revoke the new one.',
     ],
   }),
+  dependency_list_exported: ({ link }) => ({
+    subject: 'Your dependency list is ready',
+    paragraphs: [
+      'The dependency list that you exported can be downloaded here, with a token of yours:',
+      link ?? '',
+      'It will be deleted after seven days.',
+    ],
+  }),
 };
 
 /**
- * An e-mail about somebody's account as it goes to the mail server. Shape: `today` is a day (UTC).
+ * Composes an e-mail about a user's account for the mail server. Shape: `today` is a day (UTC).
  * Source: reference identity-and-import 4.5, 5; reference reliability 2.7; reference work-tracking 8.6.
  */
 export function composeAccountMail(
@@ -74,8 +82,8 @@ function tokenNamed({ token }: Facts): string {
   return `"${oneLine(token?.name ?? '', 255)}"${of}`;
 }
 
-/** Told when it is sent, which may be days after it was queued. */
-function whenItEnds({ token, today }: Facts): string {
+/** Describes the expiry relative to the day of sending, which may be days after queueing. */
+function describeExpiry({ token, today }: Facts): string {
   const days = Math.round((Date.parse(token?.expires_on ?? today) - Date.parse(today)) / 86_400_000);
   if (days <= 0) return 'has expired';
   return days === 1 ? 'expires tomorrow' : `expires in ${days} days`;

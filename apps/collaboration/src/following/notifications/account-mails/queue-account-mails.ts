@@ -6,7 +6,7 @@ import { Mailer } from '../mailer/mailer';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
 
-/** Somebody to be told something. */
+/** An e-mail to queue about an account. Shape: `subjectId` is the e-mail address, token or export in question. */
 export interface AccountNotice {
   readonly eventId: string;
   readonly template: AccountMailTemplate;
@@ -21,7 +21,7 @@ const queue = prepared(
    on conflict do nothing returning 1`,
 );
 
-/** Writes the queue; an event that comes again queues nothing again. Source: reference work-tracking 8.6; ADR 0082. */
+/** Queues e-mails about accounts, once for an event that is delivered twice. Source: reference work-tracking 8.6; ADR 0082. */
 @Injectable()
 export class QueueAccountMails {
   constructor(

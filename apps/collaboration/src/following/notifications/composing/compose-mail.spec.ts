@@ -20,6 +20,7 @@ const job: MailJob = {
   recipient_id: 2,
   template: 'note_created',
   reason: 'mentioned',
+  is_watching: false,
   attempts: 1,
   created_at: new Date(0),
   address: 'ann@mail.example',
@@ -47,6 +48,7 @@ const identity = {
   headerPrefix: 'X-Platform',
   subjectSuffix: '',
   secret: Buffer.from('s'),
+  unsubscribeSecret: Buffer.from('u'),
 };
 const transport = createTransport({ streamTransport: true, buffer: true });
 async function headersOf(one: MailJob): Promise<string[]> {
@@ -56,7 +58,7 @@ async function headersOf(one: MailJob): Promise<string[]> {
   return unfolded.split(/\r|\n/).map((line) => line.slice(0, line.indexOf(':')).toLowerCase());
 }
 
-/** What people might write into names, titles, paths and texts to be read as something else. */
+/** Hostile names, titles, paths and texts that try to inject headers or recipients. */
 const CORPUS = [
   'a\r\nBcc: v@evil.example',
   'a\nBcc: v@evil.example\n\nbody',
@@ -94,7 +96,7 @@ test.each([
   [`${'a'.repeat(300)}@b.example`, false],
 ])('%j is an address: %s', (text, expected) => expect(isAddress(text)).toBe(expected));
 
-test('a line has no control characters, a text keeps its lines', () => {
+test('oneLine removes control characters, manyLines keeps line breaks', () => {
   expect(oneLine(' a\r\n\tb\u0000 ')).toBe('a b');
   expect(manyLines('a\r\nb\rc\u2028d\0')).toBe('a\nb\nc\nd');
   expect(oneLine('\ud800')).toBe('');
@@ -127,7 +129,7 @@ test.each([
   '[[]',
   '<a href=',
   '\t- ',
-])('rendering a megabyte of %j takes no time to speak of', (piece) => {
+])('rendering a megabyte of %j takes linear time', (piece) => {
   const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
   const started = process.cpuUsage();
   bodyOf({ ...job, note_body: text });
@@ -138,7 +140,7 @@ test.each([
   expect(bodyOf({ ...job, note_body: text }).text.length).toBeLessThan(TEXT_LIMIT + 1000);
 });
 
-it('names no two comments alike, though an id is given again after a restore', () => {
+it('gives two comments different Message-IDs, even if a restored database reuses an id', () => {
   const again = { ...job, event_id: '0190a000-0000-7000-8000-00000000beef' };
   expect(messageIdOf(job, identity)).toBe(messageIdOf({ ...job }, identity));
   expect(messageIdOf(again, identity)).not.toBe(messageIdOf(job, identity));

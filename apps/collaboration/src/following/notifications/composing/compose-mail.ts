@@ -3,43 +3,44 @@ import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { ShownAs } from '../../../base/noteables/references.shape';
+import { unsubscribeKey, unsubscribeUrl } from '../../subscriptions/unsubscribing/unsubscribe-key';
 import { hostOf, messageIdFor, messageIdOfNote } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
 import type { Mail } from '../mail.entity';
-import { toldBy } from './mail-templates';
+import { parseTemplate } from './mail-templates';
 import type { MailReason, MailTemplate } from './mail-templates';
 
-/** An e-mail that may be sent now, and all that it tells. */
+/** An e-mail that may be sent now, with all facts of its text. */
 export interface MailJob extends RowOf<
   Mail,
-  'id' | 'recipientId' | 'template' | 'reason' | 'attempts' | 'createdAt' | 'noteableId' | 'noteId'
+  'id' | 'recipientId' | 'template' | 'reason' | 'isWatching' | 'attempts' | 'createdAt' | 'noteableId' | 'noteId'
 > {
   readonly kind: Pick<NoteableKind, 'type' | 'noun' | 'word' | 'parent' | keyof ShownAs>;
   readonly event_id: string;
   readonly address: string;
   readonly actor_name: string;
   readonly actor_username: string;
-  /** The project or group that it lies in, as the kind says. */
+  /** Project or group of the noteable, depending on its kind. */
   readonly parent_id: number;
   readonly parent_name: string;
   readonly parent_path: string;
-  /** The number that people know it by. */
+  /** The number of the noteable that users see. */
   readonly shown_id: number;
   readonly title: string;
   readonly description: string | null;
-  /** Null for kinds that are never closed, and for kinds of which nothing is confidential. */
+  /** Both are null for kinds without the column. */
   readonly state: string | null;
   readonly confidential: boolean | null;
   readonly note_body: string | null;
-  /** Of a new assignment: names without the at sign. */
+  /** Only for new assignees or reviewers: usernames without the at sign. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Names of new labels. */
+  /** Titles of added labels. */
   readonly labels: readonly string[];
 }
 
-/** The text of an e-mail, the same for all who get it. */
+/** Text of an e-mail, the same for all recipients. */
 export interface MailBody {
   readonly text: string;
   readonly html: string;
@@ -54,18 +55,22 @@ const BECAUSE: Readonly<Record<MailReason, string>> = {
 };
 
 const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
-  created: (job) => `${who(job)} created ${what(job)}`,
-  closed: (job) => `${who(job)} closed ${what(job)}`,
-  reopened: (job) => `${who(job)} reopened ${what(job)}`,
-  moved: (job) => `${who(job)} moved ${what(job)} to another project`,
-  cloned: (job) => `${who(job)} cloned ${what(job)}`,
-  reassigned: (job) => `${who(job)} changed the assignees of ${what(job)}${changeOf(job)}`,
-  relabelled: (job) => `${who(job)} added ${labelsOf(job)} to ${what(job)}`,
-  mentioned: (job) => `${who(job)} mentioned you in ${what(job)}`,
-  note_created: (job) => `${who(job)} commented on ${what(job)}`,
+  created: (job) => `${actorName(job)} created ${noteableReference(job)}`,
+  closed: (job) => `${actorName(job)} closed ${noteableReference(job)}`,
+  reopened: (job) => `${actorName(job)} reopened ${noteableReference(job)}`,
+  merged: (job) => `${actorName(job)} merged ${noteableReference(job)}`,
+  approved: (job) => `${actorName(job)} approved ${noteableReference(job)}`,
+  unapproved: (job) => `${actorName(job)} withdrew the approval of ${noteableReference(job)}`,
+  moved: (job) => `${actorName(job)} moved ${noteableReference(job)} to another project`,
+  cloned: (job) => `${actorName(job)} cloned ${noteableReference(job)}`,
+  reassigned: (job) => `${actorName(job)} changed the assignees of ${noteableReference(job)}${changeOf(job)}`,
+  rereviewed: (job) => `${actorName(job)} changed the reviewers of ${noteableReference(job)}${changeOf(job)}`,
+  relabelled: (job) => `${actorName(job)} added ${labelsOf(job)} to ${noteableReference(job)}`,
+  mentioned: (job) => `${actorName(job)} mentioned you in ${noteableReference(job)}`,
+  note_created: (job) => `${actorName(job)} commented on ${noteableReference(job)}`,
 };
 
-/** What tells one e-mail about a thing from another. Shape: `to` and `reason` of the recipient, `link` to what is told. */
+/** Variable parts of an e-mail about a noteable. Shape: `because` ends the footer sentence. */
 export interface Letter {
   readonly about: MailJob;
   readonly sender: string;
@@ -74,23 +79,29 @@ export interface Letter {
   readonly because: string;
 }
 
-/** An e-mail as it goes to the mail server. Source: reference work-tracking 8.5; reference reliability 2.7. */
+/** Composes an e-mail for the mail server. Source: reference work-tracking 8.5; reference reliability 2.7. */
 export function composeMail(
   job: MailJob,
   body: MailBody,
   identity: MailIdentity,
   messageId = messageIdOf(job, identity),
 ): SendMailOptions {
-  return letterOf({ about: job, sender: who(job), messageId, body, because: becauseOf(job.reason) }, identity);
+  return letterOf(
+    { about: job, sender: actorName(job), messageId, body, because: explainReason(job.reason, job.is_watching) },
+    identity,
+  );
 }
 
 /**
- * Addresses are objects and come from confirmed rows only; every text is cleaned before the library sees it.
+ * Composes the message. Addresses are objects and come from confirmed rows only; every text is cleaned before the library
+ * gets it.
  * Source: reference work-tracking 8.5; reference reliability 2.7.
  */
 export function letterOf({ about, sender, messageId, body, because }: Letter, identity: MailIdentity): SendMailOptions {
   const host = hostOf(identity);
   const url = linkTo(about, identity);
+  const unsubscribe = unsubscribeLink(about, identity);
+  const { word } = about.kind;
   const footer = `You get this e-mail ${because}.`;
   const thread = `<${about.kind.noun}_${about.noteable_id}@${host}>`;
   const isFirst = messageId === thread;
@@ -100,8 +111,8 @@ export function letterOf({ about, sender, messageId, body, because }: Letter, id
     replyTo: { name: oneLine(about.parent_path, 200), address: identity.replyTo },
     envelope: { from: identity.from, to: [about.address] },
     subject: `${isFirst ? '' : 'Re: '}${subjectOf(about, identity)}`,
-    text: `${body.text}\n\n-- \n${footer}\n${url}\n`,
-    html: `${body.html}<hr><p style="font-size:small;color:#666">${footer} <a href="${escapeHtml(url)}">View it</a>.</p>`,
+    text: `${body.text}\n\n-- \n${footer}\n${url}\nUnsubscribe from this ${word}, or see how to change your settings: ${unsubscribe}\n`,
+    html: `${body.html}<hr><p style="font-size:small;color:#666">${footer} <a href="${escapeHtml(url)}">View it</a>. <a href="${escapeHtml(unsubscribe)}">Unsubscribe from this ${word}, or see how to change your settings</a>.</p>`,
     messageId,
     ...(isFirst ? {} : { inReplyTo: thread, references: thread }),
     headers: headersOf(about, identity, host),
@@ -110,38 +121,41 @@ export function letterOf({ about, sender, messageId, body, because }: Letter, id
   };
 }
 
-export function becauseOf(reason: MailReason | null): string {
-  return reason ? BECAUSE[reason] : 'because you take part in it';
+export function explainReason(reason: MailReason | null, isWatching: boolean): string {
+  if (reason !== null) return BECAUSE[reason];
+  return isWatching ? 'because of your notification settings' : 'because you take part in it';
 }
 
-/** What happened, in a line, and the text that came with it. */
-export function saidIn(job: MailJob): { readonly lead: string; readonly text: string } {
-  const template = toldBy(job.kind, job.template);
-  const told = job.note_id !== null ? job.note_body : tellsText(template) ? job.description : null;
-  return { lead: oneLine(LEAD[template](job), 2000), text: told ?? '' };
+/** Returns a line that describes the event, and the text of the note or noteable if it belongs to the message. */
+export function messageOf(job: MailJob): { readonly lead: string; readonly text: string } {
+  const template = parseTemplate(job.kind, job.template);
+  const text = job.note_id !== null ? job.note_body : hasDescription(template) ? job.description : null;
+  return { lead: oneLine(LEAD[template](job), 2000), text: text ?? '' };
 }
 
-/** Rendered once for all recipients of an event. */
+/** Renders the body, once for all recipients of an event. */
 export function bodyOf(job: MailJob): MailBody {
-  const { lead, text: told } = saidIn(job);
+  const message = messageOf(job);
+  const { lead } = message;
   const title = oneLine(job.title);
-  const text = manyLines(told).trim();
+  const text = manyLines(message.text).trim();
   return {
     text: [`${lead}: ${title}`, ...(text === '' ? [] : [text])].join('\n\n'),
     html: `<p>${escapeHtml(lead)}: <strong>${escapeHtml(title)}</strong></p>${text === '' ? '' : htmlOf(text)}`,
   };
 }
 
-/** Stable, so that a copy sent twice is known as one. Shape: with angle brackets. */
+/** Returns a stable Message-ID, so that mail systems recognize a duplicate. Shape: with angle brackets. */
 export function messageIdOf(job: MailJob, identity: MailIdentity): string {
   const host = hostOf(identity);
-  const told = toldBy(job.kind, job.template);
-  if (told === 'created') return `<${job.kind.noun}_${job.noteable_id}@${host}>`;
-  if (told === 'note_created') return messageIdOfNote(job, identity);
+  const template = parseTemplate(job.kind, job.template);
+  if (template === 'created') return `<${job.kind.noun}_${job.noteable_id}@${host}>`;
+  if (template === 'note_created') return messageIdOfNote(job, identity);
   return messageIdFor(job, identity);
 }
 
-function headersOf(job: MailJob, { headerPrefix }: MailIdentity, host: string): Record<string, string> {
+function headersOf(job: MailJob, identity: MailIdentity, host: string): Record<string, string> {
+  const { headerPrefix } = identity;
   const { type, parent } = job.kind;
   const place = parent === 'project' ? 'Project' : 'Group';
   const own: Record<string, string> = {
@@ -159,6 +173,8 @@ function headersOf(job: MailJob, { headerPrefix }: MailIdentity, host: string): 
   return {
     ...Object.fromEntries(Object.entries(own).map(([name, value]) => [`${headerPrefix}-${name}`, oneLine(value)])),
     'List-Id': `${oneLine(job.parent_path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`,
+    'List-Unsubscribe': `<${unsubscribeLink(job, identity)}>`,
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     'Auto-Submitted': 'auto-generated',
     'X-Auto-Response-Suppress': 'All',
   };
@@ -179,16 +195,22 @@ function linkTo({ kind, shown_id, note_id, parent_path }: MailJob, { externalUrl
   return `${externalUrl}/${place}${kind.webPath}${shown_id}${note_id === null ? '' : `#note_${note_id}`}`;
 }
 
-function tellsText(template: MailTemplate): boolean {
+/** Returns the link that unsubscribes the recipient from the noteable. Source: reference work-tracking 8.5. */
+function unsubscribeLink(job: MailJob, { externalUrl, unsubscribeSecret }: MailIdentity): string {
+  const subject = { noteableType: job.kind.type, noteableId: job.noteable_id, userId: job.recipient_id };
+  return unsubscribeUrl(externalUrl, unsubscribeKey(subject, unsubscribeSecret));
+}
+
+function hasDescription(template: MailTemplate): boolean {
   return template === 'created' || template === 'mentioned';
 }
 
-export function who(job: Pick<MailJob, 'actor_name' | 'actor_username'>): string {
+export function actorName(job: Pick<MailJob, 'actor_name' | 'actor_username'>): string {
   return `${oneLine(job.actor_name, 200)} (@${job.actor_username})`;
 }
 
-/** With its reference: `issue #7`. */
-export function what({ kind, shown_id }: MailJob): string {
+/** Returns the noteable as `issue #7`. */
+export function noteableReference({ kind, shown_id }: MailJob): string {
   return `${kind.word} ${kind.sigil}${shown_id}`;
 }
 

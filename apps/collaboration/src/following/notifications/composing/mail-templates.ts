@@ -1,41 +1,97 @@
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
+import { switchOnSql } from '../../notification-settings/effective-setting-sql';
+import { SWITCH_NAMES } from '../../notification-settings/notification-switches';
+import type { NotificationSwitch } from '../../notification-settings/notification-switches';
 
-/** What an e-mail tells. Source: reference work-tracking 8.4. */
-export const MAIL_TEMPLATES = [
+/** Kinds of messages in e-mails. Source: reference work-tracking 8.4. */
+const MAIL_TEMPLATES = [
   'created',
   'closed',
   'reopened',
+  'merged',
+  'approved',
+  'unapproved',
   'moved',
   'cloned',
   'reassigned',
+  'rereviewed',
   'relabelled',
   'mentioned',
   'note_created',
 ] as const;
 export type MailTemplate = (typeof MAIL_TEMPLATES)[number];
 
-/** Why somebody gets it, strongest first. Source: reference work-tracking 8.3. */
+/** Reasons for which a user gets an e-mail, strongest first. Source: reference work-tracking 8.3. */
 export const MAIL_REASONS = ['own_activity', 'assigned', 'review_requested', 'mentioned', 'subscribed'] as const;
 export type MailReason = (typeof MAIL_REASONS)[number];
 
-/** As it is stored in the queue: `issue_closed`. Notes are told of alike, whatever they stand on. */
-export function templateOf({ noun }: Pick<NoteableKind, 'noun'>, told: MailTemplate): string {
-  return told === 'note_created' ? told : `${noun}_${told}`;
+/** Returns a template as stored in the queue: `issue_closed`. Notes have one template for all kinds of noteables. */
+export function storedTemplate({ noun }: Pick<NoteableKind, 'noun'>, template: MailTemplate): string {
+  return template === 'note_created' ? template : `${noun}_${template}`;
 }
 
-/** Errors: a plain Error for a template that nobody makes. */
-export function toldBy(kind: Pick<NoteableKind, 'noun'>, template: string): MailTemplate {
-  const told = MAIL_TEMPLATES.find((one) => templateOf(kind, one) === template);
-  if (!told) throw new Error(`${template} is no template`);
-  return told;
+/** Parses a stored template. Errors: a plain Error for an unknown one. */
+export function parseTemplate(kind: Pick<NoteableKind, 'noun'>, stored: string): MailTemplate {
+  const template = MAIL_TEMPLATES.find((one) => storedTemplate(kind, one) === stored);
+  if (!template) throw new Error(`${stored} is not a template`);
+  return template;
 }
 
-/** As an e-mail of several stands in the queue: `issue_gathered`. */
-export function gatheredOf({ noun }: Pick<NoteableKind, 'noun'>): string {
+/** Messages about which users are notified who watch the project or group. Source: reference work-tracking 8.4. */
+const WATCHED: readonly MailTemplate[] = [
+  'created',
+  'closed',
+  'reopened',
+  'merged',
+  'approved',
+  'unapproved',
+  'moved',
+  'cloned',
+  'reassigned',
+  'rereviewed',
+  'note_created',
+];
+/** First words of the switches of the level `custom`, followed by the noun of the kind. */
+const SWITCH_VERBS: Partial<Record<MailTemplate, string>> = {
+  created: 'new',
+  closed: 'close',
+  reopened: 'reopen',
+  merged: 'merge',
+  reassigned: 'reassign',
+  rereviewed: 'change_reviewer',
+};
+
+export function isWatched(template: MailTemplate): boolean {
+  return WATCHED.includes(template);
+}
+
+/** Returns the switch that turns a message on; null if none does. */
+export function switchOf({ noun }: Pick<NoteableKind, 'noun'>, template: MailTemplate): NotificationSwitch | null {
+  const verb = SWITCH_VERBS[template];
+  const name = template === 'note_created' ? 'new_note' : `${verb}_${noun}`;
+  return SWITCH_NAMES.find((one) => one === name) ?? null;
+}
+
+/** Boolean SQL: do users who watch the place get the message? Shape: `stored` is a stored template. */
+export function isWatchedSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
+  return `${stored} in (${WATCHED.map((template) => `'${storedTemplate(kind, template)}'`).join(', ')})`;
+}
+
+/** Boolean SQL: is the switch of the message on? Shape: `stored` is a stored template, `switches` jsonb. */
+export function isSwitchedOnSql(kind: Pick<NoteableKind, 'noun'>, stored: string, switches: string): string {
+  const cases = MAIL_TEMPLATES.flatMap((template) => {
+    const name = switchOf(kind, template);
+    return name === null ? [] : [`when '${storedTemplate(kind, template)}' then ${switchOnSql(switches, name)}`];
+  });
+  return `case ${stored} ${cases.join(' ')} else false end`;
+}
+
+/** Returns the stored template of a combined e-mail: `issue_gathered`. */
+export function combinedTemplate({ noun }: Pick<NoteableKind, 'noun'>): string {
   return `${noun}_gathered`;
 }
 
-/** Whether a row of the queue is an e-mail of several: of rows that it gathered, or of several notes by itself. */
-export function isOfSeveral({ template, tells }: { readonly template: string; readonly tells: number }): boolean {
+/** Whether a row of the queue is a combined e-mail: it gathered other rows, or covers several notes. */
+export function isCombined({ template, tells }: { readonly template: string; readonly tells: number }): boolean {
   return tells > 1 || template.endsWith('_gathered');
 }

@@ -1,17 +1,20 @@
 import { createHmac } from 'node:crypto';
-import type { ContextKeys, platformSettings, SettingsOf } from '@rookery/platform';
+import type { ContextSigningKeys, platformSettings, SettingsOf } from '@rookery/platform';
+import { unsubscribeKeys } from '../../subscriptions/unsubscribing/unsubscribe-key';
 import type { MailerSettings } from './mailer.config';
 
-/** What all e-mails of an instance have in common. */
+/** Sender facts that all e-mails of an instance share. */
 export interface MailIdentity {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly externalUrl: string;
   readonly from: string;
   readonly replyTo: string;
   readonly headerPrefix: string;
   readonly subjectSuffix: string;
-  /** Keys the ids of messages that are named after nothing else. */
+  /** Key of the HMAC in Message-IDs. */
   readonly secret: Buffer;
+  /** Key of the links that unsubscribe. */
+  readonly unsubscribeSecret: Buffer;
 }
 
 /** Injection token of the MailIdentity. */
@@ -20,7 +23,7 @@ export const MAIL_IDENTITY: unique symbol = Symbol('MailIdentity');
 export function mailIdentityOf(
   settings: MailerSettings,
   platform: SettingsOf<typeof platformSettings>,
-  keys: ContextKeys,
+  keys: ContextSigningKeys,
 ): MailIdentity {
   const { hostname } = new URL(platform.externalUrl);
   return {
@@ -29,7 +32,8 @@ export function mailIdentityOf(
     replyTo: settings.replyTo ?? `noreply@${hostname}`,
     headerPrefix: settings.headerPrefix,
     subjectSuffix: settings.subjectSuffix,
-    secret: keys.madeFor('rookery message ids', 'collaboration')[0],
+    secret: keys.deriveKeys('rookery message ids', 'collaboration')[0],
+    unsubscribeSecret: unsubscribeKeys(keys)[0],
   };
 }
 
@@ -37,7 +41,7 @@ export function hostOf({ externalUrl }: Pick<MailIdentity, 'externalUrl'>): stri
   return new URL(externalUrl).hostname;
 }
 
-/** The same for the same row of a queue, and nothing that others could guess. Shape: with angle brackets. */
+/** Returns a Message-ID that is stable for a row of a queue and cannot be guessed. Shape: with angle brackets. */
 export function messageIdFor(
   mail: { readonly event_id: string; readonly recipient_id: number; readonly template: string },
   identity: MailIdentity,
@@ -47,8 +51,9 @@ export function messageIdFor(
 }
 
 /**
- * The same for all who are told of one comment. Its id alone would not do: after a database was restored, the id is given
- * to another comment, of which mail systems would then say that they have it. Shape: with angle brackets.
+ * Returns the Message-ID of a comment's e-mail, the same for all recipients. The id of the comment does not suffice: after
+ * a restore of the database another comment gets the same id, and mail systems would drop its e-mail as a duplicate.
+ * Shape: with angle brackets.
  */
 export function messageIdOfNote(
   { note_id, event_id }: { readonly note_id: number | null; readonly event_id: string },

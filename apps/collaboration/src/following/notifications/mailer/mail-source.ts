@@ -1,3 +1,4 @@
+import { backoffMs } from '@rookery/kernel';
 import type { SendMailOptions } from 'nodemailer';
 import type { MailerSettings } from './mailer.config';
 
@@ -7,21 +8,19 @@ export interface DueMail {
   readonly attempts: number;
   readonly created_at: Date;
   readonly address: string;
-  /** Stable, so that a copy sent twice is known as one. Shape: with angle brackets. */
+  /** Stable, so that mail systems recognize a duplicate. Shape: with angle brackets. */
   readonly messageId: string;
   readonly compose: () => SendMailOptions;
-  /**
-   * Asked right before it leaves: since it was taken, much may have changed. Errors: when it cannot be decided now.
-   */
+  /** Checks again right before it is sent, since much may have changed. Errors: when it cannot be decided now. */
   readonly isStillDue: () => Promise<boolean>;
-  /** Of an e-mail of several: those that it tells of, as judged last. */
-  readonly told?: () => readonly number[];
+  /** Only for a combined e-mail. Returns the ids of the rows that it covers, as checked last. */
+  readonly coveredIds?: () => readonly number[];
 }
 
-/** What became of an e-mail so far; `gathered` when another one tells of it together with others. */
+/** State of a queued e-mail; `gathered` when it is part of a combined e-mail. */
 export type MailState = 'queued' | 'sent' | 'failed' | 'dropped' | 'gathered';
 
-/** What became of one. Shape: `delayMs` only where it is tried again; `untried` when that was no try. */
+/** Result for one e-mail. Shape: `delayMs` counts only for a retry; `untried` when it does not count as an attempt. */
 export interface MailOutcome {
   readonly id: number;
   readonly state: MailState;
@@ -29,22 +28,23 @@ export interface MailOutcome {
   readonly messageId: string | null;
   readonly delayMs: number;
   readonly untried?: true;
-  /** Of an e-mail of several: those that it tells of. */
-  readonly told?: readonly number[];
+  /** Only for a combined e-mail: ids of the rows that it covers. */
+  readonly coveredIds?: readonly number[];
 }
 
 /** A queue that the mailer empties. */
 export interface MailSource {
-  /** Whether there may be something to take: one look, for when nobody said that there is. */
+  /** Whether the queue may hold due e-mails; one query, for a poll without a nudge. */
   isDue(): Promise<boolean>;
-  /** Shape: how many were taken from the queue, and those that may be sent. Errors: when nothing can be decided now. */
+  /** Takes a batch. Shape: number of rows taken, and the e-mails that may be sent. Errors: when nothing can be decided now. */
   take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }>;
+  /** Writes outcomes into the queue. */
   settle(outcomes: readonly MailOutcome[]): Promise<void>;
-  /** What waits to be sent, counted up to 10,000. */
+  /** Measures the queue for metrics; counts up to 10,000. */
   waiting(): Promise<Waiting>;
 }
 
-/** Shape: `oldestSeconds` of the one that waits longest. */
+/** Length of a queue. Shape: `oldestSeconds` is the age of the e-mail that waits longest. */
 export interface Waiting {
   readonly queue: string;
   readonly count: number;
@@ -53,10 +53,10 @@ export interface Waiting {
 export const MAIL_SOURCES: unique symbol = Symbol('MailSources');
 
 /**
- * Not tried, by no fault of its own: it comes back at once, with as many tries as before. What has waited
- * for too long for a server that is away is given up.
+ * Returns an e-mail to the queue at once without counting an attempt. With a reply (the server is away) it fails once it
+ * is older than `giveUpMs`.
  */
-export function untried(
+export function untriedOutcome(
   mail: Pick<DueMail, 'id' | 'created_at'>,
   reply: string | null,
   { giveUpMs }: MailerSettings,
@@ -65,13 +65,13 @@ export function untried(
   return { id: mail.id, state: isOver ? 'failed' : 'queued', reply, messageId: null, delayMs: 0, untried: true };
 }
 
-/** Tried again later and later, until it is given up. Source: ADR 0082. */
-export function again(
+/** Schedules a retry with exponential backoff; fails once the e-mail is older than `giveUpMs`. Source: ADR 0082. */
+export function retryOutcome(
   mail: Pick<DueMail, 'id' | 'attempts' | 'created_at'>,
   reply: string | null,
   { giveUpMs, retryFirstMs, retryMostMs }: MailerSettings,
 ): MailOutcome {
   const isOver = Date.now() - mail.created_at.getTime() >= giveUpMs;
-  const delayMs = Math.min(retryMostMs, retryFirstMs * 2 ** Math.min(mail.attempts - 1, 30));
+  const delayMs = backoffMs(mail.attempts, { first: retryFirstMs, most: retryMostMs });
   return { id: mail.id, state: isOver ? 'failed' : 'queued', reply, messageId: null, delayMs };
 }

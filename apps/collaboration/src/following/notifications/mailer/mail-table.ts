@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { InDoubt } from '@rookery/kernel';
+import { CommitInDoubt } from '@rookery/kernel';
 import { prepared } from '@rookery/persistence';
 import type { Database, Prepared, Tx, Work } from '@rookery/persistence';
 import type { MailOutcome, Waiting } from './mail-source';
 import type { MailerSettings } from './mailer.config';
-import { allowanceSql, refilledSql, takeTurns, tellsSql, threadOf } from './turns';
-import type { QueuedMail } from './turns';
+import { allowanceSql, chargeAllowances, messageCountSql, refilledSql, threadOf } from './allowances';
+import type { QueuedMail } from './allowances';
 
-/** Longer than a server works at a commit whose client is gone. Units: ms. */
+/** Longer than PostgreSQL works at a commit whose client is gone. Units: ms. */
 const DOUBT_MS = 30_000;
 
-/** Units: e-mails that are put off at once, and milliseconds between looks for such. */
+/** Number of e-mails that one sweep postpones at most, and the interval of sweeps in milliseconds. */
 const SWEEP_COUNT = 2000;
 const SWEEP_MS = 5000;
 
 /**
- * Taken from the queue for the time of the lease. Shape: `is_fresh` when its recipient's allowance was not asked for yet,
- * `is_put_off` when its turn has come.
+ * An e-mail taken from the queue under a lease. Shape: `is_fresh` when its recipient's allowance was not charged for it
+ * yet; `is_put_off` when it was postponed and its turn has come.
  */
 export interface ClaimedMail extends QueuedMail {
   readonly template: string;
@@ -27,21 +27,21 @@ export interface ClaimedMail extends QueuedMail {
 type ClaimSettings = Pick<MailerSettings, 'leaseMs' | 'batchCount' | 'perMinute'>;
 
 /**
- * The columns that every queue of e-mails has, and what is done with them: taking under a lease, the allowance of a
- * recipient (one for all queues), and outcomes. Source: reference reliability 2.7; ADR 0082.
+ * Operations on the columns that every table of queued e-mails has: taking under a lease, allowances of recipients (one
+ * for all queues) and outcomes. Source: reference reliability 2.7; ADR 0082.
  */
 export class MailTable {
-  private readonly looking: Prepared;
-  private readonly claiming: Prepared;
-  private readonly sweeping: Prepared;
-  private readonly postponing: Prepared;
-  private readonly settling: Prepared;
-  private readonly releasing: Prepared;
-  /** Batches that may be taken or not, since the answer to the commit was lost; until when that is looked at. */
-  private readonly doubted = new Map<string, number>();
+  private readonly isDueStatement: Prepared;
+  private readonly claimStatement: Prepared;
+  private readonly sweepStatement: Prepared;
+  private readonly postponeStatement: Prepared;
+  private readonly settleStatement: Prepared;
+  private readonly releaseStatement: Prepared;
+  /** Batches whose commit is in doubt because its answer was lost, with the time until which each is released. */
+  private readonly batchesInDoubt = new Map<string, number>();
   private sweptAt = -SWEEP_MS;
 
-  /** Shape: `update` is how a write begins, with the alias `m`. */
+  /** Shape: `update` is the beginning of each write, with the alias `m`. */
   constructor(
     private readonly table: 'mails' | 'account_mails',
     update: `update ${string} m set`,
@@ -50,17 +50,17 @@ export class MailTable {
     const thread =
       table === 'mails'
         ? {
-            of: `m.noteable_type, m.noteable_id, ${tellsSql('m')} as tells`,
-            isGathering: `picked.template like '%\\_gathered'`,
+            columns: `m.noteable_type, m.noteable_id, ${messageCountSql('m')} as tells`,
+            isCombined: `picked.template like '%\\_gathered'`,
           }
-        : { of: 'null::text as noteable_type, null::bigint as noteable_id, 1 as tells', isGathering: 'false' };
-    this.looking = prepared(
+        : { columns: 'null::text as noteable_type, null::bigint as noteable_id, 1 as tells', isCombined: 'false' };
+    this.isDueStatement = prepared(
       `${table}_look`,
       `select coalesce((select min(q.next_attempt_at) from ${table} q where q.state = 'queued') <= now(), false) as is_due`,
     );
-    // $1 lease in ms, $2 how many, $3 the batch, $4 mails a second. A mail that is taken is not due again before its lease
-    // ends. Of whoever gets no more now, only that is taken whose turn has come.
-    this.claiming = prepared(
+    // $1 lease in ms, $2 limit, $3 batch id, $4 e-mails per second. A taken e-mail is not due again before its lease ends.
+    // For recipients without allowance, only e-mails whose turn has come are taken.
+    this.claimStatement = prepared(
       `${table}_claim`,
       `with picked as materialized (
          select q.id, q.template, q.allowed_at, q.claim from ${table} q
@@ -69,14 +69,15 @@ export class MailTable {
        ${update} attempts = m.attempts + 1, claim = $3, next_attempt_at = now() + $1::integer * interval '1 millisecond',
          allowed_at = coalesce(m.allowed_at, now())
        from picked where m.id = picked.id
-       returning m.id, m.recipient_id, m.template, ${thread.of}, picked.allowed_at is null as is_fresh,
-         (picked.allowed_at is not null and picked.claim is null and not ${thread.isGathering}) as is_put_off`,
+       returning m.id, m.recipient_id, m.template, ${thread.columns}, picked.allowed_at is null as is_fresh,
+         (picked.allowed_at is not null and picked.claim is null and not ${thread.isCombined}) as is_put_off`,
     );
-    // $1 mails a second. By recipient: in the order of the queue, all that waits would be gone over each time. They are locked
-    // by their key; by an index of what waits, all of it would be read. Whoever may get one gets the first first, by a claim.
-    this.sweeping = prepared(
+    // $1 e-mails per second. Rows are found by recipient: in the order of the queue, each sweep would read all waiting
+    // rows. They are locked by primary key: the index of waiting rows would read all of them. Recipients with allowance
+    // left are skipped: a claim takes their oldest e-mail first.
+    this.sweepStatement = prepared(
       `${table}_sweep`,
-      `select m.id, m.recipient_id, ${thread.of} from ${table} m
+      `select m.id, m.recipient_id, ${thread.columns} from ${table} m
        where m.state || '' = 'queued' and m.allowed_at is null and m.id = any(array(
          select late.id from mail_allowances a cross join lateral (
            select q.id from ${table} q where q.recipient_id = a.recipient_id and ${due} and q.allowed_at is null
@@ -84,21 +85,21 @@ export class MailTable {
          where ${refilledSql('$1')} < 1 limit ${SWEEP_COUNT}))
        for update of m skip locked`,
     );
-    this.postponing = prepared(
+    this.postponeStatement = prepared(
       `${table}_postpone`,
       `${update} attempts = m.attempts - (m.claim is not null)::integer, claim = null,
          allowed_at = now() + p.delay * interval '1 millisecond',
          next_attempt_at = now() + (p.delay + p.lag) * interval '1 millisecond'
        from unnest($1::bigint[], $2::float8[], $3::integer[]) as p (id, delay, lag) where m.id = p.id`,
     );
-    // $1 batches. The claim stays: without one it would look like what was put off, and be gathered.
-    this.releasing = prepared(
+    // $1 batches. The claim is kept: a row without one counts as postponed and would become part of a combined e-mail.
+    this.releaseStatement = prepared(
       `${table}_release`,
       `${update} attempts = m.attempts - 1, next_attempt_at = now()
        where m.state = 'queued' and m.next_attempt_at > now() and m.claim = any($1::uuid[])`,
     );
-    // The state is read as an expression: by its index, all that waits would be read for a few that are done.
-    this.settling = prepared(
+    // The state is compared as an expression: its index would read all waiting rows for the few that are settled.
+    this.settleStatement = prepared(
       `${table}_settle`,
       `${update} state = o.state, attempts = m.attempts - o.untried, smtp_reply = left(o.reply, 1000),
          message_id = coalesce(o.message_id, m.message_id), sent_at = case when o.state = 'sent' then now() end,
@@ -110,11 +111,10 @@ export class MailTable {
   }
 
   /**
-   * Runs what takes e-mails from the queue as one unit of work. A batch whose answer was lost is given back by the next
-   * one: whoever does not know what they took would otherwise keep it until the end of the lease.
-   * Errors: those of the unit of work.
+   * Takes a batch of e-mails in one unit of work. If the answer to the commit was lost, the next batch releases this one,
+   * which would otherwise wait for the end of its lease. Errors: those of the unit of work.
    */
-  async taking<T>(work: Work, take: (tx: Tx, batch: string) => Promise<T>): Promise<T> {
+  async takeBatch<T>(work: Work, take: (tx: Tx, batch: string) => Promise<T>): Promise<T> {
     const batch = randomUUID();
     try {
       return await work.run(async (tx) => {
@@ -122,27 +122,27 @@ export class MailTable {
         return take(tx, batch);
       });
     } catch (error) {
-      if (error instanceof InDoubt) this.doubted.set(batch, Date.now() + DOUBT_MS);
+      if (error instanceof CommitInDoubt) this.batchesInDoubt.set(batch, Date.now() + DOUBT_MS);
       throw error;
     }
   }
 
-  /** Whether there may be something to take. */
+  /** Whether the table may hold due e-mails. */
   async isDue(through: Pick<Tx, 'run'>): Promise<boolean> {
-    const [row] = await through.run<{ is_due: boolean }>({ ...this.looking, values: [] });
-    return row!.is_due || this.doubted.size > 0;
+    const [row] = await through.run<{ is_due: boolean }>({ ...this.isDueStatement, values: [] });
+    return row!.is_due || this.batchesInDoubt.size > 0;
   }
 
   /**
-   * Puts off what waits for people who may get no more now, so that it is passed by from then on. Answers how many,
-   * while there may be more.
+   * Postpones e-mails of recipients without allowance, so that claims skip them from then on. Returns their number if
+   * there may be more, else 0.
    */
   async sweep(work: Work, settings: MailerSettings): Promise<number> {
     const now = performance.now();
     if (now - this.sweptAt < SWEEP_MS) return 0;
     const count = await work.run(async (tx) => {
-      const held = await tx.prepared<QueuedMail>(this.sweeping, [settings.perMinute / 60]);
-      await this.putOff(tx, held, settings, false);
+      const held = await tx.prepared<QueuedMail>(this.sweepStatement, [settings.perMinute / 60]);
+      await this.postpone(tx, held, settings, false);
       return held.length;
     });
     if (count < SWEEP_COUNT) this.sweptAt = now;
@@ -151,44 +151,47 @@ export class MailTable {
 
   claim(through: Pick<Tx, 'run'>, batch: string, settings: ClaimSettings): Promise<ClaimedMail[]> {
     const { leaseMs, batchCount, perMinute } = settings;
-    return through.run<ClaimedMail>({ ...this.claiming, values: [leaseMs, batchCount, batch, perMinute / 60] });
+    return through.run<ClaimedMail>({ ...this.claimStatement, values: [leaseMs, batchCount, batch, perMinute / 60] });
   }
 
-  /** Again and again for a while: the commit may have been under way still. */
+  /** Releases batches in doubt, repeatedly for `DOUBT_MS`: their commit may still be in progress. */
   private async release(tx: Tx): Promise<void> {
-    if (this.doubted.size === 0) return;
-    const batches = [...this.doubted.keys()];
-    await tx.prepared(this.releasing, [batches]);
+    if (this.batchesInDoubt.size === 0) return;
+    const batches = [...this.batchesInDoubt.keys()];
+    await tx.prepared(this.releaseStatement, [batches]);
     const now = Date.now();
     tx.afterCommit(() => {
-      for (const batch of batches) if ((this.doubted.get(batch) ?? 0) < now) this.doubted.delete(batch);
+      for (const batch of batches) if ((this.batchesInDoubt.get(batch) ?? 0) < now) this.batchesInDoubt.delete(batch);
     });
   }
 
-  /** Those that their recipients may get now; the others are put off. What is new in a thread goes with its turn. */
-  async allowed(tx: Tx, claimed: readonly ClaimedMail[], settings: MailerSettings): Promise<ClaimedMail[]> {
+  /**
+   * Returns the claimed e-mails that their recipients may get now and postpones the others. A new e-mail joins the turn of
+   * its thread.
+   */
+  async postponeExcess(tx: Tx, claimed: readonly ClaimedMail[], settings: MailerSettings): Promise<ClaimedMail[]> {
     const going = new Set(claimed.filter((mail) => mail.is_put_off).flatMap((mail) => threadOf(mail) ?? []));
     const fresh = claimed.filter((mail) => mail.is_fresh && !going.has(threadOf(mail) ?? ''));
-    const later = new Set(await this.putOff(tx, fresh, settings, true));
-    // Whoever was at the end of their allowance may have more that waits.
+    const later = new Set(await this.postpone(tx, fresh, settings, true));
+    // A recipient whose allowance is used up may have more waiting e-mails.
     if (later.size > 0) this.sweptAt = -SWEEP_MS;
     return claimed.filter((mail) => !later.has(mail.id));
   }
 
-  /** Answers the ids of those that are. */
-  private async putOff(tx: Tx, mails: readonly QueuedMail[], settings: MailerSettings, mayGo: boolean) {
+  /** Charges allowances and postpones the excess. Returns the ids of the postponed e-mails. */
+  private async postpone(tx: Tx, mails: readonly QueuedMail[], settings: MailerSettings, canSend: boolean) {
     if (mails.length === 0) return [];
     const inOrder = [...mails].sort((a, b) => a.id - b.id);
-    const later = await takeTurns(tx, inOrder, settings, mayGo);
+    const later = await chargeAllowances(tx, inOrder, settings, canSend);
     const ids = later.map((one) => one.id);
     if (ids.length === 0) return [];
-    await tx.prepared(this.postponing, [ids, later.map((one) => one.delayMs), later.map((one) => one.lagMs)]);
+    await tx.prepared(this.postponeStatement, [ids, later.map((one) => one.delayMs), later.map((one) => one.lagMs)]);
     return ids;
   }
 
   async settle(through: Pick<Tx, 'prepared'>, outcomes: readonly MailOutcome[]): Promise<void> {
     if (outcomes.length === 0) return;
-    await through.prepared(this.settling, [
+    await through.prepared(this.settleStatement, [
       outcomes.map((one) => one.id),
       outcomes.map((one) => one.state),
       outcomes.map((one) => one.reply),
@@ -206,7 +209,7 @@ export class MailTable {
     return { ...(row as Waiting), queue: this.table };
   }
 
-  /** They are not to be sent any more. */
+  /** Marks e-mails as dropped: they will not be sent. */
   drop(through: Pick<Tx, 'prepared'>, ids: readonly number[]): Promise<void> {
     return this.settle(
       through,

@@ -1,14 +1,14 @@
 import MarkdownIt from 'markdown-it';
 
-/** Units: UTF-16 code units. More of a text is behind the link. */
+/** Longer texts are cut; the link leads to the rest. Units: UTF-16 code units. */
 export const TEXT_LIMIT = 20_000;
 
-// Raw HTML stays text, and images are not loaded: they would tell their author who reads when.
+// Raw HTML stays text. Images are disabled: loading one would reveal to its author who reads the e-mail and when.
 const markdown = new MarkdownIt({ html: false, breaks: true, maxNesting: 20 }).disable('image');
 
 /**
- * A text as one line that cannot end a header: control characters, line and paragraph separators and marks that turn
- * the direction of writing become blanks. Units: `max` in UTF-16 code units.
+ * Returns a text as one line that is safe in a header: control characters, line and paragraph separators and marks that
+ * turn the direction of text become blanks. Units: `max` in UTF-16 code units.
  * Source: reference reliability 2.7, 7.3 row 38.
  */
 export function oneLine(text: string, max = 500): string {
@@ -20,13 +20,13 @@ export function oneLine(text: string, max = 500): string {
     .trim();
 }
 
-/** Is this one address and nothing else? Directory rows are confirmed, so anything else is a fault of ours. */
+/** Whether a text is exactly one address. Directory rows hold confirmed addresses, so anything else is a bug of ours. */
 export function isAddress(text: string): boolean {
-  // No blanks, quotes, brackets, commas or control characters: nothing that could be read as a list or a header.
+  // Blanks, quotes, brackets, commas and control characters could be read as a list or a header.
   return text.length <= 254 && /^[^\s\p{C}@<>()[\]\\,;:"]{1,64}@[^\s\p{C}@<>()[\]\\,;:"]+$/u.test(text);
 }
 
-/** A text of several lines without characters that no mail may hold. */
+/** Returns a text with its lines, cut at `TEXT_LIMIT`, without characters that are forbidden in e-mails. */
 export function manyLines(text: string): string {
   const short = text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)} …` : text;
   return short
@@ -35,6 +35,7 @@ export function manyLines(text: string): string {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 }
 
+/** Renders Markdown as HTML. */
 export function htmlOf(text: string): string {
   return markdown.render(manyLines(text));
 }

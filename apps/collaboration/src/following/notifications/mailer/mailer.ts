@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { backoffMs } from '@rookery/kernel';
 import { LOGGER, Metrics, Pace } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { again, MAIL_SOURCES, untried } from './mail-source';
+import { MAIL_SOURCES, retryOutcome, untriedOutcome } from './mail-source';
 import type { DueMail, MailOutcome, MailSource, Waiting } from './mail-source';
 import { isAddress } from './mail-text';
 import { mailerSettings } from './mailer.config';
@@ -10,18 +11,18 @@ import { OutcomeWriter } from './outcome-writer';
 import { SmtpClient } from './smtp-client';
 import type { SmtpAnswer } from './smtp-client';
 
-/** As long as e-mails are tried. Units: seconds. */
+/** Buckets up to the age at which e-mails are given up. Units: seconds. */
 const DELAYS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 1800, 3600, 14_400, 43_200, 86_400, 172_800];
 const AWAY = 'not tried: the mail server is away';
-/** The first wait for a server that is away; doubled up to that before a second try. Units: ms. */
+/** First wait for a server that is away; doubled up to `retryFirstMs`. Units: ms. */
 const AWAY_MS = 1000;
-/** Between two looks at a queue that gave nothing for a while. Units: ms. */
+/** Poll interval for queues that have been empty for a while. Units: ms. */
 const CALM_MS = 5000;
 
 /**
- * Sends what the queues hold, in the worker role, a batch of each in turn. Woken by the commit that queued something,
- * else it looks now and then. Any number of processes may run one: a queue gives each e-mail to one of them.
- * Shape: at most `connections` at a time; outcomes are written soon and together.
+ * Sends the e-mails of the queues, a batch of each in turn; runs in the worker role. The commit that queues an e-mail
+ * wakes it, else it polls. Any number of processes may run one: a queue gives each e-mail to one of them.
+ * Shape: at most `connections` e-mails at a time; outcomes are written soon and together.
  * Source: reference reliability 2.7; docs/performance.md 2; ADR 0082.
  */
 @Injectable()
@@ -33,8 +34,8 @@ export class Mailer {
   private running: Promise<void> | null = null;
   private isStopping = false;
   private isNudged = false;
-  /** Whether it was woken by something new, and not by the clock. */
-  private isToldOf = false;
+  /** Whether the last sleep ended by a nudge, and not by the timer. */
+  private wasNudged = false;
   private isAway = false;
   private awayInRow = 0;
   private wake: (() => void) | null = null;
@@ -46,12 +47,17 @@ export class Mailer {
     @Inject(Metrics) metrics: Metrics,
   ) {
     this.pace = new Pace(settings.pollMs, CALM_MS);
-    this.sent = metrics.counter('rookery_mails_total', 'E-mails by what became of a try.', ['outcome']);
-    this.delay = metrics.histogram('rookery_mail_delay_seconds', 'From the queue to the mail server.', [], DELAYS);
-    metrics.gauge('rookery_mails_waiting', 'E-mails that wait; counted up to 10,000.', ['queue'], (gauge) =>
+    this.sent = metrics.counter('rookery_mails_total', 'E-mails by the outcome of an attempt.', ['outcome']);
+    this.delay = metrics.histogram(
+      'rookery_mail_delay_seconds',
+      'Time from queueing an e-mail to its acceptance by the mail server.',
+      [],
+      DELAYS,
+    );
+    metrics.gauge('rookery_mails_waiting', 'Queued e-mails; counted up to 10,000.', ['queue'], (gauge) =>
       this.measure((one) => gauge.set({ queue: one.queue }, one.count)),
     );
-    metrics.gauge('rookery_mail_oldest_seconds', 'Age of the e-mail that waits longest.', ['queue'], (gauge) =>
+    metrics.gauge('rookery_mail_oldest_seconds', 'Age of the oldest queued e-mail.', ['queue'], (gauge) =>
       this.measure((one) => gauge.set({ queue: one.queue }, one.oldestSeconds)),
     );
   }
@@ -62,14 +68,14 @@ export class Mailer {
     this.running ??= this.run(this.client);
   }
 
-  /** There is something new in a queue. */
+  /** Wakes the mailer because a queue has new e-mails. */
   nudge(): void {
-    this.pace.found();
+    this.pace.recordWork();
     this.isNudged = true;
     this.wake?.();
   }
 
-  /** What is being sent is finished; what the server stalls is left to its lease. Units: milliseconds. */
+  /** Finishes messages in flight; those that the server stalls wait for the end of their lease. Units: milliseconds. */
   async stop(graceMs: number): Promise<void> {
     this.isStopping = true;
     this.wake?.();
@@ -86,24 +92,24 @@ export class Mailer {
   private async run(client: SmtpClient): Promise<void> {
     let hasMore = true;
     while (!this.isStopping) {
-      const isToldOf = this.isToldOf || hasMore;
+      const isKnownDue = this.wasNudged || hasMore;
       hasMore = false;
-      // Less than a batch was all there was; looking again would be a transaction a queue for each e-mail that comes alone.
+      // Less than a full batch empties a queue; another look would cost one transaction a queue for each single e-mail.
       this.isAway = false;
       for (const source of this.sources) {
-        if ((await this.sendFrom(source, client, isToldOf)) >= this.settings.batchCount) hasMore = true;
+        if ((await this.sendFrom(source, client, isKnownDue)) >= this.settings.batchCount) hasMore = true;
       }
       if (this.isAway) await this.waitForServer();
       else if (!hasMore) await this.sleep(this.pace.restMs);
     }
   }
 
-  /** Answers how many the queue gave; 0 also when it cannot give any now, which holds up no other queue. */
-  private async sendFrom(source: MailSource, client: SmtpClient, isToldOf: boolean): Promise<number> {
+  /** Returns the number of e-mails taken; 0 also when the queue fails, so that other queues go on. */
+  private async sendFrom(source: MailSource, client: SmtpClient, isKnownDue: boolean): Promise<number> {
     if (this.isStopping) return 0;
     try {
-      if (!isToldOf && !(await source.isDue())) return 0;
-      this.pace.found();
+      if (!isKnownDue && !(await source.isDue())) return 0;
+      this.pace.recordWork();
       const { count, mails } = await source.take();
       await this.send(client, source, mails);
       return count;
@@ -117,15 +123,15 @@ export class Mailer {
     const until = Date.now() + this.settings.leaseMs / 2;
     const outcomes = new OutcomeWriter(source, this.logger, () => this.isStopping);
     const record = (mail: DueMail, outcome: MailOutcome): void =>
-      outcomes.record(mail.told ? { ...outcome, told: mail.told() } : outcome);
+      outcomes.record(mail.coveredIds ? { ...outcome, coveredIds: mail.coveredIds() } : outcome);
     const waiting = [...mails];
     const worker = async (): Promise<void> => {
       for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
         if (this.isStopping || this.isAway || Date.now() > until) {
-          record(mail, untried(mail, this.isAway ? AWAY : null, this.settings));
+          record(mail, untriedOutcome(mail, this.isAway ? AWAY : null, this.settings));
           continue;
         }
-        const held = await this.heldBack(mail);
+        const held = await this.outcomeUnlessDue(mail);
         if (held) {
           record(mail, held);
           continue;
@@ -141,21 +147,21 @@ export class Mailer {
   }
 
   /**
-   * Judged again when a connection is free for it, since it may have waited long behind others; null when it may leave.
+   * Checks an e-mail again once a connection is free, since it may have waited long; null when it may be sent.
    * Source: reference work-tracking 8.5; ADR 0171.
    */
-  private async heldBack(mail: DueMail): Promise<MailOutcome | null> {
+  private async outcomeUnlessDue(mail: DueMail): Promise<MailOutcome | null> {
     try {
       if (await mail.isStillDue()) return null;
     } catch (error) {
       this.logger.warn({ err: error, mailId: mail.id }, 'an e-mail waits: whether it is still due cannot be decided');
-      return untried(mail, null, this.settings);
+      return untriedOutcome(mail, null, this.settings);
     }
     this.sent.inc({ outcome: 'dropped' });
     return { id: mail.id, state: 'dropped', reply: null, messageId: null, delayMs: 0 };
   }
 
-  /** An e-mail that cannot be made is nobody else's trouble. */
+  /** Sends an e-mail. One that cannot be composed fails alone. */
   private async attempt(client: SmtpClient, mail: DueMail): Promise<SmtpAnswer> {
     if (!isAddress(mail.address)) return { outcome: 'refused', reply: 'not an address' };
     try {
@@ -174,17 +180,20 @@ export class Mailer {
     }
     if (outcome === 'away') {
       this.logger.warn({ reply }, 'the mail server is away');
-      return untried(mail, `${AWAY}: ${reply}`, this.settings);
+      return untriedOutcome(mail, `${AWAY}: ${reply}`, this.settings);
     }
-    this.logger.warn({ mailId: id, attempts: mail.attempts, outcome, reply }, 'an e-mail was not taken');
+    this.logger.warn(
+      { mailId: id, attempts: mail.attempts, outcome, reply },
+      'the mail server did not accept an e-mail',
+    );
     if (outcome === 'refused') return { id, state: 'failed', reply, messageId, delayMs: 0 };
-    return again(mail, reply, this.settings);
+    return retryOutcome(mail, reply, this.settings);
   }
 
-  /** Longer and longer. Not ended by new e-mails: what is away is not asked for each of them. */
+  /** Waits with exponential backoff. New e-mails do not end the wait: they would each try the server that is away. */
   private async waitForServer(): Promise<void> {
     this.awayInRow += 1;
-    const most = Math.min(this.settings.retryFirstMs, AWAY_MS * 2 ** Math.min(this.awayInRow - 1, 10));
+    const most = backoffMs(this.awayInRow, { first: AWAY_MS, most: this.settings.retryFirstMs });
     for (const end = Date.now() + most; Date.now() < end && !this.isStopping;)
       await this.sleep(Math.min(end - Date.now(), this.settings.pollMs));
   }
@@ -200,7 +209,7 @@ export class Mailer {
       });
     }
     this.wake = null;
-    this.isToldOf = this.isNudged;
+    this.wasNudged = this.isNudged;
     this.isNudged = false;
   }
 }

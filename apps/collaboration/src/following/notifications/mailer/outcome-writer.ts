@@ -1,13 +1,16 @@
+import { backoffMs } from '@rookery/kernel';
 import type { Logger } from '@rookery/platform';
 import type { MailOutcome, MailSource } from './mail-source';
 
-/** How long a known outcome waits for others. Units: ms. */
+/** How long an outcome waits for others. Units: ms. */
 const GATHER_MS = 20;
 const MOST_TRIES = 100;
+/** Units: ms. */
+const RETRY = { first: 100, most: 5000 };
 
 /**
- * Writes what became of the e-mails of one batch, each 20 ms after it is known at the latest, together with those that
- * came meanwhile or while the last were being written: a commit costs more than the rest. Source: ADR 0082.
+ * Writes the outcomes of one batch, each at most 20 ms after it is known. Outcomes that arrive meanwhile or during the
+ * previous write are written together: a commit costs more than the rest. Source: ADR 0082.
  */
 export class OutcomeWriter {
   private readonly outcomes: MailOutcome[] = [];
@@ -15,7 +18,7 @@ export class OutcomeWriter {
   private writeNow: (() => void) | null = null;
   private isComplete = false;
 
-  /** Shape: `mayGiveUp` tells whether the process is about to end. */
+  /** Shape: `mayGiveUp` returns whether the process is about to end. */
   constructor(
     private readonly source: MailSource,
     private readonly logger: Logger,
@@ -27,7 +30,7 @@ export class OutcomeWriter {
     if (this.outcomes.length === 1) this.writing = this.writing.then(() => this.gather()).then(() => this.write());
   }
 
-  /** Resolves when all is written; nothing comes any more. */
+  /** Resolves when all outcomes are written; none may be recorded afterwards. */
   async end(): Promise<void> {
     this.isComplete = true;
     this.writeNow?.();
@@ -54,7 +57,7 @@ export class OutcomeWriter {
       } catch (error) {
         this.logger.error({ err: error, count: batch.length }, 'outcomes of e-mails could not be written');
         if (this.mayGiveUp() || attempt >= MOST_TRIES) return;
-        await new Promise((resolve) => setTimeout(resolve, Math.min(5000, 100 * 2 ** attempt)));
+        await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt + 1, RETRY)));
       }
     }
   }

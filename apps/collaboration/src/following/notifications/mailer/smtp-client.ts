@@ -4,15 +4,15 @@ import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { MailerSettings } from './mailer.config';
 
 /**
- * What the mail server said. `refused`: this message to this address is not wanted, and never will be; `later`: not
- * now, or it broke off over this one; `away`: nobody gets through to the server, so others need not be tried either.
+ * Answer of the mail server. `refused`: a permanent error for this message and address; `later`: a temporary error, or
+ * the connection broke during this message; `away`: the server cannot be reached, so other messages need not be tried.
  */
 export interface SmtpAnswer {
   readonly outcome: 'accepted' | 'refused' | 'later' | 'away';
   readonly reply: string;
 }
 
-/** One pool of connections to the mail server. */
+/** Pool of connections to the mail server. */
 export class SmtpClient {
   private readonly transport: Transporter;
   private reaching: Promise<boolean> | undefined;
@@ -23,7 +23,7 @@ export class SmtpClient {
       pool: true,
       maxConnections: connections,
       maxMessages: 1000,
-      // A message whose answer was lost is tried again by the queue, which knows of it, and not behind its back.
+      // The queue retries a message whose answer was lost; the library must not do so on its own.
       maxRequeues: 0,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
@@ -44,14 +44,14 @@ export class SmtpClient {
       const info = (await this.transport.sendMail(mail)) as { response: string };
       return { outcome: 'accepted', reply: info.response };
     } catch (error) {
-      const answer = judge(error as SmtpError);
+      const answer = answerOf(error as SmtpError);
       if (answer.outcome !== 'away' || isConnectFailure(error as SmtpError)) return answer;
-      // A session that broke off says nothing of the server, nor of the messages of others.
+      // A broken session does not show that the server is away, or that other messages would fail.
       return (await this.isReached()) ? { ...answer, outcome: 'later' } : answer;
     }
   }
 
-  /** Whether the server greets. Many that ask at once share the answer. */
+  /** Whether the server greets. Concurrent callers share one check. */
   private isReached(): Promise<boolean> {
     this.reaching ??= this.transport
       .verify()
@@ -63,13 +63,13 @@ export class SmtpClient {
     return this.reaching;
   }
 
-  /** Ends idle connections at once, others when their message is through; `force` ends all. */
+  /** Closes idle connections at once, others after their message; `force` closes all. */
   close(force: boolean): void {
     (this.transport as unknown as { close(o: { force: boolean }): void }).close({ force });
   }
 }
 
-/** A message leaves in one write, not in one for each of its headers, parts and boundaries; it is small by its making. */
+/** Joins a message into one write, in place of one for each header, part and boundary. Messages are small. */
 function inOnePiece(): Transform {
   const pieces: Buffer[] = [];
   return new Transform({
@@ -93,10 +93,10 @@ function isConnectFailure({ code, syscall }: SmtpError): boolean {
   return code === 'EDNS' || syscall === 'connect' || syscall === 'getaddrinfo';
 }
 
-/** Replies about the recipient or the message count for it alone; all others are about the server or our access to it. */
+/** Commands whose replies concern this message alone; replies to others concern the server or our access to it. */
 const ABOUT_THE_MESSAGE = new Set(['RCPT TO', 'DATA']);
 
-function judge(error: SmtpError): SmtpAnswer {
+function answerOf(error: SmtpError): SmtpAnswer {
   const reply = (error.response ?? error.message).slice(0, 1000);
   const { responseCode, command = '' } = error;
   if (error.code === 'EMESSAGE' && responseCode === undefined) return { outcome: 'refused', reply };

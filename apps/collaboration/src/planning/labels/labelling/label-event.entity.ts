@@ -1,7 +1,10 @@
 import type { NoteableType } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-/** That a thing got a label or lost it. The label may be gone. Source: reference work-tracking 2.8. */
+/**
+ * Event: a label was added to or removed from a noteable. The label may have been deleted. Source: reference
+ * work-tracking 2.8.
+ */
 @Entity('resource_label_events')
 @Check('ck_resource_label_events_action', `action in ('add', 'remove')`)
 @Index('ix_resource_label_events_noteable', ['noteableId', 'noteableType', 'createdAt', 'id'])
@@ -17,7 +20,7 @@ export class ResourceLabelEvent {
   id: number;
   @Column({ type: 'text' }) noteableType: NoteableType;
   @Column({ type: 'bigint' }) noteableId: number;
-  /** Of the thing; null for things of groups. */
+  /** Project of the noteable; null for noteables of groups. */
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint' }) userId: number;
   @Column({ type: 'bigint' }) labelId: number;

@@ -1,85 +1,85 @@
 import type { NoteableType } from '@rookery/contracts';
-import { reachedSql } from '../../../base/noteables/reach-sql';
+import { appliesToSql } from '../../../base/noteables/reach-sql';
 import type { Bind } from '@rookery/persistence';
 
-/** Which labels things must have: all of these names, none at all, or any. */
+/** Filter by labels: noteables with all of these names, with no label, or with any label. */
 export type LabelFilter = readonly string[] | 'None' | 'Any';
 
-/** Shape: undefined for a list that asks for nothing. Source: reference work-tracking 9.1. */
+/** Converts the parameter of a list. Shape: undefined without a filter. Source: reference work-tracking 9.1. */
 export function labelFilterOf(names: readonly string[] | undefined): LabelFilter | undefined {
   if (names === undefined || names.length === 0) return undefined;
   const has = (word: RegExp): boolean => names.some((name) => word.test(name));
   if (has(/^(none|no label)$/i)) return 'None';
-  return has(/^any$/i) ? 'Any' : [...new Set(names)];
+  return has(/^any( label)?$/i) ? 'Any' : [...new Set(names)];
 }
 
-/** Labels that a list of things of a project or group can meet: its own and those of the groups above it. */
+/** Labels that a project or group can use: its own and those of the groups above it. */
 export interface LabelReach {
   readonly type: NoteableType;
-  /** Expressions: the id of the project, null for things of groups, and the ids of the groups above. */
+  /** SQL for the id of the project, null for noteables of groups; `above` is SQL for the ids of the groups above. */
   readonly project: string | null;
   readonly above: string;
-  /** What `straysSql` found, a bigint[] expression; null for things of groups. */
+  /** Result of `unreachableLabelsSql`, a bigint[] expression; null for noteables of groups. */
   readonly strays: string | null;
 }
 
-/** Does one of these filters of a list ask whether things have labels at all? */
-export function asksForAny(...filters: readonly (LabelFilter | undefined)[]): boolean {
+/** Whether one of these filters selects noteables with or without any label. */
+export function filtersByAnyLabel(...filters: readonly (LabelFilter | undefined)[]): boolean {
   return filters.some((filter) => filter === 'None' || filter === 'Any');
 }
 
 /**
- * The labels that things of a project have and that reach it no more: a bigint[] expression. Nearly all do reach it, so
- * the few that do not are found once for the count and the page: from one label that is used in the project to the next
- * by the index, and those by their ids. A join would find the label of each link; a condition on all labels would read
- * what others have.
+ * SQL for the labels that a project uses but can no longer reach: a bigint[] expression. Such labels are rare, so they are
+ * selected once for the count and the page: the index is skipped from one used label to the next, and the labels are found by
+ * id. A join would look up the label of each link; a condition on all labels would read labels of other projects.
  */
-export function straysSql({ project, above }: { readonly project: string; readonly above: string }): string {
+export function unreachableLabelsSql({ project, above }: { readonly project: string; readonly above: string }): string {
   const next = (after: string): string => `(select used.label_id from label_links used
       where used.project_id = ${project}${after} order by used.label_id limit 1)`;
   return `array(
     with recursive met (label_id) as (${next('')} union all
       select ${next(' and used.label_id > met.label_id')} from met where met.label_id is not null)
     select l.id from labels l where l.id = any(array(select met.label_id from met))
-      and ${reachedSql('l', { project, above })} is not true)`;
+      and ${appliesToSql('l', { project, above })} is not true)`;
 }
 
 /**
- * A condition on a row `i`: it has all of the labels, none at all, or any. One label may lead to the things; whether they
- * have the others is looked up for each by key. Joined with them, all that have one would be gone through for each that has
- * another: the planner takes one label of one project to be on next to nothing.
+ * Condition on a row `i`: it has all of the labels, no label, or any label. One label may drive the plan; the others are
+ * looked up by key for each noteable. With joins the planner would use nested loops over all noteables of each label, because
+ * it underestimates how many noteables have one label of one project.
  */
-export function labelledSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
+export function labelFilterSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
   if (filter === 'None' || filter === 'Any') return hasLabelSql(filter, reach, bind);
-  if (filter.length > ONE_BY_ONE) return countedSql(filter.length, `${bind(filter)}::text[]`, reach);
+  if (filter.length > ONE_BY_ONE) return allNamesSql(filter.length, `${bind(filter)}::text[]`, reach);
   const [first, ...others] = filter.map((name) => linkSql(`= ${bind(name)}`, reach));
   return [`exists (${first!})`, ...others.map((link) => `exists (${link} offset 0)`)].join(' and ');
 }
 
 /**
- * Many names are counted: a plan with a part for each of them would take longer than the list. The rarest leads, none where
- * one of the names is that of no label. Shape: `names` is a text[] expression of so many.
+ * Condition that counts the labels of a noteable, for many names: planning a part for each name would take longer than the
+ * list. The rarest label drives the plan; no row matches if a name has no label. Shape: `names` is a text[] expression with
+ * `count` elements.
  */
-function countedSql(count: number, names: string, reach: LabelReach): string {
-  const named = `from labels l where l.title = any(${names}) and ${reachedSql('l', reach)}`;
+function allNamesSql(count: number, names: string, reach: LabelReach): string {
+  const fromNamed = `from labels l where l.title = any(${names}) and ${appliesToSql('l', reach)}`;
   const ofProject = reach.project === null ? '' : ` and used.project_id = ${reach.project}`;
   const rarest = linkSql(
-    `= (select l.title ${named} group by l.title order by sum((select count(*) from (
+    `= (select l.title ${fromNamed} group by l.title order by sum((select count(*) from (
         select 1 from label_links used where used.label_id = l.id${ofProject} limit ${RARE}) used)), l.title limit 1)`,
     reach,
   );
-  const ids = `array(select l.id ${named} order by l.id)`;
-  const titles = `array(select l.title ${named} order by l.id)`;
+  const ids = `array(select l.id ${fromNamed} order by l.id)`;
+  const titles = `array(select l.title ${fromNamed} order by l.id)`;
   const counted = `(select count(distinct (${titles})[array_position(${ids}, ll.label_id)])
     from (select ll.label_id from label_links ll where ${linkedSql(reach)} and ll.label_id = any(${ids}) offset 0) ll)`;
-  // Once for the planner, which may begin with it, and once so that nothing is counted where it is missing.
-  return `(select count(distinct l.title) ${named}) = ${count} and exists (${rarest})
+  // The first `exists` lets the planner start with the rarest label; the second prevents counting for rows without it.
+  return `(select count(distinct l.title) ${fromNamed}) = ${count} and exists (${rarest})
     and case when exists (${rarest} offset 0) then ${counted} = ${count} else false end`;
 }
 
-/** A condition on a row `i`: it has one of the labels, none at all, or any. */
+/** Condition on a row `i`: it has one of the labels, no label, or any label. */
 export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
-  const any = `exists (select 1 from label_links ll where ${linkedSql(reach)} and ${isNoStraySql(reach)})`;
+  const any = `exists (select 1 from label_links ll where ${linkedSql(reach)} and ${isReachableSql(reach)})`;
   if (filter === 'None') return `not ${any}`;
   if (filter === 'Any') return any;
   const titles = filter.length === 1 ? `= ${bind(filter[0])}` : `= any(${bind(filter)}::text[])`;
@@ -87,17 +87,17 @@ export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind):
 }
 
 /**
- * The links of a row `i` to labels of some names. The ids are found once; a condition on the name would be asked of each
- * thing. Shape: `titles` is what follows the title in a condition.
+ * SQL for the links of a row `i` to labels of some names. The ids are found once; a condition on the name would be evaluated
+ * for each noteable. Shape: `titles` is the operator and operand after the title column.
  */
 function linkSql(titles: string, reach: LabelReach): string {
   return `select ll.label_id from label_links ll where ${linkedSql(reach)} and ll.label_id = any(array(
-      select l.id from labels l where l.title ${titles} and ${reachedSql('l', reach)}))`;
+      select l.id from labels l where l.title ${titles} and ${appliesToSql('l', reach)}))`;
 }
 
-/** How many names are looked for each by its own index scan. */
+/** Maximum number of names that are looked up by one index scan each. */
 const ONE_BY_ONE = 4;
-/** Labels with as many links are all taken to be as frequent. */
+/** Labels with at least this number of links are treated as equally frequent. */
 const RARE = 1000;
 
 function linkedSql({ type, project }: LabelReach): string {
@@ -105,16 +105,16 @@ function linkedSql({ type, project }: LabelReach): string {
   return `ll.noteable_id = i.id and ll.noteable_type = '${type}'${ofProject}`;
 }
 
-/** A condition on a link `ll`: its label reaches the project or the group. */
-function isNoStraySql({ project, above, strays }: LabelReach): string {
+/** Condition on a link `ll`: the project or group can reach its label. */
+function isReachableSql({ project, above, strays }: LabelReach): string {
   if (strays !== null) return `(ll.label_id = any(${strays}::bigint[])) is not true`;
-  // A group has few epics beside the issues of a project: the label of each link is looked up.
-  return `exists (select 1 from labels l where l.id = ll.label_id and ${reachedSql('l', { project, above })})`;
+  // A group has few epics compared with the issues of a project, so the label of each link is looked up.
+  return `exists (select 1 from labels l where l.id = ll.label_id and ${appliesToSql('l', { project, above })})`;
 }
 
-/** The lowest priority number of the labels of a row `i`, in its project; null when none has one. */
+/** SQL for the lowest priority number of the labels of a row `i` in its project; null if none has a priority. */
 export function labelPrioritySql(reach: LabelReach): string {
   return `(select min(p.priority) from label_links ll
     join label_priorities p on p.label_id = ll.label_id and p.project_id = i.project_id
-    where ll.noteable_id = i.id and ll.noteable_type = '${reach.type}' and ${isNoStraySql(reach)})`;
+    where ll.noteable_id = i.id and ll.noteable_type = '${reach.type}' and ${isReachableSql(reach)})`;
 }

@@ -6,8 +6,11 @@ const subscribers = prepared(
   'select label_id, user_id from label_subscriptions where label_id = any($1::bigint[]) order by user_id',
 );
 
-/** Who wants to hear of things that get one of these labels, each once. Shape: for each list of labels a list of people. */
-export async function labelSubscribers(tx: Tx, lists: readonly (readonly number[])[]): Promise<number[][]> {
+/**
+ * Returns the ids of the subscribers of labels. Shape: one list of users for each list of labels; each user once per
+ * list.
+ */
+export async function findLabelSubscribers(tx: Tx, lists: readonly (readonly number[])[]): Promise<number[][]> {
   const ids = [...new Set(lists.flat())];
   if (ids.length === 0) return lists.map(() => []);
   const rows = await tx.prepared<{ label_id: number; user_id: number }>(subscribers, [ids]);

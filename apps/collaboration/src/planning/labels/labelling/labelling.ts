@@ -1,66 +1,80 @@
+import type { NamespaceFacts } from '@rookery/api-v4';
 import { Invalid } from '@rookery/kernel';
 import { prepared } from '@rookery/persistence';
 import type { Parent, RowOf, Tx } from '@rookery/persistence';
 import { perKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
+import { planningPolicy } from '../../../base/noteables/planning.policy';
 import { DEFAULT_COLOUR, textColourOn } from '../colours/colours';
 import { titleProblems } from '../label.entity';
 import type { Label } from '../label.entity';
 
-/** What labels a thing is to have: all of them anew, or some more and less. Names, as they were sent. */
-export interface LabelWish {
+/** Requested labels of a noteable: `all` replaces them, `add` and `remove` change them. Shape: names as sent. */
+export interface RequestedLabels {
   readonly all?: readonly string[] | undefined;
   readonly add?: readonly string[] | undefined;
   readonly remove?: readonly string[] | undefined;
 }
 
-/** What must be known of a kind whose things have labels. */
+/** Type name and table of a kind of noteables that have labels. */
 type Labelled = Pick<NoteableKind, 'type' | 'table'>;
 
-/** A thing whose labels change; its row is locked. */
-export interface LabelledThing {
+type Plan = Pick<NamespaceFacts, 'plan'>;
+/** Project or group whose labels are set, with its plan. */
+type LabelParent =
+  | (Extract<Parent, { readonly kind: 'project' }> & { readonly namespace: Plan })
+  | (Extract<Parent, { readonly kind: 'group' }> & Plan);
+
+/** Noteable whose labels change; its row is locked. */
+export interface LabelledNoteable {
   readonly kind: Labelled;
   readonly id: number;
-  /** Null for things of groups. */
+  /** Null for noteables of groups. */
   readonly projectId: number | null;
 }
 
-/** A wish in ids. */
-export interface WishedLabels {
-  readonly gets: readonly number[];
-  readonly loses: readonly number[];
-  /** Whether it loses all others too. */
-  readonly isWhole: boolean;
+/** Requested labels as ids. */
+export interface ResolvedLabels {
+  readonly added: readonly number[];
+  readonly removed: readonly number[];
+  /** Whether all other labels are removed too. */
+  readonly replacesAll: boolean;
+  /** Whether an added label removes others with its scope. */
+  readonly areScopesExclusive: boolean;
 }
 
-/** Ids of labels. */
+/** Ids of labels that a change added and removed. */
 export interface LabelChange {
   readonly added: readonly number[];
   readonly removed: readonly number[];
 }
-export const NO_LABEL_CHANGE: LabelChange = { added: [], removed: [] };
+/** Matches a scope: the part before the last `::`. */
+const SCOPE = /^(.+)::./;
+const NO_LABEL_CHANGE: LabelChange = { added: [], removed: [] };
 
-/** How many labels a thing has at most, so that lists stay short. Source: reference work-tracking 9.1. */
-export const LABELS_PER_THING = 500;
+/** Maximum number of labels per noteable, so that lists stay short. Source: reference work-tracking 9.1. */
+const LABELS_PER_NOTEABLE = 500;
 
-/** $1 names, $2 project or null, $3 groups from the root down: of labels of one name the nearest. */
-const named = prepared(
+/** $1 names, $2 project or null, $3 groups from the root down. Selects the nearest label of each name. */
+const findByNames = prepared(
   'labels_named',
   `select distinct on (l.title) l.id, l.title from labels l
    where l.title = any($1::text[]) and (l.project_id = $2::bigint or l.group_id = any($3::bigint[]))
    order by l.title, l.project_id, array_position($3::bigint[], l.group_id) desc`,
 );
-/** $1 names, $2 project, $3 group. In one order, so that two at once do not wait for each other. */
-const make = prepared(
+/** $1 names, $2 project, $3 group. Inserts in one order, so that concurrent requests do not deadlock. */
+const create = prepared(
   'labels_make',
   `insert into labels (title, project_id, group_id, description_html, color, text_color)
    select title, $2::bigint, $3::bigint, '', '${DEFAULT_COLOUR}', '${textColourOn(DEFAULT_COLOUR)}'
    from unnest($1::text[]) title order by title
    on conflict do nothing`,
 );
+/** SQL for the scope of a title: the part before the last `::`; null without one. */
+const scopeSql = (title: string): string => `substring(${title} from '^(.+)::.')`;
 /**
- * $1 thing, $2 its project or null, $3 labels that it gets, $4 labels that it loses, $5 whether it loses all others too,
- * $6 who does it, $7 when.
+ * $1 noteable, $2 its project or null, $3 added labels, $4 removed labels, $5 whether all others are removed too, $6
+ * actor, $7 time, $8 whether others with the scope of an added label are removed too.
  */
 const relabel = perKind(({ table, type }: Labelled) =>
   prepared(
@@ -72,7 +86,10 @@ const relabel = perKind(({ table, type }: Labelled) =>
        on conflict do nothing returning label_id
      ), gone as (
        delete from label_links where noteable_id = $1::bigint and noteable_type = '${type}'
-         and (label_id = any($4::bigint[]) or ($5::boolean and label_id <> all($3::bigint[])))
+         and (label_id = any($4::bigint[]) or label_id <> all($3::bigint[]) and ($5::boolean or $8::boolean
+           and label_id in (select o.id from labels n join labels o on ${scopeSql('o.title')} = ${scopeSql('n.title')}
+             where n.id = any($3::bigint[]) and o.id in (select k.label_id from label_links k
+               where k.noteable_id = $1::bigint and k.noteable_type = '${type}'))))
        returning label_id
      ), changed as (
        select label_id, 'add' as action from fresh union all select label_id, 'remove' from gone
@@ -84,10 +101,13 @@ const relabel = perKind(({ table, type }: Labelled) =>
      select label_id, action from changed order by label_id`,
   ),
 );
-/** $1 kind, $2 thing, $3 project, $4 groups from the root down: of labels of one name the nearest. */
-const namesakes = prepared(
+/**
+ * $1 kind, $2 noteable, $3 project, $4 groups from the root down. Selects the nearest label for the name of each label
+ * of the noteable.
+ */
+const sameTitles = prepared(
   'labels_namesakes_of_thing',
-  `select distinct on (l.title) l.id from labels l
+  `select distinct on (l.title) l.id, l.title from labels l
    where l.title in (select o.title from label_links k join labels o on o.id = k.label_id
        where k.noteable_id = $2::bigint and k.noteable_type = $1)
      and (l.project_id = $3::bigint or l.group_id = any($4::bigint[]))
@@ -99,33 +119,48 @@ const counted = prepared(
 );
 
 /**
- * The labels that are wished for. Names that neither the place nor a group above knows become labels of the place:
- * whoever may set labels may make them. Locks nothing that a request without new names waits for.
- * Errors: Invalid for a name that no label can have, and for too many. Source: reference work-tracking 9.1.
+ * Resolves requested labels to ids. Creates labels in the project or group for names that neither it nor a group above has: a
+ * user who may set labels may create them. Takes no lock that blocks a request without new names.
+ * Errors: Invalid for an invalid name, and for too many labels. Source: reference work-tracking 9.1.
  */
-export async function wishedLabels(tx: Tx, parent: Parent, wish: LabelWish | undefined): Promise<WishedLabels | null> {
+export async function resolveLabels(
+  tx: Tx,
+  parent: LabelParent,
+  wish: RequestedLabels | undefined,
+): Promise<ResolvedLabels | null> {
   if (!wish) return null;
   const removed = new Set(wish.remove);
+  const areScopesExclusive = hasScopedLabels(parent);
   const wanted = [...new Set([...(wish.all ?? []), ...(wish.add ?? [])])].filter((name) => !removed.has(name));
-  if (wanted.length > LABELS_PER_THING) throw tooMany();
-  const gets = await labelsNamed(tx, parent, wanted, { makes: true });
-  const loses = await labelsNamed(tx, parent, [...removed], { makes: false });
-  return { gets, loses, isWhole: wish.all !== undefined };
+  const added = areScopesExclusive ? lastOfEachScope(wanted) : wanted;
+  if (added.length > LABELS_PER_NOTEABLE) throw tooMany();
+  return {
+    areScopesExclusive,
+    added: await labelIds(tx, parent, added, { createsMissing: true }),
+    removed: await labelIds(tx, parent, [...removed], { createsMissing: false }),
+    replacesAll: wish.all !== undefined,
+  };
 }
 
-/** The labels of another project that are called as those of a thing. None is made. Source: reference work-tracking 9.1. */
-export async function namesakesOf(
+/**
+ * Returns the labels of another project with the same names as the labels of a noteable. Creates none. Source: reference
+ * work-tracking 9.1.
+ */
+export async function findSameNamedLabels(
   tx: Tx,
-  thing: Pick<LabelledThing, 'kind' | 'id'>,
-  there: Extract<Parent, { readonly kind: 'project' }>,
-): Promise<WishedLabels> {
-  const values = [thing.kind.type, thing.id, there.id, there.namespace.traversalIds];
-  const rows = await tx.prepared<{ id: number }>(namesakes, values);
-  return { gets: rows.map((row) => row.id), loses: [], isWhole: true };
+  noteable: Pick<LabelledNoteable, 'kind' | 'id'>,
+  target: Extract<LabelParent, { readonly kind: 'project' }>,
+): Promise<ResolvedLabels> {
+  const values = [noteable.kind.type, noteable.id, target.id, target.namespace.traversalIds];
+  const rows = await tx.prepared<{ id: number; title: string }>(sameTitles, values);
+  const areScopesExclusive = hasScopedLabels(target);
+  const kept = new Set(areScopesExclusive ? lastOfEachScope(rows.map(({ title }) => title)) : []);
+  const added = rows.filter(({ title }) => !areScopesExclusive || kept.has(title)).map(({ id }) => id);
+  return { added, removed: [], replacesAll: true, areScopesExclusive };
 }
 
-/** The labels that the place or a group above it knows by these names, of one name the nearest. */
-export async function knownLabels(
+/** Returns the labels of the project or group, or of a group above, with these names; the nearest of each name. */
+export async function findReachableLabels(
   tx: Tx,
   parent: Parent,
   names: readonly string[],
@@ -133,50 +168,65 @@ export async function knownLabels(
   if (names.length === 0) return [];
   const [projectId, above] =
     parent.kind === 'project' ? [parent.id, parent.namespace.traversalIds] : [null, parent.traversalIds];
-  return tx.prepared(named, [names, projectId, above]);
+  return tx.prepared(findByNames, [names, projectId, above]);
 }
 
-/** Gives a thing its labels and says what changed. Errors: Invalid for too many. Source: reference work-tracking 2.8. */
-export async function putLabels(
+/**
+ * Sets the labels of a noteable and returns the change. Errors: Invalid for too many labels. Source: reference
+ * work-tracking 2.8.
+ */
+export async function setLabels(
   tx: Tx,
-  thing: LabelledThing,
-  wished: WishedLabels | null,
+  noteable: LabelledNoteable,
+  labels: ResolvedLabels | null,
   by: { readonly actorId: number; readonly at: Date },
 ): Promise<LabelChange> {
-  if (!wished) return NO_LABEL_CHANGE;
-  const { gets, loses, isWhole } = wished;
-  const values = [thing.id, thing.projectId, gets, loses, isWhole, by.actorId, by.at];
-  const changed = await tx.prepared<{ label_id: number; action: 'add' | 'remove' }>(relabel(thing.kind), values);
-  const those = (action: 'add' | 'remove'): number[] =>
+  if (!labels) return NO_LABEL_CHANGE;
+  const { added, removed, replacesAll, areScopesExclusive } = labels;
+  const links = [noteable.id, noteable.projectId, added, removed, replacesAll];
+  const values = [...links, by.actorId, by.at, areScopesExclusive];
+  const changed = await tx.prepared<{ label_id: number; action: 'add' | 'remove' }>(relabel(noteable.kind), values);
+  const idsOf = (action: 'add' | 'remove'): number[] =>
     changed.filter((one) => one.action === action).map((one) => one.label_id);
-  if (!isWhole && those('add').length > 0) await refuseTooMany(tx, thing);
-  return { added: those('add'), removed: those('remove') };
+  if (!replacesAll && idsOf('add').length > 0) await refuseTooMany(tx, noteable);
+  return { added: idsOf('add'), removed: idsOf('remove') };
 }
 
-async function labelsNamed(
+/** Whether labels `scope::value` exclude others with their scope here. Source: reference work-tracking 9.4. */
+function hasScopedLabels(parent: LabelParent): boolean {
+  return planningPolicy.isPaid(parent.kind === 'project' ? parent.namespace : parent);
+}
+
+/** Returns the names without those that a later name with the same scope replaces. */
+function lastOfEachScope(names: readonly string[]): string[] {
+  const scopes = names.map((name) => SCOPE.exec(name)?.[1]);
+  return names.filter((_, index) => scopes[index] === undefined || scopes.lastIndexOf(scopes[index]) === index);
+}
+
+async function labelIds(
   tx: Tx,
   parent: Parent,
   names: readonly string[],
-  { makes }: { readonly makes: boolean },
+  { createsMissing }: { readonly createsMissing: boolean },
 ): Promise<number[]> {
   if (names.length === 0) return [];
   const [projectId, groupId] = parent.kind === 'project' ? [parent.id, null] : [null, parent.id];
-  const find = (): Promise<RowOf<Label, 'id' | 'title'>[]> => knownLabels(tx, parent, names);
+  const find = (): Promise<RowOf<Label, 'id' | 'title'>[]> => findReachableLabels(tx, parent, names);
   const found = await find();
   const known = new Set(found.map((label) => label.title));
   const missing = names.filter((name) => !known.has(name));
-  if (!makes || missing.length === 0) return found.map((label) => label.id);
+  if (!createsMissing || missing.length === 0) return found.map((label) => label.id);
   const problems = missing.flatMap(titleProblems);
   if (problems.length > 0) throw new Invalid({ labels: [...new Set(problems)] });
-  await tx.prepared(make, [missing, projectId, groupId]);
+  await tx.prepared(create, [missing, projectId, groupId]);
   return (await find()).map((label) => label.id);
 }
 
-async function refuseTooMany(tx: Tx, { kind, id }: LabelledThing): Promise<void> {
+async function refuseTooMany(tx: Tx, { kind, id }: LabelledNoteable): Promise<void> {
   const [row] = await tx.prepared<{ count: number }>(counted, [id, kind.type]);
-  if (row!.count > LABELS_PER_THING) throw tooMany();
+  if (row!.count > LABELS_PER_NOTEABLE) throw tooMany();
 }
 
 function tooMany(): Invalid {
-  return new Invalid({ labels: [`are too many (maximum is ${LABELS_PER_THING})`] });
+  return new Invalid({ labels: [`are too many (maximum is ${LABELS_PER_NOTEABLE})`] });
 }

@@ -1,13 +1,14 @@
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { plannedBefore } from '../../../base/noteables/planning-place';
+import { waitForHeldPlaces } from '../../../base/noteables/planning-place';
 
-/** Where labels are used, and where they are told of, which is no reason to make one. */
+/** Tables that use labels; a missing replacement label is created for them. */
 const USES = ['label_links', 'label_priorities'];
-const TELLS = [...USES, 'resource_label_events'];
+/** Tables that refer to labels. Events alone are no reason to create a label. */
+const REFERENCES = [...USES, 'resource_label_events'];
 const labelsIn = (table: string): string =>
   `select project_id, label_id from ${table} where project_id = any($1::bigint[])`;
-/** What the statements below ask first: $1 projects. Labels of groups that are above a project no more, and are there. */
+/** $1 projects. Common table expression: labels that a project uses and whose group is no longer above it. */
 const straySql = (tables: readonly string[]): string => `stray as (
     select distinct used.project_id, l.id, l.title, home.traversal_ids
     from (${tables.map(labelsIn).join(' union ')}) used
@@ -15,8 +16,11 @@ const straySql = (tables: readonly string[]): string => `stray as (
     join directory_projects p on p.id = used.project_id join directory_namespaces home on home.id = p.namespace_id
     where not l.group_id = any(home.traversal_ids)
   )`;
-/** The same with the label that takes its place: the project's own, else that of the nearest group. */
-const HEIR = `heir as (
+/**
+ * Common table expression: each stray label with its replacement of the same name, the project's own or that of the
+ * nearest group.
+ */
+const REPLACEMENT = `heir as (
     select stray.project_id, stray.id, near.id as heir_id from stray cross join lateral (
       select l.id from labels l where l.title = stray.title
         and (l.project_id = stray.project_id or l.group_id = any(stray.traversal_ids))
@@ -36,7 +40,7 @@ const make = prepared(
 );
 const replace = prepared(
   'labels_replace_strays',
-  `with ${straySql(TELLS)}, ${HEIR}, linked as (
+  `with ${straySql(REFERENCES)}, ${REPLACEMENT}, linked as (
      insert into label_links (noteable_type, noteable_id, label_id, project_id)
      select ll.noteable_type, ll.noteable_id, heir.heir_id, ll.project_id
      from heir join label_links ll on ll.project_id = heir.project_id and ll.label_id = heir.id
@@ -55,11 +59,11 @@ const replace = prepared(
    where e.project_id = heir.project_id and e.label_id = heir.id`,
 );
 /**
- * Things of projects keep their labels when the group of a label is above them no more: a label of that name takes its
- * place, one of the project's own where there is none. Source: reference work-tracking 9.4.
+ * Replaces labels whose group is no longer above the project, so that noteables keep labels of the same name. Creates a label
+ * in the project if no reachable label has the name. Source: reference work-tracking 9.4.
  */
 export async function replaceStrayLabels(tx: Tx, projectIds: readonly number[]): Promise<void> {
-  await plannedBefore(tx, projectIds);
+  await waitForHeldPlaces(tx, projectIds);
   await tx.prepared(make, [projectIds]);
   await tx.prepared(replace, [projectIds]);
 }

@@ -1,7 +1,10 @@
 import type { NoteableType } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-/** That a thing got a milestone or lost it. The milestone may be gone. Source: reference work-tracking 2.8. */
+/**
+ * Event: a milestone was added to or removed from a noteable. The milestone may have been deleted. Source: reference
+ * work-tracking 2.8.
+ */
 @Entity('resource_milestone_events')
 @Check('ck_resource_milestone_events_action', `action in ('add', 'remove')`)
 @Index('ix_resource_milestone_events_noteable', ['noteableId', 'noteableType', 'createdAt', 'id'])
@@ -17,7 +20,7 @@ export class ResourceMilestoneEvent {
   id: number;
   @Column({ type: 'text' }) noteableType: NoteableType;
   @Column({ type: 'bigint' }) noteableId: number;
-  /** Of the thing; null for things of groups. */
+  /** Project of the noteable; null for noteables of groups. */
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint' }) userId: number;
   @Column({ type: 'bigint' }) milestoneId: number;

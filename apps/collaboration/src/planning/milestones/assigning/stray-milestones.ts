@@ -5,19 +5,19 @@ import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { Milestone } from '../milestone.entity';
 import { reserveTitles } from '../milestones.service';
 
-/** The milestones that `used` names, of groups that are above the project no more. */
+/** Joins: the milestones in `used` whose group is no longer above the project. */
 const STRAY = `join milestones m on m.id = used.milestone_id and m.group_id is not null
      join directory_projects p on p.id = used.project_id
      join directory_namespaces home on home.id = p.namespace_id and not m.group_id = any(home.traversal_ids)`;
-/** What takes the place of each. */
-const NEAR = `lateral (
+/** Join: the replacement of each milestone, the project's own of that title, or else that of the nearest group. */
+const REPLACEMENT = `lateral (
        select heir.id from milestones heir where heir.title = m.title
          and (heir.project_id = used.project_id or heir.group_id = any(home.traversal_ids))
        order by heir.project_id, array_position(home.traversal_ids, heir.group_id) desc limit 1) near`;
 
 /**
- * $1 projects. Milestones of groups that are above a project no more and are used there, with what takes their place: the
- * project's own of that title, else that of the nearest group; null where there is none.
+ * $1 projects. Selects used milestones of groups that are no longer above the project, with their replacement, or null
+ * if there is none.
  */
 const strays = perKind(({ table }) =>
   prepared(
@@ -25,31 +25,31 @@ const strays = perKind(({ table }) =>
     `select used.project_id, m.id, m.title, home.traversal_ids[1] as root, near.id as heir_id
      from (select distinct i.project_id, i.milestone_id from ${table} i
        where i.project_id = any($1::bigint[]) and i.milestone_id is not null) used
-     ${STRAY} left join ${NEAR} on true
+     ${STRAY} left join ${REPLACEMENT} on true
      order by used.project_id, m.id`,
   ),
 );
-/** $1 the milestone, $2 the project that gets the same, $3 its number there. */
+/** $1 milestone, $2 project that gets the copy, $3 its number there. */
 const copy = prepared(
   'milestones_copy',
   `insert into milestones (project_id, iid, title, description, state, start_on, due_on)
    select $2::bigint, $3::bigint, title, description, state, start_on, due_on from milestones where id = $1::bigint
    returning id`,
 );
-/** $1 project, $2 the milestone, $3 what takes its place. */
+/** $1 project, $2 milestone, $3 its replacement. */
 const replace = perKind(({ table, writes }) =>
   prepared(
     `milestones_replace_stray_of_${table}`,
     `${writes.update} milestone_id = $3::bigint where i.project_id = $1::bigint and i.milestone_id = $2::bigint`,
   ),
 );
-/** $1 projects. Also of milestones that nothing has any more, where there is something that takes their place. */
+/** $1 projects. Also updates events of milestones that no noteable has now, if there is a replacement. */
 const replaceEvents = prepared(
   'milestones_replace_stray_events',
   `update resource_milestone_events e set milestone_id = near.id
    from (select distinct told.project_id, told.milestone_id from resource_milestone_events told
      where told.project_id = any($1::bigint[])) used
-   ${STRAY} cross join ${NEAR}
+   ${STRAY} cross join ${REPLACEMENT}
    where e.project_id = used.project_id and e.milestone_id = used.milestone_id`,
 );
 
@@ -62,8 +62,8 @@ interface Stray {
 }
 
 /**
- * Things of projects keep their milestone when its group is above them no more: one of that title takes its place, one of
- * the project's own where there is none. Source: reference work-tracking 9.5.
+ * Replaces milestones whose group is no longer above the project, so that noteables keep a milestone of the same title. Copies
+ * it to the project if no reachable milestone has the title. Source: reference work-tracking 9.5.
  */
 export async function replaceStrayMilestones(
   tx: Tx,
@@ -73,19 +73,19 @@ export async function replaceStrayMilestones(
 ): Promise<void> {
   const find = (): Promise<Stray[]> => tx.prepared<Stray>(strays(kind), [projectIds]);
   await reserveTitles(tx, await find());
-  const made = new Map<string, number>();
-  // Looked for again: what takes their place may have been made before the titles were reserved.
+  const copied = new Map<string, number>();
+  // Selected again, because replacements may have been created before the titles were reserved.
   for (const stray of await find()) {
-    const named = `${stray.project_id} ${stray.title}`;
-    const heir = stray.heir_id ?? made.get(named) ?? (await copied(tx, own, stray));
-    made.set(named, heir);
-    const values = [stray.project_id, stray.id, heir];
+    const key = `${stray.project_id} ${stray.title}`;
+    const replacement = stray.heir_id ?? copied.get(key) ?? (await copyToProject(tx, own, stray));
+    copied.set(key, replacement);
+    const values = [stray.project_id, stray.id, replacement];
     await tx.prepared(replace(kind), values);
   }
   await tx.prepared(replaceEvents, [projectIds]);
 }
 
-async function copied(tx: Tx, own: Collection<Milestone>, { id, project_id }: Stray): Promise<number> {
+async function copyToProject(tx: Tx, own: Collection<Milestone>, { id, project_id }: Stray): Promise<number> {
   const within = { kind: 'project', id: project_id, namespace: { traversalIds: [] } } as const;
   const [made] = await tx.prepared<{ id: number }>(copy, [id, project_id, await own.nextNumber(tx, within)]);
   return made!.id;

@@ -3,63 +3,69 @@ import { Conflict, Forbidden, Invalid, NotFound, NotModified, Refused, Unprocess
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
-import type { Command } from './commands-in';
+import type { Command } from './parse-commands';
 
-/** What became of a command: what changed, in a sentence and by the keys that clients know, or why nothing did. */
+/** Result of a quick action: a message plus the changes by their API keys, or the reason it had no effect. */
 export type Outcome =
   | { readonly said: string; readonly changes: Readonly<Record<string, unknown>> }
   | { readonly why: string };
 
-/** Carries commands out on one thing. Shape: as many outcomes as commands, in their order. */
-export interface CarriesOut {
+/** Executes quick actions on one noteable. Shape: returns one outcome per command, in the same order. */
+export interface ExecuteActions {
   (tx: Tx, on: PlacedNoteable): Promise<readonly Outcome[]>;
-  readonly holds?: Holds;
+  readonly holds?: ActionLocks;
 }
 
 /**
- * What commands lock. It is held before any command of the text is carried out, by the parts in this order, so that of
- * many texts at once nobody waits in a ring. Shape: the thing is null while it is still to be opened.
+ * Locks of quick actions. All quick actions of a text are locked before the first is executed, in the order of these methods,
+ * so that concurrent texts do not deadlock. Shape: `on` is null for a noteable that the same request will create.
  */
-export interface Holds {
-  /** Where the thing is or goes, and what is chosen from there. */
+interface ActionLocks {
+  /** Locks the projects or groups of the noteable, before and after a move, and the rows that are selected from them. */
   places?(tx: Tx, on: PlacedNoteable | null): Promise<void>;
-  /** Ids of things of the kind that are written besides or linked, and of the thing, where another part comes after. */
+  /**
+   * Returns ids of further noteables of the kind to lock, which are changed or linked too. Includes the noteable itself if
+   * `above` locks rows after it.
+   */
   things?(tx: Tx, on: PlacedNoteable | null): Promise<readonly number[]>;
-  /** What stands above the thing. */
+  /** Locks the parents of the noteable: the epic of an issue, or the tree of an epic. */
   above?(tx: Tx, on: PlacedNoteable | null): Promise<void>;
 }
 
-/** Who asks, and of what kind the thing is: it may still have to be opened. */
-export interface Asking {
+/** Context of quick actions: the viewer, and the kind and parent of the noteable, which may not exist yet. */
+export interface ActionContext {
   readonly viewer: SignedInViewer;
   readonly kind: NoteableKind;
   readonly parent: PlacedNoteable['parent'];
-  /** Whether the thing is opened by the same text. */
+  /** Set if the same request creates the noteable. */
   readonly isNew?: true;
-  /** The epic that the same request puts it into. */
+  /** Id of the epic that the same request sets. */
   readonly epicId?: number | null | undefined;
 }
 
 /**
- * Commands of the wing that owns what they change. They are carried out by its service as if its route were called, with
- * the rights of who wrote them. Source: reference work-tracking 2.6.
+ * Quick actions declared by the wing that owns the changed data. Its service executes them like its routes, with the author's
+ * permissions. Source: reference work-tracking 2.6.
  */
 export interface ActionSet {
-  /** In small letters. */
+  /** Names in lower case. */
   readonly names: readonly string[];
-  /** Before all others: what locks more than the thing; before these too: what locks what the thing serves. */
+  /**
+   * Runs before the others because it locks more rows than the noteable. `above` runs first, because it locks parent
+   * epics.
+   */
   readonly isFirst?: true | 'above';
-  /** After the note of the text is written: what takes the thing elsewhere, with all that was said. */
+  /** Runs after the note of the text is written, because it moves or copies the noteable with its notes. */
   readonly isLast?: true;
-  /** Whether it is refused on what is opened by the same text. */
-  readonly isForKept?: true;
+  /** Refused if the same request creates the noteable. */
+  readonly isForExistingOnly?: true;
   fits(kind: NoteableKind): boolean;
-  /** Asked before the transaction, where other projects may be looked up. */
-  plan(asking: Asking, commands: readonly Command[]): CarriesOut | Promise<CarriesOut>;
+  /** Prepares the quick actions before the transaction, when other projects may be looked up. */
+  plan(asking: ActionContext, commands: readonly Command[]): ExecuteActions | Promise<ExecuteActions>;
 }
 
-/** Commands of which each is a step of its own. Errors of a step: what it refuses is why it is not done. */
-export async function oneByOne(
+/** Executes each command as a separate step in a savepoint. A step's error becomes the reason of its outcome. */
+export async function executeEach(
   tx: Tx,
   commands: readonly Command[],
   step: (command: Command, index: number) => Promise<Outcome>,
@@ -67,7 +73,7 @@ export async function oneByOne(
   const outcomes: Outcome[] = [];
   for (const [index, command] of commands.entries()) {
     outcomes.push(
-      await attempted<Outcome>(
+      await tryStep<Outcome>(
         tx,
         () => step(command, index),
         (refusal) => refusal,
@@ -77,8 +83,11 @@ export async function oneByOne(
   return outcomes;
 }
 
-/** A step, or what is made of its refusal. Errors: those that end the whole, such as too many notes in a minute. */
-export async function attempted<T>(
+/**
+ * Runs a step in a savepoint, or returns the result of `otherwise` if it is refused. Errors: those that abort the
+ * request, such as TooManyRequests.
+ */
+export async function tryStep<T>(
   tx: Tx,
   step: () => Promise<T>,
   otherwise: (refusal: { readonly why: string }) => T,
@@ -86,12 +95,15 @@ export async function attempted<T>(
   try {
     return await tx.attempt(step);
   } catch (error) {
-    return otherwise({ why: reasonOf(error) });
+    return otherwise({ why: refusalReason(error) });
   }
 }
 
-/** Why a step was refused, in words that name nobody and nothing. Errors: the error, when it is no refusal. */
-export function reasonOf(error: unknown): string {
+/**
+ * Returns the reason why a step was refused, without names of users or noteables. Errors: rethrows an error that is not
+ * a refusal.
+ */
+export function refusalReason(error: unknown): string {
   if (error instanceof NotModified) return 'it is so already';
   if (error instanceof Forbidden) return 'you are not allowed to';
   if (error instanceof NotFound) return 'it was not found';

@@ -7,7 +7,7 @@ test.each<[string, string[]]>([
   ['wren', []],
   ['@', []],
   ['', []],
-])('people in %j', (text, names) => expect(argumentsOf.people(text, 'finch')).toEqual(names));
+])('finds the usernames in %j', (text, names) => expect(argumentsOf.people(text, 'finch')).toEqual(names));
 
 test.each<[string, string[]]>([
   ['~bug', ['bug']],
@@ -15,7 +15,7 @@ test.each<[string, string[]]>([
   ['~"a~b" ~c', ['a~b', 'c']],
   ['~ ~"" ~"open', []],
   ['bug', []],
-])('labels in %j', (text, names) => expect(argumentsOf.labels(text)).toEqual(names));
+])('finds the labels in %j', (text, names) => expect(argumentsOf.labels(text)).toEqual(names));
 
 test.each<[string, string | null]>([
   ['%v1', 'v1'],
@@ -23,7 +23,7 @@ test.each<[string, string | null]>([
   ['version one', 'version one'],
   ['%', null],
   ['', null],
-])('the milestone in %j', (text, title) => expect(argumentsOf.milestone(text)).toBe(title));
+])('finds the milestone in %j', (text, title) => expect(argumentsOf.milestone(text)).toBe(title));
 
 test.each<[string, (string | number | null)[][]]>([
   ['#5', [[null, 5]]],
@@ -36,7 +36,7 @@ test.each<[string, (string | number | null)[][]]>([
   ],
   ['colony/sub/eggs#7', [['colony/sub/eggs', 7]]],
   ['5 # eggs#1 #x colony/eggs', []],
-])('references in %j', (text, found) =>
+])('finds the references in %j', (text, found) =>
   expect(argumentsOf.references(text).map(({ project, iid }) => [project, iid])).toEqual(found),
 );
 
@@ -52,7 +52,7 @@ test.each([
   ['a//b', null],
   ['a/b#7', null],
   [`a/${'b'.repeat(256)}`, null],
-])('destination in %j', (text, found) => expect(argumentsOf.destination(text)).toEqual(found));
+])('finds the destination in %j', (text, found) => expect(argumentsOf.destination(text)).toEqual(found));
 
 test.each<[string, string | null]>([
   ['2026-02-28', '2026-02-28'],
@@ -67,15 +67,15 @@ test.each<[string, string | null]>([
   ['in 9999 years', null],
   ['next moon', null],
   ['', null],
-])('the day in %j', (text, day) => expect(argumentsOf.day(text, TODAY)).toBe(day));
+])('finds the day in %j', (text, day) => expect(argumentsOf.day(text, TODAY)).toBe(day));
 
 test.each<[string, number | null, string | null]>([
   ['3', 3, '3'],
   ['-3', null, '-3'],
   [':+1:', null, '+1'],
   ['a b', null, null],
-])('a number and an emoji in %j', (text, whole, emoji) => {
-  expect(argumentsOf.whole(text)).toBe(whole);
+])('finds the integer and the emoji in %j', (text, integer, emoji) => {
+  expect(argumentsOf.whole(text)).toBe(integer);
   expect(argumentsOf.emoji(text)).toBe(emoji);
 });
 
@@ -86,7 +86,7 @@ test.each([
   '@a '.repeat(1600),
   `${'a/'.repeat(2500)}#`,
   '#1,'.repeat(1600),
-])('a hostile argument costs nothing (%#)', (text) => {
+])('parses a hostile argument within the CPU limit (%#)', (text) => {
   const started = process.cpuUsage();
   for (const read of [argumentsOf.labels, argumentsOf.references, argumentsOf.milestone]) read(text);
   argumentsOf.people(text, 'x');

@@ -1,9 +1,9 @@
 import { READ_LIMIT } from '../markdown-blocks';
-import { commandsIn } from './commands-in';
+import { parseCommands } from './parse-commands';
 
 const KNOWN = new Set(['close', 'label', 'title', 'remove_due_date']);
 const read = (text: string) => {
-  const { commands, rest } = commandsIn(text, (name) => KNOWN.has(name));
+  const { commands, rest } = parseCommands(text, (name) => KNOWN.has(name));
   return [commands.map(({ name, argument }) => (argument === '' ? name : `${name}: ${argument}`)), rest];
 };
 
@@ -39,11 +39,11 @@ test.each<[string, string[], string]>([
   ['well\n/shrug who knows\n', [], 'well\nwho knows ¯\\＿(ツ)＿/¯\n'],
   ['/tableflip\n/close', ['close'], '(╯°□°)╯︵ ┻━┻'],
   ['/constructor\n/toString', [], '/constructor\n/toString'],
-])('reads %j', (text, commands, rest) => {
+])('finds the quick actions of %j', (text, commands, rest) => {
   expect(read(text)).toEqual([commands, rest]);
 });
 
-test('a line of many thousand characters is text, and so is what stands behind the part that is read', () => {
+test('a line that is too long and lines after the parsed part are text', () => {
   const long = `/title ${'x'.repeat(5000)}`;
   expect(read(long)).toEqual([[], long]);
   const far = `/close\n${'word\n'.repeat(READ_LIMIT / 5)}/close`;
@@ -69,11 +69,11 @@ test.each([
   ['one list within another', `/close\n${'- '.repeat(500_000)}`],
   ['back-ticks', `/close\n${Array.from({ length: 1400 }, (_, i) => '`'.repeat(i)).join(' ')}`],
   ['brackets', `/close\n${'['.repeat(1_000_000)}`],
-])('a million characters of %s are read in a moment', (_, text) => {
+])('parses a million characters of %s within the CPU limit', (_, text) => {
   const started = process.cpuUsage();
-  commandsIn(text, (name) => KNOWN.has(name));
+  parseCommands(text, (name) => KNOWN.has(name));
   const { user } = process.cpuUsage(started);
   if (process.env.SHOW) console.log(_, user / 1000);
-  // Units: microseconds of CPU. Generous, since the machine is shared: a quadratic reader takes minutes.
+  // Units: microseconds of CPU. Generous, because the machine is shared: a quadratic parser takes minutes.
   expect(user).toBeLessThan(5_000_000);
 });

@@ -11,10 +11,10 @@ const tooMany = new TooManyRequests(1, { name: 'notes', most: 1, each: 'minute',
 const kind = { type: 'Issue' } as NoteableKind;
 const on = { kind } as PlacedNoteable;
 const tx = { attempt: (step: () => Promise<unknown>) => step() } as unknown as Tx;
-const asking = { viewer: {} as SignedInViewer, kind, parent: {} as PlacedNoteable['parent'] };
+const context = { viewer: {} as SignedInViewer, kind, parent: {} as PlacedNoteable['parent'] };
 
-/** Actions that remember the order in which they were carried out. */
-function carrying(fails: Readonly<Record<string, Error>> = {}) {
+/** Creates quick actions that record the order in which they are executed. */
+function recordingActions(fails: Readonly<Record<string, Error>> = {}) {
   const order: string[] = [];
   const actions = new QuickActionsService(new NoteableKinds([kind]));
   const set = (names: readonly string[], isFirst?: true): ActionSet => ({
@@ -35,29 +35,29 @@ function carrying(fails: Readonly<Record<string, Error>> = {}) {
   actions.declare(set(['a'], true));
   return { actions, order };
 }
-const report = async ({ actions }: ReturnType<typeof carrying>, text: string) =>
-  (await actions.plan(asking, actions.read(kind, text).commands)).carryOut(tx, on);
+const report = async ({ actions }: ReturnType<typeof recordingActions>, text: string) =>
+  (await actions.plan(context, actions.read(kind, text).commands)).execute(tx, on);
 
-test('what locks most comes first, what is told stays in its order', async () => {
-  const carried = carrying();
-  const { sentences, changes, isAnyDone } = await report(carried, '/c 1\n/a 2\n/b 3');
-  expect(carried.order).toEqual(['a', 'c', 'b']);
+test('actions that lock more run first; the messages keep the order of the text', async () => {
+  const recording = recordingActions();
+  const { sentences, changes, isAnyDone } = await report(recording, '/c 1\n/a 2\n/b 3');
+  expect(recording.order).toEqual(['a', 'c', 'b']);
   expect(sentences).toEqual(['Did c.', 'Did a.', 'Did b.']);
   expect([changes, isAnyDone]).toEqual([{ a: '2', b: '3', c: '1' }, true]);
 });
 
-test('what is refused is told, and the others are done', async () => {
-  const { sentences, changes, isAnyDone } = await report(carrying({ a: new Forbidden() }), '/a\n/b');
+test('reports a refused action and executes the others', async () => {
+  const { sentences, changes, isAnyDone } = await report(recordingActions({ a: new Forbidden() }), '/a\n/b');
   expect(sentences).toEqual(['Could not apply /a: you are not allowed to.', 'Did b.']);
   expect([changes, isAnyDone]).toEqual([{ b: '' }, true]);
 });
 
-test('what ends the whole is no refusal', async () => {
-  await expect(report(carrying({ a: tooMany }), '/a\n/b')).rejects.toThrow(TooManyRequests);
-  await expect(report(carrying({ b: new Error('lost') }), '/a\n/b')).rejects.toThrow('lost');
+test('errors that are not refusals abort the request', async () => {
+  await expect(report(recordingActions({ a: tooMany }), '/a\n/b')).rejects.toThrow(TooManyRequests);
+  await expect(report(recordingActions({ b: new Error('lost') }), '/a\n/b')).rejects.toThrow('lost');
 });
 
-test('commands of other kinds are text', () => {
-  const { actions } = carrying();
+test('quick actions of other kinds are text', () => {
+  const { actions } = recordingActions();
   expect(actions.read({ type: 'Epic' } as NoteableKind, '/a').rest).toBe('/a');
 });

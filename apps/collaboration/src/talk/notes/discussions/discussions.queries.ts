@@ -2,32 +2,35 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { JsonPage, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import type { Reads, Statement } from '@rookery/persistence';
+import type { SqlReader, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../../base/noteables/noteable-kinds';
-import { perNaming } from '../../../base/noteables/reader';
-import type { NamedNoteable } from '../../../base/noteables/reader';
+import { perKindAndColumn } from '../../../base/noteables/reader';
+import type { NoteableReference } from '../../../base/noteables/reader';
 import { readerValues } from '../notes.queries';
-import { withReferences } from '../referring';
+import { runWithReferences } from '../reference-statements';
 import { DiscussionStatements } from './discussions.statements';
 
-/** Reading discussions; `key` is the note that one began with. One statement a request. Source: reference work-tracking 3.1. */
+/**
+ * Queries for discussions, with one statement per request. Shape: `key` is the id of the note that started the
+ * discussion. Source: reference work-tracking 3.1.
+ */
 @Injectable()
 export class DiscussionsQueries {
-  readonly statementsOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => DiscussionStatements;
-  private readonly referringOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => DiscussionStatements;
+  readonly statementsOf: (on: Pick<NoteableReference, 'kind' | 'by'>) => DiscussionStatements;
+  private readonly referringOf: (on: Pick<NoteableReference, 'kind' | 'by'>) => DiscussionStatements;
 
   constructor(
     private readonly database: Database,
     kinds: NoteableKinds,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.statementsOf = perNaming((kind, by) => new DiscussionStatements(kind, externalUrl, by));
-    this.referringOf = perNaming((kind, by) => new DiscussionStatements(kind, externalUrl, by, kinds.all));
+    this.statementsOf = perKindAndColumn((kind, by) => new DiscussionStatements(kind, externalUrl, by));
+    this.referringOf = perKindAndColumn((kind, by) => new DiscussionStatements(kind, externalUrl, by, kinds.all));
   }
 
-  async page(viewer: Viewer, on: NamedNoteable, page: PageRequest): Promise<JsonPage> {
+  async page(viewer: Viewer, on: NoteableReference, page: PageRequest): Promise<JsonPage> {
     const values = readerValues(viewer, on);
     const row = await this.row(this.database, on, (statements) => statements.page(page, values));
     if (!row) throw new NotFound(on.kind.resource);
@@ -35,17 +38,17 @@ export class DiscussionsQueries {
   }
 
   /** Shape: one JSON object. Errors: NotFound. */
-  one(viewer: Viewer, on: NamedNoteable, key: number, reads: Reads = this.database): Promise<string> {
+  one(viewer: Viewer, on: NoteableReference, key: number, reads: SqlReader = this.database): Promise<string> {
     return this.found(reads, viewer, on, { of: 'one', key, resource: 'Discussion' });
   }
 
   /** Shape: a JSON array. Errors: NotFound. */
-  notes(viewer: Viewer, on: NamedNoteable, key: number): Promise<string> {
+  notes(viewer: Viewer, on: NoteableReference, key: number): Promise<string> {
     return this.found(this.database, viewer, on, { of: 'notes', key, resource: 'Notes' });
   }
 
   /** Shape: one JSON object. Errors: NotFound. */
-  async note(viewer: Viewer, on: NamedNoteable, key: number, noteId: number): Promise<string> {
+  async note(viewer: Viewer, on: NoteableReference, key: number, noteId: number): Promise<string> {
     const values = { ...readerValues(viewer, on), discussion: key, note: noteId };
     const row = await this.row(this.database, on, (statements) => statements.of('note', values));
     if (!row) throw new NotFound(on.kind.resource);
@@ -55,9 +58,9 @@ export class DiscussionsQueries {
   }
 
   private async found(
-    reads: Reads,
+    reads: SqlReader,
     viewer: Viewer,
-    on: NamedNoteable,
+    on: NoteableReference,
     { of, key, resource }: { readonly of: 'one' | 'notes'; readonly key: number; readonly resource: string },
   ): Promise<string> {
     const values = { ...readerValues(viewer, on), discussion: key };
@@ -68,11 +71,11 @@ export class DiscussionsQueries {
   }
 
   private row<R extends { readonly json: string | null }>(
-    reads: Reads,
-    on: NamedNoteable,
+    reads: SqlReader,
+    on: NoteableReference,
     statement: (statements: DiscussionStatements) => Statement<R>,
   ): Promise<R | undefined> {
     const both = { plain: this.statementsOf(on), referring: this.referringOf(on) };
-    return withReferences<DiscussionStatements, R>(reads, both, statement);
+    return runWithReferences<DiscussionStatements, R>(reads, both, statement);
   }
 }

@@ -3,15 +3,16 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import type { NamedNoteable } from '../../../base/noteables/reader';
+import type { NoteableReference } from '../../../base/noteables/reader';
 import { notePolicy } from '../note.policy';
 import { foundNote, NotesQueries, readerValues } from '../notes.queries';
 import { NotesService } from '../notes.service';
 import type { NamedNote, NewNote } from '../notes.service';
+import { noteAllResolved } from './all-resolved';
 import { DiscussionsQueries } from './discussions.queries';
 import type { DiscussionHead } from './discussions.statements';
 
-/** Threads: beginning one, answering in one, resolving. Answers are JSON text. Source: reference work-tracking 3.1, 3.2. */
+/** Starts, replies to and resolves threads. Returns JSON text. Source: reference work-tracking 3.1, 3.2. */
 @Injectable()
 export class DiscussionsService {
   constructor(
@@ -21,46 +22,64 @@ export class DiscussionsService {
     private readonly queries: DiscussionsQueries,
   ) {}
 
-  /** Shape: `isAlone` as in `NotesService.write`. */
-  async create(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, wish: NewNote, isAlone: boolean): Promise<string> {
-    const { id } = await this.notes.write(tx, viewer, on, { as: 'open', wish, isAlone });
+  /** Creates a note that starts a thread. Shape: `isAlone` as in `NotesService.write`. */
+  async create(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NoteableReference,
+    newNote: NewNote,
+    isAlone: boolean,
+  ): Promise<string> {
+    const { id } = await this.notes.write(tx, viewer, on, { as: 'open', newNote, isAlone });
     return this.queries.one(viewer, on, id, tx);
   }
 
-  /** A note in a discussion; one that stood alone begins a thread by it. */
-  async reply(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, key: number, wish: NewNote): Promise<string> {
+  /** Creates a reply in a discussion. A reply turns an individual note into a thread. */
+  async reply(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number, newNote: NewNote): Promise<string> {
     const refuse = (): Promise<never> => this.refuseReply(tx, viewer, on, key);
-    const note = await this.notes.write(tx, viewer, on, { as: 'reply', wish, thread: key, refuse });
-    // What is meant for few must not be shown to all.
-    if (wish.internal && !note.internal) throw new Forbidden();
+    const note = await this.notes.write(tx, viewer, on, { as: 'reply', newNote, thread: key, refuse });
+    // A reply that was sent as internal must not become public.
+    if (newNote.internal && !note.internal) throw new Forbidden();
     const values = { ...readerValues(viewer, on), discussion: key, note: note.id };
     const [row] = await tx.run(this.queries.statementsOf(on).of('answer', values));
     if (!row) throw new NotFound('Discussion');
     return row.json;
   }
 
-  /** For an answer that is no note. Errors: those for which no answer would be made. */
-  async admitReply(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, key: number): Promise<void> {
-    this.judgeReply(viewer, on, await this.head(tx, viewer, on, key));
+  /** Checks whether quick actions without a reply are allowed. Errors: those of a reply. */
+  async admitReply(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<void> {
+    this.checkReply(viewer, on, await this.head(tx, viewer, on, key));
   }
 
-  /** All notes of a thread, or none of them any more. */
-  async resolve(viewer: SignedInViewer, on: NamedNoteable, key: number, isResolved: boolean): Promise<string> {
+  /** Resolves or reopens all notes of a thread. Errors: NotFound, Forbidden. */
+  async resolve(viewer: SignedInViewer, on: NoteableReference, key: number, isResolved: boolean): Promise<string> {
     return this.work.run(async (tx) => {
-      const head = await this.head(tx, viewer, on, key);
-      const people = [head.noteable_author_id, head.author_id];
-      const may = head.thread_id !== null && notePolicy.mayResolve(viewer, on.parent, people, head.locked);
-      if (!may) throw new Forbidden();
-      const values = { noteable: head.noteable_id, discussion: key, is_resolved: isResolved, viewer: viewer.userId };
-      await tx.run(this.queries.statementsOf(on).of('resolve', values));
+      if (!(await this.resolveIfAllowed(tx, viewer, on, { key, isResolved }))) throw new Forbidden();
       return this.queries.one(viewer, on, key, tx);
     });
   }
 
-  /** One note of a thread. */
+  /** Resolves or reopens a thread, and returns true, if the viewer may do so. Errors: NotFound. */
+  async resolveIfAllowed(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NoteableReference,
+    { key, isResolved }: { readonly key: number; readonly isResolved: boolean },
+  ): Promise<boolean> {
+    const head = await this.head(tx, viewer, on, key);
+    const people = [head.noteable_author_id, head.author_id];
+    const may = head.thread_id !== null && notePolicy.mayResolve(viewer, on.parent, people, head.locked);
+    if (!may) return false;
+    const values = { noteable: head.noteable_id, discussion: key, is_resolved: isResolved, viewer: viewer.userId };
+    const changed = await tx.run(this.queries.statementsOf(on).of('resolve', values));
+    if (isResolved && changed.length > 0) await noteAllResolved(tx, on, head.noteable_id, viewer.userId);
+    return true;
+  }
+
+  /** Resolves or reopens one note of a thread. */
   async resolveNote(
     viewer: SignedInViewer,
-    on: NamedNoteable,
+    on: NoteableReference,
     { id: noteId, discussion: key }: Required<NamedNote>,
     isResolved: boolean,
   ): Promise<string> {
@@ -72,15 +91,16 @@ export class DiscussionsService {
       if (note.discussion_id !== key) throw new NotFound();
       const people = [note.noteable_author_id, head.author_id, note.author_id];
       if (!notePolicy.mayResolve(viewer, on.parent, people, note.locked)) throw new Forbidden();
-      if (head.thread_id === null || !on.kind.abilities.includes('threads'))
+      if (head.thread_id === null || note.system || !on.kind.abilities.includes('threads'))
         throw new Refused('Note is not resolvable');
       const change = { noteable: note.noteable_id, note: noteId, is_resolved: isResolved, viewer: viewer.userId };
-      await tx.run(this.queries.statementsOf(on).of('resolve_note', change));
+      const changed = await tx.run(this.queries.statementsOf(on).of('resolve_note', change));
+      if (isResolved && changed.length > 0) await noteAllResolved(tx, on, note.noteable_id, viewer.userId);
       return this.noteQueries.one(viewer, on, noteId, tx);
     });
   }
 
-  private async head(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, key: number): Promise<DiscussionHead> {
+  private async head(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {
     const values = { ...readerValues(viewer, on), discussion: key };
     const [row] = await tx.run(this.queries.statementsOf(on).of('head', values));
     if (!row) throw new NotFound(on.kind.resource);
@@ -88,13 +108,13 @@ export class DiscussionsService {
     return row;
   }
 
-  /** What stands against an answer besides what stands against any note. */
-  private async refuseReply(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, key: number): Promise<never> {
-    this.judgeReply(viewer, on, await this.head(tx, viewer, on, key));
+  /** Throws the reason why no reply was written: one of replies, or else one of notes. */
+  private async refuseReply(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<never> {
+    this.checkReply(viewer, on, await this.head(tx, viewer, on, key));
     return this.notes.refuse(tx, viewer, on);
   }
 
-  private judgeReply(viewer: SignedInViewer, on: NamedNoteable, head: DiscussionHead): void {
+  private checkReply(viewer: SignedInViewer, on: NoteableReference, head: DiscussionHead): void {
     if (head.locked && !notePolicy.mayCreateLocked(viewer, on.parent)) throw new Forbidden();
     const takesAnswers = !head.system && (head.thread_id !== null || on.kind.abilities.includes('threads'));
     if (!takesAnswers) throw new Refused('Discussion can not be replied to.');

@@ -4,12 +4,12 @@ import type { RowOf, Statement } from '@rookery/persistence';
 import { arraySql } from '../../../base/noteables/json.shape';
 import type { WrittenShape } from '../../../base/noteables/json.shape';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import { noteShape } from '../note.shape';
+import { noteShapeOf } from '../note.shape';
 import type { Note } from '../note.entity';
 import { READS_INTERNAL } from '../note-statement';
 import type { ReaderParams } from '../note-statement';
 import { namedVisibleSql, noteSqlOf, statementsName } from '../notes.statements';
-import { discussionBytes, discussionShape, notesOfDiscussionSql } from './discussion.shape';
+import { discussionBytes, discussionShapeOf, notesOfDiscussionSql } from './discussion.shape';
 import { headSql } from './threads-sql';
 
 interface DiscussionParams extends ReaderParams {
@@ -22,7 +22,7 @@ interface ResolveParams {
   readonly viewer: number;
 }
 
-/** Values of each statement. */
+/** Parameters of each statement. */
 interface Params {
   readonly one: DiscussionParams;
   readonly notes: DiscussionParams;
@@ -40,11 +40,11 @@ interface Rows {
   readonly note: { readonly head: number | null; readonly json: string | null };
   readonly head: DiscussionHead;
   readonly answer: { readonly json: string };
-  readonly resolve: never;
-  readonly resolve_note: never;
+  readonly resolve: { readonly id: number };
+  readonly resolve_note: { readonly id: number };
 }
 
-/** The note that stands for a discussion, its noteable locked. */
+/** Head of a discussion, with facts of its noteable, which is locked. */
 export interface DiscussionHead extends RowOf<Note, 'authorId' | 'system' | 'threadId'> {
   readonly noteable_id: number;
   readonly noteable_author_id: number;
@@ -52,15 +52,15 @@ export interface DiscussionHead extends RowOf<Note, 'authorId' | 'system' | 'thr
   readonly id: number | null;
 }
 
-/** A page of discussions, and how many the reader may see. */
+/** Page of discussions, with the number of discussions that the reader may see. */
 interface DiscussionPageRow {
   readonly counted: number;
   readonly json: string | null;
 }
 
 /**
- * The statements on discussions of one kind of noteable. A page is cut among the notes that stand for a discussion, along
- * the index of the notes of a noteable. The notes of its threads are found afterwards. Source: reference work-tracking 3.1, 3.2.
+ * Statements on discussions of one kind of noteable. A page selects heads of discussions along the index of the notes of a
+ * noteable. The notes of its threads are selected afterwards. Source: reference work-tracking 3.1, 3.2.
  */
 export class DiscussionStatements {
   private readonly kept = new KeptStatements();
@@ -78,11 +78,14 @@ export class DiscussionStatements {
     const sql = noteSqlOf(kind, externalUrl, referenced);
     this.name = statementsName(kind, by, referenced.length > 0 ? 'discussions_referring' : 'discussions');
     this.visible = namedVisibleSql(kind, by);
-    this.note = noteShape.over(sql);
-    this.discussion = discussionShape.over({ ...sql, readsInternal: READS_INTERNAL });
+    this.note = noteShapeOf(kind).over(sql);
+    this.discussion = discussionShapeOf(kind).over({ ...sql, readsInternal: READS_INTERNAL });
   }
 
-  /** A row when the noteable is visible: how many discussions it has for the reader, and the page as JSON text. */
+  /**
+   * Selects a page. Returns a row if the noteable is visible: the number of discussions for the reader, and the page as
+   * JSON text.
+   */
   page(page: PageRequest, values: ReaderParams): Statement<DiscussionPageRow> {
     const name = isUsualPage(page) ? `${this.name}_page_${page.perPage}` : null;
     return this.kept.statement(name, values, () => {
@@ -103,7 +106,7 @@ export class DiscussionStatements {
     });
   }
 
-  /** Any other statement. */
+  /** Returns one of the other statements. */
   of<N extends keyof Params>(name: N, values: Params[N]): Statement<Rows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
@@ -111,15 +114,15 @@ export class DiscussionStatements {
   private sqlOf(name: keyof Params): string {
     switch (name) {
       case 'one':
-        return this.ofHead(this.discussion.sql);
+        return this.selectHeadSql(this.discussion.sql);
       case 'notes':
-        return this.ofHead(
+        return this.selectHeadSql(
           arraySql(this.note, notesOfDiscussionSql({ readsInternal: READS_INTERNAL }), 'n.created_at, n.id'),
         );
       case 'note':
         return this.noteSql();
       case 'head':
-        return this.headSql();
+        return this.lockHeadSql();
       case 'answer':
         return this.answerSql();
       case 'resolve':
@@ -131,7 +134,7 @@ export class DiscussionStatements {
     }
   }
 
-  /** All notes that the reader may see, less those that answer in a thread. */
+  /** The number of discussions is the number of visible notes minus the replies in threads. */
   private pageSql(rows: string): string {
     const { table, type } = this.kind;
     return `select i.public_notes_count + i.system_notes_count
@@ -141,8 +144,11 @@ export class DiscussionStatements {
       ${rows} as json from ${table} i where ${this.visible}`;
   }
 
-  /** A row when the noteable is visible; `json` is null when it has no such discussion for the reader. */
-  private ofHead(json: string): string {
+  /**
+   * Selects JSON over the head of a discussion. Returns a row if the noteable is visible; `json` is null if the reader
+   * sees no such discussion.
+   */
+  private selectHeadSql(json: string): string {
     return `select (select ${json} from notes h where ${headSql(this.kind, ':discussion::bigint')}
         and (not h.internal or ${READS_INTERNAL})) as json
       from ${this.kind.table} i where ${this.visible}`;
@@ -158,8 +164,11 @@ export class DiscussionStatements {
       where ${this.visible}`;
   }
 
-  /** Facts for a change of the discussion. The noteable is locked, so that changes of its notes take turns. */
-  private headSql(): string {
+  /**
+   * Selects the head of a discussion for a change. Locks the noteable, so that changes of its notes run one after
+   * another.
+   */
+  private lockHeadSql(): string {
     return `select i.id as noteable_id, i.author_id as noteable_author_id, i.discussion_locked is true as locked,
         h.id, h.author_id, h.system, h.thread_id
       from ${this.kind.table} i left join notes h on ${headSql(this.kind, ':discussion::bigint')}
@@ -169,8 +178,8 @@ export class DiscussionStatements {
   }
 
   /**
-   * Takes a new note into the discussion; the statement before wrote it and locked the noteable. A note alone becomes
-   * the first of a thread; in a resolved thread the answer is resolved too. No row when the discussion is gone.
+   * Adds a new note to the discussion; the previous statement wrote it and locked the noteable. An individual note becomes the
+   * first of a thread; a reply in a resolved thread is resolved too. Returns no row if the discussion was deleted.
    */
   private answerSql(): string {
     return `with head as (
@@ -193,9 +202,10 @@ export class DiscussionStatements {
   }
 }
 
-/** Notes that are in that state already stay as they are. */
+/** Resolves or reopens notes. Does not change notes that are already in that state. */
 function resolveSql(which: string): string {
   return `update notes n set resolved_at = case when :is_resolved::boolean then now() end,
       resolved_by_id = case when :is_resolved::boolean then :viewer::bigint end, updated_at = greatest(n.updated_at, now())
-    where ${which} and n.thread_id is not null and (n.resolved_at is not null) <> :is_resolved::boolean`;
+    where ${which} and n.thread_id is not null and not n.system and (n.resolved_at is not null) <> :is_resolved::boolean
+    returning n.id`;
 }

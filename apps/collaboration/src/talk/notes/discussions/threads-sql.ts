@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 
 /**
- * What stands for a discussion: a note alone, the first note of a thread, or the oldest that is left of it.
- * Shape: a join condition for the alias `h` of notes, over the noteable `i`; `key` is the id of the note that it began with.
+ * Condition for the head of a discussion: an individual note, the first note of a thread, or the oldest that is left of it.
+ * Shape: a join condition for the alias `h` of notes, over the noteable `i`; `key` is the id of the note that started the
+ * discussion.
  */
 export function headSql({ type }: NoteableKind, key: string): string {
   return `h.id = coalesce((select r.id from notes r where r.noteable_id = i.id and r.noteable_type = '${type}'
@@ -12,10 +13,10 @@ export function headSql({ type }: NoteableKind, key: string): string {
 }
 
 /**
- * Common table expressions after a deletion of notes: where one stood for its thread, the oldest that is left does now.
- * Shape: `gone` has the columns id, noteable_type, noteable_id, thread_id and is_reply of what was deleted.
+ * Common table expression after a deletion of notes: the oldest remaining note of a thread replaces a deleted head.
+ * Shape: `gone` has the columns id, noteable_type, noteable_id, thread_id and is_reply of the deleted notes.
  */
-export function followedSql(gone: string): string {
+export function promoteNextHeadSql(gone: string): string {
   return `followed as (
       update notes n set is_reply = false
       from (select distinct on (r.thread_id) r.id from ${gone} g
@@ -26,23 +27,37 @@ export function followedSql(gone: string): string {
     )`;
 }
 
-const SAID = 'discussion ';
+/**
+ * Common table expression after a deletion of notes: drops the places of diff threads that have no note left. Shape: `gone`
+ * as for `promoteNextHeadSql`; empty for kinds without diff threads.
+ */
+export function dropPlacesSql({ abilities }: Pick<NoteableKind, 'abilities'>, gone: string): string {
+  if (!abilities.includes('diff-threads')) return '';
+  return `, unplaced as (
+      delete from note_positions p using ${gone} g
+      where p.thread_id = g.thread_id and not exists (select 1 from notes r
+        where r.noteable_id = g.noteable_id and r.noteable_type = g.noteable_type and r.thread_id = g.thread_id
+          and r.id not in (select d.id from ${gone} d))
+    )`;
+}
+
+const DIGEST_PREFIX = 'discussion ';
 const DIGEST_LENGTH = 24;
 
 /**
- * The id that clients know a discussion by: 40 hex digits, a digest and the id of the note that it began with. So it is
- * found without a column and without an index of its own. Shape: a text expression; `key` is a bigint expression.
+ * SQL for the id of a discussion in the API: 40 hex digits, made of a digest and the id of the note that started it. So a
+ * discussion is found without a column and an index for this id. Shape: a text expression; `key` is a bigint expression.
  * Source: reference work-tracking 3.1.
  */
 export function discussionIdSql(key: string): string {
-  return `left(encode(sha256(convert_to('${SAID}' || ${key}, 'UTF8')), 'hex'), ${DIGEST_LENGTH}) || lpad(to_hex(${key}), 16, '0')`;
+  return `left(encode(sha256(convert_to('${DIGEST_PREFIX}' || ${key}, 'UTF8')), 'hex'), ${DIGEST_LENGTH}) || lpad(to_hex(${key}), 16, '0')`;
 }
 
-/** The note that a discussion began with; 0, which no note has, for a text that is no such id. */
+/** Returns the id of the note that started a discussion, or 0, which no note has, if the text is not a discussion id. */
 export function discussionKeyOf(id: string): number {
   if (!/^[0-9a-f]{40}$/i.test(id)) return 0;
   const key = Number.parseInt(id.slice(DIGEST_LENGTH), 16);
   if (!Number.isSafeInteger(key)) return 0;
-  const digest = createHash('sha256').update(`${SAID}${key}`).digest('hex').slice(0, DIGEST_LENGTH);
+  const digest = createHash('sha256').update(`${DIGEST_PREFIX}${key}`).digest('hex').slice(0, DIGEST_LENGTH);
   return id.slice(0, DIGEST_LENGTH).toLowerCase() === digest ? key : 0;
 }

@@ -1,15 +1,17 @@
 import { json, jsonShape } from '../../../base/noteables/json.shape';
 import { baseOf } from '../../../base/noteables/person.shape';
 import { webPathSql } from '../../../base/noteables/references.shape';
-import { EPIC_SHOWN_AS } from '../../issues/serving/served-epic.shape';
+import { EPIC_SHOWN_AS } from '../../issues/epic/issue-epic.shape';
 
 interface ChildSql {
   readonly externalUrl: string;
-  /** Full path of the group of both, a text expression. */
+  /** Full path of the group of both epics, a text expression. */
   readonly fullPath: string;
 }
 
-/** A child `i` that was just opened below `named`, in the same group. Source: reference work-tracking 5.7. */
+/**
+ * JSON of a child epic `i` that was just created below `named`, in the same group. Source: reference work-tracking 5.7.
+ */
 export const childEpicLinkShape = jsonShape<ChildSql>('ChildEpicLink').fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],

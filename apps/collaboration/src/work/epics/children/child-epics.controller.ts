@@ -12,11 +12,11 @@ import { ChildEpicsService } from './child-epics.service';
 
 type ChildCall<P> = Call<P, GroupScope, SignedInViewer>;
 
-/** Where the plan has epics below epics; who may do more is asked once the epic is found. */
+/** Allows readers of a group whose plan has child epics; further permissions are checked after the epic is found. */
 const mayNest = ability('epic.nest', ({ within }: ChildCall<unknown>) => epicPolicy.mayNest(within), {
   signedIn: true,
 });
-/** One widely used client asks for `links`. */
+/** `links` is an alias for one widely used client. */
 const ALIASES = ['groups/:id/-/epics/:epic_iid/epics', 'groups/:id/epics/:epic_iid/links'];
 const many = {
   source: 'reference work-tracking 5.7',
@@ -27,7 +27,7 @@ const many = {
 } as const;
 const single = { ...many, aliases: ALIASES.map((alias) => `${alias}/:child_epic_id`) } as const;
 
-/** Epics below epics. */
+/** Routes of the child epics of an epic. */
 @Controller('groups/:id/epics/:epic_iid/epics')
 export class ChildEpicsController {
   constructor(
@@ -37,61 +37,61 @@ export class ChildEpicsController {
 
   @Endpoint('GET', '', {
     ...many,
-    about: 'Lists the children of an epic, as far as the caller may know of them, in its order.',
+    about: 'Lists the child epics that the caller sees, in their order.',
     params: ListChildEpics,
     answers: page(listedEpicShape.presenter),
   })
   list(call: ChildCall<ListChildEpics>): Promise<JsonPage> {
-    return this.queries.page(call.viewer, named(call), call.page);
+    return this.queries.page(call.viewer, epicOf(call), call.page);
   }
 
   @Endpoint('POST', '', {
     ...many,
-    about: 'Opens an epic below another, before its other children.',
+    about: 'Creates an epic as the first child of another.',
     params: CreateChildEpic,
     answers: created(childEpicLinkShape.presenter),
     fails: [404, 409, 429],
   })
   async create(call: ChildCall<CreateChildEpic>): Promise<JsonText> {
     const { title, confidential } = call.params;
-    return new JsonText(await this.children.create(call.viewer, named(call), { title, confidential }));
+    return new JsonText(await this.children.create(call.viewer, epicOf(call), { title, confidential }));
   }
 
   @Endpoint('POST', ':child_epic_id', {
     ...single,
-    about: 'Puts an epic below another, before its other children; one of another parent is taken from there.',
+    about: 'Makes an epic the first child of another; it leaves its previous parent.',
     params: OneChildEpic,
     answers: created(listedEpicShape.presenter),
     fails: [404, 409, 429],
   })
   async assign(call: ChildCall<OneChildEpic>): Promise<JsonText> {
-    return new JsonText(await this.children.assign(call.viewer, named(call), call.params.child_epic_id));
+    return new JsonText(await this.children.assign(call.viewer, epicOf(call), call.params.child_epic_id));
   }
 
   @Endpoint('PUT', ':child_epic_id', {
     ...single,
-    about: 'Puts a child of an epic behind one and before another, and lists them.',
+    about: 'Moves a child epic between two others and lists the children.',
     params: ReorderChildEpic,
     answers: page(listedEpicShape.presenter),
   })
   async reorder(call: ChildCall<ReorderChildEpic>): Promise<JsonPage> {
     const { child_epic_id: childId, move_before_id: before, move_after_id: after } = call.params;
-    await this.children.reorder(call.viewer, named(call), childId, { before, after });
-    return this.queries.page(call.viewer, named(call), call.page);
+    await this.children.reorder(call.viewer, epicOf(call), childId, { before, after });
+    return this.queries.page(call.viewer, epicOf(call), call.page);
   }
 
   @Endpoint('DELETE', ':child_epic_id', {
     ...single,
-    about: 'Takes an epic out from below its parent and answers it.',
+    about: 'Removes an epic from its parent and returns it.',
     params: OneChildEpic,
     answers: one(listedEpicShape.presenter),
     fails: [404, 429],
   })
   async remove(call: ChildCall<OneChildEpic>): Promise<JsonText> {
-    return new JsonText(await this.children.remove(call.viewer, named(call), call.params.child_epic_id));
+    return new JsonText(await this.children.remove(call.viewer, epicOf(call), call.params.child_epic_id));
   }
 }
 
-function named({ params, within }: ChildCall<ListChildEpics>): NamedEpic {
+function epicOf({ params, within }: ChildCall<ListChildEpics>): NamedEpic {
   return { group: within, iid: params.epic_iid };
 }

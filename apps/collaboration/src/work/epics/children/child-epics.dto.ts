@@ -5,7 +5,7 @@ export class ListChildEpics extends OneEpic {}
 
 export class CreateChildEpic extends OneEpic {
   @Text({ about: 'At most 255 characters.' }) title: string;
-  @Flag({ optional: true, about: 'As its parent, unless it is said.' }) confidential?: boolean;
+  @Flag({ optional: true, about: 'Defaults to the value of the parent.' }) confidential?: boolean;
 }
 
 export class OneChildEpic extends OneEpic {
@@ -14,6 +14,6 @@ export class OneChildEpic extends OneEpic {
 
 @AtLeastOneOf('move_before_id', 'move_after_id')
 export class ReorderChildEpic extends OneChildEpic {
-  @Int({ optional: true, about: 'The id of the child that is to come before it.' }) move_before_id?: number;
-  @Int({ optional: true, about: 'That of the one that is to come after it.' }) move_after_id?: number;
+  @Int({ optional: true, about: 'Id of the child that comes directly before the moved one.' }) move_before_id?: number;
+  @Int({ optional: true, about: 'Id of the child that comes directly after the moved one.' }) move_after_id?: number;
 }

@@ -3,7 +3,7 @@ import { Directory } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Draft, Statement } from '@rookery/persistence';
+import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { groupAccessSql } from '../../../base/noteables/access-sql';
@@ -16,7 +16,7 @@ import { epicBytes, listedEpicShape } from '../epic.shape';
 import type { NamedEpic } from '../issues/epic-issues.queries';
 import { childEpicLinkShape } from './child-epic.shape';
 
-// The first values of every statement here: the epic, and who reads it.
+// First parameters of every statement here: the epic and the viewer.
 const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
 const READS_CONFIDENTIAL = '$6::boolean';
 const NAMED = `(select i.id, i.iid from epics i where i.group_id = $1::bigint and i.iid = $2::bigint
@@ -24,13 +24,13 @@ const NAMED = `(select i.id, i.iid from epics i where i.group_id = $1::bigint an
 const SHOWN = `i.*, a.full_path, a.traversal_ids, a.reads_internal, a.reads_confidential as may_edit,
   case when a.group_id = $1::bigint then '' else a.full_path end as seen_as`;
 const READABLE = readableSql(epicKind, 'a', PERSON.user);
-/** The children that the reader may know of; each of their groups is judged once. */
+/** The children that the viewer sees; access is computed once per group. */
 const CHILDREN = `(select ${SHOWN}
   from (select distinct c.group_id from epics c where c.parent_id = named.id offset 0) used
   cross join lateral ${groupAccessSql('used.group_id', PERSON)} a
   join epics i on i.parent_id = named.id and i.group_id = a.group_id where ${READABLE}) i`;
 
-/** Reading which epics are parts of an epic. Source: reference work-tracking 5.7. */
+/** Reads child epics. Source: reference work-tracking 5.7. */
 @Injectable()
 export class ChildEpicsQueries {
   private readonly kept = new KeptStatements();
@@ -52,7 +52,7 @@ export class ChildEpicsQueries {
     this.linkSql = `select ${link.sql} as json from ${NAMED} join epics i on i.parent_id = named.id and i.id = $7::bigint`;
   }
 
-  /** In the order of the epic. Errors: NotFound of the epic. */
+  /** Returns a page of children in the order of their parent. Errors: NotFound of the epic. */
   async page(viewer: SignedInViewer, named: NamedEpic, page: PageRequest): Promise<JsonPage> {
     await this.directory.fresh(viewer);
     const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, valuesOf(viewer, named)));
@@ -62,19 +62,19 @@ export class ChildEpicsQueries {
 
   pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `child_epics_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): Draft =>
+    return this.kept.statement(name, values, (): SqlDraft =>
       new ListQuery<never>({ name: 'child_epics', from: CHILDREN, carries: 'i.*', bytes: epicBytes({}), values })
         .orderBy([['i.relative_position', 'asc']])
         .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
     );
   }
 
-  /** An epic as it is seen from the group of another. Shape: one JSON object. Errors: NotFound. */
+  /** Returns an epic with references relative to the group of another. Shape: one JSON object. Errors: NotFound. */
   async one(viewer: SignedInViewer, named: NamedEpic, id: number): Promise<string> {
     return this.single('child_epics_one', this.oneSql, [...valuesOf(viewer, named), id]);
   }
 
-  /** A child that was just opened. Errors: NotFound when it is a child no more. */
+  /** Returns a child that was just created. Shape: one JSON object. Errors: NotFound if it is no longer a child. */
   async link(viewer: SignedInViewer, named: NamedEpic, id: number): Promise<string> {
     const values = [...valuesOf(viewer, named), id, named.group.fullPath];
     return this.single('child_epics_link', this.linkSql, values);

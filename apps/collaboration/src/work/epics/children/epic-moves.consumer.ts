@@ -5,15 +5,15 @@ import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { epicTree } from './epic-tree';
 
-/** What becomes of parents and children when groups move. Source: reference work-tracking 5.7. */
+/** Separates parents and children that a moved group put into different trees. Source: reference work-tracking 5.7. */
 @Controller()
 export class EpicMovesConsumer {
   constructor(private readonly directory: Directory) {}
 
   @Consume(groupMoved, { effect: 'part-epics' })
   async moved({ tx, events }: EffectBatch<typeof groupMoved>): Promise<void> {
-    await this.directory.settledFor(tx, events);
-    await epicTree.part(
+    await this.directory.assertCurrentFor(tx, events);
+    await epicTree.separate(
       tx,
       events.map((event) => event.data.group_id),
     );

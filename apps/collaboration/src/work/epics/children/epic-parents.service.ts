@@ -24,25 +24,25 @@ const REFUSALS = {
 } as const;
 const UNKNOWN = 'No matching epic found. Make sure that you are adding a valid epic URL.';
 
-/** Whose change it is, and when by the clock of the database. */
-interface Changed {
+/** Author and time of a change. Units: `at` is the time of the database. */
+interface ChangedBy {
   readonly viewer: SignedInViewer;
   readonly at: Date;
 }
 
 /**
- * What epic is below which, inside the transaction of whoever changes it, which holds the tree.
- * Source: reference work-tracking 5.7.
+ * Sets and removes parents of epics, inside a transaction that has locked the tree. Source: reference work-tracking
+ * 5.7.
  */
 @Injectable()
 export class EpicParentsService {
   constructor(private readonly noteLimit: NoteLimit) {}
 
   /**
-   * What a write of an epic says of its parent; answers whether that changed. A parent that the viewer may not know of is
-   * told as none, and is neither given nor taken away. Errors: Forbidden; Conflict; Invalid.
+   * Sets the parent from a write of the epic; returns whether it changed. A parent that the viewer may not see counts
+   * as none: it is neither set nor removed. Errors: Forbidden; Conflict; Invalid.
    */
-  async set(tx: Tx, group: EpicGroup, epicId: number, parentId: number | null, by: Changed): Promise<boolean> {
+  async set(tx: Tx, group: EpicGroup, epicId: number, parentId: number | null, by: ChangedBy): Promise<boolean> {
     const own = (await epicTree.byId(tx, by.viewer, epicId))!;
     const old = own.parent_id === null ? undefined : await epicTree.byId(tx, by.viewer, own.parent_id);
     if (parentId === null) {
@@ -56,78 +56,83 @@ export class EpicParentsService {
     return true;
   }
 
-  /** An epic that is to become a child or to be one no more. Errors: NotFound unless the viewer sees and may change it. */
+  /** Finds an epic to add to or remove from a parent. Errors: NotFound unless the viewer sees it and may change it. */
   async child(tx: Tx, viewer: SignedInViewer, id: number): Promise<TreeEpic> {
     const child = await epicTree.byId(tx, viewer, id);
     if (!child?.may_write) throw new NotFound(UNKNOWN, { verbatim: true });
     return child;
   }
 
-  /** Comes before all other children; a child of another is taken from there. Errors: Conflict; Invalid. */
-  async adopt(tx: Tx, parent: TreeEpic, child: TreeEpic, by: Changed): Promise<void> {
-    await refuseUnfit(tx, parent, child);
+  /** Makes an epic the first child of the parent; it leaves its previous parent. Errors: Conflict; Invalid. */
+  async adopt(tx: Tx, parent: TreeEpic, child: TreeEpic, by: ChangedBy): Promise<void> {
+    await assertMayAdopt(tx, parent, child);
     const old = await epicTree.parentOf(tx, child.id);
     this.noteLimit.count(tx, by.viewer);
-    if (old) await tell(tx, 'removed', { parent: old, child }, by);
-    await epicTree.put(tx, child.id, parent.id, by.at);
-    await tell(tx, 'added', { parent, child }, by);
+    if (old) await writeNotes(tx, 'removed', { parent: old, child }, by);
+    await epicTree.setParent(tx, child.id, parent.id, by.at);
+    await writeNotes(tx, 'added', { parent, child }, by);
   }
 
-  /** Takes an epic out from below its parent. */
-  async release(tx: Tx, child: TreeEpic, by: Changed): Promise<void> {
+  /** Removes an epic from its parent. */
+  async release(tx: Tx, child: TreeEpic, by: ChangedBy): Promise<void> {
     const parent = await epicTree.parentOf(tx, child.id);
     if (!parent) return;
     this.noteLimit.count(tx, by.viewer);
-    await epicTree.put(tx, child.id, null, by.at);
-    await tell(tx, 'removed', { parent, child }, by);
+    await epicTree.setParent(tx, child.id, null, by.at);
+    await writeNotes(tx, 'removed', { parent, child }, by);
   }
 
-  /** For changes of the tree alone: announces that an epic changed. */
-  async announce(tx: Tx, epicId: number, by: Changed): Promise<void> {
+  /** Emits that an epic changed, for changes of the tree alone. */
+  async emitChange(tx: Tx, epicId: number, by: ChangedBy): Promise<void> {
     const epic = await tx.manager.findOneByOrFail(Epic, { id: epicId });
     tx.emit(epicEvents.updated.of(parentChangedOf(by.viewer, epic, by.at)));
   }
 
-  /** Whoever sees an epic below a confidential one must be able to see both. Errors: Invalid. */
-  async refuseOpen(tx: Tx, { id, confidential }: Pick<Epic, 'id' | 'confidential'>): Promise<void> {
-    if (confidential && (await epicTree.hasOpenChild(tx, id))) throw unconfidential(CONFIDENTIAL_CHILDREN_ONLY);
-    if (!confidential && (await epicTree.parentOf(tx, id))?.confidential) throw unconfidential(CONFIDENTIAL_PARENT);
+  /**
+   * Checks confidentiality against parent and children: a viewer of an epic below a confidential one must see both.
+   * Errors: Invalid.
+   */
+  async assertConfidentialityFits(tx: Tx, { id, confidential }: Pick<Epic, 'id' | 'confidential'>): Promise<void> {
+    if (confidential && (await epicTree.hasNonConfidentialChild(tx, id)))
+      throw invalidConfidentiality(CONFIDENTIAL_CHILDREN_ONLY);
+    if (!confidential && (await epicTree.parentOf(tx, id))?.confidential)
+      throw invalidConfidentiality(CONFIDENTIAL_PARENT);
   }
 }
 
-async function refuseUnfit(tx: Tx, parent: TreeEpic, child: TreeEpic): Promise<void> {
+async function assertMayAdopt(tx: Tx, parent: TreeEpic, child: TreeEpic): Promise<void> {
   if (child.id === parent.id) throw new Conflict(REFUSALS.self);
   if (child.parent_id === parent.id) throw new Conflict(REFUSALS.already);
   if (child.root !== parent.root) throw new Conflict(REFUSALS.elsewhere);
   const above = await epicTree.ancestors(tx, parent.id);
   if (above.includes(child.id)) throw new Conflict(REFUSALS.ancestor);
   if (above.length + (await epicTree.height(tx, child.id)) > MOST_LEVELS) throw new Conflict(REFUSALS.deep);
-  if (parent.confidential && !child.confidential) throw unconfidential(CONFIDENTIAL_PARENT);
+  if (parent.confidential && !child.confidential) throw invalidConfidentiality(CONFIDENTIAL_PARENT);
 }
 
-function unconfidential(why: string): Invalid {
+function invalidConfidentiality(why: string): Invalid {
   return new Invalid({ confidential: [why] });
 }
 
-/** A system note on each side. */
-async function tell(
+/** Writes a system note on both epics. */
+async function writeNotes(
   tx: Tx,
   verb: 'added' | 'removed',
   { parent, child }: { readonly parent: ReferredEpic; readonly child: ReferredEpic },
-  { viewer, at }: Changed,
+  { viewer, at }: ChangedBy,
 ): Promise<void> {
-  const onto = async (on: ReferredEpic, as: 'child' | 'parent', other: ReferredEpic): Promise<void> => {
+  const write = async (on: ReferredEpic, as: 'child' | 'parent', other: ReferredEpic): Promise<void> => {
     const body = systemNotes.epicTree(verb, as, referenceOf(other, on));
     await writeSystemNotes(tx, epicKind, {
       ...{ noteableId: on.id, projectId: null, actorId: viewer.userId, bodies: [body], at },
       referenced: { type: epicKind.type, id: other.id },
     });
   };
-  await onto(parent, 'child', child);
-  await onto(child, 'parent', parent);
+  await write(parent, 'child', child);
+  await write(child, 'parent', parent);
 }
 
-/** An epic as another names it: shortly where both lie in one group. */
+/** Reference to an epic from another one; without the path if both are in one group. */
 export function referenceOf(epic: ReferredEpic, from: Pick<ReferredEpic, 'group_id'>): string {
   return `${epic.group_id === from.group_id ? '' : epic.full_path}${epicKind.sigil}${epic.iid}`;
 }

@@ -2,7 +2,7 @@ import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } fro
 import { Issue } from '../../issues/issue.entity';
 import { Epic } from '../epic.entity';
 
-/** That an issue serves an epic; it serves one at most. Source: reference work-tracking 5.6. */
+/** Link of an issue to its epic; an issue has one epic at most. Source: reference work-tracking 5.6. */
 @Entity('epic_issues')
 @Unique('uq_epic_issues_issue_id', ['issueId'])
 @Index('ix_epic_issues_epic_id', ['epicId', 'relativePosition', 'id'])
@@ -19,6 +19,6 @@ export class EpicIssue {
   @ForeignKey(() => Issue, { name: 'fk_epic_issues_issue_id', onDelete: 'CASCADE' })
   @Column({ type: 'bigint' })
   issueId: number;
-  /** The lowest comes first; below 0 for what was put before the first. */
+  /** Position in the epic, lowest first; below 0 for issues that were put before the first. */
   @Column({ type: 'bigint' }) relativePosition: number;
 }

@@ -5,19 +5,19 @@ import type { ShownSql } from '../../../base/noteables/noteable-kinds';
 import { listedEpicShape } from '../epic.shape';
 import type { EpicSql } from '../epic.shape';
 
-/** An issue in the list of those that serve an epic: the row `i`, which has the link's columns as well. */
+/** An issue in the list of an epic's issues: the row `i` has the columns of its link too. */
 export const servingIssueShape = issueShape.extend<ShownSql>('ServingIssue').fields({
   epic_issue_id: [json.int, () => 'i.epic_issue_id'],
   relative_position: [json.int, () => 'i.epic_position'],
 });
 
-/** What the two ends of a link `link` are written with. */
+/** SQL expressions for the epic and the issue of a link `link`. */
 export interface EpicIssueSql {
   readonly epic: EpicSql;
   readonly issue: ShownSql;
 }
 
-/** That an issue serves an epic, with both. Source: reference work-tracking 5.6. */
+/** JSON of a link with its epic and its issue. Source: reference work-tracking 5.6. */
 export const epicIssueShape = jsonShape<EpicIssueSql>('EpicIssue').fields({
   id: [json.int, () => 'link.id'],
   epic: [

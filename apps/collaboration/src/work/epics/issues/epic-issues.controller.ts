@@ -20,7 +20,7 @@ const single = { ...below, aliases: [`${ALIAS}/:epic_issue_id`] } as const;
 
 type IssuesCall<P> = Call<P, GroupScope, SignedInViewer>;
 
-/** Issues that serve an epic. */
+/** Routes of the issues of an epic. */
 @Controller('groups/:id/epics/:epic_iid/issues')
 export class EpicIssuesController {
   constructor(
@@ -31,49 +31,49 @@ export class EpicIssuesController {
   @Endpoint('GET', '', {
     ...below,
     aliases: [ALIAS],
-    about: 'Lists the issues of an epic, as far as the caller sees them, in its order.',
+    about: 'Lists the issues of an epic that the caller sees, in their order.',
     params: ListEpicIssues,
     answers: page(servingIssueShape.presenter),
   })
   list(call: IssuesCall<ListEpicIssues>): Promise<JsonPage> {
-    return this.queries.page(call.viewer, named(call), call.page);
+    return this.queries.page(call.viewer, epicOf(call), call.page);
   }
 
   @Endpoint('POST', ':epic_issue_id', {
     ...single,
-    about: 'Puts an issue of any project into an epic, before all others; one of another epic is taken from there.',
+    about: 'Adds an issue of any project to an epic, as the first; it leaves its previous epic.',
     params: CreateEpicIssue,
     answers: created(epicIssueShape.presenter),
     fails: [404, 409, 429],
   })
   async assign(call: IssuesCall<CreateEpicIssue>): Promise<JsonText> {
-    return new JsonText(await this.issues.assign(call.viewer, named(call), call.params.epic_issue_id));
+    return new JsonText(await this.issues.assign(call.viewer, epicOf(call), call.params.epic_issue_id));
   }
 
   @Endpoint('PUT', ':epic_issue_id', {
     ...single,
-    about: 'Puts an issue of an epic behind one and before another, and lists them.',
+    about: 'Moves an issue of an epic between two others and lists the issues.',
     params: ReorderEpicIssue,
     answers: page(servingIssueShape.presenter),
   })
   async reorder(call: IssuesCall<ReorderEpicIssue>): Promise<JsonPage> {
     const { epic_issue_id: linkId, move_before_id: before, move_after_id: after } = call.params;
-    await this.issues.reorder(call.viewer, named(call), linkId, { before, after });
-    return this.queries.page(call.viewer, named(call), call.page);
+    await this.issues.reorder(call.viewer, epicOf(call), linkId, { before, after });
+    return this.queries.page(call.viewer, epicOf(call), call.page);
   }
 
   @Endpoint('DELETE', ':epic_issue_id', {
     ...single,
-    about: 'Takes an issue out of an epic and answers what the link was.',
+    about: 'Removes an issue from an epic and returns the deleted link.',
     params: OneEpicIssue,
     answers: one(epicIssueShape.presenter),
     fails: [404, 429],
   })
   async remove(call: IssuesCall<OneEpicIssue>): Promise<JsonText> {
-    return new JsonText(await this.issues.remove(call.viewer, named(call), call.params.epic_issue_id));
+    return new JsonText(await this.issues.removeLink(call.viewer, epicOf(call), call.params.epic_issue_id));
   }
 }
 
-function named({ params, within }: IssuesCall<ListEpicIssues>): NamedEpic {
+function epicOf({ params, within }: IssuesCall<ListEpicIssues>): NamedEpic {
   return { group: within, iid: params.epic_iid };
 }

@@ -13,6 +13,8 @@ export class OneEpicIssue extends OneEpic {
 
 @AtLeastOneOf('move_before_id', 'move_after_id')
 export class ReorderEpicIssue extends OneEpicIssue {
-  @Int({ optional: true, about: 'The `epic_issue_id` of what is to come before it.' }) move_before_id?: number;
-  @Int({ optional: true, about: 'That of what is to come after it.' }) move_after_id?: number;
+  @Int({ optional: true, about: 'The `epic_issue_id` that comes directly before the moved one.' })
+  move_before_id?: number;
+  @Int({ optional: true, about: 'The `epic_issue_id` that comes directly after the moved one.' })
+  move_after_id?: number;
 }

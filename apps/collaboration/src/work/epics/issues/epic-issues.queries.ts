@@ -3,7 +3,7 @@ import { Directory } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Draft, Reads, Statement } from '@rookery/persistence';
+import type { SqlDraft, SqlReader, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { issueKind } from '../../issues/issue.kind';
@@ -17,13 +17,13 @@ import { epicKind } from '../epic.kind';
 import type { EpicGroup } from '../epics.queries';
 import { epicIssueShape, servingIssueShape } from './epic-issue.shape';
 
-/** An epic that a path names. */
+/** The epic that a request path names. */
 export interface NamedEpic {
   readonly group: EpicGroup;
   readonly iid: number;
 }
 
-// The first values of every statement here: the epic, who reads it, and how it is shown.
+// First parameters of every statement here: the epic, the viewer, and the facts of the group that are shown.
 const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
 const READS_CONFIDENTIAL = '$6::boolean';
 const EPIC_OF = {
@@ -33,13 +33,13 @@ const EPIC_OF = {
 const NAMED = `(select i.id from epics i where i.group_id = $1::bigint and i.iid = $2::bigint
   and ${epicKind.visibleSql({ viewer: PERSON.user, isMember: 'true', readsConfidential: READS_CONFIDENTIAL })}) named`;
 const READ = `cross join lateral ${projectAccessSql('i.project_id', PERSON)} a where ${readableSql(issueKind, 'a', PERSON.user)}`;
-/** The issues of the epic in all projects where the reader sees them. */
+/** The issues of the epic that the viewer sees, of all projects. */
 const ISSUES = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.id as epic_issue_id,
     l.relative_position as epic_position
   from (select l.* from epic_issues l where l.epic_id = named.id offset 0) l
   join issues i on i.id = l.issue_id ${READ}) i`;
 
-/** Reading which issues serve an epic. Source: reference work-tracking 5.6. */
+/** Reads the issues of epics. Source: reference work-tracking 5.6. */
 @Injectable()
 export class EpicIssuesQueries {
   private readonly kept = new KeptStatements();
@@ -63,7 +63,7 @@ export class EpicIssuesQueries {
       ) link on true`;
   }
 
-  /** In the order of the epic. Errors: NotFound of the epic. */
+  /** Returns a page of issues in the order of the epic. Errors: NotFound of the epic. */
   async page(viewer: SignedInViewer, named: NamedEpic, page: PageRequest): Promise<JsonPage> {
     await this.directory.fresh(viewer);
     const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, valuesOf(viewer, named)));
@@ -73,16 +73,19 @@ export class EpicIssuesQueries {
 
   pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `epic_issues_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): Draft =>
+    return this.kept.statement(name, values, (): SqlDraft =>
       new ListQuery<never>({ name: 'epic_issues', from: ISSUES, carries: 'i.*', bytes: issueBytes({}), values })
         .orderBy([['i.epic_position', 'asc']], 'i.epic_issue_id')
         .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
     );
   }
 
-  /** A link with both of its ends. Shape: `json` is one object. Errors: NotFound of the epic, or of the link. */
+  /**
+   * Returns a link with its epic and its issue. Shape: `json` is one object. Errors: NotFound of the epic, or of the
+   * link.
+   */
   async one(
-    reads: Reads,
+    reads: SqlReader,
     viewer: SignedInViewer,
     named: NamedEpic,
     linkId: number,

@@ -13,13 +13,13 @@ import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes'
 import { lockEpic } from '../epic-lock';
 import { epicKind } from '../epic.kind';
 import { epicPolicy } from '../epic.policy';
-import { placed } from '../neighbours';
+import { reordered } from '../neighbours';
 import type { Neighbours } from '../neighbours';
 import { EpicIssuesQueries } from './epic-issues.queries';
 import type { NamedEpic } from './epic-issues.queries';
 
 const PERSON = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
-/** $1 issue, $2-$4 who reads it. It stays as it is until the transaction ends. */
+/** $1 issue, $2-$4 the viewer. Locks the issue until the transaction ends. */
 const lockIssue = prepared(
   'epic_issues_lock_issue',
   `select i.id, i.iid, i.project_id, i.confidential, a.full_path, a.is_member, living.archived, living.namespace_id
@@ -27,13 +27,16 @@ const lockIssue = prepared(
    cross join lateral ${projectAccessSql('i.project_id', PERSON)} a
    where i.id = $1::bigint and ${readableSql(issueKind, 'a', PERSON.user)} for no key update of i`,
 );
-/** $1 issue. What it serves, with the group of that epic. */
+/** $1 issue. Its link, with its epic and the group of that. */
 const linkOf = prepared(
   'epic_issues_of_issue',
   `select l.id, l.epic_id, e.iid, e.group_id, g.full_path from epic_issues l join epics e on e.id = l.epic_id
    left join directory_namespaces g on g.id = e.group_id where l.issue_id = $1::bigint`,
 );
-/** $1 issue, $2 epics, $3 group and $4 number of another. What the issue serves and is to serve, in one order whoever asks. */
+/**
+ * $1 issue, $2 epics, $3 group and $4 number of one more. Locks the current epic of the issue and the target epics,
+ * always ordered by id.
+ */
 const lockEnds = prepared(
   'epic_issues_lock_ends',
   `select e.id from epics e where e.id in (select l.epic_id from epic_issues l where l.issue_id = $1::bigint
@@ -42,7 +45,7 @@ const lockEnds = prepared(
    order by e.id for no key update`,
 );
 const unlink = prepared('epic_issues_unlink', 'delete from epic_issues where id = $1::bigint returning 1');
-/** $1 epic, $2 issue. Before all others. */
+/** $1 epic, $2 issue. Adds the issue as the first. */
 const link = prepared(
   'epic_issues_link',
   `insert into epic_issues (epic_id, issue_id, relative_position)
@@ -80,7 +83,9 @@ interface LinkRow {
   readonly full_path: string | null;
 }
 
-/** An issue, and the epics that it is to serve by their ids or by the group and the number of one. */
+type ReferencedEpic = Pick<LinkRow, 'iid' | 'group_id' | 'full_path'>;
+
+/** An issue and its target epics, by id, or one by group and number. */
 interface Ends {
   readonly issueId: number | null;
   readonly epicIds?: readonly number[];
@@ -88,8 +93,8 @@ interface Ends {
   readonly iid?: number;
 }
 
-/** An epic that is held until the transaction ends, as the caller knows it. */
-export interface HeldEpic {
+/** An epic that is locked until the transaction ends, with facts for the viewer. */
+export interface LockedEpic {
   readonly id: number;
   readonly iid: number;
   readonly group_id: number;
@@ -99,10 +104,10 @@ export interface HeldEpic {
   readonly at: Date;
 }
 
-/** What is said of an issue that serves the epic already. */
+/** Refusal for an issue that is in the epic already. */
 export const ASSIGNED = 'Issue(s) already assigned';
 
-/** Which issues serve an epic, and in what order; answers are JSON text. Source: reference work-tracking 5.6. */
+/** Adds, removes and orders issues of epics. Methods return JSON text. Source: reference work-tracking 5.6. */
 @Injectable()
 export class EpicIssuesService {
   constructor(
@@ -112,90 +117,98 @@ export class EpicIssuesService {
     private readonly noteLimit: NoteLimit,
   ) {}
 
-  /** Of another epic it is taken. Errors: NotFound of the epic or the issue; Forbidden; Conflict. */
+  /**
+   * Adds an issue to an epic; it leaves its previous epic. Errors: NotFound of the epic or the issue; Forbidden;
+   * Conflict.
+   */
   async assign(viewer: SignedInViewer, named: NamedEpic, issueId: number): Promise<string> {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
-      await this.begin(tx, viewer, { issueId, ...named });
-      const held = await this.held(tx, viewer, named);
-      const linkId = await this.put(tx, viewer, held, issueId);
+      await this.startChange(tx, viewer, { issueId, ...named });
+      const epic = await this.lockNamed(tx, viewer, named);
+      const linkId = await this.add(tx, viewer, epic, issueId);
       if (linkId === null) throw new Conflict(ASSIGNED);
       return (await this.queries.one(tx, viewer, named, linkId)).json;
     });
   }
 
-  /** Before a change of what an issue serves: it counts as a note, and all is held. */
-  async begin(tx: Tx, viewer: SignedInViewer, ends: Ends): Promise<void> {
+  /** Starts a change of an issue's epic: counts it as a note and locks all rows. */
+  async startChange(tx: Tx, viewer: SignedInViewer, ends: Ends): Promise<void> {
     this.noteLimit.count(tx, viewer);
-    await this.hold(tx, viewer, ends);
+    await this.lock(tx, viewer, ends);
   }
 
-  /** The issue is held first, as all who write it do, and then the epics by their ids: nobody waits in a ring. */
-  async hold(tx: Tx, viewer: SignedInViewer, { issueId, epicIds = [], group, iid }: Ends): Promise<void> {
+  /** Locks the issue first, as all its writers do, and then the epics by id, so that no deadlock occurs. */
+  async lock(tx: Tx, viewer: SignedInViewer, { issueId, epicIds = [], group, iid }: Ends): Promise<void> {
     if (issueId !== null) await lockedIssue(tx, viewer, issueId);
     await tx.prepared(lockEnds, [issueId, epicIds, group?.id ?? null, iid ?? null]);
   }
 
   /**
-   * Puts an issue into an epic that is held. Shape: the id of the link, null where it is there already.
+   * Adds an issue to a locked epic. Shape: the id of the link, null if the issue is in the epic already.
    * Errors: NotFound of the issue; Forbidden; Conflict.
    */
-  async put(tx: Tx, viewer: SignedInViewer, epic: HeldEpic, issueId: number): Promise<number | null> {
-    const issue = await this.related(tx, viewer, epic, issueId);
+  async add(tx: Tx, viewer: SignedInViewer, epic: LockedEpic, issueId: number): Promise<number | null> {
+    const issue = await this.lockIssue(tx, viewer, epic, issueId);
     if (epic.confidential && !issue.confidential) throw new Conflict(CONFIDENTIAL_ISSUES_ONLY);
     const [old] = await tx.prepared<LinkRow>(linkOf, [issueId]);
     if (old?.epic_id === epic.id) return null;
-    const { at } = epic;
     if (old) {
       await tx.prepared(unlink, [old.id]);
-      await this.tell(tx, viewer, issue, { epicId: old.epic_id, ref: referenceOf(old, issue), at }, 'removed');
+      await this.writeNotes(tx, viewer, issue, { ...old, id: old.epic_id, at: epic.at }, 'removed');
     }
-    const [made] = await tx.prepared<{ id: number }>(link, [epic.id, issueId]);
-    await this.tell(tx, viewer, issue, { epicId: epic.id, ref: referenceOf(epic, issue), at }, 'added');
-    return made!.id;
+    const [created] = await tx.prepared<{ id: number }>(link, [epic.id, issueId]);
+    await this.writeNotes(tx, viewer, issue, epic, 'added');
+    return created!.id;
   }
 
-  /** Takes an issue out of an epic that is held. Shape: false where it is not there. Errors: NotFound of the issue; Forbidden. */
-  async takeOut(tx: Tx, viewer: SignedInViewer, epic: HeldEpic, issueId: number): Promise<boolean> {
-    const issue = await this.related(tx, viewer, epic, issueId);
-    const [served] = await tx.prepared<LinkRow>(linkOf, [issueId]);
-    if (served?.epic_id !== epic.id) return false;
-    await tx.prepared(unlink, [served.id]);
-    await this.tell(tx, viewer, issue, { epicId: epic.id, ref: referenceOf(epic, issue), at: epic.at }, 'removed');
+  /**
+   * Removes an issue from a locked epic. Shape: false if the issue is not in the epic. Errors: NotFound of the issue;
+   * Forbidden.
+   */
+  async remove(tx: Tx, viewer: SignedInViewer, epic: LockedEpic, issueId: number): Promise<boolean> {
+    const issue = await this.lockIssue(tx, viewer, epic, issueId);
+    const [current] = await tx.prepared<LinkRow>(linkOf, [issueId]);
+    if (current?.epic_id !== epic.id) return false;
+    await tx.prepared(unlink, [current.id]);
+    await this.writeNotes(tx, viewer, issue, epic, 'removed');
     return true;
   }
 
-  /** Answers the link as it was. Errors: NotFound of the epic or of the link; Forbidden. */
-  async remove(viewer: SignedInViewer, named: NamedEpic, linkId: number): Promise<string> {
+  /** Deletes a link and returns it. Errors: NotFound of the epic or of the link; Forbidden. */
+  async removeLink(viewer: SignedInViewer, named: NamedEpic, linkId: number): Promise<string> {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
       const { issueId, json } = await this.queries.one(tx, viewer, named, linkId);
-      await this.begin(tx, viewer, { issueId, ...named });
-      const epic = await this.held(tx, viewer, named);
-      const issue = await this.related(tx, viewer, epic, issueId);
-      // It went to another epic while the issue was waited for.
+      await this.startChange(tx, viewer, { issueId, ...named });
+      const epic = await this.lockNamed(tx, viewer, named);
+      const issue = await this.lockIssue(tx, viewer, epic, issueId);
+      // Another request can move the issue to another epic while this one waits for the lock.
       if ((await tx.prepared(unlink, [linkId])).length === 0) throw new NotFound();
-      await this.tell(tx, viewer, issue, { epicId: epic.id, ref: referenceOf(epic, issue), at: epic.at }, 'removed');
+      await this.writeNotes(tx, viewer, issue, epic, 'removed');
       return json;
     });
   }
 
-  /** Errors: NotFound of the epic or of the link; Forbidden; Refused where there is no such place. */
-  async reorder(viewer: SignedInViewer, named: NamedEpic, linkId: number, wish: Neighbours): Promise<void> {
+  /**
+   * Moves an issue of an epic between two others. Errors: NotFound of the epic or of the link; Forbidden; Refused for
+   * an impossible position.
+   */
+  async reorder(viewer: SignedInViewer, named: NamedEpic, linkId: number, neighbours: Neighbours): Promise<void> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
       const { issueId } = await this.queries.one(tx, viewer, named, linkId);
-      await this.hold(tx, viewer, { issueId, ...named });
-      const epic = await this.held(tx, viewer, named);
-      await this.related(tx, viewer, epic, issueId);
-      await this.refuseUnseen(tx, viewer, named, wish);
+      await this.lock(tx, viewer, { issueId, ...named });
+      const epic = await this.lockNamed(tx, viewer, named);
+      await this.lockIssue(tx, viewer, epic, issueId);
+      await this.assertNeighboursVisible(tx, viewer, named, neighbours);
       const links = (await tx.prepared<{ id: number }>(ordered, [epic.id])).map(({ id }) => id);
       if (!links.includes(linkId)) throw new NotFound();
-      await tx.prepared(number, [placed(links, linkId, wish, stuck)]);
+      await tx.prepared(number, [reordered(links, linkId, neighbours, misplaced)]);
     });
   }
 
-  private async held(tx: Tx, viewer: SignedInViewer, { group, iid }: NamedEpic): Promise<HeldEpic> {
+  private async lockNamed(tx: Tx, viewer: SignedInViewer, { group, iid }: NamedEpic): Promise<LockedEpic> {
     const { epic, at } = await lockEpic(tx, viewer, group, { by: 'iid', named: iid });
     const where = { group_id: group.id, full_path: group.fullPath };
     return {
@@ -208,21 +221,28 @@ export class EpicIssuesService {
     };
   }
 
-  /** Beside a link that the caller does not see nothing is put, as if it were not there. */
-  private async refuseUnseen(tx: Tx, viewer: SignedInViewer, named: NamedEpic, wish: Neighbours): Promise<void> {
-    for (const id of [wish.before, wish.after]) {
+  /** Refuses a neighbour that the caller may not see in the same way as a missing one. */
+  private async assertNeighboursVisible(
+    tx: Tx,
+    viewer: SignedInViewer,
+    named: NamedEpic,
+    neighbours: Neighbours,
+  ): Promise<void> {
+    for (const id of [neighbours.before, neighbours.after]) {
       if (id === undefined) continue;
       await this.queries.one(tx, viewer, named, id).catch((error: unknown) => {
-        throw error instanceof NotFound ? stuck() : error;
+        throw error instanceof NotFound ? misplaced() : error;
       });
     }
   }
 
-  /** The issue, where the caller may say what it serves: whoever writes epics there, or has a role in its project. */
-  private async related(
+  /**
+   * Locks the issue and checks permissions: the caller writes epics in the group, or has a role in the issue's project.
+   */
+  private async lockIssue(
     tx: Tx,
     viewer: SignedInViewer,
-    { may_write: mayWrite }: HeldEpic,
+    { may_write: mayWrite }: LockedEpic,
     issueId: number,
   ): Promise<IssueRow> {
     const issue = await lockedIssue(tx, viewer, issueId);
@@ -231,24 +251,25 @@ export class EpicIssuesService {
     return issue;
   }
 
-  /** A system note on each side. */
-  private async tell(
+  /** Writes a system note on the issue and on the epic. */
+  private async writeNotes(
     tx: Tx,
     viewer: SignedInViewer,
     issue: IssueRow,
-    { epicId, ref, at }: { readonly epicId: number; readonly ref: string; readonly at: Date },
+    epic: ReferencedEpic & Pick<LockedEpic, 'id' | 'at'>,
     verb: 'added' | 'removed',
   ): Promise<void> {
     this.noteLimit.count(tx, viewer);
-    const by = { actorId: viewer.userId, at };
+    const by = { actorId: viewer.userId, at: epic.at };
     const onEpic = systemNotes.epicIssue(verb, `${issue.full_path}#${issue.iid}`);
+    const onIssue = systemNotes.issueEpic(verb, referenceOf(epic, issue));
     await writeSystemNotes(tx, epicKind, {
-      ...{ noteableId: epicId, projectId: null, bodies: [onEpic], ...by },
+      ...{ noteableId: epic.id, projectId: null, bodies: [onEpic], ...by },
       referenced: { type: issueKind.type, id: issue.id },
     });
     await writeSystemNotes(tx, issueKind, {
-      ...{ noteableId: issue.id, projectId: issue.project_id, bodies: [systemNotes.issueEpic(verb, ref)], ...by },
-      referenced: { type: epicKind.type, id: epicId },
+      ...{ noteableId: issue.id, projectId: issue.project_id, bodies: [onIssue], ...by },
+      referenced: { type: epicKind.type, id: epic.id },
     });
   }
 }
@@ -259,14 +280,11 @@ async function lockedIssue(tx: Tx, viewer: SignedInViewer, issueId: number): Pro
   return issue;
 }
 
-/** An epic as an issue names it: shortly where both lie in one group. */
-function referenceOf(
-  { iid, group_id: groupId, full_path: path }: Pick<LinkRow, 'iid' | 'group_id' | 'full_path'>,
-  issue: IssueRow,
-): string {
+/** Reference to an epic from an issue; without the path if both are in one group. */
+function referenceOf({ iid, group_id: groupId, full_path: path }: ReferencedEpic, issue: IssueRow): string {
   return `${groupId === issue.namespace_id ? '' : (path ?? '')}&${iid}`;
 }
 
-function stuck(): Refused {
+function misplaced(): Refused {
   return new Refused('Issue could not be moved!', { underError: true });
 }

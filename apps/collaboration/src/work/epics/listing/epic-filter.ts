@@ -1,8 +1,8 @@
 import { filter } from '@rookery/persistence';
 import type { Bind, Filters, OrderTerm } from '@rookery/persistence';
-import { reactedSql } from '../../../talk/award-emoji/reaction-filter';
-import { found } from '../../issues/listing/issue-filter';
-import { hasLabelSql, labelledSql } from '../../../planning/labels/labelling/label-filter';
+import { reactionFilterSql } from '../../../talk/award-emoji/reaction-filter';
+import { containsWordsSql } from '../../issues/listing/issue-filter';
+import { hasLabelSql, labelFilterSql } from '../../../planning/labels/labelling/label-filter';
 import type { LabelFilter, LabelReach } from '../../../planning/labels/labelling/label-filter';
 import { userNamedSql } from '../../../base/noteables/access-sql';
 
@@ -11,7 +11,7 @@ interface Author {
   readonly authorUsername?: string | undefined;
 }
 
-/** What a list of epics is narrowed by. Each part is optional; parts that are there must all hold. */
+/** Filter of a list of epics. Each part is optional; all given parts must match. */
 export interface EpicFilter {
   readonly author?: Author | undefined;
   readonly labels?: LabelFilter | undefined;
@@ -22,7 +22,7 @@ export interface EpicFilter {
   readonly createdBefore?: Date | undefined;
   readonly updatedAfter?: Date | undefined;
   readonly updatedBefore?: Date | undefined;
-  /** An emoji that the caller gave, `None` or `Any`. */
+  /** An emoji that the caller reacted with, `None` or `Any`. */
   readonly reaction?: string | undefined;
   readonly not?: (Author & { readonly labels?: LabelFilter | undefined }) | undefined;
 }
@@ -34,19 +34,19 @@ export interface EpicOrder {
   readonly withLabelDetails?: boolean;
 }
 
-/** What lists of epics `i` are narrowed by. Shape: `viewer` is the place of the caller's id. */
+/** Filters of lists of epics `i`. Shape: `viewer` is the placeholder of the caller's id. */
 export function epicFilters(viewer: string, reach: LabelReach): Filters<EpicFilter> {
   return {
     author: (author, bind) => authorConditions(author, bind).join(' and '),
-    labels: (labels, bind) => labelledSql(labels, reach, bind),
+    labels: (labels, bind) => labelFilterSql(labels, reach, bind),
     state: (state) => state !== 'all' && `i.state = '${state}'`,
     confidential: filter.whether('i.confidential'),
-    search: (text, bind) => found(text, bind, ['title', 'description']),
+    search: (text, bind) => containsWordsSql(text, bind, ['title', 'description']),
     createdAfter: filter.compares('i.created_at', '>='),
     createdBefore: filter.compares('i.created_at', '<='),
     updatedAfter: filter.compares('i.updated_at', '>='),
     updatedBefore: filter.compares('i.updated_at', '<='),
-    reaction: (name, bind) => reactedSql('Epic', viewer, name, bind),
+    reaction: (name, bind) => reactionFilterSql('Epic', viewer, name, bind),
     not: (not, bind) =>
       [...authorConditions(not, bind), ...(not.labels === undefined ? [] : [hasLabelSql(not.labels, reach, bind)])]
         .map((condition) => `(${condition}) is not true`)
@@ -61,7 +61,7 @@ function authorConditions({ authorId, authorUsername }: Author, bind: Bind): str
   ];
 }
 
-/** Titles are compared without regard to case. */
+/** Order of a list. Titles are compared without regard to case. */
 export function epicSorting({ orderBy, sort }: EpicOrder): readonly OrderTerm[] {
   return [[orderBy === 'title' ? 'lower(i.title)' : `i.${orderBy}`, sort]];
 }

@@ -1,13 +1,14 @@
 import { InvalidParameters } from '@rookery/kernel';
-import { idOf, listOf, textOf } from '../../issues/listing/issue-list.dto';
+import { listOf, textOf } from '../../../base/noteables/list-values';
+import { idOf } from '../../../planning/people/people-filter';
 import { labelFilterOf } from '../../../planning/labels/labelling/label-filter';
 import type { ListEpics } from '../epics.dto';
 import type { EpicFilter } from './epic-filter';
 
-/** How many names an exclusion takes, as many as other lists of parameters. */
+/** Limit of names in an exclusion, the same as of other lists of parameters. */
 const MOST_LABELS = 1000;
 
-/** Reads the parameters of a list as a filter. Errors: InvalidParameters. Source: reference work-tracking 5.3. */
+/** Maps the parameters of a list to a filter. Errors: InvalidParameters. Source: reference work-tracking 5.3. */
 export function epicFilterOf(params: ListEpics): EpicFilter {
   return {
     author: { authorId: params.author_id, authorUsername: params.author_username || undefined },
@@ -20,11 +21,11 @@ export function epicFilterOf(params: ListEpics): EpicFilter {
     updatedAfter: params.updated_after,
     updatedBefore: params.updated_before,
     reaction: params.my_reaction_emoji || undefined,
-    not: params.not && excludedBy(params.not),
+    not: params.not && exclusionOf(params.not),
   };
 }
 
-function excludedBy(not: Readonly<Record<string, unknown>>): EpicFilter['not'] {
+function exclusionOf(not: Readonly<Record<string, unknown>>): EpicFilter['not'] {
   const authorId = idOf('not[author_id]', textOf(not['author_id']));
   const authorUsername = textOf(not['author_username']) || undefined;
   if (authorId !== undefined && authorUsername !== undefined) {

@@ -3,26 +3,26 @@ import type { GroupScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { COMMON_ACTIONS, CONFIDENTIAL_ACTIONS } from '../../issues/quick-actions/common-actions';
-import type { CommonNow } from '../../issues/quick-actions/common-actions';
-import { LABEL_ACTIONS, labelsMeant, labelWishOf } from '../../issues/quick-actions/label-actions';
-import type { Labelling } from '../../issues/quick-actions/label-actions';
-import type { Asking, CarriesOut, Outcome } from '../../../talk/mentions/quick-actions/action-set';
-import type { Command } from '../../../talk/mentions/quick-actions/commands-in';
+import type { CommonChanges } from '../../issues/quick-actions/common-actions';
+import { LABEL_ACTIONS, namedLabels, labelUpdateOf } from '../../issues/quick-actions/label-actions';
+import type { CommandedLabels } from '../../issues/quick-actions/label-actions';
+import type { ActionContext, ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
+import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
 import { endsOf, epicTree } from '../children/epic-tree';
 import { epicKind } from '../epic.kind';
 import { EpicsService } from '../epics.service';
-import type { EpicWish } from '../epics.service';
+import type { EpicUpdate } from '../epics.service';
 
-const OWN_ACTIONS: Readonly<Record<string, (now: CommonNow, argument: string) => Outcome>> = {
+const OWN_ACTIONS: Readonly<Record<string, (changes: CommonChanges, argument: string) => Outcome>> = {
   ...COMMON_ACTIONS,
   ...CONFIDENTIAL_ACTIONS,
 };
 
 /**
- * Commands that change an epic: all of one text are one change, as one request would be, but for its confidentiality, which
- * the tree and the issues of the epic may refuse. Source: reference work-tracking 2.6, 5.5.
+ * Quick actions that change an epic. All commands of a text make one change, as one request would. Confidentiality is
+ * separate, since the tree and the issues of the epic may refuse it. Source: reference work-tracking 2.6, 5.5.
  */
 @Injectable()
 export class EpicActions {
@@ -41,19 +41,19 @@ export class EpicActions {
       names: Object.keys(CONFIDENTIAL_ACTIONS),
       isFirst: true,
       fits,
-      plan: (asking, commands) => this.planHidden(asking, commands),
+      plan: (asking, commands) => this.planConfidential(asking, commands),
     });
   }
 
-  private plan({ viewer }: Asking, commands: readonly Command[]): CarriesOut {
+  private plan({ viewer }: ActionContext, commands: readonly Command[]): ExecuteActions {
     return (tx, on) => this.carryOut(tx, viewer, on, commands);
   }
 
-  /** What a parent and children are must not change meanwhile. */
-  private planHidden(asking: Asking, commands: readonly Command[]): CarriesOut {
+  /** Locks the tree, since the result depends on the confidentiality of parent and children. */
+  private planConfidential(asking: ActionContext, commands: readonly Command[]): ExecuteActions {
     const { viewer, parent, epicId } = asking;
     const above = (tx: Tx, on: PlacedNoteable | null): Promise<void> =>
-      epicTree.hold(tx, viewer, parent.id, endsOf(on, epicId));
+      epicTree.lock(tx, viewer, parent.id, endsOf(on, epicId));
     return Object.assign(this.plan(asking, commands), { holds: { above } });
   }
 
@@ -64,18 +64,18 @@ export class EpicActions {
     commands: readonly Command[],
   ): Promise<readonly Outcome[]> {
     const group = on.parent as GroupScope;
-    const known = await labelsMeant(tx, group, commands);
+    const known = await namedLabels(tx, group, commands);
     let outcomes: readonly Outcome[] = [];
     await this.epics.change(tx, viewer, group, on, {
-      now: (epic): EpicWish => {
-        const labelling: Labelling = { add: new Set(), remove: new Set() };
-        const own: CommonNow = { thing: epic, word: epicKind.word, wish: {} };
+      resolve: (epic): EpicUpdate => {
+        const labelling: CommandedLabels = { add: new Set(), remove: new Set() };
+        const common: CommonChanges = { target: epic, word: epicKind.word, update: {} };
         outcomes = commands.map(({ name, argument }) => {
           const act = OWN_ACTIONS[name];
-          return act ? act(own, argument) : LABEL_ACTIONS[name]!(labelling, known, argument);
+          return act ? act(common, argument) : LABEL_ACTIONS[name]!(labelling, known, argument);
         });
-        const { title, confidential, stateEvent: state_event } = own.wish;
-        return { fields: { title, confidential, state_event }, labels: labelWishOf(labelling), at: undefined };
+        const { title, confidential, stateEvent: state_event } = common.update;
+        return { fields: { title, confidential, state_event }, labels: labelUpdateOf(labelling), at: undefined };
       },
     });
     return outcomes;

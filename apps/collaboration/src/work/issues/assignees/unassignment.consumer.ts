@@ -5,7 +5,7 @@ import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { prepared, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 
-/** $1-$4 events: person, type and id of the source, whether what lies below a group is meant too. */
+/** $1-$4 columns of the events: user, type and id of the source, whether subgroups and projects below are included. */
 const unassign = prepared(
   'issue_assignees_unassign',
   `with e as (
@@ -24,7 +24,7 @@ const unassign = prepared(
 );
 
 /**
- * People who were removed with all that they worked on work on it no more.
+ * Unassigns members who were removed together with their assignments.
  * Source: reference identity-and-import 2.8.
  */
 @Controller()
@@ -33,7 +33,7 @@ export class UnassignmentConsumer {
 
   @Consume(memberUnassigned, { effect: 'unassign-issues' })
   async unassign({ tx, events }: EffectBatch<typeof memberUnassigned>): Promise<void> {
-    await this.directory.settledFor(tx, events);
+    await this.directory.assertCurrentFor(tx, events);
     const column = <K extends keyof (typeof events)[number]['data']>(key: K) => events.map(({ data }) => data[key]);
     const values = [column('user_id'), column('source_type'), column('source_id'), column('includes_below')];
     await runInChunks(tx, unassign, values);

@@ -13,12 +13,12 @@ import type { EffectBatch } from '@rookery/messaging';
 import { attachedIssueCounts } from '../issue-removal';
 import { IssueCountsService } from './issue-counts.service';
 
-/** Nobody waits for figures: what happens in half a second is counted once. */
+/** Counts are not urgent: events of half a second cause one count. */
 const COUNTING = { effect: 'count-issues', gatherMs: 500 };
 
 type IssueBatch = EffectBatch<typeof issueDeleted>;
 
-/** Whatever may change how many issues of a project are open, and how many of these are confidential. */
+/** Recounts a project's open and open confidential issues after events that can change them. */
 @Controller()
 export class IssueCountsConsumer {
   constructor(
@@ -54,7 +54,7 @@ export class IssueCountsConsumer {
   @Consume(projectDeleted, { effect: 'drop-issue-counts' })
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.project_id);
-    await this.directory.gone(tx, 'project', events, ids);
+    await this.directory.assertDeleted(tx, 'project', events, ids);
     await attachedIssueCounts.drop(tx, 'project', ids);
   }
 

@@ -4,11 +4,13 @@ import { prepared } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { IssueCount } from './issue-count.entity';
 
-/** Units: projects that one transaction counts for the first time. */
+/** Limit of projects that one transaction counts for the first time. */
 const CHUNK = 100;
 
-/** Rows of projects that live; their removal waits, so that no row is made behind it. */
-const begin = prepared(
+/**
+ * Creates missing rows of existing projects. It locks the projects against removal, so that no row appears after that.
+ */
+const addRows = prepared(
   'issue_counts_begin',
   `with live as (select id from directory_projects where id = any($1::bigint[]) order by id for key share)
    insert into issue_counts (project_id) select id from live on conflict (project_id) do nothing`,
@@ -22,7 +24,7 @@ const lockUncounted = prepared(
   `select project_id from issue_counts where counted_at is null order by project_id limit ${CHUNK}
    for no key update skip locked`,
 );
-/** Later than what was told before, whatever the clock does. */
+/** Sets changed counts. The time is always later than the last one, even if the clock moves back. */
 const count = prepared(
   'issue_counts_count',
   `update issue_counts kept set open_count = found.open_count, open_public_count = found.open_public_count,
@@ -39,19 +41,19 @@ const count = prepared(
 type Counted = RowOf<IssueCount, 'projectId' | 'openCount' | 'openPublicCount'> & { readonly counted_at: Date };
 
 /**
- * Counts what is open in a project and tells it, whole: whoever shows the numbers needs no event but the newest.
+ * Counts open issues of projects and emits the full numbers, so that consumers need only the newest event.
  * Source: reference identity-and-import 10.2; ADR 0110.
  */
 @Injectable()
 export class IssueCountsService {
   async recount(tx: Tx, projectIds: readonly number[]): Promise<void> {
     const ids = [...new Set(projectIds)];
-    await tx.prepared(begin, [ids]);
+    await tx.prepared(addRows, [ids]);
     await tx.prepared(lock, [ids]);
     await this.count(tx, ids);
   }
 
-  /** Counts some of the projects that nobody has counted yet. True when none is left. */
+  /** Counts projects that have no count yet. Returns true if none is left. */
   async countNew(tx: Tx): Promise<boolean> {
     const rows = await tx.prepared<RowOf<IssueCount, 'projectId'>>(lockUncounted, []);
     await this.count(
@@ -61,8 +63,10 @@ export class IssueCountsService {
     return rows.length < CHUNK;
   }
 
-  /** What was counted of projects that are gone. */
-  /** A statement of its own, after the rows were locked: it sees what those had written who held them before. */
+  /**
+   * Counts and emits in a statement after the one that locks the rows, so that it sees the writes of previous lock
+   * holders.
+   */
   private async count(tx: Tx, projectIds: readonly number[]): Promise<void> {
     if (projectIds.length === 0) return;
     for (const row of await tx.prepared<Counted>(count, [projectIds])) {

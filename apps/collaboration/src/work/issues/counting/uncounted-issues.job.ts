@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
-import type { Ending } from '@rookery/jobs';
+import type { Interruptible } from '@rookery/jobs';
 import { Work } from '@rookery/persistence';
 import { IssueCountsService } from './issue-counts.service';
 
-/** Counts the issues of projects that had some before anybody counted. Source: ADR 0110. */
+/** Counts issues of projects that had issues before counting began. Source: ADR 0110. */
 @Injectable()
 export class UncountedIssuesJob {
   constructor(
@@ -13,7 +13,7 @@ export class UncountedIssuesJob {
   ) {}
 
   @Job('count-uncounted-issues', { cron: '*/5 * * * *' })
-  async run(run?: Ending): Promise<void> {
+  async run(run?: Interruptible): Promise<void> {
     for (let isDone = false; !isDone;) {
       run?.signal.throwIfAborted();
       isDone = await this.work.run((tx) => this.counts.countNew(tx));

@@ -1,22 +1,24 @@
-import { hasLabelSql, labelledSql } from '../../../planning/labels/labelling/label-filter';
+import { hasLabelSql, labelFilterSql } from '../../../planning/labels/labelling/label-filter';
 import type { LabelFilter, LabelReach } from '../../../planning/labels/labelling/label-filter';
-import { plannedSql } from '../../../planning/milestones/assigning/milestone-filter';
+import { milestoneFilterSql } from '../../../planning/milestones/assigning/milestone-filter';
 import type { MilestoneFilter } from '../../../planning/milestones/assigning/milestone-filter';
 import { TODAY } from '../../../base/noteables/json.shape';
 import { filter, wordsIn } from '@rookery/persistence';
-import { reactedSql } from '../../../talk/award-emoji/reaction-filter';
-import { userNamedSql } from '../../../base/noteables/access-sql';
+import { hasPersonSql, peopleConditions, userConditions } from '../../../planning/people/people-filter';
+import type { PeopleFilter, UserFilter } from '../../../planning/people/people-filter';
+import { issueAssignees } from '../assignees/issue-assignees';
+import { reactionFilterSql } from '../../../talk/award-emoji/reaction-filter';
 import type { PersonSql } from '../../../base/noteables/access-sql';
 import type { Bind, Filters } from '@rookery/persistence';
-import { isOfBoth, wordsOf } from './issue-search';
-import { servingSql } from '../serving/serving-filter';
-import type { EpicFilter } from '../serving/serving-filter';
+import { searchesBothTexts, wordsOf } from './issue-search';
+import { inEpicSql } from '../epic/issue-epic-filter';
+import type { EpicFilter } from '../epic/issue-epic-filter';
 
-/** What a list of issues is narrowed by. Each part is optional; parts that are there must all hold. */
+/** Filter of a list of issues. Each part is optional; all given parts must match. */
 export interface IssueFilter {
   readonly state?: 'opened' | 'closed' | 'all' | undefined;
   readonly scope?: 'created_by_me' | 'assigned_to_me' | 'all' | undefined;
-  readonly people?: PeopleFilter | undefined;
+  readonly people?: IssuePeople | undefined;
   readonly iids?: readonly number[] | undefined;
   readonly issueType?: string | undefined;
   readonly confidential?: boolean | undefined;
@@ -31,15 +33,15 @@ export interface IssueFilter {
   readonly milestone?: MilestoneFilter | undefined;
   readonly weight?: WeightFilter | undefined;
   readonly epic?: EpicFilter | undefined;
-  /** An emoji that the caller gave, `None` or `Any`. */
+  /** An emoji that the caller reacted with, `None` or `Any`. */
   readonly reaction?: string | undefined;
-  /** A filter asks for something that no issue has, for instance a health. */
-  readonly asksForMissing?: boolean | undefined;
+  /** A filter requires a property that no issue has yet, for instance a health status. */
+  readonly matchesNothing?: boolean | undefined;
   readonly not?: Exclusion | undefined;
 }
 
-/** What issues of a list are not: not one of these. */
-export interface Exclusion extends PeopleFilter {
+/** Exclusions of a list: issues match none of them. */
+export interface Exclusion extends IssuePeople {
   readonly iids?: readonly number[] | undefined;
   readonly labels?: LabelFilter | undefined;
   readonly milestone?: MilestoneFilter | undefined;
@@ -48,14 +50,12 @@ export interface Exclusion extends PeopleFilter {
   readonly reaction?: string | undefined;
 }
 
-/** The weight of issues: this one, none, or any. */
+/** Filter by weight: a number, none, or any. */
 export type WeightFilter = number | 'None' | 'Any';
 
-export interface PeopleFilter {
-  readonly authorId?: number | undefined;
-  readonly authorUsername?: string | undefined;
-  readonly assigneeId?: number | 'None' | 'Any' | undefined;
-  readonly assigneeUsernames?: readonly string[] | undefined;
+interface IssuePeople {
+  readonly author?: UserFilter | undefined;
+  readonly assignee?: PeopleFilter | undefined;
 }
 
 export const DUE_DATES = [
@@ -70,7 +70,9 @@ export const DUE_DATES = [
 ] as const;
 export type DueDate = (typeof DUE_DATES)[number];
 
-/** Days are those of UTC; a week begins on Monday. Source: reference work-tracking 9.1. */
+/**
+ * SQL conditions for due dates. Days are those of UTC; a week begins on Monday. Source: reference work-tracking 9.1.
+ */
 const DUE: Readonly<Record<DueDate, string>> = {
   '0': 'i.due_on is null',
   any: 'i.due_on is not null',
@@ -83,27 +85,27 @@ const DUE: Readonly<Record<DueDate, string>> = {
     and (date_trunc('month', ${TODAY}) + interval '2 months' - interval '1 day')::date`,
 };
 
-/** What the conditions of a list of issues are written with. */
+/** SQL expressions for conditions and orders of a list of issues. */
 export interface ReachSql {
-  /** Who asks. */
+  /** The viewer. */
   readonly person: PersonSql;
   readonly labels: LabelReach;
-  /** Boolean SQL over a milestone `m`: those of the project or projects, and of groups. */
+  /** Boolean SQL over a milestone `m`: it belongs to the project or projects, or to an ancestor group. */
   readonly milestones: string;
 }
 
-/** What lists of issues `i` are narrowed by. */
+/** Filters of lists of issues `i`. */
 export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
   const viewer = reach.person.user;
   return {
-    asksForMissing: filter.when('false'),
+    matchesNothing: filter.when('false'),
     state: (state) => state !== 'all' && `i.state = '${state}'`,
     scope: (scope) => {
       if (scope === 'all') return false;
-      return scope === 'created_by_me' ? `i.author_id = ${viewer}` : assignedTo(viewer);
+      return scope === 'created_by_me' ? `i.author_id = ${viewer}` : hasPersonSql(issueAssignees, viewer);
     },
-    people: (people, bind) => peopleConditions(people, bind, 'all').join(' and '),
-    reaction: (name, bind) => reactedSql('Issue', viewer, name, bind),
+    people: (people, bind) => issuePeople(people, bind, 'all').join(' and '),
+    reaction: (name, bind) => reactionFilterSql('Issue', viewer, name, bind),
     iids: (iids, bind) => `i.iid = any(${bind(iids)}::bigint[])`,
     issueType: filter.equals('i.issue_type'),
     confidential: filter.whether('i.confidential'),
@@ -112,17 +114,22 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
     createdBefore: filter.compares('i.created_at', '<='),
     updatedAfter: filter.compares('i.updated_at', '>='),
     updatedBefore: filter.compares('i.updated_at', '<='),
-    search: (text, bind, { searchIn }) => found(text, bind, searchIn?.length ? searchIn : ['title', 'description']),
-    labels: (labels, bind) => labelledSql(labels, reach.labels, bind),
-    milestone: (milestone, bind) => plannedSql(milestone, reach.milestones, bind),
-    weight: weighing,
-    epic: (epic, bind) => servingSql(epic, reach.person, bind),
-    not: (not, bind) => excluded(reach, not, bind),
+    search: (text, bind, { searchIn }) =>
+      containsWordsSql(text, bind, searchIn?.length ? searchIn : ['title', 'description']),
+    labels: (labels, bind) => labelFilterSql(labels, reach.labels, bind),
+    milestone: (milestone, bind) => milestoneFilterSql(milestone, reach.milestones, bind),
+    weight: weightSql,
+    epic: (epic, bind) => inEpicSql(epic, reach.person, bind),
+    not: (not, bind) => exclusionSql(reach, not, bind),
   };
 }
 
-/** Every word must occur in one of the fields of `i`, ignoring case. Blanks ask for nothing. */
-export function found(text: string, bind: Bind, fields: readonly ('title' | 'description')[]): string | false {
+/** Condition: each word occurs in one of the fields of `i`, ignoring case; false for blank text. */
+export function containsWordsSql(
+  text: string,
+  bind: Bind,
+  fields: readonly ('title' | 'description')[],
+): string | false {
   const words = wordsOf(text);
   const texts = {
     short: fields.includes('title') ? ['i.title'] : [],
@@ -131,55 +138,33 @@ export function found(text: string, bind: Bind, fields: readonly ('title' | 'des
   return words.length > 0 && wordsIn(texts, words, bind);
 }
 
-/** What is left to narrow a list by that has found the words in title or description already. */
-export function beyondWords({ search, ...filter }: IssueFilter): IssueFilter {
-  return isOfBoth(filter) ? filter : { ...filter, search };
+/** Returns the filter for a list whose words in title or description are matched already. */
+export function remainingFilter({ search, ...filter }: IssueFilter): IssueFilter {
+  return searchesBothTexts(filter) ? filter : { ...filter, search };
 }
 
-function excluded(reach: ReachSql, not: Exclusion, bind: Bind): string {
+function exclusionSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
   const labelled = not.labels === undefined ? [] : [hasLabelSql(not.labels, reach.labels, bind)];
-  const planned = not.milestone === undefined ? [] : [plannedSql(not.milestone, reach.milestones, bind)];
-  const weighed = not.weight === undefined ? [] : [weighing(not.weight, bind)];
-  const serving = not.epic === undefined ? [] : [servingSql(not.epic, reach.person, bind)];
-  const conditions = [...peopleConditions(not, bind, 'any'), ...labelled, ...planned, ...weighed, ...serving].map(
+  const planned = not.milestone === undefined ? [] : [milestoneFilterSql(not.milestone, reach.milestones, bind)];
+  const weighed = not.weight === undefined ? [] : [weightSql(not.weight, bind)];
+  const serving = not.epic === undefined ? [] : [inEpicSql(not.epic, reach.person, bind)];
+  const conditions = [...issuePeople(not, bind, 'any'), ...labelled, ...planned, ...weighed, ...serving].map(
     (condition) => `(${condition}) is not true`,
   );
   if (not.iids) conditions.push(`i.iid <> all(${bind(not.iids)}::bigint[])`);
-  if (not.reaction) conditions.push(`not ${reactedSql('Issue', reach.person.user, not.reaction, bind)}`);
+  if (not.reaction) conditions.push(`not ${reactionFilterSql('Issue', reach.person.user, not.reaction, bind)}`);
   return conditions.join(' and ');
 }
 
-function weighing(weight: WeightFilter, bind: Bind): string {
+function weightSql(weight: WeightFilter, bind: Bind): string {
   if (weight === 'None') return 'i.weight is null';
   return weight === 'Any' ? 'i.weight is not null' : `i.weight = ${bind(weight)}::bigint`;
 }
 
-/** Shape: `held` says how many of the usernames have to be assigned. */
-function peopleConditions(people: PeopleFilter, bind: Bind, held: 'all' | 'any'): string[] {
-  const parts: string[] = [];
-  if (people.authorId !== undefined) parts.push(`i.author_id = ${bind(people.authorId, 'author')}::bigint`);
-  if (people.authorUsername !== undefined)
-    parts.push(`i.author_id = ${userNamedSql(bind(people.authorUsername, 'author'))}`);
-  if (people.assigneeId === 'None') parts.push(`not ${ASSIGNED}`);
-  else if (people.assigneeId === 'Any') parts.push(ASSIGNED);
-  else if (people.assigneeId !== undefined) parts.push(assignedTo(`${bind(people.assigneeId, 'assignee')}::bigint`));
-  const usernames = [...new Set((people.assigneeUsernames ?? []).map((username) => username.toLowerCase()))];
-  if (usernames.length === 1) parts.push(assignedTo(userNamedSql(bind(usernames[0], 'assignee'))));
-  if (usernames.length > 1) {
-    const needed = held === 'all' ? bind(usernames.length, 'assignees_count') : '1';
-    parts.push(`${assignedOf(bind(usernames, 'assignees'))} >= ${needed}`);
-  }
-  return parts;
-}
-
-const ASSIGNED = 'exists (select 1 from issue_assignees s where s.issue_id = i.id)';
-
-function assignedTo(user: string): string {
-  return `exists (select 1 from issue_assignees s where s.issue_id = i.id and s.user_id = ${user})`;
-}
-
-/** How many of the named people are assigned; one expression, however many are named. Shape: usernames in lower case. */
-function assignedOf(usernames: string): string {
-  return `(select count(*) from issue_assignees s where s.issue_id = i.id and s.user_id = any(array(
-    select u.id from directory_users u where lower(u.username) = any(${usernames}::text[]))))`;
+/** Conditions on author and assignees. Shape: `match` is how many of the usernames must be assigned. */
+function issuePeople({ author = {}, assignee = {} }: IssuePeople, bind: Bind, match: 'all' | 'any'): string[] {
+  return [
+    ...userConditions('author_id', author, bind, 'author'),
+    ...peopleConditions(issueAssignees, assignee, bind, { match, name: 'assignee' }),
+  ];
 }

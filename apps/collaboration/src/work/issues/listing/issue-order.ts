@@ -1,11 +1,11 @@
 import { isUsualPage } from '@rookery/persistence';
 import type { NamedValues, OrderTerm } from '@rookery/persistence';
 import type { PageRequest } from '@rookery/kernel';
-import { labelPrioritySql, asksForAny } from '../../../planning/labels/labelling/label-filter';
+import { labelPrioritySql, filtersByAnyLabel } from '../../../planning/labels/labelling/label-filter';
 import { milestoneDueSql } from '../../../planning/milestones/assigning/milestone-filter';
 import { positionSql } from '../reordering/positions';
 import type { IssueFilter, ReachSql } from './issue-filter';
-import { keptSearch } from './issue-search';
+import { preparedSearch } from './issue-search';
 
 export const ISSUE_ORDERS = [
   'created_at',
@@ -18,7 +18,7 @@ export const ISSUE_ORDERS = [
   'relative_position',
   'weight',
 ] as const;
-/** An order by what no issue has yet: it leaves the order to the tie-breaker. */
+/** Order by a property that no issue has yet: only the tie-breaker orders. */
 export const EMPTY_ORDERS = ['priority'] as const;
 
 export interface IssueOrder {
@@ -28,8 +28,11 @@ export interface IssueOrder {
   readonly withLabelDetails?: boolean;
 }
 
-/** Issues without a due date, a weight, a milestone that is due or a label that counts come last in either direction. */
-export function sorting(
+/**
+ * Order terms of a list. Issues without a due date, weight, due milestone or prioritized label come last in both
+ * directions.
+ */
+export function issueSorting(
   { orderBy, sort }: IssueOrder,
   { labels, milestones }: Pick<ReachSql, 'labels' | 'milestones'>,
 ): readonly OrderTerm[] {
@@ -51,19 +54,20 @@ export function sorting(
     case 'label_priority':
       return [[labelPrioritySql(labels), sort, 'nulls last']];
     default:
-      // No index has this: left to itself the planner goes through all issues there are by their ids.
+      // No index has this expression. Without `+ 0` the planner would scan all issues of the database by id.
       return [['i.id + 0', sort]];
   }
 }
 
-/** Does a list ask which labels reach the project? */
-export function looksForStrays({ labels, not }: IssueFilter, { orderBy }: IssueOrder): boolean {
-  return orderBy === 'label_priority' || asksForAny(labels, not?.labels);
+/** Checks whether a list needs the stray labels: those that issues have but that the project can no longer use. */
+export function needsStrayLabels({ labels, not }: IssueFilter, { orderBy }: IssueOrder): boolean {
+  return orderBy === 'label_priority' || filtersByAnyLabel(labels, not?.labels);
 }
 
 /**
- * The name of a first page by state alone, or by state and words, which is what most lists are: planning one costs more than
- * running it. Shape: `name` is null for a statement that is not kept; `values` are those of the words.
+ * Name of the prepared statement for a first page filtered by state alone, or by state and words, as most lists are:
+ * planning one costs more than running it. Shape: `name` is null for a statement that is not kept; `values` are those
+ * of the words.
  */
 export function pageName(
   of: string,
@@ -72,14 +76,16 @@ export function pageName(
   page: PageRequest,
 ): { readonly name: string | null; readonly values: NamedValues } {
   const isDated = orderBy === 'created_at' || orderBy === 'updated_at';
-  const words = keptSearch(filter);
+  const words = preparedSearch(filter);
   const rest = words ? { ...filter, search: undefined, searchIn: undefined } : filter;
   if (!isUsualPage(page) || !isDated || withLabelDetails === true || !isPlain(rest)) return { name: null, values: {} };
   const name = `issues_${of}_${state}_${orderBy}_${sort}_${page.perPage}`;
   return words ? { name: `${name}_${words.name}`, values: words.values } : { name, values: {} };
 }
 
-function isPlain({ scope, people, not, asksForMissing, ...rest }: IssueFilter): boolean {
-  const values = [...Object.values(rest), ...Object.values(people ?? {}), ...Object.values(not ?? {})];
-  return (scope ?? 'all') === 'all' && !asksForMissing && values.every((value) => value === undefined);
+function isPlain({ scope, people, not, matchesNothing, ...rest }: IssueFilter): boolean {
+  const { author, assignee, ...excluded } = not ?? {};
+  const persons = [people?.author, people?.assignee, author, assignee];
+  const values = [rest, excluded, ...persons].flatMap((part) => Object.values(part ?? {}));
+  return (scope ?? 'all') === 'all' && !matchesNothing && values.every((value) => value === undefined);
 }

@@ -2,12 +2,12 @@ import type { Bind } from '@rookery/persistence';
 import type { IssueFilter } from './issue-filter';
 
 const MAX_WORDS = 20;
-/** So many issues that have the words are looked up one by one; where there are more, the list is walked in its order. */
+/** Limit of matches that are looked up one by one; with more, the list is scanned in its order. */
 const FEW = 10_000;
-/** What has trigrams everywhere: a database of locale C takes no other letters for letters. */
+/** Characters that have trigrams in each locale: a database of locale C treats no other characters as letters. */
 const HAS_TRIGRAMS = /[a-z0-9]{3}/i;
 
-/** The words that a search asks for; none for blanks. */
+/** Splits a search text into words; returns none for blank text. */
 export function wordsOf(text = ''): readonly string[] {
   return text.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
 }
@@ -15,45 +15,48 @@ export function wordsOf(text = ''): readonly string[] {
 const hasTrigrams = (word: string): boolean => HAS_TRIGRAMS.test(word);
 const patternOf = (word: string): string => `***=${word}`;
 const wordParameter = (at: number): string => `word_${at + 1}`;
-/** Looked at row by row: for a word without trigrams the index would be read whole. */
+/** Expression that bypasses the index, for words without trigrams: they would need a scan of the whole index. */
 const UNINDEXED = `(t.text || '')`;
 
 /**
- * Searches of a kind are one statement. Shape: the end of its name, and the values that `foundByWords` binds; null for a
- * search that looks in one of the texts, and for none.
+ * Returns the key of a search in title and description, since searches of the same form share one prepared statement.
+ * Shape: the suffix of its name, and the values that `wordSearchSql` binds; null for a search in one of the texts, and
+ * for none.
  */
-export function keptSearch(
+export function preparedSearch(
   filter: IssueFilter,
 ): { readonly name: string; readonly values: Readonly<Record<string, string>> } | null {
   const words = wordsOf(filter.search);
-  if (words.length === 0 || !isOfBoth(filter)) return null;
+  if (words.length === 0 || !searchesBothTexts(filter)) return null;
   const name = words.map((word) => (hasTrigrams(word) ? 't' : 's')).join('');
   return { name, values: Object.fromEntries(words.map((word, at) => [wordParameter(at), patternOf(word)])) };
 }
 
-/** Are words looked for in title and description? */
-export function isOfBoth({ searchIn }: IssueFilter): boolean {
+/** Checks whether a search covers title and description. */
+export function searchesBothTexts({ searchIn }: IssueFilter): boolean {
   return !searchIn?.length || (searchIn.includes('title') && searchIn.includes('description'));
 }
 
-/** How a list finds the issues that have the words it asks for. Shape: SQL texts. */
-export interface FoundByWords {
-  /** `found (issue_id, project_id)`: as many of them as are looked up one by one, and one more. */
+/** SQL fragments that find the issues with all words of a search. */
+export interface WordSearch {
+  /** CTE `found (issue_id, project_id)`: the matches, at most one more than are looked up one by one. */
   readonly with: string;
-  /** Boolean: there are no more than that. */
+  /** Boolean: the matches do not exceed that limit. */
   readonly areFew: string;
   /** Boolean: the issue `own` has the words. */
   readonly hasThem: string;
 }
 
 /**
- * Finds issues by what `issue_texts` holds of them. Words hold no blanks, so one that stands in both texts together stands in
- * one of them; a search in one of them still has to look at that. Words are plain characters of a regular expression, which
- * takes no time where a text is made for it, and hidden from the planner, which would guess by their length how many issues have
- * them. Shape: `projects` is a FROM clause of `a.project_id`, null for all there are.
+ * Returns SQL that finds issues by `issue_texts`. Words hold no blanks, so that a word in the joined text is in one of
+ * the two; a search in only one of them must check that again.
+ * Words are literal regular expressions, whose time stays linear even for a text crafted against them. They are hidden
+ * from
+ * the planner in a subquery: it would guess the number of matches by the length of the words.
+ * Shape: `projects` is a FROM clause of `a.project_id`, null for all projects.
  * Source: docs/performance.md 8; ADR 0161.
  */
-export function foundByWords({ search }: IssueFilter, bind: Bind, projects: string | null): FoundByWords | null {
+export function wordSearchSql({ search }: IssueFilter, bind: Bind, projects: string | null): WordSearch | null {
   const words = wordsOf(search);
   if (words.length === 0 || (projects === null && !words.some(hasTrigrams))) return null;
   const has = words

@@ -2,9 +2,9 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { Issue } from '../issue.entity';
 
 /**
- * What is searched of an issue: title and description, in lower case. The database keeps it (triggers on `issues`), and
- * it goes with its issue. It is apart from that because each note changes the issue's row, and would have all trigrams of
- * it written anew. Source: ADR 0161; docs/performance.md 8.
+ * Search text of an issue: title and description in lower case. Triggers on `issues` maintain it, and a foreign key
+ * deletes it with its issue. It is a table of its own because each note changes the issue's row, which would rewrite
+ * all trigrams. Source: ADR 0161; docs/performance.md 8.
  */
 @Entity('issue_texts')
 @Index('ix_issue_texts_text', { synchronize: false })

@@ -6,17 +6,17 @@ import { issueDetailShape, issueShape } from '../issue.shape';
 import { ListAllIssues, ListGroupIssues, OneIssueOfAll } from '../issues.dto';
 import { filterOf } from './issue-list.dto';
 import type { IssueOrder } from './issue-order';
-import { IssuesEverywhereQueries } from './issues-everywhere.queries';
+import { InstanceIssuesQueries } from './issues-everywhere.queries';
 
 const SOURCE = 'reference work-tracking 9.1';
 
-/** Issues of more than one project. */
+/** Routes that list issues of many projects. */
 @Controller()
 export class IssuesEverywhereController {
-  constructor(private readonly queries: IssuesEverywhereQueries) {}
+  constructor(private readonly queries: InstanceIssuesQueries) {}
 
   @Endpoint('GET', '/groups/:id/issues', {
-    about: 'Lists the issues of all projects of a group and of the groups below it.',
+    about: 'Lists the issues of all projects of a group and its subgroups.',
     source: SOURCE,
     within: group('id'),
     may: anyone(),
@@ -29,7 +29,7 @@ export class IssuesEverywhereController {
   }
 
   @Endpoint('GET', '/issues', {
-    about: 'Lists issues of all projects: as a rule those that the caller opened.',
+    about: 'Lists issues of all projects, by default those that the caller opened.',
     source: SOURCE,
     may: signedIn(),
     params: ListAllIssues,

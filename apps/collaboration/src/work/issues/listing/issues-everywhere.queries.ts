@@ -4,32 +4,32 @@ import { Directory, withinGroupSql } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database, KeptStatements, ListQuery, statement } from '@rookery/persistence';
-import type { Bind, DeclaredStatement, Draft, Statement } from '@rookery/persistence';
+import type { Bind, DeclaredStatement, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { straysSql } from '../../../planning/labels/labelling/label-filter';
+import { unreachableLabelsSql } from '../../../planning/labels/labelling/label-filter';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
 import { arraySql } from '../../../base/noteables/json.shape';
 import type { WrittenShape } from '../../../base/noteables/json.shape';
 import { readableSql } from '../../../base/noteables/noteable-kinds';
-import { reachedSql } from '../../../base/noteables/reach-sql';
+import { appliesToSql } from '../../../base/noteables/reach-sql';
 import { issueKind } from '../issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from '../issue.shape';
-import { beyondWords, issueFilters } from './issue-filter';
+import { remainingFilter, issueFilters } from './issue-filter';
 import type { IssueFilter, ReachSql } from './issue-filter';
-import { looksForStrays, pageName, sorting } from './issue-order';
+import { needsStrayLabels, pageName, issueSorting } from './issue-order';
 import type { IssueOrder } from './issue-order';
-import { foundByWords } from './issue-search';
-import type { FoundByWords } from './issue-search';
+import { wordSearchSql } from './issue-search';
+import type { WordSearch } from './issue-search';
 
-/** Whose issues are listed: those of a group and all groups below it, or those of the whole instance. */
+/** Scope of a list: a group with its subgroups, or null for the whole instance. */
 export interface IssuePlaces {
   readonly group: Pick<GroupScope, 'id' | 'traversalIds'> | null;
-  /** Issues of archived projects are left out. */
+  /** Excludes issues of archived projects. */
   readonly nonArchived: boolean;
 }
 
-/** Values of every statement here. Shape: `group` are the ids from the root down to the group, if there is one. */
+/** Parameters of every statement here. Shape: `group` are the ids from the root down to the group, if there is one. */
 export interface IssuesEverywhereParams {
   readonly viewer: number | null;
   readonly is_admin: boolean;
@@ -39,23 +39,29 @@ export interface IssuesEverywhereParams {
 
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 const ABOVE_GROUP = ':group::bigint[]';
-/** What labels and milestones reach. Shape: by columns of a project or of an issue. */
+/**
+ * SQL expressions for labels and milestones that a project can use. Shape: `row` is an alias with the columns of a
+ * project.
+ */
 const reachOf = (row: string): ReachSql => {
   const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
   return {
     person: PERSON,
     labels: { type: 'Issue', ...project, strays: `${row}.strays` },
-    milestones: reachedSql('m', project),
+    milestones: appliesToSql('m', project),
   };
 };
-const STRAYS = `, ${straysSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
+const STRAYS = `, ${unreachableLabelsSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
 const FILTERS = issueFilters(reachOf('a'));
 const ORDER = reachOf('i');
-/** Shape: `more` are columns of a project; `which` is a condition on `own`. */
+/** The issues of a project. Shape: `more` are columns of the project; `which` is a condition on `own`. */
 const rowsSql = (more = '', which = 'own.project_id = a.project_id'): string =>
   `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more} from issues own where ${which}) i`;
-/** Issues that have the words: few are looked up, of many those of each project are walked in the list's order. */
-const waysOf = ({ areFew, hasThem }: FoundByWords, more: string): [each: string, part: string][] => [
+/**
+ * Two ways to find issues by words: few matches are looked up by id; for many, the issues of each project are scanned
+ * in the list's order.
+ */
+const searchWays = ({ areFew, hasThem }: WordSearch, more: string): [each: string, part: string][] => [
   [
     `(select a.*, f.issue_id from found f join read a on a.project_id = f.project_id where ${areFew}) a`,
     rowsSql(more, 'own.id = a.issue_id and own.project_id = a.project_id'),
@@ -64,11 +70,11 @@ const waysOf = ({ areFew, hasThem }: FoundByWords, more: string): [each: string,
 ];
 
 /**
- * Lists of issues of many projects. Access is decided once for each project; the first issues of each are read by its
- * index. Source: reference work-tracking 9.1; docs/performance.md 5.1.
+ * Lists issues of many projects. Access is computed once per project; the first issues of each are read by its index.
+ * Source: reference work-tracking 9.1; docs/performance.md 5.1.
  */
 @Injectable()
-export class IssuesEverywhereQueries {
+export class InstanceIssuesQueries {
   private readonly kept = new KeptStatements();
   private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
   private readonly one: DeclaredStatement<
@@ -92,7 +98,7 @@ export class IssuesEverywhereQueries {
     this.one = statement('issues_by_id', () => oneSql);
   }
 
-  /** Shape: the issue as one JSON object. Errors: NotFound when there is none that the viewer may see. */
+  /** Returns one issue by its id. Shape: one JSON object. Errors: NotFound if the viewer sees no such issue. */
   async find(viewer: SignedInViewer, id: number): Promise<string> {
     await this.directory.fresh(viewer);
     const [row] = await this.database.run(this.one, { ...viewerValues(viewer), issue: id });
@@ -120,10 +126,10 @@ export class IssuesEverywhereQueries {
     order: IssueOrder,
     page: PageRequest,
   ): Statement<JsonPageRow> {
-    // Only lists of groups ask for everything as a rule.
+    // Only lists of groups are usually unfiltered, so only they keep a prepared statement.
     const kept = pageName('group', filter, order, page);
     const name = places.group && places.nonArchived ? kept.name : null;
-    return this.kept.statement(name, { ...values, ...kept.values }, (): Draft => {
+    return this.kept.statement(name, { ...values, ...kept.values }, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'issues',
         from: 'issues i',
@@ -131,16 +137,16 @@ export class IssuesEverywhereQueries {
         bytes: issueBytes(order),
         values,
       });
-      const isEverywhere = !places.group && isOfAll(filter);
-      const words = foundByWords(filter, list.bind, isEverywhere ? null : 'read a');
+      const isEverywhere = !places.group && includesAllPeople(filter);
+      const words = wordSearchSql(filter, list.bind, isEverywhere ? null : 'read a');
       list
         .where(readableSql(issueKind, 'a', PERSON.user))
-        .narrow(FILTERS, words ? beyondWords(filter) : filter)
-        .orderBy(sorting(order, ORDER));
-      const [strays, more] = looksForStrays(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
-      const read = `read as materialized (${readProjectsSql(places, usedSql(places, filter, list.bind), strays)})`;
-      const ways: [string, string][] = words ? waysOf(words, more) : [['read a', rowsSql(more)]];
-      return list.amongEach(...ways).json(page, {
+        .narrow(FILTERS, words ? remainingFilter(filter) : filter)
+        .orderBy(issueSorting(order, ORDER));
+      const [strays, more] = needsStrayLabels(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
+      const read = `read as materialized (${readProjectsSql(places, candidateProjectsSql(places, filter, list.bind), strays)})`;
+      const ways: [string, string][] = words ? searchWays(words, more) : [['read a', rowsSql(more)]];
+      return list.fromEach(...ways).json(page, {
         with: words ? `${read}, ${words.with}` : read,
         rows: (...rows) =>
           arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
@@ -153,9 +159,9 @@ function viewerValues({ userId, isAdmin, isExternal }: Viewer): IssuesEverywhere
   return { viewer: userId, is_admin: isAdmin, is_external: isExternal };
 }
 
-/** The projects whose issues the viewer reads, of those that come into question. Shape: `more` are columns of each. */
+/** The projects of `used` whose issues the viewer reads. Shape: `more` are columns of each. */
 function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string, more: string): string {
-  // As a reference names an issue from there: https://…/issues of a group names those of its own projects by their path.
+  // References are relative to the group: an issue of one of its own projects is named by the project's path alone.
   const own = `a.traversal_ids = ${ABOVE_GROUP}`;
   const seenAs = group ? `case when ${own} then a.path else a.full_path end` : 'a.full_path';
   return `select a.*, ${seenAs} as seen_as${more} from (${used}) used
@@ -163,25 +169,25 @@ function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string, more
     cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_issues`;
 }
 
-/** Does a list ask for issues whoever works on them? */
-function isOfAll({ scope = 'all', people }: IssueFilter): boolean {
-  return scope === 'all' && typeof people?.assigneeId !== 'number' && people?.authorId === undefined;
+/** Checks whether a list includes issues of all authors and assignees. */
+function includesAllPeople({ scope = 'all', people }: IssueFilter): boolean {
+  return scope === 'all' && typeof people?.assignee?.id !== 'number' && people?.author?.id === undefined;
 }
 
-/** Projects that come into question. Shape: a query of one column, `project_id`, which tells each once. */
-function usedSql({ group }: IssuePlaces, { scope, people }: IssueFilter, bind: Bind): string {
+/** Candidate projects. Shape: a query of one column, `project_id`, without duplicates. */
+function candidateProjectsSql({ group }: IssuePlaces, { scope, people }: IssueFilter, bind: Bind): string {
   if (group) {
     const within = withinGroupSql({ namespace: 'home', traversalIds: ABOVE_GROUP });
     return `select p.id as project_id from directory_namespaces home
       join directory_projects p on p.namespace_id = home.id where ${within}`;
   }
   const assignee =
-    typeof people?.assigneeId === 'number' ? `${bind(people.assigneeId, 'assignee')}::bigint` : undefined;
+    typeof people?.assignee?.id === 'number' ? `${bind(people.assignee.id, 'assignee')}::bigint` : undefined;
   if (scope === 'assigned_to_me' || assignee !== undefined) {
     return `select distinct own.project_id from issue_assignees s join issues own on own.id = s.issue_id
       where s.user_id = ${assignee ?? PERSON.user}`;
   }
-  const author = people?.authorId === undefined ? undefined : `${bind(people.authorId, 'author')}::bigint`;
+  const author = people?.author?.id === undefined ? undefined : `${bind(people.author.id, 'author')}::bigint`;
   if (scope === 'created_by_me' || author !== undefined) {
     return `select distinct own.project_id from issues own where own.author_id = ${author ?? PERSON.user}`;
   }

@@ -1,55 +1,59 @@
-import { reasonOf } from '../../../talk/mentions/quick-actions/action-set';
+import { refusalReason } from '../../../talk/mentions/quick-actions/action-set';
 import type { Outcome } from '../../../talk/mentions/quick-actions/action-set';
-import { checkTexts } from '../issue.entity';
+import { checkedTexts } from '../issue.entity';
 
-/** A thing that commands change, and what is wished for so far. */
-export interface CommonNow {
-  readonly thing: { readonly state: 'opened' | 'closed'; readonly confidential: boolean };
-  /** In sentences: `issue`. */
+/** A noteable that commands change, and the changes so far. */
+export interface CommonChanges {
+  readonly target: { readonly state: 'opened' | 'closed'; readonly confidential: boolean };
+  /** Name of the kind in messages: `issue`. */
   readonly word: string;
-  readonly wish: {
+  readonly update: {
     title?: string | undefined;
     stateEvent?: 'close' | 'reopen' | undefined;
     confidential?: boolean | undefined;
   };
 }
 
-type CommonAction = (now: CommonNow, argument: string) => Outcome;
+type CommonAction = (changes: CommonChanges, argument: string) => Outcome;
 
 const stateAction =
   (event: 'close' | 'reopen', said: string, already: string): CommonAction =>
-  ({ thing, word, wish }) => {
-    const isClosed = wish.stateEvent === undefined ? thing.state === 'closed' : wish.stateEvent === 'close';
+  ({ target, word, update }) => {
+    const isClosed = update.stateEvent === undefined ? target.state === 'closed' : update.stateEvent === 'close';
     if (isClosed === (event === 'close')) return { why: already };
-    wish.stateEvent = event;
+    update.stateEvent = event;
     return { said: `${said} this ${word}.`, changes: { state_event: event } };
   };
 
-const confidential: CommonAction = ({ thing, word, wish }) => {
-  if (wish.confidential ?? thing.confidential) return { why: 'it is confidential already' };
-  wish.confidential = true;
+const confidential: CommonAction = ({ target, word, update }) => {
+  if (update.confidential ?? target.confidential) return { why: 'it is confidential already' };
+  update.confidential = true;
   return { said: `Made this ${word} confidential.`, changes: { confidential: true } };
 };
 
-/** Whoever may open a thing may open it so, and it is so from its first moment. Source: reference work-tracking 2.6, 9.1. */
+/**
+ * Commands that make a noteable confidential. A user who may open one may open it confidential at once. Source:
+ * reference work-tracking 2.6, 9.1.
+ */
 export const CONFIDENTIAL_ACTIONS = { confidential, make_confidential: confidential } as const;
 
-/** Commands that change issues and epics alike. Source: reference work-tracking 2.6. */
+/** Commands that change issues and epics. Source: reference work-tracking 2.6. */
 export const COMMON_ACTIONS = {
   close: stateAction('close', 'Closed', 'it is closed already'),
   reopen: stateAction('reopen', 'Reopened', 'it is open already'),
-  title: ({ wish }, title) => {
+  title: ({ update }, argument) => {
+    let title: string;
     try {
-      checkTexts({ title });
+      ({ title } = checkedTexts({ title: argument }));
     } catch (error) {
-      return { why: `the title ${reasonOf(error)}` };
+      return { why: `the title ${refusalReason(error)}` };
     }
-    wish.title = title;
+    update.title = title;
     return { said: `Changed the title to "${title}".`, changes: { title } };
   },
 } as const satisfies Record<string, CommonAction>;
 
-/** Does the text of what is opened ask that it be confidential? */
+/** Checks whether the text of a new noteable makes it confidential. */
 export function opensConfidential(commands: readonly { readonly name: string }[]): boolean {
   return commands.some(({ name }) => Object.hasOwn(CONFIDENTIAL_ACTIONS, name));
 }

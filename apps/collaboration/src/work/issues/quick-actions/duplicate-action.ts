@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
-import { oneByOne } from '../../../talk/mentions/quick-actions/action-set';
-import type { Asking, CarriesOut, Outcome } from '../../../talk/mentions/quick-actions/action-set';
+import { executeEach } from '../../../talk/mentions/quick-actions/action-set';
+import type { ActionContext, ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
 import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
-import type { Command } from '../../../talk/mentions/quick-actions/commands-in';
+import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
 import { issueKind } from '../issue.kind';
-import { seenIssues } from '../seen-issues';
+import { visibleIssueIds } from '../visible-issues';
 import { IssueDuplicatesService } from './issue-duplicates.service';
-import type { PlacedIssue } from './issue-duplicates.service';
+import type { NamedIssue } from './issue-duplicates.service';
 
 type Place = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
-type Canonical = PlacedIssue | { readonly why: string };
+type Canonical = NamedIssue | { readonly why: string };
 
-/** The command that closes an issue for another one. Source: reference work-tracking 2.6. */
+/** The quick action that closes an issue as a duplicate. Source: reference work-tracking 2.6. */
 @Injectable()
 export class DuplicateAction {
   constructor(
@@ -25,19 +25,19 @@ export class DuplicateAction {
   ) {
     actions.declare({
       names: ['duplicate'],
-      isForKept: true,
+      isForExistingOnly: true,
       fits: (kind) => kind === issueKind,
       plan: (asking, commands) => this.plan(asking, commands),
     });
   }
 
-  private async plan({ viewer, parent }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
+  private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const here = parent as Place;
     const named: Canonical[] = [];
     for (const { argument } of commands) named.push(await this.canonical(viewer, here, argument));
     const found = named.filter((one) => 'project' in one);
-    const carryOut: CarriesOut = (tx, on) =>
-      oneByOne(tx, commands, async (_, index): Promise<Outcome> => {
+    const carryOut: ExecuteActions = (tx, on) =>
+      executeEach(tx, commands, async (_, index): Promise<Outcome> => {
         const canonical = named[index]!;
         if ('why' in canonical) return canonical;
         const id = await this.duplicates.mark(tx, viewer, { project: here, iid: on.named }, canonical);
@@ -45,8 +45,8 @@ export class DuplicateAction {
         const reference = `${project.id === here.id ? '' : project.fullPath}#${iid}`;
         return { said: `Closed this issue as a duplicate of ${reference}.`, changes: { canonical_issue_id: id } };
       });
-    const holds: CarriesOut['holds'] = {
-      things: (tx, on) => seenIssues(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
+    const holds: ExecuteActions['holds'] = {
+      things: (tx, on) => visibleIssueIds(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
     };
     return Object.assign(carryOut, { holds });
   }

@@ -10,41 +10,42 @@ import { issueKind } from '../issue.kind';
 import { issuePolicy } from '../issue.policy';
 import { IssuesService } from '../issues.service';
 
-/** An issue that is named by where it is and its number there. */
-export interface PlacedIssue {
+/** An issue named by its project and its number there. */
+export interface NamedIssue {
   readonly project: ProjectScope;
   readonly iid: number;
 }
 
-/** Issues that say what another one says. Source: reference work-tracking 2.6, 9.1. */
+/** Marks issues as duplicates. Source: reference work-tracking 2.6, 9.1. */
 @Injectable()
 export class IssueDuplicatesService {
   constructor(private readonly issues: IssuesService) {}
 
   /**
-   * Closes an issue as a duplicate of another, and tells both. Errors: NotFound of either; Forbidden where the one may
-   * not be changed or the other not be written on; Refused for an issue and itself; NotModified when it is so already.
+   * Closes an issue as a duplicate of another, and writes a system note on both. Errors: NotFound of either; Forbidden
+   * if the caller may not change the first or comment on the other; Refused for an issue and itself; NotModified if it
+   * is a duplicate already.
    */
-  async mark(tx: Tx, viewer: SignedInViewer, named: PlacedIssue, canonical: PlacedIssue): Promise<number> {
-    const { issue, at } = await this.issues.locked(tx, viewer, named.project, named.iid);
-    const { issue: other } = await this.issues.locked(tx, viewer, canonical.project, canonical.iid);
+  async mark(tx: Tx, viewer: SignedInViewer, named: NamedIssue, canonical: NamedIssue): Promise<number> {
+    const { issue, at } = await this.issues.lock(tx, viewer, named.project, named.iid);
+    const { issue: other } = await this.issues.lock(tx, viewer, canonical.project, canonical.iid);
     if (other.id === issue.id) throw new Refused('an issue is no duplicate of itself', { verbatim: true });
     const subject = { authorId: issue.authorId, assigneeIds: [] };
-    if (!issuePolicy.mayEdit(viewer, named.project, subject) || !maySay(viewer, canonical.project, other)) {
+    if (!issuePolicy.mayEdit(viewer, named.project, subject) || !mayComment(viewer, canonical.project, other)) {
       throw new Forbidden();
     }
     if (issue.duplicatedToId === other.id && issue.state === 'closed') throw new NotModified();
-    await this.issues.change(tx, viewer, named.project, named.iid, { now: () => ({ stateEvent: 'close' }) });
+    await this.issues.change(tx, viewer, named.project, named.iid, { resolve: () => ({ stateEvent: 'close' }) });
     await tx.manager.update(Issue, issue.id, { duplicatedToId: other.id, updatedAt: at });
     const by = { actorId: viewer.userId, at };
-    const referenceTo = (one: PlacedIssue): string =>
+    const referenceTo = (one: NamedIssue): string =>
       `${issue.projectId === other.projectId ? '' : one.project.fullPath}#${one.iid}`;
-    await this.tell(tx, issue, { ...by, body: systemNotes.duplicateOf(referenceTo(canonical)), of: other });
-    await this.tell(tx, other, { ...by, body: systemNotes.hasDuplicate(referenceTo(named)), of: issue });
+    await this.writeNote(tx, issue, { ...by, body: systemNotes.duplicateOf(referenceTo(canonical)), of: other });
+    await this.writeNote(tx, other, { ...by, body: systemNotes.hasDuplicate(referenceTo(named)), of: issue });
     return other.id;
   }
 
-  private tell(
+  private writeNote(
     tx: Tx,
     { id, projectId }: Issue,
     o: { readonly actorId: number; readonly at: Date; readonly body: string; readonly of: Issue },
@@ -60,8 +61,8 @@ export class IssueDuplicatesService {
   }
 }
 
-/** What is told on the other issue is said by who marks this one. */
-function maySay(viewer: SignedInViewer, project: ProjectScope, { discussionLocked }: Issue): boolean {
+/** Checks that the caller may write a note on the other issue, since its system note names the caller as author. */
+function mayComment(viewer: SignedInViewer, project: ProjectScope, { discussionLocked }: Issue): boolean {
   if (!notePolicy.mayCreate(viewer, project, false)) return false;
   return discussionLocked !== true || notePolicy.mayCreateLocked(viewer, project);
 }

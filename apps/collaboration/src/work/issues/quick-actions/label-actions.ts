@@ -1,28 +1,28 @@
 import type { Parent, Tx } from '@rookery/persistence';
-import { knownLabels } from '../../../planning/labels/labelling/labelling';
-import type { LabelWish } from '../../../planning/labels/labelling/labelling';
+import { findReachableLabels } from '../../../planning/labels/labelling/labelling';
+import type { RequestedLabels } from '../../../planning/labels/labelling/labelling';
 import type { Outcome } from '../../../talk/mentions/quick-actions/action-set';
 import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
-import type { Command } from '../../../talk/mentions/quick-actions/commands-in';
+import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 
-/** What the commands of one text make of labels, one after the other. */
-export interface Labelling {
+/** Changes of labels by the commands of a text. */
+export interface CommandedLabels {
   all?: readonly string[];
   readonly add: Set<string>;
   readonly remove: Set<string>;
 }
 
-/** Shape: `known` are ids by name. */
-type LabelAction = (labelling: Labelling, known: ReadonlyMap<string, number>, argument: string) => Outcome;
+/** A command on labels. Shape: `known` are ids by name. */
+type LabelAction = (labelling: CommandedLabels, known: ReadonlyMap<string, number>, argument: string) => Outcome;
 
 const NO_LABEL: Outcome = { why: 'it names no label that is known here' };
 
-/** Shape: `carry` takes the names that are known. */
+/** Builds a command on labels. Shape: `carry` receives the known names. */
 const labelAction =
   (
     key: 'add_label_ids' | 'remove_label_ids' | 'label_ids',
     said: (names: string) => string,
-    carry: (labelling: Labelling, names: readonly string[]) => void,
+    carry: (labelling: CommandedLabels, names: readonly string[]) => void,
   ): LabelAction =>
   (labelling, known, argument) => {
     const names = argumentsOf.labels(argument).filter((name) => known.has(name));
@@ -38,6 +38,8 @@ const label = labelAction(
   ({ add, remove }, names) => {
     for (const name of names) {
       remove.delete(name);
+      // The order counts: the last label of a scope stays.
+      add.delete(name);
       add.add(name);
     }
   },
@@ -53,14 +55,17 @@ const unlabelSome = labelAction(
   },
 );
 
-/** All others go. */
-function relabel(labelling: Labelling, names: readonly string[]): void {
+/** Replaces all labels. */
+function relabel(labelling: CommandedLabels, names: readonly string[]): void {
   labelling.add.clear();
   labelling.remove.clear();
   labelling.all = names;
 }
 
-/** Commands about labels of whatever has some; only what exists is given. Source: reference work-tracking 2.6. */
+/**
+ * Commands on labels, for all kinds that have labels. They use existing labels only. Source: reference work-tracking
+ * 2.6.
+ */
 export const LABEL_ACTIONS: Readonly<Record<string, LabelAction>> = {
   label,
   labels: label,
@@ -72,19 +77,19 @@ export const LABEL_ACTIONS: Readonly<Record<string, LabelAction>> = {
   relabel: labelAction('label_ids', (names) => `Replaced all labels by ${names}.`, relabel),
 };
 
-/** The labels that commands name, as far as the place knows them. Shape: ids by name. */
-export async function labelsMeant(
+/** Looks up the labels that commands name in a project or group. Shape: ids by name. */
+export async function namedLabels(
   tx: Tx,
   place: Parent,
   commands: readonly Command[],
 ): Promise<ReadonlyMap<string, number>> {
   const names = commands.flatMap(({ argument }) => argumentsOf.labels(argument));
-  const labels = await knownLabels(tx, place, [...new Set(names)]);
+  const labels = await findReachableLabels(tx, place, [...new Set(names)]);
   return new Map(labels.map(({ id, title }) => [title, id]));
 }
 
-/** Shape: undefined when the labels stay. */
-export function labelWishOf({ all, add, remove }: Labelling): LabelWish | undefined {
+/** Returns the change of labels. Shape: undefined if they stay. */
+export function labelUpdateOf({ all, add, remove }: CommandedLabels): RequestedLabels | undefined {
   const isLabelled = all !== undefined || add.size > 0 || remove.size > 0;
   return isLabelled ? { all, add: [...add], remove: [...remove] } : undefined;
 }

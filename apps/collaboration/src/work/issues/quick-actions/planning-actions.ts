@@ -1,28 +1,28 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { chosenMilestone, milestonesTitled } from '../../../planning/milestones/assigning/chosen-milestone';
+import { lockMilestone, findMilestonesByTitle } from '../../../planning/milestones/assigning/milestone-choice';
 import type { Outcome } from '../../../talk/mentions/quick-actions/action-set';
 import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
-import type { Command } from '../../../talk/mentions/quick-actions/commands-in';
-import { placeOf } from '../../../base/noteables/planning-place';
-import type { IssueWish } from '../issue-change';
+import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
+import { withCurrentPlace } from '../../../base/noteables/planning-place';
+import type { IssueUpdate } from '../issue-change';
 import { issuePolicy } from '../issue.policy';
 import type { IssueProject } from '../issues.queries';
-import { LABEL_ACTIONS, labelsMeant, labelWishOf } from './label-actions';
-import type { Labelling } from './label-actions';
+import { LABEL_ACTIONS, namedLabels, labelUpdateOf } from './label-actions';
+import type { CommandedLabels } from './label-actions';
 
-/** What the place knows of all that commands name. Shape: ids by name. */
-interface Known {
+/** Labels and milestones that commands name and that exist. Shape: ids by name. */
+interface KnownNames {
   readonly labels: ReadonlyMap<string, number>;
   readonly milestones: ReadonlyMap<string, number>;
 }
 
-/** What the commands of one text make of labels and milestone, one after the other. */
-interface Planning extends Labelling {
+/** Changes of labels and milestone by the commands of a text. */
+interface Planning extends CommandedLabels {
   milestoneId?: number | null;
 }
 
-type PlanningAction = (planning: Planning, known: Known, argument: string) => Outcome;
+type PlanningAction = (planning: Planning, known: KnownNames, argument: string) => Outcome;
 
 const not = (why: string): Outcome => ({ why });
 const labelActions = Object.entries(LABEL_ACTIONS).map(([name, act]): [string, PlanningAction] => [
@@ -30,7 +30,9 @@ const labelActions = Object.entries(LABEL_ACTIONS).map(([name, act]): [string, P
   (planning, { labels }, argument) => act(planning, labels, argument),
 ]);
 
-/** Commands about labels and the milestone of an issue; only what exists is given. Source: reference work-tracking 2.6. */
+/**
+ * Commands on labels and the milestone of an issue. They use existing ones only. Source: reference work-tracking 2.6.
+ */
 export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
   ...Object.fromEntries(labelActions),
   milestone: (planning, { milestones }, argument) => {
@@ -46,16 +48,19 @@ export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
   },
 };
 
-/** Looks up what the commands name, holds the milestone, and says what is wished for. Shape: an outcome for each that stands in the table. */
-export async function planned(
+/**
+ * Looks up the labels and milestones that commands name, locks the milestone, and computes the update. Shape: an
+ * outcome for each command of `PLANNING_ACTIONS`, null for others.
+ */
+export async function planCommands(
   tx: Tx,
   viewer: SignedInViewer,
   project: IssueProject,
   commands: readonly Command[],
-): Promise<{ outcomes: (Outcome | null)[]; wish: Pick<IssueWish, 'labels' | 'milestoneId'> }> {
+): Promise<{ outcomes: (Outcome | null)[]; update: Pick<IssueUpdate, 'labels' | 'milestoneId'> }> {
   const named = commands.filter(({ name }) => Object.hasOwn(PLANNING_ACTIONS, name));
   const isAllowed = named.length > 0 && issuePolicy.mayPlan(viewer, project);
-  const place = isAllowed ? await placeOf(tx, viewer, project) : null;
+  const place = isAllowed ? await withCurrentPlace(tx, viewer, project) : null;
   const known = place && (await knownTo(tx, place, named));
   const planning: Planning = { add: new Set(), remove: new Set() };
   const outcomes = commands.map((command) => {
@@ -63,14 +68,14 @@ export async function planned(
     return known ? PLANNING_ACTIONS[command.name]!(planning, known, command.argument) : not('you are not allowed to');
   });
   const { milestoneId } = planning;
-  if (place) await chosenMilestone(tx, place, milestoneId);
-  return { outcomes, wish: { labels: labelWishOf(planning), milestoneId } };
+  if (place) await lockMilestone(tx, place, milestoneId);
+  return { outcomes, update: { labels: labelUpdateOf(planning), milestoneId } };
 }
 
-async function knownTo(tx: Tx, place: IssueProject, commands: readonly Command[]): Promise<Known> {
+async function knownTo(tx: Tx, place: IssueProject, commands: readonly Command[]): Promise<KnownNames> {
   const titles = commands.flatMap(({ argument }) => argumentsOf.milestone(argument) ?? []);
   return {
-    labels: await labelsMeant(tx, place, commands),
-    milestones: await milestonesTitled(tx, place, [...new Set(titles)]),
+    labels: await namedLabels(tx, place, commands),
+    milestones: await findMilestonesByTitle(tx, place, [...new Set(titles)]),
   };
 }

@@ -6,22 +6,22 @@ import { readerOfNamed } from '../../../base/noteables/reader';
 import { issueKind } from '../issue.kind';
 import { IssuesQueries } from '../issues.queries';
 import type { IssueProject } from '../issues.queries';
-import { holdOrder, positionSql, putBetween } from './positions';
+import { lockOrder, positionSql, moveBetween } from './positions';
 
-/** $1 project, $2 the number of one issue, $3 ids of others. */
-const meant = prepared(
+/** $1 project, $2 number of the issue to move, $3 ids of its neighbours. */
+const involved = prepared(
   'issues_meant_by_order',
   `select i.id, i.iid, ${positionSql('i')}::text as position from issues i
    where i.project_id = $1::bigint and (i.iid = $2::bigint or i.id = any($3::bigint[]))`,
 );
 
-/** Which issue an issue is to follow, and which is to follow it, by id. */
-export interface OrderWish {
+/** Ids of the new neighbours of an issue; undefined for any. */
+export interface IssueNeighbours {
   readonly after: number | undefined;
   readonly before: number | undefined;
 }
 
-/** The order that people give to the issues of a project. Source: reference work-tracking 9.1. */
+/** Orders the issues of a project manually. Source: reference work-tracking 9.1. */
 @Injectable()
 export class IssueOrderService {
   constructor(
@@ -30,26 +30,26 @@ export class IssueOrderService {
   ) {}
 
   /**
-   * For planners, who read all issues of the project. Answers the issue as JSON text.
-   * Errors: NotFound; Unprocessable when a wish names no other issue of the project, or when there is no room.
+   * Moves an issue between two others and returns it as JSON text. For planners, who read all issues of the project.
+   * Errors: NotFound; Unprocessable if a neighbour is no other issue of the project, or if there is no room.
    */
-  async put(viewer: SignedInViewer, project: IssueProject, iid: number, wish: OrderWish): Promise<string> {
+  async move(viewer: SignedInViewer, project: IssueProject, iid: number, neighbours: IssueNeighbours): Promise<string> {
     readerOfNamed(viewer, { kind: issueKind, parent: project });
-    const others = [wish.after, wish.before].filter((id) => id !== undefined);
+    const others = [neighbours.after, neighbours.before].filter((id) => id !== undefined);
     await this.work.run(async (tx) => {
-      await holdOrder(tx, project.id);
+      await lockOrder(tx, project.id);
       type Row = { id: number; iid: number; position: string };
-      const rows = await tx.prepared<Row>(meant, [project.id, iid, others]);
+      const rows = await tx.prepared<Row>(involved, [project.id, iid, others]);
       const issue = rows.find((row) => row.iid === iid);
       if (!issue) throw new NotFound(issueKind.resource);
-      const placeOf = (id: number | undefined): bigint | null => {
+      const positionOf = (id: number | undefined): bigint | null => {
         if (id === undefined) return null;
         const other = rows.find((row) => row.id === id && row !== issue);
         if (!other) throw new Unprocessable();
         return BigInt(other.position);
       };
-      const between = { after: placeOf(wish.after), before: placeOf(wish.before) };
-      if (!(await putBetween(tx, project.id, issue.id, between))) throw new Unprocessable();
+      const between = { after: positionOf(neighbours.after), before: positionOf(neighbours.before) };
+      if (!(await moveBetween(tx, project.id, issue.id, between))) throw new Unprocessable();
     });
     return this.queries.answer(viewer, project, iid);
   }

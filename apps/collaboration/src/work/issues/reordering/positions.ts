@@ -1,38 +1,44 @@
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
-/** Units: positions between two issues that follow each other by id, so that many fit in between. */
+/** Exponent of the distance between issues with consecutive ids, so that many fit in between. Units: bits. */
 const GAP_BITS = 30;
-/** From the first or the last one on: small, so that issues that are opened later follow those that were put last. */
+/**
+ * Distance before the first and after the last issue. It is small, so that issues that are opened later come after
+ * those that were moved to the end.
+ */
 const STEP = 2n ** 16n;
-/** How many issues make room for one at most. */
+/** Limit of issues that are shifted to make room for one. */
 const NEIGHBOURS = 256;
 
 /**
- * Where the issue stands in its project: where somebody put it, else by its id, so that one that nobody moved has a place
- * without a write. Shape: a bigint expression over the row of that alias. Source: reference work-tracking 9.1.
+ * Position of an issue in its project: set by a user, else derived from its id, so that an issue that was never moved
+ * needs no write. Shape: a bigint expression over the row of that alias. Source: reference work-tracking 9.1.
  */
 export function positionSql(alias: string): string {
   return `coalesce(${alias}.relative_position, ${alias}.id << ${GAP_BITS})`;
 }
 
-/** $1 project. Orders of one project take turns. */
-const hold = prepared(
+/** $1 project. Serializes changes of the order of one project. */
+const lock = prepared(
   'issues_hold_order',
   `select pg_advisory_xact_lock(hashtextextended('issue order ' || $1::bigint, 0))`,
 );
-/** $1 project, $2 a position, $3 an issue that does not count. Positions are too large for a number. */
+/** $1 project, $2 a position, $3 an issue to skip. Positions exceed the safe integers of JavaScript. */
 const next = prepared(
   'issues_next_position',
   `select min(${positionSql('i')})::text as position from issues i
    where i.project_id = $1::bigint and ${positionSql('i')} > $2::bigint and i.id <> $3::bigint`,
 );
-const last = prepared(
+const previous = prepared(
   'issues_last_position',
   `select max(${positionSql('i')})::text as position from issues i
    where i.project_id = $1::bigint and ${positionSql('i')} < $2::bigint and i.id <> $3::bigint`,
 );
-/** The same values. All that change are held in one order, then those that follow are spread evenly, up to the last of them or, where none follows that, beyond it. */
+/**
+ * The same parameters. Locks all rows to change by id, then spreads the issues after the position evenly up to the last
+ * of them, or beyond it if no issue follows that.
+ */
 const spread = prepared(
   'issues_spread_positions',
   `with following as (
@@ -49,36 +55,36 @@ const spread = prepared(
    update issues moved set relative_position = $2::bigint + div(room.width::numeric * following.place, room.places)::bigint
    from following join held using (id), room where moved.id = following.id and room.width >= 4 * room.places`,
 );
-const put = prepared('issues_put', 'update issues set relative_position = $2::bigint where id = $1::bigint');
+const setPosition = prepared('issues_put', 'update issues set relative_position = $2::bigint where id = $1::bigint');
 
-/** Between which two an issue is to stand. Shape: null where there is no wish. */
+/** Positions of the new neighbours. Shape: null for any. */
 export interface Between {
   readonly after: bigint | null;
   readonly before: bigint | null;
 }
 
-/** Has the orders of one project made one after the other; until the transaction ends. */
-export async function holdOrder(tx: Tx, projectId: number): Promise<void> {
-  await tx.prepared(hold, [projectId]);
+/** Serializes changes of the order of one project until the transaction ends. */
+export async function lockOrder(tx: Tx, projectId: number): Promise<void> {
+  await tx.prepared(lock, [projectId]);
 }
 
 /**
- * Puts an issue right behind one, else right before the other. Answers whether there was room: hundreds of issues that
- * people put one into the other leave none.
+ * Moves an issue directly after one, else directly before the other. Returns false if there is no room: after hundreds
+ * of moves between the same issues.
  */
-export async function putBetween(tx: Tx, projectId: number, issueId: number, between: Between): Promise<boolean> {
-  const left = between.after ?? (await neighbour(tx, last, projectId, between.before!, issueId));
-  let position = middle(left, await right(tx, projectId, issueId, left, between));
+export async function moveBetween(tx: Tx, projectId: number, issueId: number, between: Between): Promise<boolean> {
+  const left = between.after ?? (await neighbour(tx, previous, projectId, between.before!, issueId));
+  let position = middle(left, await rightPosition(tx, projectId, issueId, left, between));
   if (position === null && left !== null) {
     await tx.prepared(spread, [projectId, String(left), issueId]);
     position = middle(left, await neighbour(tx, next, projectId, left, issueId));
   }
-  if (position !== null) await tx.prepared(put, [issueId, String(position)]);
+  if (position !== null) await tx.prepared(setPosition, [issueId, String(position)]);
   return position !== null;
 }
 
-/** What it is to stand before; whatever follows, when the wishes contradict each other. */
-async function right(
+/** Position of the right neighbour; if the two requested neighbours contradict each other, that of the next issue. */
+async function rightPosition(
   tx: Tx,
   projectId: number,
   issueId: number,
@@ -101,7 +107,7 @@ async function neighbour(
   return row!.position === null ? null : BigInt(row!.position);
 }
 
-/** Shape: null where there is no place between them. */
+/** Middle of two positions. Shape: null if there is none between them. */
 function middle(left: bigint | null, right: bigint | null): bigint | null {
   if (left === null) return right! - STEP;
   if (right === null) return left + STEP;

@@ -1,0 +1,41 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database, Prepared } from '@rookery/persistence';
+
+/** Units: rows deleted by one statement. */
+const OLDEST_CHUNK = 2000;
+/** Units: milliseconds. */
+const BETWEEN_CHUNKS_MS = 50;
+
+/**
+ * SQL condition for the next chunk of expired rows, oldest first. Ids grow with time, so the deletion ends at the first
+ * chunk without an expired row. Rows that another process has locked are skipped.
+ * Shape: a condition on `id`; `$1` is the retention in days; `done` is a further condition on the row `p`.
+ */
+export function oldestExpiredSql(table: string, done: string): string {
+  return `id in (
+    with oldest as (select id, created_at from ${table} order by id limit ${OLDEST_CHUNK})
+    select o.id from oldest o join ${table} p on p.id = o.id
+    where o.created_at < now() - $1::integer * interval '1 day' and ${done} for update of p skip locked)`;
+}
+
+/**
+ * Deletes rows older than `days` with statements built from `oldestExpiredSql`, chunk by chunk. Returns the number of deleted rows.
+ * Errors: the reason of the signal if it is aborted.
+ */
+export async function deleteExpired(
+  database: Database,
+  statements: readonly Prepared[],
+  days: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  let total = 0;
+  for (const statement of statements) {
+    for (let length = OLDEST_CHUNK; length === OLDEST_CHUNK;) {
+      ({ length } = await database.prepared(statement, [days]));
+      total += length;
+      signal?.throwIfAborted();
+      if (length === OLDEST_CHUNK) await pause(BETWEEN_CHUNKS_MS);
+    }
+  }
+  return total;
+}

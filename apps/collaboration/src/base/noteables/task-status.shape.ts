@@ -1,0 +1,7 @@
+import { json, jsonShape } from './json.shape';
+
+/** Checkboxes in the description of the row `i`. Source: reference work-tracking 9.1. */
+export const taskStatusShape = jsonShape<unknown>('TaskCompletionStatus').fields({
+  count: [json.int, () => 'i.task_count'],
+  completed_count: [json.int, () => 'i.completed_task_count'],
+});

@@ -1,0 +1,102 @@
+import { alwaysNull, int, list, mapOf, object, presenter, text } from '@rookery/api-v4';
+import type { FieldType } from '@rookery/api-v4';
+import { parseTrailers } from '@rookery/git';
+import type { Commit, LineCounts, Signature, Trailer } from '@rookery/git';
+import { titleOf } from './commit-title';
+
+/** A commit with what its answer needs. */
+export interface CommitRow {
+  readonly commit: Commit;
+  /** Full path of the project, for the URL. */
+  readonly projectPath: string;
+  /** Shows the trailers of the message; otherwise both fields are empty. */
+  readonly hasTrailers: boolean;
+}
+
+export interface MeasuredCommitRow extends CommitRow {
+  /** Null if the caller does not want them. */
+  readonly stats: LineCounts | null;
+}
+
+export interface DetailedCommitRow extends MeasuredCommitRow {
+  readonly projectId: number;
+}
+
+const SHORT_ID = 8;
+const counted = (description: string): FieldType<number> => ({ ...int, schema: { ...int.schema, description } });
+const stats = object<{ additions: number; deletions: number; total: number }>({
+  additions: counted('Added lines.'),
+  deletions: counted('Removed lines.'),
+  total: counted('Added and removed lines.'),
+});
+const STATS = { about: 'Numbers of changed lines.', when: (row: MeasuredCommitRow) => row.stats !== null };
+/** A time in the zone of its author, as git stores it: a text, because `instant` is UTC. */
+const zoned: FieldType<string> = { ...text, schema: { type: 'string', format: 'date-time' } };
+
+/** Source: reference repositories 4.1. */
+export const commitPresenter = presenter<CommitRow>('Commit').fields({
+  id: [text, ({ commit }) => commit.id],
+  short_id: [text, ({ commit }) => commit.id.slice(0, SHORT_ID), { about: 'First 8 characters of the id.' }],
+  created_at: [zoned, ({ commit }) => zonedTime(commit.committer)],
+  parent_ids: [list(text), ({ commit }) => commit.parents, { about: 'Ids of the parents; a merge has several.' }],
+  title: [text, ({ commit }) => titleOf(commit), { about: 'First line of the message.' }],
+  message: [text, ({ commit }) => commit.message],
+  author_name: [text, ({ commit }) => commit.author.name, { about: 'Name of the author.' }],
+  author_email: [text, ({ commit }) => commit.author.email, { about: 'E-mail address of the author.' }],
+  authored_date: [zoned, ({ commit }) => zonedTime(commit.author), { about: 'Date of the author, in their zone.' }],
+  committer_name: [text, ({ commit }) => commit.committer.name, { about: 'Name of the committer.' }],
+  committer_email: [text, ({ commit }) => commit.committer.email, { about: 'E-mail address of the committer.' }],
+  committed_date: [
+    zoned,
+    ({ commit }) => zonedTime(commit.committer),
+    { about: 'Date of the committer, in their zone.' },
+  ],
+  trailers: [
+    mapOf(text),
+    (row) => Object.fromEntries(trailersOf(row).map(({ key, value }) => [key, value])),
+    { about: 'Trailers of the message. Of several values of a key the last one.' },
+  ],
+  extended_trailers: [
+    mapOf(list(text)),
+    (row) => valuesByKey(trailersOf(row)),
+    { about: 'The same with all values of a key.' },
+  ],
+  web_url: [text, ({ commit, projectPath }, _, { links }) => links.web(`${projectPath}/-/commit/${commit.id}`)],
+});
+
+/** A single commit. Source: reference repositories 4.1. */
+export const detailedCommitPresenter = commitPresenter.extend<DetailedCommitRow>('DetailedCommit').fields({
+  stats: [stats, (row) => withTotal(row.stats!), STATS],
+  status: [alwaysNull, () => null],
+  project_id: [int, (row) => row.projectId],
+  last_pipeline: [alwaysNull, () => null, { about: 'Always null: pipelines are not connected.' }],
+});
+
+/** A commit in a list with numbers of lines. Source: reference repositories 4.1. */
+export const measuredCommitPresenter = commitPresenter
+  .extend<MeasuredCommitRow>('MeasuredCommit')
+  .fields({ stats: [stats, (row) => withTotal(row.stats!), STATS] });
+
+/** ISO 8601 with milliseconds in the zone of the person, such as `2012-09-20T11:50:22.000+03:00`. */
+export function zonedTime({ seconds, offsetMinutes }: Pick<Signature, 'seconds' | 'offsetMinutes'>): string {
+  const local = new Date((seconds + offsetMinutes * 60) * 1000);
+  if (Number.isNaN(local.getTime())) return '1970-01-01T00:00:00.000+00:00';
+  const minutes = Math.abs(offsetMinutes);
+  const part = (value: number): string => String(value).padStart(2, '0');
+  const zone = `${offsetMinutes < 0 ? '-' : '+'}${part(Math.floor(minutes / 60))}:${part(minutes % 60)}`;
+  return `${local.toISOString().slice(0, -1)}${zone}`;
+}
+
+function trailersOf({ commit, hasTrailers }: CommitRow): readonly Trailer[] {
+  return hasTrailers ? parseTrailers(commit.message) : [];
+}
+
+function valuesByKey(trailers: readonly Trailer[]): Record<string, string[]> {
+  const keys = new Set(trailers.map(({ key }) => key));
+  const valuesOf = (wanted: string) => trailers.filter(({ key }) => key === wanted).map(({ value }) => value);
+  return Object.fromEntries([...keys].map((key) => [key, valuesOf(key)]));
+}
+
+function withTotal({ additions, deletions }: LineCounts) {
+  return { additions, deletions, total: additions + deletions };
+}

@@ -1,0 +1,117 @@
+import { Controller } from '@nestjs/common';
+import { choice, Endpoint, json, one, page, presenter, text } from '@rookery/api-v4';
+import type { Call, ProjectScope } from '@rookery/api-v4';
+import { NotFound, offsetOf } from '@rookery/kernel';
+import type { Page } from '@rookery/kernel';
+import { readsHistoryOf } from '../repositories/code.permission';
+import { CommitHistory } from './commit-history';
+import type { NamedRef } from './commit-history';
+import { describeSignature, signatureSchema } from './commit-signature.presenter';
+import { detailedCommitPresenter, measuredCommitPresenter } from './commit.presenter';
+import type { DetailedCommitRow, MeasuredCommitRow } from './commit.presenter';
+import {
+  OneCommitWithStats,
+  OneCommitSequence,
+  ListCommitDiffs,
+  ListCommitRefs,
+  ListCommits,
+  OneCommit,
+} from './commits.dto';
+import { diffPresenter } from './diffs/diff.presenter';
+import { readDiffPage } from './diffs/read-diffs';
+import type { FileDiff } from './diffs/read-diffs';
+
+const reads = { ...readsHistoryOf, tokenScopes: ['read_repository'] } as const;
+const refPresenter = presenter<NamedRef>('CommitRef').fields({
+  type: [choice('branch', 'tag'), ({ type }) => type],
+  name: [text, ({ name }) => name],
+});
+const sequenceSchema = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] };
+type ReadCall<P> = Call<P, ProjectScope>;
+
+/** History of a project's repository. */
+@Controller('projects/:id/repository/commits')
+export class CommitsController {
+  constructor(private readonly history: CommitHistory) {}
+
+  @Endpoint('GET', '', {
+    ...reads,
+    about: 'Lists commits, the newest first.',
+    source: 'reference repositories 4.1',
+    params: ListCommits,
+    answers: page(measuredCommitPresenter, { hasStrictPages: true }),
+  })
+  async list({ params, within, page: asked }: ReadCall<ListCommits>): Promise<Page<MeasuredCommitRow>> {
+    const { rows, ...rest } = await this.history.list(within, params, asked);
+    const shared = { projectPath: within.fullPath, hasTrailers: params.trailers };
+    return { ...rest, rows: rows.map((row) => ({ ...row, ...shared })) };
+  }
+
+  @Endpoint('GET', ':sha', {
+    ...reads,
+    about: 'Shows a commit.',
+    source: 'reference repositories 4.2',
+    params: OneCommitWithStats,
+    answers: one(detailedCommitPresenter),
+    fails: [404],
+  })
+  async show({ params, within }: ReadCall<OneCommitWithStats>): Promise<DetailedCommitRow> {
+    const found = await this.history.one(within, params.sha, params.stats);
+    return { ...found, projectId: within.id, projectPath: within.fullPath, hasTrailers: true };
+  }
+
+  @Endpoint('GET', ':sha/diff', {
+    ...reads,
+    about: 'Lists the files that a commit changes, compared with its first parent.',
+    source: 'reference repositories 4.2',
+    params: ListCommitDiffs,
+    answers: page(diffPresenter),
+    fails: [404],
+  })
+  diff({ params, within, page: asked }: ReadCall<ListCommitDiffs>): Promise<Page<FileDiff>> {
+    return this.history.at(within, params.sha, (repository, { id, parents }) =>
+      readDiffPage(repository, { oldId: parents[0] ?? null, newId: id }, { page: asked, isUnified: params.unidiff }),
+    );
+  }
+
+  @Endpoint('GET', ':sha/refs', {
+    ...reads,
+    about: 'Lists the branches and tags from which a commit can be reached.',
+    source: 'reference repositories 4.2',
+    params: ListCommitRefs,
+    answers: page(refPresenter),
+    fails: [404],
+  })
+  async refs({ params, within, page: asked }: ReadCall<ListCommitRefs>): Promise<Page<NamedRef>> {
+    const refs = await this.history.refs(within, params.sha, params.type);
+    const [from, to] = [offsetOf(asked), offsetOf(asked) + asked.perPage];
+    return { rows: refs.slice(from, to), total: refs.length, hasNext: refs.length > to };
+  }
+
+  @Endpoint('GET', ':sha/sequence', {
+    ...reads,
+    about: 'Counts the commits from the first one to this one.',
+    source: 'reference repositories 4.2',
+    params: OneCommitSequence,
+    answers: json<{ count: number }>(sequenceSchema),
+    fails: [404],
+  })
+  async sequence({ params, within }: ReadCall<OneCommitSequence>): Promise<{ count: number }> {
+    return { count: await this.history.sequence(within, params.sha, params.first_parent) };
+  }
+
+  @Endpoint('GET', ':sha/signature', {
+    ...reads,
+    about: 'Shows the signature of a commit.',
+    source: 'reference repositories 4.2',
+    params: OneCommit,
+    answers: json(signatureSchema),
+    fails: [404],
+  })
+  async signature({ params, within }: ReadCall<OneCommit>): Promise<unknown> {
+    const { commit } = await this.history.one(within, params.sha, false);
+    const signature = commit.signature === null ? null : describeSignature(commit.signature);
+    if (signature === null) throw new NotFound('Signature');
+    return signature;
+  }
+}

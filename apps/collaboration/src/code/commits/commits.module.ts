@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { ProtectedRefsModule } from '../protected-refs/protected-refs.module';
+import { RepositoriesModule } from '../repositories/repositories.module';
+import { CommitCopies } from './commit-copies';
+import { CommitCopiesController } from './commit-copies.controller';
+import { CommitHistory } from './commit-history';
+import { CommitsController } from './commits.controller';
+import { Comparisons } from './comparison';
+import { ComparisonController } from './comparison.controller';
+import { Contributors } from './contributors';
+
+/** Commits of repositories: history, comparison and changes. */
+@Module({
+  imports: [ProtectedRefsModule, RepositoriesModule],
+  controllers: [CommitCopiesController, CommitsController, ComparisonController],
+  providers: [CommitCopies, CommitHistory, Comparisons, Contributors],
+})
+export class CommitsModule {}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { Controller } from '@nestjs/common';
+import { Endpoint, streamed } from '@rookery/api-v4';
+import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
+import { hasPathForm, objectInfo, openArchive, readHead, resolveCommit } from '@rookery/git';
+import type { ObjectId, Repository } from '@rookery/git';
+import { NotFound } from '@rookery/kernel';
+import { readsFilesOf } from '../../repositories/code.permission';
+import { convertGitFailures } from '../../repositories/git-failures';
+import { ProjectRepositories } from '../../repositories/project-repositories';
+import { FileLimits } from '../blobs/file-limits';
+import { formatOf } from './archive-formats';
+import { OneArchive, OneArchiveOfFormat } from './archives.dto';
+
+const ARCHIVE = '/projects/:id/repository/archive';
+const downloads = {
+  ...readsFilesOf,
+  about: 'Downloads an archive of a repository or of one of its folders.',
+  source: 'reference repositories 3.4',
+  answers: streamed('application/octet-stream', { 'application/zip': {} }),
+  tokenScopes: ['read_repository'],
+  fails: [404, 429],
+} as const;
+
+/** Archives, which git writes while they are sent. Source: reference repositories 3.4. */
+@Controller()
+export class ArchivesController {
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly limits: FileLimits,
+  ) {}
+
+  @Endpoint('GET', ARCHIVE, { ...downloads, params: OneArchive })
+  download(call: Call<OneArchive, ProjectScope>): Promise<FileAnswer> {
+    return this.archive(call);
+  }
+
+  @Endpoint('GET', `${ARCHIVE}.:format`, { ...downloads, params: OneArchiveOfFormat })
+  downloadOfFormat(call: Call<OneArchiveOfFormat, ProjectScope>): Promise<FileAnswer> {
+    return this.archive(call);
+  }
+
+  private archive({ within, viewer, params }: Call<OneArchive, ProjectScope>): Promise<FileAnswer> {
+    const format = formatOf(params.format);
+    const path = params.path.replace(/\/$/, '');
+    // Paths that cannot be in a repository leave nothing out.
+    const without = params.exclude_paths.map((one) => one.replace(/\/$/, '')).filter(hasPathForm);
+    return this.repositories.use(within, async (repository) => {
+      const { commit, ref } = await revisionOf(repository, params.sha);
+      await checkPath(repository, commit, path);
+      const prefix = nameOf(within, [ref, commit], path);
+      const paths = path === '' ? [] : [path];
+      const open = async () => {
+        await this.limits.countArchive(viewer, within.id);
+        const running = await convertGitFailures(() =>
+          openArchive(repository, { commit, format, prefix, paths, without }),
+        );
+        return running.stdout;
+      };
+      return {
+        mediaType: format === 'zip' ? 'application/zip' : 'application/octet-stream',
+        filename: `${prefix}.${format}`,
+        version: versionOf([commit, format, prefix, ...without]),
+        stream: open,
+      };
+    });
+  }
+}
+
+/** Returns the commit of a revision and its name in the file name. Errors: NotFound. */
+async function revisionOf(repository: Repository, sha: string): Promise<{ commit: ObjectId; ref: string }> {
+  const commit = await resolveCommit(repository, sha === '' ? 'HEAD' : sha);
+  if (commit === null) throw new NotFound('File');
+  // Without a revision the name is that of the default branch, so both requests have the same bytes.
+  return { commit, ref: sha === '' ? (await readHead(repository)).slice('refs/heads/'.length) : sha };
+}
+
+async function checkPath(repository: Repository, commit: ObjectId, path: string): Promise<void> {
+  if (path === '') return;
+  const info = hasPathForm(path) ? await objectInfo(repository, { rev: commit, path }) : null;
+  if (info === null) throw new NotFound('File');
+}
+
+/** The folder is left out of a name that would be too long. */
+function nameOf({ path: project }: ProjectScope, parts: readonly string[], folder: string): string {
+  const [name, whole] = [parts, [...parts, folder]].map((each) => [project, ...each].join('-').replaceAll('/', '-'));
+  return folder !== '' && hasPathForm(whole!) ? whole! : name!;
+}
+
+function versionOf(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40);
+}

@@ -1,0 +1,5 @@
+import { Text } from '@rookery/api-v4';
+
+export class OneBlob {
+  @Text({ in: 'path', about: 'Id of the blob, also abbreviated.' }) sha: string;
+}

@@ -1,0 +1,120 @@
+import { GitError, isWritablePath, TreeEditor, writeBlobs } from '@rookery/git';
+import type { ObjectId, Repository, TreeEntry } from '@rookery/git';
+import { Refused } from '@rookery/kernel';
+import { contentOf } from './file-action';
+import type { FileAction } from './file-action';
+
+const PLAIN = '100644';
+const EXECUTABLE = '100755';
+/** Contents of one commit together. Units: bytes. Source: reference repositories 3.6. */
+const MAX_CONTENT_BYTES = 100 * 1024 * 1024;
+
+/**
+ * Applies actions in their order to a tree and writes the changed folders and files. Returns the new tree.
+ * Shape: `view` is in a quarantine; without `tree` the repository is empty. Errors: Refused, with the documented text.
+ */
+export async function applyActions(
+  view: Repository,
+  tree: ObjectId | null,
+  actions: readonly FileAction[],
+): Promise<ObjectId> {
+  const contents = actions.map(contentOf);
+  const written = await writeBlobs(
+    view,
+    contents.filter((content) => content !== null),
+    MAX_CONTENT_BYTES,
+  );
+  const editor = await TreeEditor.open(view, tree);
+  const changes = new TreeChanges(editor);
+  for (const [index, action] of actions.entries()) {
+    const blob = contents[index] === null ? null : written.shift()!;
+    await changes.apply(action, blob);
+  }
+  return editor.write();
+}
+
+/** Actions on one tree, with their refusals. */
+class TreeChanges {
+  constructor(private readonly editor: TreeEditor) {}
+
+  async apply(action: FileAction, blob: ObjectId | null): Promise<void> {
+    checkPath(action.path);
+    switch (action.kind) {
+      case 'create':
+        await this.checkIsFree(action.path);
+        return this.put(action.path, { mode: modeOf(PLAIN, action.isExecutable), id: blob! });
+      case 'update': {
+        const { mode } = await this.fileAt(action.path);
+        return this.put(action.path, { mode: modeOf(mode, action.isExecutable), id: blob! });
+      }
+      case 'move':
+        return this.move(action, blob);
+      case 'delete':
+        await this.entryAt(action.path);
+        await this.editor.remove(action.path);
+        return;
+      case 'chmod': {
+        const file = await this.fileAt(action.path);
+        return this.put(action.path, { mode: modeOf(file.mode, action.isExecutable), id: file.id });
+      }
+    }
+  }
+
+  private async move(action: FileAction & { readonly kind: 'move' }, blob: ObjectId | null): Promise<void> {
+    const { path, previousPath } = action;
+    checkPath(previousPath);
+    const file = await (blob === null ? this.entryAt(previousPath) : this.fileAt(previousPath));
+    await this.checkIsFree(path);
+    await this.editor.remove(previousPath);
+    return this.put(path, { mode: file.mode, id: blob ?? file.id });
+  }
+
+  /** Returns a file, link or submodule. Errors: Refused. */
+  private async entryAt(path: string): Promise<TreeEntry> {
+    const entry = await this.editor.find(path);
+    if (entry === null || entry.type === 'tree') throw refused("A file with this name doesn't exist");
+    return entry;
+  }
+
+  private async fileAt(path: string): Promise<TreeEntry> {
+    const entry = await this.entryAt(path);
+    if (entry.type !== 'blob') throw refused("A file with this name doesn't exist");
+    return entry;
+  }
+
+  /** Neither the path nor a folder of it is taken by a file. Errors: Refused. */
+  private async checkIsFree(path: string): Promise<void> {
+    const names = path.split('/');
+    for (let depth = 1; depth <= names.length; depth += 1) {
+      const entry = await this.editor.find(names.slice(0, depth).join('/'));
+      if (entry === null) return;
+      if (entry.type !== 'tree') throw refused('A file with this name already exists');
+    }
+    throw refused('A directory with this name already exists');
+  }
+
+  private async put(path: string, entry: Pick<TreeEntry, 'mode' | 'id'>): Promise<void> {
+    try {
+      await this.editor.put(path, entry);
+    } catch (error) {
+      if (error instanceof GitError && error.reason === 'invalid') throw refused(`invalid path: '${path}'`);
+      throw error;
+    }
+  }
+}
+
+function checkPath(path: string): void {
+  if (path === '') throw refused('You must provide a file path');
+  if (path.split('/').includes('..')) throw refused('Path cannot include directory traversal');
+  if (!isWritablePath(path)) throw refused(`invalid path: '${path}'`);
+}
+
+/** Links and other modes stay as they are. */
+function modeOf(mode: string, isExecutable: boolean | undefined): string {
+  if (isExecutable === undefined || (mode !== PLAIN && mode !== EXECUTABLE)) return mode;
+  return isExecutable ? EXECUTABLE : PLAIN;
+}
+
+function refused(text: string): Refused {
+  return new Refused(text, { verbatim: true });
+}

@@ -1,0 +1,81 @@
+import { Controller, Inject } from '@nestjs/common';
+import { created, Endpoint, SCOPE_RESOLVER } from '@rookery/api-v4';
+import type { Call, ProjectScope, ScopeResolver } from '@rookery/api-v4';
+import { Forbidden, NotFound } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { detailedCommitPresenter } from '../../commits/commit.presenter';
+import type { DetailedCommitRow } from '../../commits/commit.presenter';
+import { writesCodeOf } from '../../repositories/code.permission';
+import { bytesOf } from './base64-content';
+import { CreateCommit } from './commit-actions.dto';
+import type { OneCommitAction } from './commit-actions.dto';
+import type { FileAction } from './file-action';
+import { COMMIT_REFUSALS, FileChanges } from './file-changes';
+import { CHANGE_BODY_LIMIT } from './file-changes.dto';
+
+/** Commits that change several files. Source: reference repositories 3.7. */
+@Controller()
+export class CommitActionsController {
+  constructor(
+    private readonly changes: FileChanges,
+    @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
+  ) {}
+
+  @Endpoint('POST', '/projects/:id/repository/commits', {
+    ...writesCodeOf,
+    about: 'Writes a commit that changes several files.',
+    source: 'reference repositories 3.7',
+    params: CreateCommit,
+    answers: created(detailedCommitPresenter),
+    bodyLimit: CHANGE_BODY_LIMIT,
+    fails: [400, 404],
+  })
+  async create({
+    within,
+    viewer,
+    params,
+  }: Call<CreateCommit, ProjectScope, SignedInViewer>): Promise<DetailedCommitRow> {
+    await this.checkStartProject(within, viewer, params.start_project);
+    const { author_name: name, author_email: email, stats: hasStats } = params;
+    const request = {
+      branch: params.branch,
+      message: params.commit_message,
+      actions: params.actions.map(actionOf),
+      startBranch: params.start_branch || undefined,
+      startSha: params.start_sha || undefined,
+      force: params.force,
+      author: name && email ? { name, email } : null,
+    };
+    const made = await this.changes.commit(within, viewer, request, { refusals: COMMIT_REFUSALS, hasStats });
+    return { ...made, projectId: within.id, projectPath: within.fullPath, hasTrailers: true };
+  }
+
+  /** Forks have no repositories yet, so only the project itself belongs to its network. Errors: NotFound, Forbidden. */
+  private async checkStartProject(
+    within: ProjectScope,
+    viewer: SignedInViewer,
+    named?: number | string,
+  ): Promise<void> {
+    if (named === undefined) return;
+    const project = await this.scopes.project(named, viewer);
+    if (project === null) throw new NotFound('Project');
+    if (project.id !== within.id)
+      throw new Forbidden(`Project is not included in the fork network for ${within.nameWithNamespace}`);
+  }
+}
+
+function actionOf(given: OneCommitAction): FileAction {
+  const { action: kind, file_path: path, last_commit_id: lastCommitId } = given;
+  const content = given.content === undefined ? undefined : bytesOf(given.content, given.encoding);
+  switch (kind) {
+    case 'create':
+    case 'update':
+      return { kind, path, lastCommitId, content: content ?? Buffer.alloc(0), isExecutable: given.execute_filemode };
+    case 'move':
+      return { kind, path, lastCommitId, content, previousPath: given.previous_path! };
+    case 'delete':
+      return { kind, path, lastCommitId };
+    case 'chmod':
+      return { kind, path, lastCommitId, isExecutable: given.execute_filemode! };
+  }
+}

@@ -1,0 +1,34 @@
+import { blame, GitError, readCommits } from '@rookery/git';
+import type { BlamedLine, Commit, ObjectId, Repository } from '@rookery/git';
+import type { FoundFile } from './file-finder';
+
+/** Neighbouring lines that one commit wrote. Shape: lines without line ends. */
+export interface BlamedLines {
+  readonly commit: Commit;
+  readonly lines: readonly string[];
+}
+
+/** Reads who wrote the lines of a file. Shape: lines count from 1, both bounds inclusive; others are left out. */
+export async function readBlamedLines(
+  repository: Repository,
+  { commit, path, blob }: FoundFile,
+  range?: { readonly start: number; readonly end: number },
+): Promise<BlamedLines[]> {
+  if (blob.size === 0) return [];
+  const lines = await blame(repository, commit, path, range).catch(beyondTheEnd);
+  const groups: { id: ObjectId; lines: string[] }[] = [];
+  for (const { commit: id, text } of lines) {
+    const last = groups.at(-1);
+    if (last?.id === id) last.lines.push(text);
+    else groups.push({ id, lines: [text] });
+  }
+  const ids = [...new Set(groups.map(({ id }) => id))];
+  const commits = new Map((await readCommits(repository, ids)).map((one) => [one.id, one]));
+  return groups.map((group) => ({ commit: commits.get(group.id)!, lines: group.lines }));
+}
+
+/** git refuses a range after the last line. */
+function beyondTheEnd(error: unknown): readonly BlamedLine[] {
+  if (error instanceof GitError && error.reason === 'not found') return [];
+  throw error;
+}

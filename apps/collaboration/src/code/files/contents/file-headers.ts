@@ -1,0 +1,26 @@
+import type { FoundFile } from './file-finder';
+
+/** Headers about a file, under the names that clients read. Source: reference repositories 3.3. */
+export function fileHeaders(file: FoundFile): Record<string, string> {
+  return {
+    'x-gitlab-blob-id': file.blob.id,
+    'x-gitlab-commit-id': file.commit,
+    'x-gitlab-content-sha256': file.blob.sha256,
+    'x-gitlab-encoding': 'base64',
+    'x-gitlab-execute-filemode': String(file.isExecutable),
+    'x-gitlab-file-name': headerText(nameOf(file)),
+    'x-gitlab-file-path': headerText(file.path),
+    'x-gitlab-last-commit-id': file.lastCommit,
+    'x-gitlab-ref': headerText(file.ref),
+    'x-gitlab-size': String(file.blob.size),
+  };
+}
+
+export function nameOf({ path }: Pick<FoundFile, 'path'>): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** Headers carry printable ASCII only; other characters are percent-encoded. */
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/gu, encodeURIComponent);
+}

@@ -1,0 +1,99 @@
+import { Controller, Inject } from '@nestjs/common';
+import { actorAndParent, atLeast, created, Endpoint, ifUnmodified, none, one, page, project } from '@rookery/api-v4';
+import type { Call, ProjectScope } from '@rookery/api-v4';
+import type { Clock, Page } from '@rookery/kernel';
+import { CLOCK, Conflict, NotFound } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import type { Collection } from '@rookery/persistence';
+import { ProtectedBranch } from './protected-branch.entity';
+import { checkUnprotect, protectedBranches } from './protected-branches';
+import type { RuleFilters } from './protected-branches';
+import { CreateProtectedBranch, ListRules, OneRule, UpdateProtectedBranch } from './protected-refs.dto';
+import { protectedBranchPresenter } from './protected-refs.presenter';
+
+const ALL = '/projects/:id/protected_branches';
+const ONE = `${ALL}/:name`;
+const reads = { source: 'reference repositories 6.2', within: project(), may: atLeast('developer') } as const;
+const manages = { ...reads, may: atLeast('maintainer') } as const;
+
+/** Rules for branches. Source: reference repositories 6.2. */
+@Controller()
+export class ProtectedBranchesController {
+  private readonly branches: Collection<ProtectedBranch, RuleFilters>;
+
+  constructor(
+    work: Work,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.branches = protectedBranches.on(work);
+  }
+
+  @Endpoint('GET', ALL, {
+    ...reads,
+    about: 'Rules of a project for branches.',
+    params: ListRules,
+    answers: page(protectedBranchPresenter),
+  })
+  list({ params, within, page: request }: Call<ListRules, ProjectScope>): Promise<Page<ProtectedBranch>> {
+    return this.branches.list({ page: request, within: within.id, filters: params });
+  }
+
+  @Endpoint('GET', ONE, {
+    ...reads,
+    about: 'The rule with exactly this name.',
+    params: OneRule,
+    answers: one(protectedBranchPresenter),
+    fails: [404],
+  })
+  show({ params, within }: Call<OneRule, ProjectScope>): Promise<ProtectedBranch> {
+    return this.named(within, params.name);
+  }
+
+  @Endpoint('POST', ALL, {
+    ...manages,
+    about: 'Protects a branch, or all branches whose name fits.',
+    params: CreateProtectedBranch,
+    answers: created(protectedBranchPresenter),
+    fails: [409, 422],
+  })
+  async create(call: Call<CreateProtectedBranch, ProjectScope>): Promise<ProtectedBranch> {
+    const { code_owner_approval_required: _, ...input } = call.params;
+    const { within } = call;
+    const taken = await this.branches.all({ within: within.id, where: { name: input.name } });
+    if (taken.length > 0) throw new Conflict(`Protected branch '${input.name}' already exists`);
+    return this.branches.create(ProtectedBranch.write(within.id, input, this.clock.now()), actorAndParent(call));
+  }
+
+  @Endpoint('PATCH', ONE, {
+    ...manages,
+    about: 'Changes the fields of a rule that are sent.',
+    params: UpdateProtectedBranch,
+    answers: one(protectedBranchPresenter),
+    fails: [404, 422],
+  })
+  async update(call: Call<UpdateProtectedBranch, ProjectScope>): Promise<ProtectedBranch> {
+    const { name, code_owner_approval_required: _, ...input } = call.params;
+    const { id } = await this.named(call.within, name);
+    return this.branches.change(id, (rule) => rule.change(input, this.clock.now()), actorAndParent(call));
+  }
+
+  @Endpoint('DELETE', ONE, {
+    ...manages,
+    about: 'Removes a rule. The branches remain.',
+    params: OneRule,
+    answers: none(),
+    fails: [404, 412],
+  })
+  async remove(call: Call<OneRule, ProjectScope>): Promise<void> {
+    const { params, viewer, within } = call;
+    const { id } = await this.named(within, params.name);
+    const check = (rule: ProtectedBranch) => Promise.resolve(checkUnprotect(rule, { viewer, project: within }));
+    await this.branches.remove(id, ifUnmodified(call), check);
+  }
+
+  private async named({ id }: ProjectScope, name: string): Promise<ProtectedBranch> {
+    const [rule] = await this.branches.all({ within: id, where: { name } });
+    if (!rule) throw new NotFound();
+    return rule;
+  }
+}

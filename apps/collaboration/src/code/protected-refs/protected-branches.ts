@@ -1,0 +1,91 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK, Conflict, Forbidden, matchesWildcard } from '@rookery/kernel';
+import { attachedTo, collection, filter, statement, Work } from '@rookery/persistence';
+import type { AllFilters, Collection, Tx } from '@rookery/persistence';
+import { DEFAULT_LEVEL, includesCaller } from './access-levels';
+import type { RuleCaller } from './access-levels';
+import { ProtectedBranch } from './protected-branch.entity';
+import type { DeveloperRights } from './protected-branch.entity';
+
+/** Filters of lists of rules. */
+export interface RuleFilters {
+  readonly search?: string;
+}
+
+export const attachedProtectedBranches = attachedTo({ table: 'protected_branches', project: 'project_id' });
+
+const namesOf = statement<{ projectId: number }, { name: string }>(
+  'protected_branches_names',
+  'select name from protected_branches where project_id = :projectId::bigint',
+);
+const addDefault = statement<{ projectId: number; name: string; levels: readonly number[] }, never>(
+  'protected_branches_add_default',
+  `insert into protected_branches (project_id, name, push_levels, merge_levels, unprotect_levels)
+   values (:projectId::bigint, :name::text, :levels::integer[], :levels::integer[], :levels::integer[])
+   on conflict do nothing`,
+);
+
+const SEARCH: AllFilters<RuleFilters> = { search: filter.contains('row.name') };
+
+/** Shape: by name. */
+export const protectedBranches = collection(ProtectedBranch, {
+  within: 'projectId',
+  order: { name: 'ASC' },
+  filters: SEARCH,
+  taken: { uq_protected_branches_name: () => new Conflict('Name has already been taken') },
+});
+
+/** Changes of rules for branches. Source: reference repositories 6.2. */
+@Injectable()
+export class ProtectedBranches {
+  private readonly branches: Collection<ProtectedBranch, RuleFilters>;
+
+  constructor(
+    work: Work,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.branches = protectedBranches.on(work);
+  }
+
+  /** Protects the new default branch of a project, unless a rule fits it already. Its rule is for maintainers. */
+  async protectDefault(tx: Tx, projectId: number, name: string): Promise<void> {
+    const rules = await tx.run(namesOf, { projectId });
+    if (rules.some((rule) => matchesWildcard(rule.name, name))) return;
+    await tx.run(addDefault, { projectId, name, levels: [DEFAULT_LEVEL] });
+  }
+
+  /** Adds or changes the rule with exactly this name, in the form of the deprecated routes. */
+  async protect(
+    caller: RuleCaller & { readonly userId: number },
+    name: string,
+    rights: DeveloperRights,
+  ): Promise<void> {
+    const [rule] = await this.named(caller, name);
+    const by = { actorId: caller.userId, within: caller.project.id };
+    if (rule) {
+      await this.branches.change(rule.id, (row) => row.setDevelopers(rights, this.clock.now()), by);
+      return;
+    }
+    const made = ProtectedBranch.write(caller.project.id, { name }, this.clock.now());
+    made.setDevelopers(rights, made.createdAt);
+    await this.branches.create(made, by);
+  }
+
+  /** Removes the rule with exactly this name, if there is one. Errors: Forbidden. */
+  async unprotect(caller: RuleCaller & { readonly userId: number }, name: string): Promise<void> {
+    const [rule] = await this.named(caller, name);
+    if (!rule) return;
+    const by = { actorId: caller.userId, within: caller.project.id };
+    await this.branches.remove(rule.id, by, (row) => Promise.resolve(checkUnprotect(row, caller)));
+  }
+
+  private named({ project }: RuleCaller, name: string): Promise<ProtectedBranch[]> {
+    return this.branches.all({ within: project.id, where: { name } });
+  }
+}
+
+/** Errors: Forbidden for callers whom the rule does not let remove or change it. */
+export function checkUnprotect(rule: ProtectedBranch, caller: RuleCaller): void {
+  if (!includesCaller(rule.unprotectLevels, caller)) throw new Forbidden();
+}

@@ -1,0 +1,34 @@
+import { ability, project } from '@rookery/api-v4';
+import type { Permission, ProjectScope } from '@rookery/api-v4';
+import { Forbidden, NotFound } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import { hasRepository, mayPushCode, mayReadCode } from './code-access.policy';
+
+/** Permits callers who may read the code of the project. */
+const readsCode: Permission<unknown, ProjectScope, Viewer> = ability('may read code', ({ viewer, within }) =>
+  mayReadCode(viewer, within),
+);
+
+/** The same, but a project without a repository for the caller is 404. Errors: NotFound. */
+const readsHistory: Permission<unknown, ProjectScope, Viewer> = ability('may read history', ({ viewer, within }) => {
+  if (!hasRepository(viewer, within)) throw new NotFound('Repository');
+  return mayReadCode(viewer, within);
+});
+
+/** Permits callers who may push to the project, unless it is archived. The rules of the ref follow in the handler. */
+const pushesCode = ability<unknown, ProjectScope>(
+  'may push code',
+  ({ viewer, within }) => !within.archived && mayPushCode(viewer, within),
+  { signedIn: true },
+);
+
+const refusals = { anonymousAs: () => new Forbidden() } as const;
+
+/** Options of routes that read files: tree, blobs, files, archive, tags. Source: reference repositories 2.1. */
+export const readsFilesOf = { within: project(), may: readsCode, refusals } as const;
+/** Options of routes that read history: commits, branches, comparison. Source: reference repositories 2.1. */
+export const readsHistoryOf = { within: project(), may: readsHistory, refusals } as const;
+/** Options of routes that need the right to push, but write rows only. Source: reference repositories 7.2. */
+export const managesCodeOf = { within: project(), may: pushesCode } as const;
+/** Options of routes that write to the repository. Refs move outside of transactions. Source: reference repositories 2.1. */
+export const writesCodeOf = { ...managesCodeOf, takesNoKey: true } as const;

@@ -1,0 +1,29 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import type { Identity } from '@rookery/git';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Links } from '@rookery/platform';
+
+/** Authors and committers of commits that Rookery writes for its users. Source: reference repositories 2.2. */
+@Injectable()
+export class CommitIdentities {
+  constructor(
+    private readonly directory: Directory,
+    private readonly links: Links,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Returns the caller as the author of a commit of now. Users without a public e-mail address get one that receives no
+   * mail, so that commits do not reveal their private address.
+   */
+  async of({ userId }: Pick<SignedInViewer, 'userId'>): Promise<Identity> {
+    const user = (await this.directory.users([userId])).get(userId);
+    const { hostname } = new URL(this.links.web(''));
+    const username = user?.username ?? String(userId);
+    const email = user?.publicEmail || `${userId}-${username}@users.noreply.${hostname}`;
+    return { name: user?.name ?? username, email, at: this.clock.now() };
+  }
+}

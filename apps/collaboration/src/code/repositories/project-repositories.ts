@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { hashedPath, isShortRefName, Repositories } from '@rookery/git';
+import type { Repository } from '@rookery/git';
+import { attachedTo, Database, statement } from '@rookery/persistence';
+import { convertGitFailures } from './git-failures';
+
+/** Project facts that a new repository needs. */
+export type RepositoryOwner = Pick<ProjectScope, 'id' | 'defaultBranch'>;
+
+/** New repositories are created here. */
+const STORAGE = 'default';
+/** Branch that HEAD names until the first push, unless the project has another default branch. */
+export const FIRST_BRANCH = 'main';
+
+const storageOf = statement<{ projectId: number }, { storage: string }>(
+  'repositories_storage',
+  'select storage from repositories where project_id = :projectId::bigint',
+);
+const add = statement<{ projectId: number; storage: string }, { storage: string }>(
+  'repositories_add',
+  `insert into repositories as kept (project_id, storage) values (:projectId::bigint, :storage::text)
+   on conflict (project_id) do update set storage = kept.storage returning storage`,
+);
+
+const removed = statement<object, { project_id: number; storage: string }>(
+  'repositories_removed',
+  'select project_id, storage from removed_repositories order by project_id limit 100',
+);
+const forget = statement<{ projectId: number }, never>(
+  'repositories_forget',
+  'delete from removed_repositories where project_id = :projectId::bigint',
+);
+/** Moves rows of deleted projects to the list of folders to remove. */
+const drop = statement<{ ids: readonly number[] }, never>(
+  'repositories_drop',
+  `with gone as (delete from repositories where project_id = any(:ids::bigint[]) returning project_id, storage)
+   insert into removed_repositories (project_id, storage) select project_id, storage from gone on conflict do nothing`,
+);
+
+/** A deleted project's row goes at once, the folder with the next sweep. */
+export const attachedRepositories = attachedTo({
+  table: 'repositories',
+  key: 'project_id',
+  project: 'project_id',
+  through: {
+    async drop(tx, _kind, ids) {
+      await tx.run(drop, { ids });
+    },
+  },
+});
+
+export const attachedRemovals = attachedTo({
+  table: 'removed_repositories',
+  key: 'project_id',
+  project: { column: 'project_id', because: 'the row lives until a job has removed the folder of the deleted project' },
+});
+
+/** A push that runs longer than this has ended. */
+const LONGEST_PUSH_MS = 2 * 3_600_000;
+
+/**
+ * Repositories of projects. The first request that needs a repository creates it. Concurrent first requests create it
+ * once, because the folder appears by a rename. Source: ADR 0185.
+ */
+@Injectable()
+export class ProjectRepositories {
+  constructor(
+    private readonly repositories: Repositories,
+    private readonly database: Database,
+  ) {}
+
+  /** Opens the repository of a project, and creates it first if it does not exist. Errors: GitError. */
+  async open(project: RepositoryOwner): Promise<Repository> {
+    const path = hashedPath(project.id);
+    const [kept] = await this.database.run(storageOf, { projectId: project.id });
+    // The row comes first, so that a folder never lacks the row that removes it with its project.
+    const row = kept ?? (await this.database.run(add, { projectId: project.id, storage: STORAGE }))[0]!;
+    const named = project.defaultBranch;
+    const defaultBranch = named !== null && isShortRefName(named) ? named : FIRST_BRANCH;
+    return this.repositories.create({ storage: row.storage, path }, { defaultBranch });
+  }
+
+  /**
+   * Runs a step with the repository of a project, which is created first if it does not exist.
+   * Errors: Unavailable if too many git processes run, TooLarge; those of the step.
+   */
+  use<T>(project: RepositoryOwner, step: (repository: Repository) => Promise<T>): Promise<T> {
+    return convertGitFailures(async () => step(await this.open(project)));
+  }
+
+  /** Opens the repository of a project if it exists already. */
+  async find(projectId: number): Promise<Repository | null> {
+    const [row] = await this.database.run(storageOf, { projectId });
+    if (!row) return null;
+    const address = { storage: row.storage, path: hashedPath(projectId) };
+    return (await this.repositories.exists(address)) ? this.repositories.open(address) : null;
+  }
+
+  /** Removes the folders of deleted projects. */
+  async removeDeleted(signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      const rows = await this.database.run(removed, {});
+      for (const { project_id: projectId, storage } of rows) {
+        signal?.throwIfAborted();
+        await this.repositories.remove({ storage, path: hashedPath(projectId) });
+        await this.database.run(forget, { projectId });
+      }
+      if (rows.length === 0) return;
+    }
+  }
+
+  /** Removes folders that killed processes left unfinished. */
+  async sweep(): Promise<void> {
+    await this.repositories.sweep(STORAGE, LONGEST_PUSH_MS);
+  }
+}

@@ -1,0 +1,121 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+import type { ProjectScope } from '@rookery/api-v4';
+import { PushHooks, receivePack } from '@rookery/git';
+import type { Push, PushChecks, Repository } from '@rookery/git';
+import { Forbidden, NotFound, Unauthorized, Unavailable } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { LOGGER } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { PushRules } from './push-rules';
+import { RefIntents } from './ref-intents';
+import { Settlement } from './settlement';
+
+/** A push that a client sends. */
+export interface IncomingPush {
+  readonly project: ProjectScope;
+  readonly viewer: SignedInViewer;
+  readonly input: Readable;
+  /** Text that git shows after the push, accepted or refused; null for none. */
+  readonly notice: string | null;
+  /** Rechecks the caller's permissions. Errors: the refusal. */
+  recheckRights(): Promise<void>;
+}
+
+interface Recorded {
+  id: number | null;
+  isSettled: boolean;
+}
+
+const NOT_ALLOWED = 'You are not allowed to push code to this project.';
+const CHANGED = 'Your permissions changed during the push. Please push again.';
+const ACTS = /^merge_request\./;
+
+/**
+ * Receives pushes of git clients. The rules and the caller's permissions are checked before any ref moves, and the
+ * intent is recorded; the outcome is settled before the client gets its answer. Source: ADR 0185.
+ */
+@Injectable()
+export class PushReceiver {
+  constructor(
+    private readonly hooks: PushHooks,
+    private readonly intents: RefIntents,
+    private readonly settlement: Settlement,
+    private readonly rules: PushRules,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Starts to receive a push. Returns git's answer to its client. Errors: GitError. */
+  async receive(repository: Repository, push: IncomingPush): Promise<Readable> {
+    const recorded: Recorded = { id: null, isSettled: false };
+    const ticket = this.hooks.expect(repository, this.checksOf(repository, push, recorded));
+    try {
+      const running = await receivePack(repository, { input: push.input, ticket });
+      void running.ended
+        .catch(() => undefined)
+        .then(() => {
+          ticket.close();
+          return this.settle(repository, recorded, null);
+        });
+      return running.stdout;
+    } catch (error) {
+      ticket.close();
+      throw error;
+    }
+  }
+
+  private checksOf(repository: Repository, push: IncomingPush, recorded: Recorded): PushChecks {
+    return {
+      beforeUpdate: async (sent) => {
+        const refusal = await this.refusalOf(push, sent);
+        if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
+        const intent = { projectId: push.project.id, userId: push.viewer.userId, source: 'git' } as const;
+        recorded.id = await this.intents.record(intent, sent.updates);
+        return null;
+      },
+      afterUpdate: async ({ updates, options }) => {
+        await this.settle(repository, recorded, new Set(updates.map(({ ref }) => ref)));
+        return inLines(warningOf(options), push.notice);
+      },
+    };
+  }
+
+  private async refusalOf(
+    { project, viewer, recheckRights }: IncomingPush,
+    { quarantined, updates }: Push,
+  ): Promise<string | null> {
+    const refusal = await this.rules.refusalOf(quarantined, { project, viewer, source: 'git' }, updates);
+    if (refusal !== null) return refusal;
+    try {
+      await recheckRights();
+      return null;
+    } catch (error) {
+      if (error instanceof Forbidden) return error.reason ?? NOT_ALLOWED;
+      if (error instanceof NotFound || error instanceof Unauthorized) return NOT_ALLOWED;
+      if (error instanceof Unavailable && error.reason === 'rights changed') return CHANGED;
+      throw error;
+    }
+  }
+
+  /** A failed settlement does not fail the push: a job repeats it. */
+  private async settle(repository: Repository, recorded: Recorded, moved: ReadonlySet<string> | null): Promise<void> {
+    if (recorded.id === null || recorded.isSettled) return;
+    try {
+      await this.settlement.settle(repository, recorded.id, moved);
+      recorded.isSettled = true;
+    } catch (error) {
+      this.logger.warn({ err: error, pushId: recorded.id }, 'a push is not settled yet');
+    }
+  }
+}
+
+function warningOf(options: readonly string[]): string | null {
+  const ignored = options.filter((option) => ACTS.test(option));
+  if (ignored.length === 0) return null;
+  return `WARNINGS:\nPush options are not supported yet: ${ignored.map((one) => `'${one}'`).join(' ')}`;
+}
+
+function inLines(...texts: readonly (string | null)[]): string | null {
+  const shown = texts.filter((text) => text !== null);
+  return shown.length === 0 ? null : shown.join('\n\n');
+}

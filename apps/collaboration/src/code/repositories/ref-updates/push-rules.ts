@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { isAncestor, listRefs, readHead } from '@rookery/git';
+import type { ObjectId, RefUpdate, Repository } from '@rookery/git';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import { Links } from '@rookery/platform';
+import { RefProtections } from '../../protected-refs/ref-protections';
+import type { RefAccess } from '../../protected-refs/ref-protections';
+import type { PushSource } from './push.entity';
+import { refusalOfRefs } from './ref-rules';
+import type { PushFacts } from './ref-rules';
+
+/** A push or a change through the API, as far as its rules depend on it. */
+export interface PushRequest {
+  readonly project: ProjectScope;
+  readonly viewer: Viewer;
+  readonly source: PushSource;
+  /** The change merges a request. */
+  readonly isMerge?: true | undefined;
+}
+
+const BRANCHES = 'refs/heads/';
+
+/** Checks pushes and changes through the API against the rules of the project. Source: reference repositories 1.4. */
+@Injectable()
+export class PushRules {
+  constructor(
+    private readonly protections: RefProtections,
+    private readonly links: Links,
+  ) {}
+
+  /**
+   * Returns the refusal of the updates for the user, or null. Shape: `view` sees the new objects; the refs have not
+   * moved.
+   */
+  async refusalOf(view: Repository, request: PushRequest, updates: readonly RefUpdate[]): Promise<string | null> {
+    const [head, branches, access] = await Promise.all([
+      readHead(view),
+      listRefs(view, { under: ['refs/heads'], max: 1 }),
+      this.protections.of(request),
+    ]);
+    const { project, viewer, source, isMerge } = request;
+    const defaultBranch = head.slice(BRANCHES.length);
+    const facts: PushFacts = {
+      ...{ defaultBranch, access, source, isMerge: isMerge === true, isEmpty: branches.length === 0 },
+      isMaintainer: viewer.isAdmin || project.level >= ACCESS_LEVELS.maintainer,
+      noDefaultBranchText: this.noDefaultBranchText(project, defaultBranch),
+      isForced: async ({ oldId, newId }) => !(await isAncestor(view, oldId, newId)),
+      isOnProtectedBranch: (id) => isOnProtectedBranch(view, access, id),
+    };
+    return refusalOfRefs(updates, facts);
+  }
+
+  private noDefaultBranchText({ fullPath }: ProjectScope, defaultBranch: string): string {
+    return [
+      '',
+      `A default branch (e.g. ${defaultBranch}) does not yet exist for ${fullPath}`,
+      'Ask a project Owner or Maintainer to create a default branch:',
+      '',
+      `  ${this.links.web(`${fullPath}/-/project_members`)}`,
+      '',
+    ].join('\n');
+  }
+}
+
+async function isOnProtectedBranch(view: Repository, access: RefAccess, id: ObjectId): Promise<boolean> {
+  const containing = await listRefs(view, { under: ['refs/heads'], contains: id });
+  return containing.some(({ name }) => access.branch(name.slice(BRANCHES.length)).isProtected);
+}

@@ -1,0 +1,57 @@
+import { attachedTo } from '@rookery/persistence';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+
+/** Source of ref updates. */
+export type PushSource = 'git' | 'api';
+
+/** One push: ref updates that were requested together. It is written before git moves the refs. Source: ADR 0185. */
+@Entity('pushes')
+@Index('ix_pushes_project_id', ['projectId', 'id'])
+@Index('ix_pushes_user_id', ['userId'])
+@Index('ix_pushes_unsettled', ['leasedUntil'], { where: 'settled_at IS NULL' })
+export class Push {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'ALWAYS',
+    primaryKeyConstraintName: 'pk_pushes',
+  })
+  id: number;
+  @ForeignKey('repositories', { name: 'fk_pushes_project_id', onDelete: 'CASCADE' })
+  @Column({ type: 'bigint' })
+  projectId: number;
+  /** Null after the user was removed with `hard_delete`. */
+  @Column({ type: 'bigint', nullable: true }) userId: number | null;
+  @Column({ type: 'text' }) source: PushSource;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  /** Until then the process of the push settles it. Afterwards a job does. */
+  @Column({ type: 'timestamptz', precision: 3 }) leasedUntil: Date;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) settledAt: Date | null;
+}
+
+export type RefUpdateState = 'intended' | 'done' | 'refused';
+
+/** Change of one ref by a push. */
+@Entity('ref_updates')
+@Check('ck_ref_updates_state', `state in ('intended', 'done', 'refused')`)
+export class RefUpdateRow {
+  @ForeignKey('pushes', { name: 'fk_ref_updates_push_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_ref_updates' })
+  pushId: number;
+  /** Full name, such as `refs/heads/main`. */
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_ref_updates' }) ref: string;
+  /** Object ids; 40 zeros for a ref that is new or deleted. */
+  @Column({ type: 'text' }) oldId: string;
+  @Column({ type: 'text' }) newId: string;
+  @Column({ type: 'text', default: 'intended' }) state: RefUpdateState;
+  /** Number of pushed commits, and title of the newest one. Null until the update is done, and for deletions. */
+  @Column({ type: 'integer', nullable: true }) commitCount: number | null;
+  @Column({ type: 'text', nullable: true }) commitTitle: string | null;
+  /** Feeds show it only together with others of its type and action. */
+  @Column({ type: 'boolean', default: false }) isBulk: boolean;
+}
+
+export const attachedPushes = attachedTo({
+  table: 'pushes',
+  project: { column: 'project_id', because: 'a foreign key deletes pushes with the repository' },
+  users: [{ column: 'user_id', onRemoval: 'ghost-or-null' }],
+});

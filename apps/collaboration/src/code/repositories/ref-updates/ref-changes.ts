@@ -1,0 +1,85 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { inQuarantine, updateRefs } from '@rookery/git';
+import type { RefFailure, RefUpdate, Repository } from '@rookery/git';
+import type { SignedInViewer } from '@rookery/kernel';
+import { LOGGER } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { PushRules } from './push-rules';
+import { RefIntents } from './ref-intents';
+import { Settlement } from './settlement';
+
+/** Change of refs that a user requests through the API. */
+export interface RefChange {
+  readonly project: ProjectScope;
+  readonly viewer: SignedInViewer;
+  /** The change merges a request: for protected branches the right to merge suffices. */
+  readonly isMerge?: true;
+  /**
+   * Writes the new objects, if there are any, and returns the updates of refs. Shape: `view` sees the new objects, which
+   * become part of the repository only if the rules allow the updates. No update means that nothing changes.
+   */
+  write(view: Repository): Promise<readonly RefUpdate[]>;
+}
+
+/** Outcome of a change. Shape: `refusal` is a sentence for the user; `why` is null if a rule of the project refused. */
+export type RefChangeOutcome =
+  | { readonly moved: true }
+  | { readonly moved: false; readonly why: null; readonly refusal: string }
+  | { readonly moved: false; readonly why: RefFailure; readonly refusal: string };
+
+/**
+ * Changes refs for the API in the same order as a push: objects, rules, intent, refs, settlement. All refs move or none.
+ * The push event is written before the answer. Source: ADR 0185.
+ */
+@Injectable()
+export class RefChanges {
+  constructor(
+    private readonly intents: RefIntents,
+    private readonly settlement: Settlement,
+    private readonly rules: PushRules,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Changes refs. Errors: GitError; those of `write`; the refusal of a caller whose permissions have changed. */
+  async change(repository: Repository, change: RefChange): Promise<RefChangeOutcome> {
+    const written = await inQuarantine(repository, async ({ repository: view, keep }) => {
+      const updates = await change.write(view);
+      const refusal = await this.rules.refusalOf(view, { ...change, source: 'api' }, updates);
+      if (refusal === null && updates.length > 0) await keep();
+      return { updates, refusal };
+    });
+    if (written.refusal !== null) return { moved: false, why: null, refusal: written.refusal };
+    return written.updates.length === 0 ? { moved: true } : this.move(repository, change, written.updates);
+  }
+
+  private async move(
+    repository: Repository,
+    { project, viewer }: RefChange,
+    updates: readonly RefUpdate[],
+  ): Promise<RefChangeOutcome> {
+    // The transaction of the intent rechecks the permissions of the caller.
+    const id = await this.intents.record({ projectId: project.id, userId: viewer.userId, source: 'api' }, updates);
+    let moved: ReadonlySet<string> | null = null;
+    try {
+      const outcomes = await updateRefs(repository, updates, { atomic: true });
+      moved = new Set(outcomes.filter((one) => one.moved).map(({ ref }) => ref));
+      const failed = outcomes.find((one) => !one.moved);
+      if (!failed || failed.moved) return { moved: true };
+      const [first] = outcomes.filter((one) => !one.moved && one.why !== 'failed');
+      const { ref, why } = first && !first.moved ? first : failed;
+      return { moved: false, why, refusal: `Could not update ${ref}. Please refresh and try again.` };
+    } finally {
+      await this.settle(repository, id, moved);
+    }
+  }
+
+  /** A failed settlement does not fail the change: a job repeats it. */
+  private async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<void> {
+    try {
+      await this.settlement.settle(repository, id, moved);
+    } catch (error) {
+      this.logger.warn({ err: error, pushId: id }, 'a change of refs is not settled yet');
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { pushCompleted } from '@rookery/contracts';
+import { NO_OBJECT, readRefs } from '@rookery/git';
+import type { ObjectId, RefUpdate, Repository } from '@rookery/git';
+import { Jobs } from '@rookery/jobs';
+import { Database, statement, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { ProtectedBranches } from '../../protected-refs/protected-branches';
+import { LOGGER } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { measureRepository } from '../measure-repository';
+import { settleDefaultBranch } from './first-branch';
+import type { DefaultBranch } from './first-branch';
+import { isBulk } from './push-groups';
+import type { RefUpdateState } from './push.entity';
+import { readPushedCommits } from './pushed-commits';
+import type { PushedCommits } from './pushed-commits';
+import { RefUpdateEffects } from './ref-update-effects';
+import type { PreparedEffect } from './ref-update-effects';
+import { happenedUpdates } from './settled-states';
+
+interface UpdateRow {
+  readonly ref: string;
+  readonly old_id: ObjectId;
+  readonly new_id: ObjectId;
+}
+type IntendedRow = UpdateRow & PushRow;
+type LaterRow = UpdateRow & { readonly push_id: number; readonly state: RefUpdateState };
+interface PushRow {
+  readonly project_id: number;
+  readonly user_id: number | null;
+  readonly created_at: Date;
+}
+interface SettleParams {
+  readonly id: number;
+  readonly refs: readonly string[];
+  readonly counts: readonly number[];
+  readonly titles: readonly (string | null)[];
+  readonly bulk: readonly boolean[];
+}
+
+const intended = statement<{ id: number }, IntendedRow>(
+  'pushes_intended',
+  `select u.ref, u.old_id, u.new_id, p.project_id, p.user_id, p.created_at from ref_updates u join pushes p on p.id = u.push_id
+   where u.push_id = :id::bigint and p.settled_at is null order by u.ref`,
+);
+/** Updates of the same refs from this push on, the newest first. */
+const later = statement<{ id: number }, LaterRow>(
+  'pushes_later_updates',
+  `select u.push_id, u.ref, u.old_id, u.new_id, u.state
+   from pushes own join pushes p on p.project_id = own.project_id and p.id >= own.id join ref_updates u on u.push_id = p.id
+   where own.id = :id::bigint and u.ref in (select ref from ref_updates where push_id = :id::bigint)
+   order by u.push_id desc`,
+);
+/** Closes a push. It returns no row if the push is settled already, so consequences happen once. */
+const close = statement<{ id: number }, PushRow>(
+  'pushes_close',
+  `update pushes set settled_at = now() where id = :id::bigint and settled_at is null
+   returning project_id, user_id, created_at`,
+);
+const settleUpdates = statement<SettleParams, never>(
+  'pushes_settle_updates',
+  `update ref_updates u set state = case when d.ref is null then 'refused' else 'done' end,
+     commit_count = d.commit_count, commit_title = d.commit_title, is_bulk = coalesce(d.is_bulk, false)
+   from ref_updates own
+     left join unnest(:refs::text[], :counts::integer[], :titles::text[], :bulk::boolean[])
+         as d (ref, commit_count, commit_title, is_bulk)
+       on d.ref = own.ref
+   where own.push_id = :id::bigint and u.push_id = own.push_id and u.ref = own.ref`,
+);
+
+/** Returns a row for the first push that leaves a default branch behind. */
+const noteDefault = statement<{ projectId: number }, { project_id: number }>(
+  'repositories_note_default',
+  `update repositories set is_default_protected = true where project_id = :projectId::bigint and not is_default_protected
+   returning project_id`,
+);
+
+/**
+ * Settles pushes: records which refs moved, together with the consequences, in one transaction. A second settlement of
+ * the same push has no effect. Source: ADR 0185.
+ */
+@Injectable()
+export class Settlement {
+  constructor(
+    private readonly database: Database,
+    private readonly work: Work,
+    private readonly jobs: Jobs,
+    private readonly protectedBranches: ProtectedBranches,
+    private readonly effects: RefUpdateEffects,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Settles a push. Shape: `moved` are the refs that git reported as moved; null if its report was lost. */
+  async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<void> {
+    const rows = await this.database.run(intended, { id });
+    if (rows.length === 0) return;
+    const happened = moved ?? (await this.movedRefs(repository, id));
+    const done = rows
+      .filter(({ ref }) => happened.has(ref))
+      .map(({ ref, old_id: oldId, new_id: newId }) => ({ ref, oldId, newId }));
+    const defaultBranch = await settleDefaultBranch(repository);
+    const commits = await this.commitsOf(repository, done, defaultBranch.name);
+    const { project_id: projectId, user_id: userId, created_at: pushedAt } = rows[0]!;
+    const push = { pushId: id, projectId, userId, pushedAt };
+    const settled = { ...push, repository, updates: done, defaultBranch: defaultBranch.name };
+    const effects = await this.effects.prepare(settled);
+    await this.work.run((tx) => this.close(tx, id, { done, commits, defaultBranch, effects }));
+    for (const effect of effects) await this.finish(id, effect);
+  }
+
+  private async finish(id: number, effect: PreparedEffect): Promise<void> {
+    try {
+      await effect.finish?.();
+    } catch (error) {
+      this.logger.warn({ err: error, pushId: id }, 'an effect of a push is not finished yet');
+    }
+  }
+
+  private async close(
+    tx: Tx,
+    id: number,
+    facts: {
+      readonly done: readonly RefUpdate[];
+      readonly commits: readonly PushedCommits[];
+      readonly defaultBranch: DefaultBranch;
+      readonly effects: readonly PreparedEffect[];
+    },
+  ): Promise<void> {
+    const [push] = await tx.run(close, { id });
+    if (!push) return;
+    const { done, commits, defaultBranch, effects } = facts;
+    await tx.run(settleUpdates, {
+      id,
+      refs: done.map(({ ref }) => ref),
+      counts: commits.map(({ commitCount }) => commitCount),
+      titles: commits.map(({ commitTitle }) => commitTitle),
+      bulk: done.map((update) => isBulk(update, done)),
+    });
+    if (done.length === 0) return;
+    await this.protectDefault(tx, push.project_id, defaultBranch.name);
+    const data = {
+      push_id: id,
+      project_id: push.project_id,
+      user_id: push.user_id,
+      default_branch: defaultBranch.name,
+      default_branch_changed: defaultBranch.hasChanged,
+      pushed_at: push.created_at.toISOString(),
+    };
+    tx.emit(pushCompleted.of({ aggregateId: id, actorId: push.user_id, data }));
+    for (const effect of effects) await effect.write(tx);
+    await this.jobs.enqueue(tx, measureRepository, { project_id: push.project_id });
+  }
+
+  private async protectDefault(tx: Tx, projectId: number, name: string | null): Promise<void> {
+    if (name === null) return;
+    const [first] = await tx.run(noteDefault, { projectId });
+    if (first) await this.protectedBranches.protectDefault(tx, projectId, name);
+  }
+
+  private async movedRefs(repository: Repository, id: number): Promise<ReadonlySet<string>> {
+    const rows = await this.database.run(later, { id });
+    const refs = [...new Set(rows.map(({ ref }) => ref))];
+    const now = await readRefs(repository, refs);
+    return new Set(
+      refs.filter((ref) => {
+        const updates = rows
+          .filter((row) => row.ref === ref)
+          .map(({ push_id: pushId, old_id: oldId, new_id: newId, state }) => ({ pushId, oldId, newId, state }));
+        return happenedUpdates(updates, now.get(ref) ?? NO_OBJECT).has(id);
+      }),
+    );
+  }
+
+  /** Updates that feeds show as one bulk event need no facts about commits. */
+  private async commitsOf(
+    repository: Repository,
+    done: readonly RefUpdate[],
+    defaultBranch: string | null,
+  ): Promise<PushedCommits[]> {
+    const commits: PushedCommits[] = [];
+    for (const update of done)
+      commits.push(
+        isBulk(update, done)
+          ? { commitCount: 0, commitTitle: null }
+          : await readPushedCommits(repository, update, defaultBranch),
+      );
+    return commits;
+  }
+}

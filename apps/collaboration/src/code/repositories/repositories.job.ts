@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { collaborationStorageMeasured } from '@rookery/contracts';
+import { countCommits, readHead, readRef, repositoryBytes } from '@rookery/git';
+import { Job } from '@rookery/jobs';
+import type { Interruptible, JobRun } from '@rookery/jobs';
+import { Database, statement, Work } from '@rookery/persistence';
+import { measureRepository } from './measure-repository';
+import { ProjectRepositories } from './project-repositories';
+import { Settlement } from './ref-updates/settlement';
+
+const BATCH = 100;
+
+const abandoned = statement<object, { id: number; project_id: number }>(
+  'pushes_abandoned',
+  `select id, project_id from pushes where settled_at is null and leased_until < now() order by leased_until limit ${BATCH}`,
+);
+
+/** Background work on repositories: sizes, pushes of dead processes, leftover folders. Source: ADR 0185. */
+@Injectable()
+export class RepositoriesJob {
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly settlement: Settlement,
+    private readonly database: Database,
+    private readonly work: Work,
+  ) {}
+
+  @Job(measureRepository)
+  async measure({ params }: Pick<JobRun<typeof measureRepository>, 'params'>): Promise<void> {
+    const measuredAt = new Date().toISOString();
+    const repository = await this.repositories.find(params.project_id);
+    if (!repository) return;
+    const head = await readRef(repository, await readHead(repository));
+    const max = Number.MAX_SAFE_INTEGER;
+    const data = {
+      project_id: params.project_id,
+      repository_size: await repositoryBytes(repository),
+      wiki_size: 0,
+      lfs_objects_size: 0,
+      snippets_size: 0,
+      uploads_size: 0,
+      commit_count: head === null ? 0 : await countCommits(repository, { from: [head], max }),
+      measured_at: measuredAt,
+    };
+    await this.work.run(async (tx) =>
+      tx.emit(collaborationStorageMeasured.of({ aggregateId: params.project_id, actorId: null, data })),
+    );
+  }
+
+  /** Settles pushes whose process died between the intent and the settlement. Returns their number. */
+  @Job('settle-pushes', { cron: '* * * * *' })
+  async settle(run?: Interruptible): Promise<number> {
+    const pushes = await this.database.run(abandoned, {});
+    for (const { id, project_id: projectId } of pushes) {
+      run?.signal.throwIfAborted();
+      const repository = await this.repositories.find(projectId);
+      if (repository) await this.settlement.settle(repository, id, null);
+    }
+    return pushes.length;
+  }
+
+  /** Removes folders of deleted projects, and folders that dead processes left. */
+  @Job('sweep-repositories', { cron: '41 * * * *' })
+  async sweep(run?: Interruptible): Promise<void> {
+    await this.repositories.removeDeleted(run?.signal);
+    await this.repositories.sweep();
+  }
+}

@@ -1,0 +1,22 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Repository of a project. It has a row from its first use on. Its folder follows from the project id. */
+@Entity('repositories')
+export class ProjectRepository {
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_repositories' })
+  projectId: number;
+  /** Name of the storage that holds the folder. */
+  @Column({ type: 'text' }) storage: string;
+  /** The default branch got its first rule, with the first push. Later its rules are for maintainers to change. */
+  @Column({ type: 'boolean', default: false }) isDefaultProtected: boolean;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+}
+
+/** Repository of a deleted project, until a job has removed its folder. */
+@Entity('removed_repositories')
+export class RemovedRepository {
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_removed_repositories' })
+  projectId: number;
+  @Column({ type: 'text' }) storage: string;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) removedAt: Date;
+}

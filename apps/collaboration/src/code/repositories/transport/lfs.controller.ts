@@ -1,0 +1,62 @@
+import { Controller } from '@nestjs/common';
+import { empty, Endpoint, projectByAnyPath, streamedBody } from '@rookery/api-v4';
+import { NotImplemented } from '@rookery/kernel';
+import { usesGit } from '../git-access.permission';
+import { invisibleAs } from './invisible-as';
+import { OneRepository } from './smart-http.dto';
+
+const common = {
+  within: projectByAnyPath('full_path'),
+  tokenScopes: 'any',
+  failsAs: 'lfs',
+  fails: [501],
+  source: 'reference repositories 1.7',
+  refusals: { parentAs: invisibleAs },
+  may: usesGit('git-upload-pack'),
+  params: OneRepository,
+  answers: empty(),
+} as const;
+const body = streamedBody({ maxBytes: 1024 * 1024, digests: 'none' });
+
+/** Git LFS, which is not offered. Clients get a readable answer after the access check. */
+@Controller()
+export class LfsController {
+  @Endpoint('POST', '//*full_path.git/info/lfs/objects/batch', {
+    ...common,
+    about: 'Refuses the batch request of Git LFS.',
+    body,
+  })
+  batch(): never {
+    throw notOffered();
+  }
+
+  @Endpoint('GET', '//*full_path.git/info/lfs/locks', {
+    ...common,
+    about: 'Refuses the list of locks of Git LFS.',
+  })
+  locks(): never {
+    throw notOffered();
+  }
+
+  @Endpoint('POST', '//*full_path.git/info/lfs/locks', {
+    ...common,
+    about: 'Refuses a lock of Git LFS.',
+    body,
+  })
+  lock(): never {
+    throw notOffered();
+  }
+
+  @Endpoint('POST', '//*full_path.git/info/lfs/locks/verify', {
+    ...common,
+    about: 'Refuses the check of locks of Git LFS.',
+    body,
+  })
+  verify(): never {
+    throw notOffered();
+  }
+}
+
+function notOffered(): NotImplemented {
+  return new NotImplemented('Git LFS is not enabled on this server, contact your admin.');
+}

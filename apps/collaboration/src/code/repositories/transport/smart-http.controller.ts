@@ -1,0 +1,122 @@
+import { Readable } from 'node:stream';
+import { Controller } from '@nestjs/common';
+import { Endpoint, file, projectByAnyPath, streamedBody } from '@rookery/api-v4';
+import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
+import { openAdvertisement, uploadPack } from '@rookery/git';
+import type { PackService } from '@rookery/git';
+import { Forbidden, isSignedIn, Unauthorized } from '@rookery/kernel';
+import { Links } from '@rookery/platform';
+import { usesGit, usesNamedGit } from '../git-access.permission';
+import { ProjectRepositories } from '../project-repositories';
+import { PushReceiver } from '../ref-updates/push-receiver';
+import { convertGitFailures } from '../git-failures';
+import { invisibleAs } from './invisible-as';
+import { moveNotice } from './moved-project';
+import { OneRepository, ListAdvertisedRefs } from './smart-http.dto';
+
+/** Largest negotiation of a fetch, inflated. Units: bytes. */
+const MAX_NEGOTIATION = 10 * 1024 * 1024;
+/** git limits the pack itself, by `REPOSITORY_PUSH_BYTES`. Units: bytes. */
+const MAX_PUSH = 2 ** 40;
+
+const common = {
+  within: projectByAnyPath('full_path'),
+  tokenScopes: 'any',
+  failsAs: 'text',
+  source: 'reference repositories 1.1',
+  refusals: { parentAs: invisibleAs },
+} as const;
+
+/** Git over HTTP, protocols 0 to 2. Source: reference repositories 1. */
+@Controller()
+export class SmartHttpController {
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly pushes: PushReceiver,
+    private readonly links: Links,
+  ) {}
+
+  @Endpoint('GET', '//*full_path.git/info/refs', {
+    ...common,
+    about: 'Advertises the refs of a repository to a git client.',
+    may: usesNamedGit,
+    params: ListAdvertisedRefs,
+    answers: file('application/*'),
+    aliases: ['//*full_path/info/refs'],
+  })
+  async advertise({ params, within, isReadOnly }: Call<ListAdvertisedRefs, ProjectScope>): Promise<FileAnswer> {
+    if (isReadOnly) throw new Forbidden();
+    const service = params.service as PackService;
+    const repository = await convertGitFailures(() => this.repositories.open(within));
+    const open = () => openAdvertisement(repository, service, { protocol: params.git_protocol });
+    return answerOf(service, 'advertisement', async () => {
+      const { preamble, stdout } = await open();
+      return Readable.from(withPreamble(preamble, stdout), { objectMode: false });
+    });
+  }
+
+  @Endpoint('POST', '//*full_path.git/git-upload-pack', {
+    ...common,
+    about: 'Serves one request of a fetch or clone.',
+    may: usesGit('git-upload-pack'),
+    params: OneRepository,
+    body: streamedBody({
+      maxBytes: MAX_NEGOTIATION,
+      inflates: true,
+      digests: 'none',
+      types: ['application/x-git-upload-pack-request'],
+    }),
+    answers: file('application/x-git-upload-pack-result'),
+    aliases: ['//*full_path/git-upload-pack'],
+  })
+  async upload({ params, within, body }: StreamedCall<OneRepository, ProjectScope>): Promise<FileAnswer> {
+    const repository = await convertGitFailures(() => this.repositories.open(within));
+    return answerOf('git-upload-pack', 'result', async () => {
+      const running = await uploadPack(repository, { input: body, protocol: params.git_protocol });
+      return running.stdout;
+    });
+  }
+
+  @Endpoint('POST', '//*full_path.git/git-receive-pack', {
+    ...common,
+    about: 'Receives a push.',
+    may: usesGit('git-receive-pack'),
+    params: OneRepository,
+    body: streamedBody({
+      maxBytes: MAX_PUSH,
+      inflates: true,
+      digests: 'none',
+      types: ['application/x-git-receive-pack-request'],
+    }),
+    answers: file('application/x-git-receive-pack-result'),
+    aliases: ['//*full_path/git-receive-pack'],
+  })
+  async receive({ params, within, viewer, body }: StreamedCall<OneRepository, ProjectScope>): Promise<FileAnswer> {
+    if (!isSignedIn(viewer)) throw new Unauthorized();
+    const repository = await convertGitFailures(() => this.repositories.open(within));
+    const push = {
+      ...{ project: within, viewer },
+      input: body,
+      notice: moveNotice(params.full_path, within, this.links.web(`${within.fullPath}.git`)),
+      recheckRights: () => {
+        body.restartDeadline();
+        return body.recheckRights();
+      },
+    };
+    return answerOf('git-receive-pack', 'result', () => this.pushes.receive(repository, push));
+  }
+}
+
+function answerOf(service: PackService, part: 'advertisement' | 'result', open: () => Promise<Readable>): FileAnswer {
+  return {
+    mediaType: `application/x-${service}-${part}`,
+    isNeverStored: true,
+    headers: { expires: 'Fri, 01 Jan 1980 00:00:00 GMT', pragma: 'no-cache', 'x-accel-buffering': 'no' },
+    stream: () => convertGitFailures(open),
+  };
+}
+
+async function* withPreamble(preamble: string, rest: Readable): AsyncGenerator<Buffer> {
+  if (preamble !== '') yield Buffer.from(preamble);
+  for await (const chunk of rest) yield chunk as Buffer;
+}

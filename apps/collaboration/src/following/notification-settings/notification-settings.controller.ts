@@ -1,0 +1,83 @@
+import { Controller } from '@nestjs/common';
+import { Endpoint, one, signedIn, source } from '@rookery/api-v4';
+import type { Call, GroupScope, NoParams, ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { globalNotificationSetting, notificationSetting } from './notification-setting.presenter';
+import { switchesOf, UpdateGlobalNotificationSettings, UpdateNotificationSettings } from './notification-settings.dto';
+import { NotificationSettingsService } from './notification-settings.service';
+import type { GlobalNotificationSetting, ShownPlace, ShownSetting } from './notification-settings.service';
+
+const SOURCE = 'requirements 1 §4 Notification settings; reference work-tracking 8.1';
+
+@Controller('notification_settings')
+export class GlobalNotificationSettingsController {
+  constructor(private readonly settings: NotificationSettingsService) {}
+
+  @Endpoint('GET', '', {
+    about: "Returns the caller's general notification setting.",
+    source: SOURCE,
+    may: signedIn(),
+    answers: one(globalNotificationSetting),
+  })
+  show({ viewer }: Call<NoParams, undefined, SignedInViewer>): Promise<GlobalNotificationSetting> {
+    return this.settings.showGlobal(viewer.userId);
+  }
+
+  @Endpoint('PUT', '', {
+    about: "Changes the caller's general notification setting.",
+    source: SOURCE,
+    may: signedIn(),
+    params: UpdateGlobalNotificationSettings,
+    answers: one(globalNotificationSetting),
+    fails: [400],
+  })
+  update({
+    params,
+    viewer,
+  }: Call<UpdateGlobalNotificationSettings, undefined, SignedInViewer>): Promise<GlobalNotificationSetting> {
+    const { level, notification_email: email = null } = params;
+    return this.settings.updateGlobal(viewer.userId, { level, switches: switchesOf(params), email });
+  }
+}
+
+type PlaceCall<P> = Call<P, ProjectScope | GroupScope, SignedInViewer>;
+
+/** Creates the controller with the routes of projects or of groups. */
+function settingsBelow(kind: 'project' | 'group') {
+  const route = { source: SOURCE, within: source(kind), may: signedIn(), answers: one(notificationSetting) } as const;
+
+  @Controller(`${kind}s/:id/notification_settings`)
+  class PlacedNotificationSettingsController {
+    constructor(readonly settings: NotificationSettingsService) {}
+
+    @Endpoint('GET', '', { ...route, about: `Returns the caller's notification setting for a ${kind}.` })
+    show({ viewer, within }: PlaceCall<NoParams>): Promise<ShownSetting> {
+      return this.settings.show(viewer.userId, placeOf(within));
+    }
+
+    @Endpoint('PUT', '', {
+      ...route,
+      about: `Changes the caller's notification setting for a ${kind}.`,
+      params: UpdateNotificationSettings,
+      fails: [400],
+    })
+    update({ params, viewer, within }: PlaceCall<UpdateNotificationSettings>): Promise<ShownSetting> {
+      const change = { level: params.level, switches: switchesOf(params) };
+      return this.settings.update(viewer.userId, placeOf(within), change);
+    }
+  }
+  Object.defineProperty(PlacedNotificationSettingsController, 'name', {
+    value: kind === 'project' ? 'ProjectNotificationSettingsController' : 'GroupNotificationSettingsController',
+  });
+  return PlacedNotificationSettingsController;
+}
+
+export const ProjectNotificationSettingsController = settingsBelow('project');
+export const GroupNotificationSettingsController = settingsBelow('group');
+
+/** Epics are part of the highest plan and of groups only. Source: requirements 1 §4 Notification settings. */
+function placeOf(scope: ProjectScope | GroupScope): ShownPlace {
+  return scope.kind === 'project'
+    ? { type: 'project', id: scope.id, hasEpics: false }
+    : { type: 'namespace', id: scope.id, hasEpics: scope.plan === 'ultimate' };
+}

@@ -1,0 +1,44 @@
+/**
+ * Switches of the level `custom`, with the subjects of the e-mails that each one turns on.
+ * Source: requirements 1 §4 Notification settings; reference work-tracking 8.1.
+ */
+const NOTIFICATION_SWITCHES = {
+  new_release: 'new releases',
+  new_note: 'new comments',
+  new_issue: 'new issues',
+  reopen_issue: 'reopened issues',
+  close_issue: 'closed issues',
+  reassign_issue: 'issues with other assignees',
+  issue_due: 'issues that are due tomorrow',
+  new_merge_request: 'new merge requests',
+  push_to_merge_request: 'pushes to merge requests',
+  reopen_merge_request: 'reopened merge requests',
+  close_merge_request: 'closed merge requests',
+  reassign_merge_request: 'merge requests with other assignees',
+  change_reviewer_merge_request: 'merge requests with other reviewers',
+  merge_merge_request: 'merged merge requests',
+  failed_pipeline: 'failed pipelines',
+  fixed_pipeline: 'pipelines that succeed after a failure',
+  success_pipeline: 'successful pipelines',
+  moved_project: 'projects that moved',
+  merge_when_pipeline_succeeds: 'merge requests that merge when their pipeline succeeds',
+  new_epic: 'new epics; only of groups with the highest plan',
+  approver: 'merge requests that the user may approve',
+} as const;
+export type NotificationSwitch = keyof typeof NOTIFICATION_SWITCHES;
+export type Switches = Readonly<Partial<Record<NotificationSwitch, boolean>>>;
+
+export const SWITCH_NAMES = Object.keys(NOTIFICATION_SWITCHES) as NotificationSwitch[];
+
+/** Switches that are on until they are turned off. */
+const ON_BY_DEFAULT: ReadonlySet<NotificationSwitch> = new Set(['failed_pipeline', 'fixed_pipeline', 'moved_project']);
+
+/** Whether a switch is on. Shape: `switches` are the stored ones. */
+export function isOn(switches: Switches, name: NotificationSwitch): boolean {
+  return switches[name] ?? ON_BY_DEFAULT.has(name);
+}
+
+/** Describes a switch in the OpenAPI document. */
+export function describeSwitch(name: NotificationSwitch): string {
+  return `With the level \`custom\`: e-mails about ${NOTIFICATION_SWITCHES[name]}.`;
+}

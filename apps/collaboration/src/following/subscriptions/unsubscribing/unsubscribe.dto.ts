@@ -1,0 +1,5 @@
+import { Text } from '@rookery/api-v4';
+
+export class OneUnsubscribeLink {
+  @Text({ in: 'path', about: 'Key from the link in an e-mail.' }) key: string;
+}

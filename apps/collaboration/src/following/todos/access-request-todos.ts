@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import { statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+
+/** An access request to a group or project that was made or settled. Shape: `at` ISO 8601. */
+export interface AccessRequestChange {
+  readonly eventId: string;
+  readonly userId: number;
+  readonly sourceType: 'group' | 'project';
+  readonly sourceId: number;
+  readonly at: string;
+}
+
+interface ChangeParams {
+  readonly events: readonly string[];
+  readonly users: readonly number[];
+  readonly types: readonly string[];
+  readonly sources: readonly number[];
+  readonly times: readonly string[];
+}
+
+/** Most users who get a to-do about one request. Source: reference work-tracking 6.3. */
+const RECEIVERS = 10;
+const { maintainer, owner } = ACCESS_LEVELS;
+
+const CHANGES = `unnest(:events::uuid[], :users::bigint[], :types::text[], :sources::bigint[], :times::timestamptz[])
+       as r (event_id, user_id, source_type, source_id, at)`;
+
+/**
+ * To-dos for users who may accept the request: the newest direct members with the level at the nearest place that has any,
+ * from the project or group itself upwards, or the owner of the personal namespace.
+ */
+const raise = statement<ChangeParams, never>(
+  'todos_raise_access_requests',
+  `insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, source_event_id, created_at, updated_at)
+   select receiver.user_id, r.user_id, 'member_access_requested', p.id, case when p.id is null then home.id end,
+     case when p.id is null then 'Namespace' else 'Project' end, r.source_id, r.event_id, r.at, r.at
+   from ${CHANGES}
+   left join directory_projects p on r.source_type = 'project' and p.id = r.source_id
+   join directory_namespaces home on home.id = case when r.source_type = 'project' then p.namespace_id else r.source_id end
+   cross join lateral (
+     select able.user_id from (
+       select one.user_id, one.joined, one.depth, max(one.depth) over () as nearest from (
+         select m.user_id, m.id as joined, place.depth from (
+           select 'project' as type, p.id, 1000000::bigint as depth where p.id is not null
+           union all select 'namespace', above.id, above.depth
+             from unnest(home.traversal_ids) with ordinality as above (id, depth)) place
+         join directory_memberships m on m.source_type = place.type and m.source_id = place.id
+         where m.access_level >= case when p.id is null then ${owner} else ${maintainer} end
+           and (m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date)
+         union all select home.owner_id, 0, 0 where home.owner_id is not null) one
+       join directory_users u on u.id = one.user_id and u.state = 'active' and u.kind = 'human'
+       where one.user_id <> r.user_id) able
+     where able.depth = able.nearest order by able.joined desc limit ${RECEIVERS}) receiver
+   on conflict do nothing`,
+);
+
+/** Completes to-dos of all users about requests that were settled later. */
+const settle = statement<ChangeParams, never>(
+  'todos_settle_access_requests',
+  `update todos t set state = 'done', updated_at = now() from ${CHANGES}
+   where t.author_id = r.user_id and t.action = 'member_access_requested' and t.state = 'pending' and t.target_id = r.source_id
+     and t.target_type = case when r.source_type = 'project' then 'Project' else 'Namespace' end and t.created_at <= r.at`,
+);
+
+/** To-dos about access requests. Source: reference work-tracking 6.3, 6.4. */
+@Injectable()
+export class AccessRequestTodos {
+  async raise(tx: Tx, requests: readonly AccessRequestChange[]): Promise<void> {
+    if (requests.length > 0) await tx.run(raise, paramsOf(requests));
+  }
+
+  async settle(tx: Tx, requests: readonly AccessRequestChange[]): Promise<void> {
+    if (requests.length > 0) await tx.run(settle, paramsOf(requests));
+  }
+}
+
+function paramsOf(changes: readonly AccessRequestChange[]): ChangeParams {
+  return {
+    events: changes.map((one) => one.eventId),
+    users: changes.map((one) => one.userId),
+    types: changes.map((one) => one.sourceType),
+    sources: changes.map((one) => one.sourceId),
+    times: changes.map((one) => one.at),
+  };
+}

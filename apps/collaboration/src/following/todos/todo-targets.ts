@@ -1,0 +1,62 @@
+import { pagePathSql, readableSql } from '../../base/noteables/noteable-kinds';
+import type { DetailSql, NoteableKind } from '../../base/noteables/noteable-kinds';
+import { placeTargetShapes } from './todo.shape';
+
+/**
+ * Targets of to-dos of one type. Shape: SQL over the row `i` of `table`; `titleSql` is the body of a to-do without a note,
+ * `pathSql` the path of its page below the base URL, both by the full path of the project or group.
+ */
+export interface TodoTarget {
+  readonly type: string;
+  readonly table: string;
+  readonly parent: 'project' | 'group';
+  /** Whether a user with the access `access` may see the target. */
+  readableSql(access: string, viewer: string): string;
+  /** Size of its texts. Units: bytes. */
+  readonly bytes: string;
+  titleSql(fullPath: string): string;
+  pathSql(fullPath: string): string;
+  jsonSql(sql: DetailSql, shape: 'listed' | 'detailed'): string;
+}
+
+function targetOfKind(kind: NoteableKind): TodoTarget {
+  return {
+    type: kind.type,
+    table: kind.table,
+    parent: kind.parent,
+    readableSql: (access, viewer) => readableSql(kind, access, viewer),
+    bytes: kind.listedBytes,
+    titleSql: () => 'i.title',
+    pathSql: (fullPath) => pagePathSql(kind, fullPath),
+    jsonSql: (sql, shape) => kind[shape].over(sql).sql,
+  };
+}
+
+/** Projects and groups are targets of access requests. Only members see them. */
+const PLACES: readonly TodoTarget[] = [
+  {
+    type: 'Project',
+    table: 'directory_projects',
+    parent: 'project',
+    readableSql: (access) => `${access}.is_member`,
+    bytes: '0',
+    titleSql: (fullPath) => fullPath,
+    pathSql: (fullPath) => `${fullPath} || '/-/project_members?tab=access_requests'`,
+    jsonSql: (sql) => placeTargetShapes.Project.over(sql).sql,
+  },
+  {
+    type: 'Namespace',
+    table: 'directory_namespaces',
+    parent: 'group',
+    readableSql: (access) => `${access}.is_member`,
+    bytes: '0',
+    titleSql: (fullPath) => fullPath,
+    pathSql: (fullPath) => `'groups/' || ${fullPath} || '/-/group_members?tab=access_requests'`,
+    jsonSql: (sql) => placeTargetShapes.Namespace.over(sql).sql,
+  },
+];
+
+/** Targets of all to-dos: noteables of these kinds, projects and groups. */
+export function todoTargets(kinds: readonly NoteableKind[]): readonly TodoTarget[] {
+  return [...kinds.map(targetOfKind), ...PLACES];
+}

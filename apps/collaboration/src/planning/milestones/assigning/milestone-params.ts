@@ -1,0 +1,16 @@
+import { InvalidParameters } from '@rookery/kernel';
+import { milestoneFilterById, milestoneFilterByTitle } from './milestone-filter';
+import type { MilestoneFilter } from './milestone-filter';
+
+/**
+ * Maps the parameters for the milestone of a list. Shape: `name` is the parameter of the id. Errors: InvalidParameters.
+ */
+export function milestoneOf(
+  title: string | undefined,
+  name: string,
+  id: string | undefined,
+): MilestoneFilter | undefined {
+  const byId = milestoneFilterById(id);
+  if (byId === null) throw new InvalidParameters([`${name} does not have a valid value`]);
+  return byId ?? milestoneFilterByTitle(title);
+}

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import type { DeletedNoteable } from '@rookery/contracts';
+import { dropInternalIds, prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { NoteableKinds, perKind, projectIdSql } from '../base/noteables/noteable-kinds';
+import type { NoteableKind } from '../base/noteables/noteable-kinds';
+import { iidSql } from '../base/noteables/references.shape';
+import { removeNotesBelow, removeNotesBy, removeNotesOf } from '../talk/notes/note-removal';
+
+/** Units: rows. */
+const CHUNK = 500;
+
+/** Locks the noteables so that no new note is added; notes added before the lock are removed with them. */
+const authored = perKind(({ table }) =>
+  prepared(`departures_${table}`, `select id from ${table} where author_id = $1::bigint limit ${CHUNK} for update`),
+);
+const inGroups = perKind(({ table }) =>
+  prepared(
+    `group_deletion_${table}`,
+    `select id from ${table} where group_id = any($1::bigint[]) limit ${CHUNK} for update`,
+  ),
+);
+const remove = perKind((kind) =>
+  prepared(
+    `departures_remove_${kind.table}`,
+    `${kind.writes.remove} where i.id = any($1::bigint[])
+     returning i.id, ${iidSql(kind)} as iid, ${projectIdSql(kind)} as project_id
+       ${kind.parent === 'group' ? ', i.group_id' : ''}${kind.stateColumn ? `, i.${kind.stateColumn} as state` : ''}`,
+  ),
+);
+
+/** Removes noteables and notes with their author or group. The deletion events remove attached rows. Source: ADR 0136. */
+@Injectable()
+export class NoteableRemoval {
+  constructor(private readonly kinds: NoteableKinds) {}
+
+  /** Removes the next chunk of a user's noteables and notes. Returns true if nothing was left. */
+  async next(tx: Tx, authorId: number): Promise<boolean> {
+    for (const kind of this.kinds.all) {
+      if (!(await removeNotesBelow(tx, kind, authorId)) || !(await this.dropAuthored(tx, kind, authorId))) return false;
+    }
+    return removeNotesBy(tx, this.kinds, authorId);
+  }
+
+  /** Removes all noteables of deleted groups. */
+  async ofGroups(tx: Tx, groupIds: readonly number[]): Promise<void> {
+    for (const kind of this.kinds.ofGroups) {
+      while (!(await this.dropFound(tx, kind, await tx.prepared<{ id: number }>(inGroups(kind), [groupIds]))));
+      await dropInternalIds(tx, kind.table, groupIds);
+    }
+  }
+
+  private async dropAuthored(tx: Tx, kind: NoteableKind, authorId: number): Promise<boolean> {
+    return this.dropFound(tx, kind, await tx.prepared<{ id: number }>(authored(kind), [authorId]));
+  }
+
+  /** Returns true if the chunk was the last one. */
+  private async dropFound(tx: Tx, kind: NoteableKind, found: readonly { readonly id: number }[]): Promise<boolean> {
+    if (found.length === 0) return true;
+    const ids = found.map((row) => row.id);
+    await removeNotesOf(tx, kind, ids);
+    for (const deleted of await tx.prepared<DeletedNoteable>(remove(kind), [ids])) {
+      tx.emit(kind.events.deletedOf(deleted, null));
+    }
+    return ids.length < CHUNK;
+  }
+}

@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Invalid } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { QuickActionsService } from '../mentions/quick-actions/quick-actions.service';
+import type { PlacedNoteable } from '../../base/noteables/planning.policy';
+import { DiscussionsService } from './discussions/discussions.service';
+import { newBody } from './note.entity';
+import { NoteLimit } from './note-limit';
+import { NotesService } from './notes.service';
+import type { NewNote } from './notes.service';
+
+/**
+ * Result of a new note: the note or its discussion as JSON text, or the changes if the text contained only quick
+ * actions.
+ */
+export type NewNoteResult =
+  | { readonly json: string }
+  | { readonly changes: Readonly<Record<string, unknown>>; readonly summary: string };
+
+/** How the rest of a text, without its quick actions, becomes a note. */
+interface NoteWriter {
+  /** Shape: `isAlone` is true when no quick action runs with the note. */
+  write(tx: Tx, newNote: NewNote, isAlone: boolean): Promise<string>;
+  /** Checks whether the note could be written. Errors: those of `write`. */
+  admit?(tx: Tx): Promise<void>;
+}
+
+/** A new note whose quick actions and place are known. */
+export interface PreparedNote {
+  /**
+   * Writes the note. Shape: `isAlone` is true if the transaction makes no other change. Errors: Invalid when the text
+   * contains only quick actions and none had an effect; those of the note.
+   */
+  write(tx: Tx, isAlone?: boolean): Promise<NewNoteResult>;
+}
+
+/**
+ * Creates notes whose text may contain quick actions. One transaction runs the quick actions and writes the rest of the text
+ * as the note. Source: reference work-tracking 2.5, 2.6.
+ */
+@Injectable()
+export class NewNotesService {
+  constructor(
+    private readonly work: Work,
+    private readonly actions: QuickActionsService,
+    private readonly notes: NotesService,
+    private readonly discussions: DiscussionsService,
+    private readonly limit: NoteLimit,
+  ) {}
+
+  async create(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<NewNoteResult> {
+    return this.run(await this.prepareCreate(viewer, on, newNote));
+  }
+
+  /** Creates a note that starts a thread, at a place in the diff if one is given. Errors: those of `CodeReview.open`. */
+  async open(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<NewNoteResult> {
+    const result = await this.run(await this.prepareOpen(viewer, on, newNote));
+    if (newNote.place) await this.finish(on);
+    return result;
+  }
+
+  /** Creates a reply in a discussion. Shape: `key` is the id of the note that started it. */
+  async reply(viewer: SignedInViewer, on: PlacedNoteable, key: number, newNote: NewNote): Promise<NewNoteResult> {
+    return this.run(await this.prepareReply(viewer, on, key, newNote));
+  }
+
+  /** Prepares `create`, for notes that one transaction writes together. */
+  prepareCreate(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<PreparedNote> {
+    return this.prepareWith(viewer, on, newNote, {
+      write: async (tx, stripped, isAlone) =>
+        (await this.notes.write(tx, viewer, on, { as: 'create', newNote: stripped, isAlone })).json,
+    });
+  }
+
+  /** Prepares `open`. The caller runs `finish` after the transaction. */
+  async prepareOpen(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<PreparedNote> {
+    const review = newNote.place ? this.notes.reviews.of(on) : null;
+    const placed = await review?.open(viewer, on, { ...newNote.place!, body: newBody(newNote.body) });
+    const write: NoteWriter['write'] = (tx, stripped, isAlone) =>
+      this.discussions.create(tx, viewer, on, stripped, isAlone);
+    return this.prepareWith(viewer, on, { ...newNote, ...placed }, { write });
+  }
+
+  /** Prepares `reply`. */
+  async prepareReply(viewer: SignedInViewer, on: PlacedNoteable, key: number, newNote: NewNote): Promise<PreparedNote> {
+    const suggestions = (await this.notes.reviews.of(on)?.suggest(viewer, on, { thread: key }, newNote.body)) ?? [];
+    const writer: NoteWriter = {
+      write: (tx, stripped) => this.discussions.reply(tx, viewer, on, key, stripped),
+      admit: (tx) => this.discussions.admitReply(tx, viewer, on, key),
+    };
+    return this.prepareWith(viewer, on, { ...newNote, suggestions }, writer);
+  }
+
+  /** Runs after the transaction of new diff threads. */
+  async finish(on: PlacedNoteable): Promise<void> {
+    await this.notes.reviews.of(on)?.finish(on);
+  }
+
+  private run({ write }: PreparedNote): Promise<NewNoteResult> {
+    return this.work.run((tx) => write(tx, true));
+  }
+
+  private async prepareWith(
+    viewer: SignedInViewer,
+    on: PlacedNoteable,
+    newNote: NewNote,
+    writer: NoteWriter,
+  ): Promise<PreparedNote> {
+    const { commands, rest: body } = this.actions.read(on.kind, newBody(newNote.body));
+    const stripped = { ...newNote, body };
+    if (commands.length === 0)
+      return { write: async (tx, isAlone = false) => ({ json: await writer.write(tx, stripped, isAlone) }) };
+    const planned = await this.actions.plan({ viewer, kind: on.kind, parent: on.parent }, commands);
+    const write = async (tx: Tx): Promise<NewNoteResult> => {
+      await this.notes.admit(tx, viewer, on);
+      await this.limit.begin(tx, viewer);
+      await planned.lock(tx, on);
+      let json: string | null = null;
+      const { isAnyDone, changes, sentences } = await planned.execute(tx, on, async () => {
+        if (body === '') await writer.admit?.(tx);
+        else json = await writer.write(tx, stripped, false);
+      });
+      if (json !== null) return { json: withChanges(json, changes) };
+      const summary = sentences.join(' ');
+      if (!isAnyDone) throw new Invalid({ commands_only: [summary] });
+      return { changes, summary };
+    };
+    return { write };
+  }
+}
+
+/** Adds the changes of the quick actions to the JSON of a note, or to the first note of a discussion. */
+function withChanges(json: string, changes: Readonly<Record<string, unknown>>): string {
+  type Commanded = { commands_changes?: unknown };
+  const answer = JSON.parse(json) as Commanded & { readonly notes?: readonly Commanded[] };
+  (answer.notes?.[0] ?? answer).commands_changes = changes;
+  return JSON.stringify(answer);
+}

@@ -1,0 +1,8 @@
+import { PeopleList } from '../../../planning/people/people-list';
+
+/** Assignees of issues. */
+export const issueAssignees = new PeopleList({
+  table: 'issue_assignees',
+  noteable: 'issue_id',
+  writes: { insert: 'insert into issue_assignees', remove: 'delete from issue_assignees' },
+});

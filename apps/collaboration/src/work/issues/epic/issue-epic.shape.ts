@@ -1,0 +1,44 @@
+import { groupAccessSql } from '../../../base/noteables/access-sql';
+import type { PersonSql } from '../../../base/noteables/access-sql';
+import { json, jsonShape } from '../../../base/noteables/json.shape';
+import type { ReaderSql } from '../../../base/noteables/noteable-kinds';
+import { webPathSql } from '../../../base/noteables/references.shape';
+import type { ShownAs } from '../../../base/noteables/references.shape';
+
+/** References to epics use the number in the group. Defined here because the epics wing imports this one. */
+export const EPIC_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/epics/', sigil: '&' };
+
+/**
+ * Boolean SQL: only readers by role see a confidential epic. Shape: `row` is the alias of an epic.
+ * Source: reference work-tracking 5.1.
+ */
+export function visibleEpicSql({ readsConfidential }: Pick<ReaderSql, 'readsConfidential'>, row = 'i'): string {
+  return `(not ${row}.confidential or ${readsConfidential})`;
+}
+
+/** Joins and condition for epics `goal` that a user sees, with the user's access `its` to the group of each. */
+export function visibleEpicsSql(person: PersonSql): { readonly joins: string; readonly where: string } {
+  return {
+    joins: `cross join lateral ${groupAccessSql('goal.group_id', person)} its`,
+    where: `its.reads_epics and ${visibleEpicSql({ readsConfidential: 'its.reads_confidential' }, 'goal')}`,
+  };
+}
+
+/**
+ * Lateral FROM item of one row or none: the epic of the issue `i`, if the reader may see it. Access is checked only for
+ * issues that have an epic; any other issue costs one index lookup.
+ */
+export function issueEpicSql(person: PersonSql): string {
+  const { joins, where } = visibleEpicsSql(person);
+  return `(select goal.id, goal.iid, goal.title, goal.group_id, its.full_path
+    from epic_issues serves join epics goal on goal.id = serves.epic_id ${joins} where serves.issue_id = i.id and ${where})`;
+}
+
+/** JSON of an epic inside its issues: the row `served`. Source: reference work-tracking 9.1. */
+export const issueEpicShape = jsonShape<unknown>('ServedEpic').fields({
+  id: [json.int, () => 'served.id'],
+  iid: [json.int, () => 'served.iid'],
+  title: [json.text, () => 'served.title'],
+  url: [json.prefixed, () => ({ prefix: '/groups/', sql: webPathSql(EPIC_SHOWN_AS, 'served.full_path', 'served') })],
+  group_id: [json.int, () => 'served.group_id'],
+});

@@ -1,0 +1,34 @@
+/** Boolean SQL over a rule `r`: the user may give an approval that counts for it. Shape: `user` is a column or value. */
+function isEligibleSql(user: string): string {
+  return `(r.rule_type = 'any_approver'
+    or exists (select 1 from approval_rule_users x where x.rule_id = r.id and x.user_id = ${user})
+    or exists (select 1 from approval_rule_groups g
+      join directory_memberships m on m.source_type = 'namespace' and m.source_id = g.group_id and m.user_id = ${user}
+        and (m.expires_on is null or m.expires_on > (now() at time zone 'UTC')::date)
+      where g.rule_id = r.id))`;
+}
+
+/** Boolean SQL over a rule `r`: at least one user can give an approval that counts for it. */
+export const HAS_APPROVERS_SQL = `(r.rule_type = 'any_approver'
+  or exists (select 1 from approval_rule_users x where x.rule_id = r.id)
+  or exists (select 1 from approval_rule_groups g
+    join directory_memberships m on m.source_type = 'namespace' and m.source_id = g.group_id
+      and (m.expires_on is null or m.expires_on > (now() at time zone 'UTC')::date)
+    where g.rule_id = r.id))`;
+
+/** SQL over `i` and a rule `r`: ids of the users whose approvals count for the rule, a bigint[]. */
+export const COUNTED_SQL = `array(select a.user_id from merge_request_approvals a
+  where a.merge_request_id = i.id and ${isEligibleSql('a.user_id')} order by a.approved_at, a.user_id)`;
+
+/** Condition on a rule `r`: it is one of the rules of the merge request `i`: its own, or those of the project. */
+export const OF_MERGE_REQUEST_SQL = `r.project_id = i.project_id
+  and coalesce(r.merge_request_id, 0) = case when i.approval_rules_overwritten then i.id else 0 end`;
+
+/**
+ * Boolean SQL over `i`: a rule lacks approvals. Rules without any approver count as fulfilled, and rules of projects with
+ * the plan `free` have no effect. Source: reference repositories 8.14.
+ */
+export const UNAPPROVED_SQL = `exists (select 1 from approval_rules r where ${OF_MERGE_REQUEST_SQL}
+  and r.approvals_required > 0 and ${HAS_APPROVERS_SQL} and cardinality(${COUNTED_SQL}) < r.approvals_required
+  and (select n.plan from directory_projects p join directory_namespaces n on n.id = p.namespace_id
+    where p.id = i.project_id) <> 'free')`;

@@ -1,0 +1,158 @@
+import {
+  mergeRequestApprovalRequested,
+  mergeRequestApproved,
+  mergeRequestClosed,
+  mergeRequestCreated,
+  mergeRequestMerged,
+  mergeRequestReopened,
+  mergeRequestUnapproved,
+  mergeRequestUpdated,
+} from '@rookery/contracts';
+import type { DirectoryPosition } from '@rookery/contracts';
+import type { Tx } from '@rookery/persistence';
+import type { LabelChange } from '../../planning/labels/labelling/labelling';
+import type { PeopleChange } from '../../planning/people/people';
+import type { MergeRequestChange } from './merge-request-change';
+import type { MergeRequest } from './merge-request.entity';
+
+/** Changes of a merge request that are not columns of its row. */
+export interface RelatedChanges {
+  readonly assignees: PeopleChange;
+  readonly reviewers: PeopleChange;
+  readonly labels: LabelChange;
+}
+
+/** Actor of an event. Shape: `seen` is absent for acts of git clients. */
+export interface EventActor {
+  readonly actorId: number;
+  readonly seen?: DirectoryPosition | undefined;
+}
+
+export type MergeRequestFacts = Pick<MergeRequest, 'id' | 'iid' | 'projectId' | 'authorId' | 'createdAt'>;
+
+/** Checks whether an update changes the merge request. */
+export function isChanged(columns: Partial<MergeRequest>, { assignees, reviewers, labels }: RelatedChanges): boolean {
+  const sets = [assignees, reviewers, labels].flatMap(({ added, removed }) => [added.length, removed.length]);
+  return Object.keys(columns).length > 0 || sets.some((count) => count > 0);
+}
+
+/** Emits the event of a new merge request. */
+export function emitCreated(
+  tx: Tx,
+  by: EventActor,
+  mergeRequest: MergeRequestFacts,
+  { assignees, reviewers, labels }: RelatedChanges,
+): void {
+  tx.emit(
+    mergeRequestCreated.of({
+      ...aboutOf(by, mergeRequest),
+      data: {
+        ...dataOf(mergeRequest),
+        assignee_ids: idsOf(assignees.added),
+        reviewer_ids: idsOf(reviewers.added),
+        label_ids: [...labels.added],
+      },
+    }),
+  );
+}
+
+/** Emits a change: one event for fields, people and labels, one for the state. */
+export function emitChange(
+  tx: Tx,
+  by: EventActor,
+  mergeRequest: MergeRequest,
+  o: { change: MergeRequestChange; related: RelatedChanges; mentionedBefore: number[]; at: Date },
+): void {
+  const { change, related, at } = o;
+  const { assignees, reviewers, labels } = related;
+  const {
+    state: _,
+    closedAt: __,
+    closedById: ___,
+    mergeStatus: ____,
+    autoMergeUserId: _____,
+    ...fields
+  } = change.columns;
+  if (isChanged(fields, related)) {
+    tx.emit(
+      mergeRequestUpdated.of({
+        ...aboutOf(by, mergeRequest),
+        data: {
+          ...dataOf(mergeRequest),
+          text_changed: change.textChanged,
+          mentioned_before: o.mentionedBefore,
+          added_assignee_ids: idsOf(assignees.added),
+          removed_assignee_ids: idsOf(assignees.removed),
+          added_reviewer_ids: idsOf(reviewers.added),
+          removed_reviewer_ids: idsOf(reviewers.removed),
+          added_label_ids: [...labels.added],
+          removed_label_ids: [...labels.removed],
+          changed_at: at.toISOString(),
+        },
+      }),
+    );
+  }
+  if (change.state !== null) emitState(tx, by, mergeRequest, change.state, at);
+}
+
+/** Emits that a merge request was closed, reopened or merged. */
+export function emitState(
+  tx: Tx,
+  by: EventActor,
+  mergeRequest: MergeRequestFacts,
+  state: 'closed' | 'reopened' | 'merged',
+  at: Date,
+): void {
+  const about = aboutOf(by, mergeRequest);
+  const data = dataOf(mergeRequest);
+  if (state === 'closed') tx.emit(mergeRequestClosed.of({ ...about, data: { ...data, closed_at: at.toISOString() } }));
+  if (state === 'merged') tx.emit(mergeRequestMerged.of({ ...about, data: { ...data, merged_at: at.toISOString() } }));
+  if (state === 'reopened')
+    tx.emit(mergeRequestReopened.of({ ...about, data: { ...data, reopened_at: at.toISOString() } }));
+}
+
+/** Emits that a user approved a merge request or withdrew that. */
+export function emitApproval(
+  tx: Tx,
+  by: EventActor,
+  mergeRequest: MergeRequestFacts,
+  verb: 'approved' | 'unapproved',
+  at: Date,
+): void {
+  const about = aboutOf(by, mergeRequest);
+  const data = dataOf(mergeRequest);
+  if (verb === 'approved')
+    tx.emit(mergeRequestApproved.of({ ...about, data: { ...data, approved_at: at.toISOString() } }));
+  else tx.emit(mergeRequestUnapproved.of({ ...about, data: { ...data, unapproved_at: at.toISOString() } }));
+}
+
+/** Emits that rules name users as approvers of a merge request. */
+export function emitApprovalRequested(
+  tx: Tx,
+  by: EventActor,
+  mergeRequest: MergeRequestFacts,
+  approverIds: readonly number[],
+  at: Date,
+): void {
+  if (approverIds.length === 0) return;
+  const data = { ...dataOf(mergeRequest), approver_ids: [...approverIds], requested_at: at.toISOString() };
+  tx.emit(mergeRequestApprovalRequested.of({ ...aboutOf(by, mergeRequest), data }));
+}
+
+function aboutOf({ actorId, seen }: EventActor, { id }: MergeRequestFacts) {
+  return { aggregateId: id, actorId, ...(seen && { seen }) };
+}
+
+/** Data that every event on a merge request has. */
+function dataOf({ id, iid, projectId, authorId, createdAt }: MergeRequestFacts) {
+  return {
+    merge_request_id: id,
+    merge_request_iid: iid,
+    project_id: projectId,
+    author_id: authorId,
+    confidential: false,
+    created_at: createdAt.toISOString(),
+  };
+}
+
+const idsOf = (users: PeopleChange['added']): number[] => users.map((user) => user.id);

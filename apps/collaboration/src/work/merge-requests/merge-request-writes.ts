@@ -1,0 +1,103 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import type { Repository } from '@rookery/git';
+import { NotFound, Unprocessable } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { LOGGER } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { setHiddenRefs } from '../../code/repositories/hidden-refs';
+import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
+import type { MergeRequestUpdate } from './merge-request-change';
+import { mergeRequestKind } from './merge-request.kind';
+import type { CreationSteps } from './merge-requests.service';
+import { MergeRequestsService } from './merge-requests.service';
+import type { NewMergeRequest } from './new-merge-request';
+import { MergeRequestBranches } from './versions/branches';
+import { headRef, mergeRef, MergeRequestVersions } from './versions/merge-request-versions';
+
+/**
+ * Writes merge requests together with what git knows of their branches: versions before the transaction, refs after it.
+ * Source: reference repositories 8.4, 8.5.
+ */
+@Injectable()
+export class MergeRequestWrites {
+  constructor(
+    private readonly mergeRequests: MergeRequestsService,
+    private readonly branches: MergeRequestBranches,
+    private readonly versions: MergeRequestVersions,
+    private readonly actions: QuickActionsService,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Creates a merge request. The quick actions of the description run on it in the same transaction, and are removed
+   * from the description. Returns its number.
+   */
+  create(viewer: SignedInViewer, project: ProjectScope, input: NewMergeRequest): Promise<number> {
+    return this.branches.use(project, async (repository) => {
+      const version = await this.branches.measure(repository, input);
+      const { commands, rest } = this.actions.read(mergeRequestKind, input.description ?? '');
+      const described = { ...input, description: input.description === null ? null : rest };
+      const steps = commands.length === 0 ? {} : await this.stepsOf(viewer, project, commands);
+      const { id, iid } = await this.mergeRequests.create(viewer, project, described, version, steps);
+      await this.afterwards(repository, id, viewer.userId);
+      return iid;
+    });
+  }
+
+  /** Updates a merge request. Errors: those of `MergeRequestsService` and of the branches. */
+  async update(viewer: SignedInViewer, project: ProjectScope, iid: number, update: MergeRequestUpdate): Promise<void> {
+    const branches = await this.branches.prepare(project, iid, update);
+    const { id } = await this.mergeRequests.update(viewer, project, iid, update, branches);
+    if (branches) await this.branches.use(project, (repository) => this.afterwards(repository, id, viewer.userId));
+  }
+
+  /** Deletes a merge request with its refs. `check` receives its last change and may refuse. */
+  async remove(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number,
+    check: (updatedAt: Date) => void,
+  ): Promise<void> {
+    await this.mergeRequests.remove(viewer, project, iid, check);
+    try {
+      const refs = [headRef(iid), mergeRef(iid)].map((ref) => ({ ref, id: null }));
+      await this.branches.use(project, (repository) => setHiddenRefs(repository, refs));
+    } catch (error) {
+      this.logger.warn({ err: error, projectId: project.id, iid }, 'refs of a deleted merge request remain');
+    }
+  }
+
+  private async stepsOf(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    commands: Parameters<QuickActionsService['plan']>[1],
+  ): Promise<CreationSteps> {
+    const planned = await this.actions.plan({ viewer, kind: mergeRequestKind, parent: project, isNew: true }, commands);
+    return {
+      lock: (tx: Tx) => planned.lock(tx, null),
+      finish: async (tx: Tx, named: number) => {
+        await planned.execute(tx, { kind: mergeRequestKind, parent: project, by: 'iid', named });
+      },
+    };
+  }
+
+  /** A failure does not fail the request, whose rows are committed: the next push or a job repeats it. */
+  private async afterwards(repository: Repository, id: number, actorId: number): Promise<void> {
+    try {
+      await this.versions.catchUp(repository, id, actorId);
+      await this.versions.publish(repository, id);
+    } catch (error) {
+      this.logger.warn({ err: error, mergeRequestId: id }, 'a merge request was not compared with its branches');
+    }
+  }
+}
+
+/** Errors: Unprocessable for a target in another project: projects do not know yet which forks they have. */
+export function refuseOtherTarget(project: ProjectScope, target: ProjectScope | number | undefined | null): void {
+  if (target === null) throw new NotFound('Project');
+  const id = typeof target === 'object' ? target.id : target;
+  if (id !== undefined && id !== project.id)
+    throw new Unprocessable(['Source project is not a fork of the target project']);
+}

@@ -1,0 +1,160 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import type { DeclaredStatement, SqlDraft, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { arraySql } from '../../base/noteables/json.shape';
+import type { WrittenShape } from '../../base/noteables/json.shape';
+import { readerOfNamed } from '../../base/noteables/reader';
+import type { Reader } from '../../base/noteables/reader';
+import { appliesToSql } from '../../base/noteables/reach-sql';
+import { unreachableLabelsSql } from '../../planning/labels/labelling/label-filter';
+import { mergeRequestFilters, mergeRequestLabels } from './listing/merge-request-filter';
+import type { MergeRequestFilter } from './listing/merge-request-filter';
+import { mergeRequestSorting, needsStrayLabels, pageName } from './listing/merge-request-order';
+import type { MergeRequestOrder } from './listing/merge-request-order';
+import { mergeRequestKind } from './merge-request.kind';
+import {
+  mergeRequestBytes,
+  mergeRequestDetailShape,
+  mergeRequestShape,
+  shownMergeRequestShape,
+  simpleMergeRequestShape,
+} from './merge-request.shape';
+
+/** Parameters of every statement here. Shape: `groups` are the ids of the ancestor groups, from the root down. */
+export interface MergeRequestReaderParams {
+  readonly project: number;
+  readonly viewer: number | null;
+  readonly reads_internal: boolean;
+  readonly full_path: string;
+  readonly groups: readonly number[];
+  readonly is_admin: boolean;
+  readonly is_external: boolean;
+}
+/** Values of one merge request that the request itself computes; null leaves the key out. */
+export interface ComputedFields {
+  readonly diverged: number | null;
+  readonly rebasing: boolean | null;
+}
+type OneParams = MergeRequestReaderParams & { readonly iid: number };
+type JsonRow = { readonly json: string };
+
+const READS_INTERNAL = ':reads_internal::boolean';
+const GROUPS = ':groups::bigint[]';
+const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
+const HERE = { project: ':project::bigint', above: GROUPS };
+const LABELS = mergeRequestLabels({ ...HERE, strays: '(select strays.ids from strays)' });
+const STRAYS = `strays as materialized (select ${unreachableLabelsSql(HERE)} as ids)`;
+const REACH = { person: PERSON, labels: LABELS, milestones: appliesToSql('m', HERE) };
+const FILTERS = mergeRequestFilters(REACH);
+
+/** Reads merge requests of a project. Every reader of the project's merge requests sees all of them. */
+@Injectable()
+export class MergeRequestsQueries {
+  private readonly listed: {
+    readonly plain: WrittenShape;
+    readonly labelled: WrittenShape;
+    readonly simple: WrittenShape;
+  };
+  private readonly kept = new KeptStatements();
+  private readonly one: DeclaredStatement<OneParams & ComputedFields, JsonRow>;
+  private readonly written: DeclaredStatement<OneParams, JsonRow>;
+
+  constructor(
+    private readonly database: Database,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    const project = { fullPath: ':full_path::text', above: GROUPS };
+    const sql = { externalUrl, ...project, readsInternal: READS_INTERNAL, person: PERSON };
+    this.listed = {
+      plain: mergeRequestShape.over(sql),
+      labelled: mergeRequestShape.over({ ...sql, withLabelDetails: true }),
+      simple: simpleMergeRequestShape.over(sql),
+    };
+    const viewer = PERSON.user;
+    const named = 'from merge_requests i where i.project_id = :project::bigint and i.iid = :iid::bigint';
+    const detail = mergeRequestDetailShape.over({ ...sql, viewer });
+    const computed = { divergedCommits: ':diverged::integer', rebaseInProgress: ':rebasing::boolean' };
+    const shown = shownMergeRequestShape.over({ ...sql, viewer, ...computed });
+    this.one = statement('merge_requests_one', () => `select ${shown.sql} as json ${named}`);
+    this.written = statement('merge_requests_written', () => `select ${detail.sql} as json ${named}`);
+  }
+
+  /** Returns one merge request. Shape: one JSON object. Errors: NotFound, Forbidden. */
+  async find(viewer: Viewer, project: ProjectScope, iid: number, computed: ComputedFields): Promise<string> {
+    const values = readerValues(viewer, project, readerHere(viewer, project));
+    const [row] = await this.database.run(this.one, { ...values, iid, ...computed });
+    if (!row) throw new NotFound();
+    return row.json;
+  }
+
+  /** Returns a merge request after a permitted write. Shape: one JSON object. */
+  async answer(viewer: Viewer, project: ProjectScope, iid: number): Promise<string> {
+    const values = readerValues(viewer, project, readerHere(viewer, project));
+    const [row] = await this.database.run(this.written, { ...values, iid });
+    if (!row) throw new NotFound();
+    return row.json;
+  }
+
+  /** Returns a page of merge requests with one statement. Errors: NotFound, Forbidden. */
+  async page(
+    viewer: Viewer,
+    project: ProjectScope,
+    filter: MergeRequestFilter,
+    order: MergeRequestOrder,
+    page: PageRequest,
+  ): Promise<JsonPage> {
+    const values = readerValues(viewer, project, readerHere(viewer, project));
+    const [row] = await this.database.run(this.pageStatement(values, filter, order, page));
+    return jsonPageOf(page, row!);
+  }
+
+  pageStatement(
+    values: MergeRequestReaderParams,
+    filter: MergeRequestFilter,
+    order: MergeRequestOrder,
+    page: PageRequest,
+  ): Statement<JsonPageRow> {
+    return this.kept.statement(pageName('page', filter, order, page), values, (): SqlDraft => {
+      const parts = {
+        name: 'merge_requests',
+        from: 'merge_requests i',
+        carries: 'i.*',
+        bytes: mergeRequestBytes(order),
+      };
+      return new ListQuery<never>({ ...parts, values })
+        .where('i.project_id = :project::bigint')
+        .narrow(FILTERS, filter)
+        .orderBy(mergeRequestSorting(order, REACH))
+        .json(page, {
+          ...(needsStrayLabels(filter, order) ? { with: STRAYS } : {}),
+          rows: (...rows) => arraySql(this.shapeFor(order), ...rows),
+        });
+    });
+  }
+
+  private shapeFor({ withLabelDetails, isSimple }: MergeRequestOrder): WrittenShape {
+    if (isSimple === true) return this.listed.simple;
+    return withLabelDetails === true ? this.listed.labelled : this.listed.plain;
+  }
+}
+
+function readerHere(viewer: Viewer, project: ProjectScope): Reader {
+  return readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+}
+
+function readerValues(viewer: Viewer, project: ProjectScope, reader: Reader): MergeRequestReaderParams {
+  return {
+    project: project.id,
+    viewer: reader.viewerId,
+    reads_internal: reader.readsInternal,
+    full_path: project.fullPath,
+    groups: project.namespace.traversalIds,
+    is_admin: viewer.isAdmin,
+    is_external: viewer.isExternal,
+  };
+}

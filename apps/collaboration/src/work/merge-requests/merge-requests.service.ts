@@ -1,0 +1,300 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { mergeRequestEvents } from '@rookery/contracts';
+import { Directory } from '@rookery/directory';
+import type { DirectoryUserRow } from '@rookery/directory';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Conflict, Forbidden, NotFound } from '@rookery/kernel';
+import { statement, violates, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { withPlaceForPlanning } from '../../base/noteables/planning-place';
+import { readerOfNamed } from '../../base/noteables/reader';
+import type { ParentFacts } from '../../base/noteables/reader';
+import { recordState } from '../../base/resource-events/states-and-weights';
+import type { Changed } from '../../base/resource-events/states-and-weights';
+import { resolveLabels, setLabels } from '../../planning/labels/labelling/labelling';
+import type { LabelledNoteable } from '../../planning/labels/labelling/labelling';
+import { lockMilestone, recordMilestoneEvent } from '../../planning/milestones/assigning/milestone-choice';
+import type { MilestoneChoice } from '../../planning/milestones/assigning/milestone-choice';
+import { People } from '../../planning/people/people';
+import { findMentions } from '../../talk/mentions/mentions';
+import { publishTextWritten, textOf } from '../../talk/mentions/text-events';
+import type { WrittenText } from '../../talk/mentions/text-events';
+import { NoteLimit } from '../../talk/notes/note-limit';
+import { removeNotesOf } from '../../talk/notes/note-removal';
+import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
+import { checkedTexts } from '../issues/issue.entity';
+import { changeOf, permittedUpdate } from './merge-request-change';
+import type { MergeRequestChange, MergeRequestUpdate } from './merge-request-change';
+import { emitChange, emitCreated, isChanged } from './merge-request-events';
+import type { RelatedChanges } from './merge-request-events';
+import { MergeRequest } from './merge-request.entity';
+import { mergeRequestKind } from './merge-request.kind';
+import { mergeRequestPolicy } from './merge-request.policy';
+import { insertMergeRequest } from './new-merge-request';
+import type { NewMergeRequest } from './new-merge-request';
+import { mergeRequestAssignees, mergeRequestReviewers } from './people/merge-request-people';
+import type { PreparedBranches } from './versions/branches';
+import { assertSameBranches, MergeRequestVersions } from './versions/merge-request-versions';
+import type { MeasuredVersion } from './versions/measure-version';
+
+/** Steps that belong to the same transaction as a new merge request. */
+export interface CreationSteps {
+  readonly lock?: (tx: Tx) => Promise<void>;
+  readonly finish?: (tx: Tx, iid: number) => Promise<void>;
+}
+
+const lockOne = statement<{ project: number; iid: number }, { readonly id: number; readonly at: Date }>(
+  'merge_requests_lock',
+  `select i.id, now() as at from merge_requests i
+   where i.project_id = :project::bigint and i.iid = :iid::bigint for no key update`,
+);
+const openPair = statement<{ project: number; source: string; target: string }, { readonly iid: number }>(
+  'merge_requests_open_pair',
+  `select i.iid from merge_requests i where i.source_project_id = :project::bigint and i.source_branch = :source
+     and i.project_id = :project::bigint and i.target_branch = :target and i.state = 'opened'`,
+);
+
+/** Creates, changes and deletes merge requests. Times are the database's. Source: reference repositories 8.4, 8.6. */
+@Injectable()
+export class MergeRequestsService {
+  constructor(
+    private readonly work: Work,
+    private readonly people: People,
+    private readonly directory: Directory,
+    private readonly noteLimit: NoteLimit,
+    private readonly versions: MergeRequestVersions,
+  ) {}
+
+  /** Creates a merge request. Returns its number and id. Errors: Conflict if the branches have an open one. */
+  async create(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    asked: NewMergeRequest,
+    version: MeasuredVersion,
+    steps: CreationSteps = {},
+  ): Promise<{ readonly id: number; readonly iid: number }> {
+    const input = checkedTexts(asked);
+    const [assignees, reviewers] = await this.eligible(viewer, project, input);
+    const isNotifying = assignees.length + reviewers.length > 0 || findMentions(textOf(input)).all.length > 0;
+    return this.withoutSecond(project.id, input, () =>
+      this.work.run(async (tx) => {
+        if (steps.finish) await this.noteLimit.begin(tx, viewer);
+        else if (isNotifying) this.noteLimit.count(tx, viewer);
+        await steps.lock?.(tx);
+        return this.insert(tx, viewer, project, { input, version, assignees, reviewers, finish: steps.finish });
+      }),
+    );
+  }
+
+  private async insert(
+    tx: Tx,
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    o: {
+      readonly input: NewMergeRequest;
+      readonly version: MeasuredVersion;
+      readonly assignees: readonly DirectoryUserRow[];
+      readonly reviewers: readonly DirectoryUserRow[];
+      readonly finish: CreationSteps['finish'];
+    },
+  ): Promise<{ readonly id: number; readonly iid: number }> {
+    const { input, version } = o;
+    const place = await withPlaceForPlanning(tx, viewer, project, input);
+    const milestoneId = reachedId(await lockMilestone(tx, place, input.milestoneId)) ?? null;
+    const newLabels = await resolveLabels(tx, place, input.labels);
+    const at = { projectId: project.id, authorId: viewer.userId, milestoneId };
+    const made = await insertMergeRequest(tx, at, input, version);
+    const by = { actorId: viewer.userId, at: made.createdAt };
+    await this.versions.record(tx, made.id, version, null);
+    const assignees = await this.people.assign(tx, mergeRequestAssignees, made.id, [], o.assignees);
+    const reviewers = await this.people.assign(tx, mergeRequestReviewers, made.id, [], o.reviewers);
+    const relabelled = await setLabels(tx, labelTarget(made.id, project), newLabels, by);
+    const labels = this.noteLimit.countLabels(tx, viewer, relabelled);
+    await recordMilestoneEvent(tx, eventTarget(made), { from: null, to: milestoneId }, by);
+    emitCreated(tx, { ...by, seen: viewer.directory }, made, { assignees, reviewers, labels });
+    publishTextWritten(tx, viewer, { ...aboutOf(made.id), text: textOf(input), at: made.createdAt });
+    await o.finish?.(tx, made.iid);
+    return { id: made.id, iid: made.iid };
+  }
+
+  /**
+   * Updates a merge request. Shape: `branches` are the branches that the update needs, with their present version.
+   * Errors: NotFound, Forbidden, Invalid, Conflict, TooManyRequests.
+   */
+  async update(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number,
+    asked: MergeRequestUpdate,
+    branches: PreparedBranches | null,
+  ): Promise<{ readonly id: number }> {
+    const update = checkedTexts(asked);
+    const pair = { sourceBranch: branches?.sourceBranch ?? '', targetBranch: branches?.targetBranch ?? '' };
+    return this.withoutSecond(project.id, pair, () =>
+      this.work.run((tx) => this.change(tx, viewer, project, iid, { update, branches })),
+    );
+  }
+
+  private async change(
+    tx: Tx,
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number,
+    { update, branches }: { readonly update: MergeRequestUpdate; readonly branches: PreparedBranches | null },
+  ): Promise<{ readonly id: number }> {
+    const allowed = permittedUpdate(update, mergeRequestPolicy.mayPlan(viewer, project));
+    const place = await withPlaceForPlanning(tx, viewer, project, allowed);
+    const milestoneId = reachedId(await lockMilestone(tx, place, allowed.milestoneId));
+    const { mergeRequest, at } = await this.lock(tx, viewer, project, iid);
+    if (!mergeRequestPolicy.mayEdit(viewer, project, mergeRequest)) throw new Forbidden();
+    if (branches) assertSameBranches(branches.before, mergeRequest);
+    const by = { actorId: viewer.userId, at };
+    const version = newVersion(mergeRequest, branches);
+    const context = { ...by, version, hasSource: branches?.version !== null };
+    const change = changeOf(mergeRequest, { ...allowed, milestoneId }, context);
+    const newLabels = await resolveLabels(tx, place, allowed.labels);
+    const related = await this.relate(tx, viewer, project, mergeRequest.id, { allowed, newLabels, by });
+    const milestones = { from: mergeRequest.milestoneId, to: change.columns.milestoneId ?? null };
+    if (change.columns.milestoneId !== undefined)
+      await recordMilestoneEvent(tx, eventTarget(mergeRequest), milestones, by);
+    if (change.state !== null) await recordState(tx, eventTarget(mergeRequest), change.state, by);
+    if (version) await this.versions.record(tx, mergeRequest.id, version, null);
+    const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, mergeRequest) : [];
+    await this.store(tx, viewer, mergeRequest, { change, related, at });
+    emitChange(tx, { ...by, seen: viewer.directory }, mergeRequest, { change, related, mentionedBefore, at });
+    const text = textOf({ ...mergeRequest, ...change.columns });
+    if (change.textChanged) publishTextWritten(tx, viewer, { ...aboutOf(mergeRequest.id), text, at });
+    return { id: mergeRequest.id };
+  }
+
+  /** Deletes a merge request. Returns its facts. `check` receives its last change and may refuse. */
+  async remove(
+    viewer: SignedInViewer,
+    project: ParentFacts,
+    iid: number,
+    check: (updatedAt: Date) => void,
+  ): Promise<void> {
+    await this.work.run(async (tx) => {
+      const { mergeRequest } = await this.lock(tx, viewer, project, iid);
+      if (!mergeRequestPolicy.mayDelete(viewer, project)) throw new Forbidden();
+      check(mergeRequest.updatedAt);
+      const { id, iid: number, projectId: project_id, state } = mergeRequest;
+      await removeNotesOf(tx, mergeRequestKind, [id]);
+      await tx.manager.delete(MergeRequest, id);
+      tx.emit(mergeRequestEvents.deletedOf({ id, iid: number, project_id, state }, viewer.userId, viewer.directory));
+    });
+  }
+
+  /** Locks the merge request that a path names until the transaction ends. Errors: NotFound, Forbidden. */
+  async lock(
+    tx: Tx,
+    viewer: SignedInViewer,
+    project: ParentFacts,
+    iid: number,
+  ): Promise<{ readonly mergeRequest: MergeRequest; readonly at: Date }> {
+    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    const [row] = await tx.run(lockOne, { project: project.id, iid });
+    if (!row) throw new NotFound();
+    return { mergeRequest: await tx.manager.findOneByOrFail(MergeRequest, { id: row.id }), at: row.at };
+  }
+
+  private async eligible(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    { assigneeIds, reviewerIds }: NewMergeRequest,
+  ): Promise<[DirectoryUserRow[], DirectoryUserRow[]]> {
+    return Promise.all([
+      this.people.eligible(viewer, project, assigneeIds),
+      this.people.eligible(viewer, project, reviewerIds),
+    ]);
+  }
+
+  /** Sets people and labels. */
+  private async relate(
+    tx: Tx,
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    id: number,
+    o: {
+      readonly allowed: MergeRequestUpdate;
+      readonly newLabels: Awaited<ReturnType<typeof resolveLabels>>;
+      readonly by: { readonly actorId: number; readonly at: Date };
+    },
+  ): Promise<RelatedChanges> {
+    const context = { viewer, project };
+    const people = async (list: typeof mergeRequestAssignees, requested: readonly number[] | undefined) => {
+      if (requested === undefined) return { added: [], removed: [] };
+      return this.people.reassign(tx, context, list, { id, before: await list.userIds(tx, id) }, requested);
+    };
+    const assignees = await people(mergeRequestAssignees, o.allowed.assigneeIds);
+    const reviewers = await people(mergeRequestReviewers, o.allowed.reviewerIds);
+    const relabelled = await setLabels(tx, labelTarget(id, project), o.newLabels, o.by);
+    return { assignees, reviewers, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };
+  }
+
+  private async store(
+    tx: Tx,
+    viewer: SignedInViewer,
+    mergeRequest: MergeRequest,
+    o: { readonly change: MergeRequestChange; readonly related: RelatedChanges; readonly at: Date },
+  ): Promise<void> {
+    if (!isChanged(o.change.columns, o.related)) return;
+    const names = (users: readonly DirectoryUserRow[]): string[] => users.map((user) => user.username);
+    const { assignees, reviewers } = o.related;
+    const notes = [
+      systemNotes.assignees(names(assignees.added), names(assignees.removed)),
+      systemNotes.reviewers(names(reviewers.added), names(reviewers.removed)),
+    ];
+    const bodies = [...notes.filter((note) => note !== null), ...o.change.notes];
+    if (bodies.length > 0) this.noteLimit.count(tx, viewer);
+    await tx.manager.update(MergeRequest, mergeRequest.id, { ...o.change.columns, updatedAt: o.at });
+    const { id: noteableId, projectId } = mergeRequest;
+    await writeSystemNotes(tx, mergeRequestKind, { noteableId, projectId, actorId: viewer.userId, bodies, at: o.at });
+  }
+
+  /** Returns the ids of users whom title and description mention already; they are not notified again. */
+  private async mentionedUserIds(tx: Tx, mergeRequest: MergeRequest): Promise<number[]> {
+    const names = findMentions(textOf(mergeRequest)).all;
+    return [...(await this.directory.usersByUsername(names, tx)).values()].map((user) => user.id);
+  }
+
+  /** Runs a write. Errors: Conflict if it would give the branches a second open merge request. */
+  private async withoutSecond<T>(
+    projectId: number,
+    { sourceBranch: source, targetBranch: target }: Pick<NewMergeRequest, 'sourceBranch' | 'targetBranch'>,
+    write: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!violates(error, 'uq_merge_requests_open_pair')) throw error;
+      const [other] = await this.work.run((tx) => tx.run(openPair, { project: projectId, source, target }));
+      const named = other ? `: !${other.iid}` : '';
+      throw new Conflict([`Another open merge request already exists for this source branch${named}`]);
+    }
+  }
+}
+
+/** Version that an update brings. Shape: null if the commits stay the same. */
+function newVersion({ headSha, state }: MergeRequest, branches: PreparedBranches | null): MeasuredVersion | null {
+  if (!branches?.version || state === 'merged') return null;
+  return branches.isRetargeted || branches.version.headSha !== headSha ? branches.version : null;
+}
+
+/** Id of a requested milestone. Shape: null if the project cannot use it. Source: reference repositories 8.4. */
+function reachedId(choice: MilestoneChoice): number | null | undefined {
+  return choice && !choice.isReached ? null : choice?.id;
+}
+
+function aboutOf(id: number): Pick<WrittenText, 'about' | 'noteId'> {
+  return { about: { type: mergeRequestKind.type, id }, noteId: null };
+}
+
+function eventTarget({ id, projectId }: Pick<MergeRequest, 'id' | 'projectId'>): Changed {
+  return { type: mergeRequestKind.type, id, projectId };
+}
+
+function labelTarget(id: number, project: ProjectScope): LabelledNoteable {
+  return { kind: mergeRequestKind, id, projectId: project.id };
+}

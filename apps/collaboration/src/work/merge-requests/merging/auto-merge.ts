@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { objectInfo } from '@rookery/git';
+import { NotFound, Unauthorized } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import { readerOfNamed } from '../../../base/noteables/reader';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
+import { mergeRequestKind } from '../merge-request.kind';
+import { ACTIVE_STATUSES } from '../pipelines/head-pipeline-sql';
+import type { MergeWishes } from './merge-wishes';
+import { MergePermissions } from './merge-permissions';
+import { mergingRow, setAutoMerge } from './merging-rows';
+import type { MergingRow } from './merging-rows';
+
+/** File that makes an outside CI start a pipeline for the head of a merge request. */
+const CI_FILE = '.gitlab-ci.yml';
+
+/** Requests to merge as soon as all checks pass. Source: reference repositories 8.9. */
+@Injectable()
+export class AutoMerge {
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly work: Work,
+    private readonly permissions: MergePermissions,
+  ) {}
+
+  /** Whether a pipeline goes on, or is to come: the head has a CI file, and no pipeline is known. */
+  async waitsFor(project: ProjectScope, { head_sha: head, head_status: status }: MergingRow): Promise<boolean> {
+    if (status !== null) return ACTIVE_STATUSES.includes(status);
+    if (head === null) return false;
+    const found = await this.repositories.use(project, (repository) =>
+      objectInfo(repository, { rev: head, path: CI_FILE }),
+    );
+    return found !== null;
+  }
+
+  async set(viewer: SignedInViewer, row: MergingRow, wishes: MergeWishes): Promise<void> {
+    const note = systemNotes.autoMergeEnabled(row.head_sha ?? '');
+    const { removesSource: removes, mergeMessage, squashMessage, squash } = wishes;
+    const kept = JSON.stringify({ mergeMessage, squashMessage, squash });
+    await this.write(viewer.userId, row, { user: viewer.userId, removes, note, wishes: kept });
+  }
+
+  /** Ends an automatic merge that cannot succeed, with a note by its user. Shape: `reason` ends the sentence. */
+  async abort(userId: number, row: MergingRow, reason: string): Promise<void> {
+    const note = systemNotes.autoMergeAborted(reason);
+    await this.write(userId, row, { user: null, removes: null, note, wishes: null });
+  }
+
+  /** Cancels, also if there is nothing to cancel. Errors: NotFound, Forbidden, Unauthorized. */
+  async cancel(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
+    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    const [row] = await this.work.run((tx) => tx.run(mergingRow, { project: project.id, iid }));
+    if (!row) throw new NotFound();
+    const isAuthor = row.author_id === viewer.userId && !project.archived;
+    if (!isAuthor && !(await this.permissions.mayMergeInto(viewer, project, row.target_branch)))
+      throw new Unauthorized();
+    const note = systemNotes.autoMergeCanceled;
+    await this.write(viewer.userId, row, { user: null, removes: null, note, wishes: null });
+  }
+
+  private async write(
+    actorId: number,
+    { id, project_id: projectId }: MergingRow,
+    o: {
+      readonly user: number | null;
+      readonly removes: boolean | null;
+      readonly note: string;
+      readonly wishes: string | null;
+    },
+  ): Promise<void> {
+    await this.work.run(async (tx) => {
+      const [changed] = await tx.run(setAutoMerge, { id, user: o.user, removes: o.removes, wishes: o.wishes });
+      if (!changed) return;
+      const { at } = changed;
+      await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId, bodies: [o.note], at });
+    });
+  }
+}

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import type { ObjectId } from '@rookery/git';
+import type { Tx } from '@rookery/persistence';
+import { recordState } from '../../../base/resource-events/states-and-weights';
+import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
+import { emitState } from '../merge-request-events';
+import { MergeRequest } from '../merge-request.entity';
+import { mergeRequestKind } from '../merge-request.kind';
+import type { AffectedRow } from '../versions/affected-merge-requests';
+
+/** The pusher, the time of the settlement, and that of the push. */
+export interface PushActor {
+  readonly actorId: number;
+  readonly at: Date;
+  readonly pushedAt: Date;
+}
+
+/** Closes and merges merge requests whose branches a push deleted or merged. Source: reference repositories 8.5, 8.9. */
+@Injectable()
+export class ClosedByPush {
+  /** Closes a merge request whose source branch is gone. */
+  async close(tx: Tx, row: AffectedRow, by: PushActor): Promise<void> {
+    const { actorId: closedById, at } = by;
+    const columns = { state: 'closed', closedAt: at, closedById, autoMergeUserId: null, updatedAt: at } as const;
+    await tx.manager.update(MergeRequest, row.id, columns);
+    const notes = [systemNotes.sourceBranch('deleted', row.source_branch), systemNotes.closed];
+    await this.announce(tx, row, 'closed', notes, by);
+  }
+
+  /**
+   * Marks a merge request as merged. Shape: `tip` is the new value of the target branch. If it is the result of a merge
+   * by the API, the intent has the commits of that merge.
+   */
+  async merge(tx: Tx, row: AffectedRow, tip: ObjectId, by: PushActor): Promise<void> {
+    const intent = row.merge_intent?.tip === tip ? row.merge_intent : null;
+    const byPush = { mergeCommitSha: tip === row.head_sha ? null : tip, squashCommitSha: null };
+    const { mergeCommitSha, squashCommitSha } = intent ?? byPush;
+    await tx.manager.update(MergeRequest, row.id, {
+      ...{ state: 'merged', mergedAt: by.at, mergedById: by.actorId, mergeStatus: 'can_be_merged', updatedAt: by.at },
+      ...{ mergeCommitSha, squashCommitSha, mergeIntent: null, mergeError: null, autoMergeUserId: null },
+    });
+    await this.announce(tx, row, 'merged', [intent ? systemNotes.merged : systemNotes.mergedByPush], by);
+  }
+
+  private async announce(
+    tx: Tx,
+    row: AffectedRow,
+    state: 'closed' | 'merged',
+    bodies: readonly string[],
+    { actorId, at }: PushActor,
+  ): Promise<void> {
+    const { id, iid, project_id: projectId, author_id: authorId, created_at: createdAt } = row;
+    await recordState(tx, { type: mergeRequestKind.type, id, projectId }, state, { actorId, at });
+    await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId, bodies, at });
+    emitState(tx, { actorId }, { id, iid, projectId, authorId, createdAt }, state, at);
+  }
+}

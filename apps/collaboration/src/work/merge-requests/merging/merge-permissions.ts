@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import type { Viewer } from '@rookery/kernel';
+import { RefProtections } from '../../../code/protected-refs/ref-protections';
+
+/** Rights on the branches of merge requests, by roles and the rules of the project. Source: reference repositories 6.1. */
+@Injectable()
+export class MergePermissions {
+  constructor(private readonly protections: RefProtections) {}
+
+  /** Whether the viewer may merge into a branch of the project. Shape: `branch` is its short name. */
+  async mayMergeInto(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {
+    return !project.archived && (await this.protections.of({ viewer, project })).branch(branch).mayMerge;
+  }
+
+  /** Whether the viewer may push to a branch of the project. */
+  async mayPushTo(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {
+    return !project.archived && (await this.protections.of({ viewer, project })).branch(branch).mayPush;
+  }
+
+  /** Whether a merge of the viewer may remove the branch: no rule protects it, and the viewer may push there. */
+  async mayRemove(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {
+    const { mayPush, isProtected } = (await this.protections.of({ viewer, project })).branch(branch);
+    return !project.archived && mayPush && !isProtected;
+  }
+}
+
+/**
+ * Boolean SQL of `mayMergeInto` for the target of the row `i`, for lists of merge requests. Shape: `level` and `isAdmin`
+ * are expressions for the access of the viewer.
+ */
+export function mayMergeSql(level: string, isAdmin: string): string {
+  // A star stands for any characters; backslash and the characters of `like` stand for themselves.
+  const pattern = String.raw`replace(replace(replace(replace(b.name, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')`;
+  const fitting = `from protected_branches b where b.project_id = i.project_id and i.target_branch like ${pattern}`;
+  const isIncluded = `(l.level > 0 and (${isAdmin} or (l.level < 60 and ${level} >= l.level)))`;
+  return `((${isAdmin} or ${level} >= 30) and (not exists (select 1 ${fitting}) or exists (select 1 ${fitting}
+    and exists (select 1 from unnest(b.push_levels || b.merge_levels) l (level) where ${isIncluded}))))`;
+}

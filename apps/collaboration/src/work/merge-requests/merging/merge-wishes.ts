@@ -1,0 +1,9 @@
+/** Wishes of a merge call. Shape: null for what the call does not say. */
+export interface MergeWishes {
+  readonly mergeMessage: string | null;
+  readonly squashMessage: string | null;
+  readonly removesSource: boolean | null;
+  readonly isAutomatic: boolean;
+  readonly sha: string | null;
+  readonly squash: boolean;
+}

@@ -1,0 +1,93 @@
+import { Controller } from '@nestjs/common';
+import { ability, Endpoint, json, JsonText, one, project, signedIn } from '@rookery/api-v4';
+import type { Call, ProjectScope } from '@rookery/api-v4';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { MergeRequestAnswers } from '../merge-request-answers';
+import { mergeRequestDetailShape } from '../merge-request.shape';
+import { OneMergeRequest } from '../merge-requests.dto';
+import { AutoMerge } from './auto-merge';
+import { MergeMergeRequest, RebaseMergeRequest, wishesOf } from './merge.dto';
+import { MergeService } from './merge.service';
+import { RebaseService } from './rebase.service';
+
+const SOURCE = 'reference repositories 8.9';
+
+type WriteCall<P> = Call<P, ProjectScope, SignedInViewer>;
+const objectOf = (name: string, type: string, description: string) => ({
+  type: 'object',
+  properties: { [name]: { type, description } },
+  required: [name],
+});
+
+@Controller('projects/:id/merge_requests/:merge_request_iid')
+export class MergeController {
+  constructor(
+    private readonly merges: MergeService,
+    private readonly rebases: RebaseService,
+    private readonly autoMerge: AutoMerge,
+    private readonly answers: MergeRequestAnswers,
+  ) {}
+
+  @Endpoint('PUT', 'merge', {
+    about: 'Merges a merge request.',
+    source: SOURCE,
+    within: project('id', 'copy'),
+    may: signedIn(),
+    takesNoKey: true,
+    params: MergeMergeRequest,
+    answers: one(mergeRequestDetailShape.presenter),
+    fails: [405, 409, 422],
+  })
+  async merge({ params, viewer, within }: WriteCall<MergeMergeRequest>): Promise<JsonText> {
+    await this.merges.merge(viewer, within, params.merge_request_iid, wishesOf(params));
+    return new JsonText(await this.answers.written(viewer, within, params.merge_request_iid));
+  }
+
+  @Endpoint('POST', 'cancel_merge_when_pipeline_succeeds', {
+    about: 'Cancels the request to merge as soon as all checks pass.',
+    source: SOURCE,
+    within: project('id', 'copy'),
+    may: signedIn(),
+    params: OneMergeRequest,
+    answers: json<{ status: string }>(objectOf('status', 'string', 'Always `success`.'), { status: 201 }),
+  })
+  async cancel({ params, viewer, within }: WriteCall<OneMergeRequest>): Promise<{ status: string }> {
+    await this.autoMerge.cancel(viewer, within, params.merge_request_iid);
+    return { status: 'success' };
+  }
+
+  @Endpoint('PUT', 'rebase', {
+    about: 'Rebases the source branch onto the target. The rebase has ended when the answer is sent.',
+    source: SOURCE,
+    within: project('id', 'copy'),
+    may: signedIn(),
+    takesNoKey: true,
+    params: RebaseMergeRequest,
+    answers: json<{ rebase_in_progress: boolean }>(objectOf('rebase_in_progress', 'boolean', 'Always true.'), {
+      status: 202,
+    }),
+    fails: [409],
+  })
+  async rebase({ params, viewer, within }: WriteCall<RebaseMergeRequest>): Promise<{ rebase_in_progress: boolean }> {
+    await this.rebases.rebase(viewer, within, params.merge_request_iid);
+    return { rebase_in_progress: true };
+  }
+
+  @Endpoint('GET', 'merge_ref', {
+    about: 'Writes the result of a merge to `refs/merge-requests/<iid>/merge`, and shows its commit.',
+    source: SOURCE,
+    within: project('id', 'copy'),
+    may: ability(
+      'merge_request.trial',
+      ({ viewer, within }: WriteCall<OneMergeRequest>) => viewer.isAdmin || within.level >= ACCESS_LEVELS.developer,
+      { signedIn: true },
+    ),
+    params: OneMergeRequest,
+    answers: json<{ commit_id: string }>(objectOf('commit_id', 'string', 'Id of the trial merge.')),
+    fails: [400],
+  })
+  async trial({ params, viewer, within }: WriteCall<OneMergeRequest>): Promise<{ commit_id: string }> {
+    return { commit_id: await this.rebases.trial(viewer, within, params.merge_request_iid) };
+  }
+}

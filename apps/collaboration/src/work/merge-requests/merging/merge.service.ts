@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { isAncestor, NO_OBJECT, readRef } from '@rookery/git';
+import type { Repository } from '@rookery/git';
+import { MethodNotAllowed, Unavailable, Unprocessable } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
+import { branchRef, readTips } from '../versions/measure-version';
+import { writeMerge } from './merge-commits';
+import { MergeChecks, REFUSED, staleSha } from './merge-checks';
+import { MergeRecipes } from './merge-recipes';
+import { mergeRulesOf } from './merge-rules';
+import type { MergeWishes } from './merge-wishes';
+import { failMerge, intendMerge, mergingRow } from './merging-rows';
+import type { MergingRow } from './merging-rows';
+
+/** Attempts against merges of other processes. */
+const ATTEMPTS = 5;
+/** Stored as `merge_error`. Source: reference repositories 8.10. */
+const SQUASH_FORBIDDEN = 'This project does not allow squashing commits when merge requests are accepted.';
+
+/**
+ * Merges merge requests. The commits of a merge are stored as an intent before the target branch moves, and the
+ * settlement of that move marks the request as merged: after a crash between the two, a job does so.
+ * Source: reference repositories 8.9.
+ */
+@Injectable()
+export class MergeService {
+  constructor(
+    private readonly database: Database,
+    private readonly repositories: ProjectRepositories,
+    private readonly changes: RefChanges,
+    private readonly recipes: MergeRecipes,
+    private readonly checks: MergeChecks,
+  ) {}
+
+  /**
+   * Merges, or stores that the request is to be merged as soon as all checks pass. Errors, in this order: NotFound,
+   * Forbidden, Unauthorized, MethodNotAllowed, Unprocessable, Conflict.
+   */
+  async merge(viewer: SignedInViewer, project: ProjectScope, iid: number, wishes: MergeWishes): Promise<void> {
+    const row = await this.checks.mergeable(viewer, project, iid, wishes);
+    if (row === null) return;
+    if (wishes.squash && mergeRulesOf(project).squash === 'never') {
+      await this.database.run(failMerge, { id: row.id, why: SQUASH_FORBIDDEN });
+      throw new Unprocessable(REFUSED);
+    }
+    await this.checks.turns.take(project.id, row.target_branch, () =>
+      this.repositories.use(project, (repository) => this.mergeNow(repository, viewer, project, { row, wishes })),
+    );
+    const [merged] = await this.database.run(mergingRow, { project: project.id, iid });
+    // The target branch has moved, and a job settles that; until then the answer would be untrue.
+    if (merged?.state !== 'merged') throw new Unavailable('answer lost');
+    await this.removeSource(viewer, project, merged, wishes);
+  }
+
+  private async mergeNow(
+    repository: Repository,
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    merge: { readonly row: MergingRow; readonly wishes: MergeWishes },
+  ): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.changes.change(repository, {
+        project,
+        viewer,
+        isMerge: true,
+        write: async (view) => [await this.write(view, viewer, project, merge)],
+      });
+      if (outcome.moved) return;
+      const isRace = outcome.why === 'changed' || outcome.why === 'locked';
+      if (isRace && attempt < ATTEMPTS) continue;
+      await this.database.run(failMerge, { id: merge.row.id, why: outcome.refusal });
+      throw new Unprocessable(REFUSED);
+    }
+  }
+
+  private async write(
+    view: Repository,
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    { row, wishes }: { readonly row: MergingRow; readonly wishes: MergeWishes },
+  ) {
+    const { source_branch: sourceBranch, target_branch: targetBranch } = row;
+    const { source, target } = await readTips(view, { sourceBranch, targetBranch });
+    if (source === null || target === null) throw new Unprocessable(REFUSED);
+    if (source !== row.head_sha) throw staleSha(source);
+    if (mergeRulesOf(project).method !== 'merge' && !(await isAncestor(view, target, source)))
+      throw new Unprocessable(REFUSED);
+    const { isSquash, ...recipe } = await this.recipes.of(view, { viewer, project, row, wishes, source, target });
+    const commits = await writeMerge(view, recipe);
+    if (commits === null) throw new Unprocessable(REFUSED);
+    const squashCommitSha = commits.squashCommitSha ?? (isSquash ? source : null);
+    const intended = await this.database.run(intendMerge, {
+      ...{ id: row.id, head: source, intent: JSON.stringify({ ...commits, squashCommitSha }) },
+      ...{ removes: wishes.removesSource, squashes: wishes.squash },
+    });
+    if (intended.length === 0) throw new MethodNotAllowed();
+    return { ref: branchRef(targetBranch), oldId: target, newId: commits.tip };
+  }
+
+  /** Removes the source branch if that is wanted, and if it still is at the merged commit. */
+  private async removeSource(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    row: MergingRow,
+    { removesSource }: MergeWishes,
+  ): Promise<void> {
+    const { source_branch: branch, head_sha: head } = row;
+    if (!(removesSource ?? row.force_remove_source_branch ?? false) || head === null) return;
+    if (branch === project.defaultBranch) return;
+    if (!(await this.checks.permissions.mayRemove(viewer, project, branch))) return;
+    await this.repositories.use(project, async (repository) => {
+      const ref = branchRef(branch);
+      if ((await readRef(repository, ref)) !== head) return;
+      const update = { ref, oldId: head, newId: NO_OBJECT };
+      // A refusal leaves the branch: the merge itself is done.
+      await this.changes.change(repository, { project, viewer, write: () => Promise.resolve([update]) });
+    });
+  }
+}

@@ -1,0 +1,103 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { GitError, inQuarantine, isAncestor, mergeTrees } from '@rookery/git';
+import type { ObjectId, Repository } from '@rookery/git';
+import { Database, statement } from '@rookery/persistence';
+import { LOGGER } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import type { MergeRequestState, StoredMergeStatus } from '../merge-request.entity';
+import { readTips } from '../versions/measure-version';
+
+interface CheckedRow {
+  readonly id: number;
+  readonly state: MergeRequestState;
+  readonly merge_status: StoredMergeStatus;
+  readonly source_branch: string;
+  readonly target_branch: string;
+  readonly commits_count: number;
+}
+interface CheckParams {
+  readonly id: number;
+  readonly source: string | null;
+  readonly target: string | null;
+  readonly status: StoredMergeStatus;
+  readonly behind: boolean;
+}
+
+const one = statement<{ project: number; iid: number }, CheckedRow>(
+  'merge_requests_to_check',
+  `select id, state, merge_status, source_branch, target_branch, commits_count from merge_requests
+   where project_id = :project::bigint and iid = :iid::bigint`,
+);
+/** The result counts only if no push has changed the source meanwhile. `updated_at` stays: clients sort by it. */
+const store = statement<CheckParams, never>(
+  'merge_requests_checked',
+  `update merge_requests set merge_status = :status, checked_source_sha = :source, checked_target_sha = :target,
+     is_behind = :behind::boolean
+   where id = :id::bigint and state = 'opened' and merge_status in ('unchecked', 'cannot_be_merged_recheck')
+     and (:source::text is null or head_sha = :source)`,
+);
+
+/** Time that a request waits for the check; a slower one goes on, and stores its result. Units: milliseconds. */
+const PATIENCE_MS = 2000;
+
+/** Checks with git whether merge requests can be merged, and stores the result. Source: reference repositories 8.3. */
+@Injectable()
+export class Mergeability {
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly database: Database,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Checks an open merge request unless its result is known. A failed or slow check leaves it unchecked. */
+  async refresh(project: ProjectScope, iid: number): Promise<void> {
+    const [row] = await this.database.run(one, { project: project.id, iid });
+    if (!row || row.state !== 'opened' || !isUnknown(row.merge_status)) return;
+    const checked = this.check(project, row).catch((error: unknown) => {
+      this.logger.warn({ err: error, mergeRequestId: row.id }, 'a merge check failed');
+    });
+    await waitAtMost(PATIENCE_MS, checked);
+  }
+
+  private async check(project: ProjectScope, row: CheckedRow): Promise<void> {
+    const { id, source_branch: sourceBranch, target_branch: targetBranch } = row;
+    await this.repositories.use(project, async (repository) => {
+      const { source, target } = await readTips(repository, { sourceBranch, targetBranch });
+      const isMergeable =
+        source !== null &&
+        target !== null &&
+        row.commits_count > 0 &&
+        (await mergesCleanly(repository, target, source));
+      await this.database.run(store, {
+        id,
+        source,
+        target,
+        status: isMergeable ? 'can_be_merged' : 'cannot_be_merged',
+        behind: isMergeable && !(await isAncestor(repository, target, source)),
+      });
+    });
+  }
+}
+
+/** Whether git merges two commits without conflicts. The merged objects are dropped. */
+async function mergesCleanly(repository: Repository, ours: ObjectId, theirs: ObjectId): Promise<boolean> {
+  try {
+    const { conflicts } = await inQuarantine(repository, ({ repository: view }) => mergeTrees(view, ours, theirs));
+    return conflicts.length === 0;
+  } catch (error) {
+    if (error instanceof GitError && error.reason === 'conflict') return false;
+    throw error;
+  }
+}
+
+function isUnknown(status: StoredMergeStatus): boolean {
+  return status === 'unchecked' || status === 'cannot_be_merged_recheck';
+}
+
+async function waitAtMost(ms: number, step: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((done) => (timer = setTimeout(done, ms)));
+  await Promise.race([step, timeout]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,79 @@
+import type { ObjectId } from '@rookery/git';
+import { statement } from '@rookery/persistence';
+import type { MergeRequestState, StoredMergeStatus } from '../merge-request.entity';
+import { UNAPPROVED_SQL } from '../approvals/approval-sql';
+import { HEAD_STATUS_SQL } from '../pipelines/head-pipeline-sql';
+import type { MergeWishes } from './merge-wishes';
+import { UNRESOLVED_SQL } from './merge-rules';
+
+/** A merge request as merges and rebases need it. */
+export interface MergingRow {
+  readonly id: number;
+  readonly iid: number;
+  readonly project_id: number;
+  readonly author_id: number;
+  readonly title: string;
+  readonly state: MergeRequestState;
+  readonly draft: boolean;
+  readonly merge_status: StoredMergeStatus;
+  readonly is_too_early: boolean;
+  readonly source_branch: string;
+  readonly target_branch: string;
+  readonly head_sha: ObjectId | null;
+  readonly commits_count: number;
+  readonly squash: boolean;
+  readonly description: string | null;
+  readonly is_behind: boolean;
+  readonly has_unresolved_threads: boolean;
+  readonly lacks_approvals: boolean;
+  /** Null without a pipeline of the head. */
+  readonly head_status: string | null;
+  readonly auto_merge_wishes: Pick<MergeWishes, 'mergeMessage' | 'squashMessage' | 'squash'> | null;
+  readonly force_remove_source_branch: boolean | null;
+  readonly should_remove_source_branch: boolean | null;
+  readonly auto_merge_user_id: number | null;
+}
+
+export const mergingRow = statement<{ project: number; iid: number }, MergingRow>(
+  'merge_requests_merging',
+  `select i.id, i.iid, i.project_id, i.author_id, i.title, i.description, i.state, i.draft, i.merge_status, i.is_behind,
+     coalesce(i.merge_after > now(), false) as is_too_early, ${UNRESOLVED_SQL} as has_unresolved_threads,
+     ${UNAPPROVED_SQL} as lacks_approvals,
+     ${HEAD_STATUS_SQL} as head_status, i.auto_merge_wishes, i.source_branch,
+     i.target_branch, i.head_sha, i.commits_count, i.squash, i.force_remove_source_branch,
+     i.should_remove_source_branch, i.auto_merge_user_id
+   from merge_requests i where i.project_id = :project::bigint and i.iid = :iid::bigint`,
+);
+
+interface IntentParams {
+  readonly id: number;
+  readonly head: string;
+  readonly intent: string;
+  readonly removes: boolean | null;
+  readonly squashes: boolean;
+}
+
+/** Stores a merge before the target branch moves. No row: it was closed, merged or pushed to meanwhile. */
+export const intendMerge = statement<IntentParams, { readonly id: number }>(
+  'merge_requests_intend_merge',
+  `update merge_requests set merge_intent = :intent::jsonb, squash = squash or :squashes::boolean,
+     should_remove_source_branch = coalesce(:removes::boolean, should_remove_source_branch)
+   where id = :id::bigint and state = 'opened' and head_sha = :head returning id`,
+);
+
+export const failMerge = statement<{ id: number; why: string | null }, never>(
+  'merge_requests_fail_merge',
+  `update merge_requests set merge_error = :why, merge_intent = null where id = :id::bigint and state = 'opened'`,
+);
+
+/** Stores or removes the request to merge as soon as all checks pass. Returns no row if that changes nothing. */
+export const setAutoMerge = statement<
+  { id: number; user: number | null; removes: boolean | null; wishes: string | null },
+  { readonly at: Date }
+>(
+  'merge_requests_set_auto_merge',
+  `update merge_requests set auto_merge_user_id = :user::bigint, auto_merge_wishes = :wishes::jsonb,
+     should_remove_source_branch = coalesce(:removes::boolean, should_remove_source_branch), updated_at = now()
+   where id = :id::bigint and state = 'opened' and auto_merge_user_id is distinct from :user::bigint
+   returning updated_at as at`,
+);

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { isAncestor, listCommitIds } from '@rookery/git';
+import type { RefUpdate, Repository } from '@rookery/git';
+import { Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import { readerOfNamed } from '../../../base/noteables/reader';
+import { CommitIdentities } from '../../../code/repositories/commit-identities';
+import { writeHiddenRef } from '../../../code/repositories/hidden-refs';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
+import { mergeRequestKind } from '../merge-request.kind';
+import { branchRef, readTips } from '../versions/measure-version';
+import { mergeRef } from '../versions/merge-request-versions';
+import { writeMerge, writeRebase } from './merge-commits';
+import { MergePermissions } from './merge-permissions';
+import { failMerge, mergingRow } from './merging-rows';
+import type { MergingRow } from './merging-rows';
+
+const MAX_COMMITS = 500;
+const FAILED = 'Rebase failed: Rebase locally, resolve all conflicts, then push the branch.';
+
+/** Rebases source branches, and writes trial merges. Source: reference repositories 8.9. */
+@Injectable()
+export class RebaseService {
+  constructor(
+    private readonly database: Database,
+    private readonly repositories: ProjectRepositories,
+    private readonly changes: RefChanges,
+    private readonly identities: CommitIdentities,
+    private readonly permissions: MergePermissions,
+  ) {}
+
+  /**
+   * Rebases the source branch onto the target. A failure is stored as `merge_error`. Errors: NotFound; Forbidden;
+   * Conflict if the request is not open.
+   */
+  async rebase(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
+    const row = await this.find(viewer, project, iid);
+    if (row.state !== 'opened') throw new Conflict('409 Conflict: Resource lock');
+    await this.repositories.use(project, async (repository) => {
+      const { source } = await readTips(repository, branchesOf(row));
+      if (source === null) throw new Forbidden('Source branch does not exist');
+      if (!(await this.permissions.mayPushTo(viewer, project, row.source_branch)))
+        throw new Forbidden('Cannot push to source branch');
+      let isRebased = false;
+      const outcome = await this.changes.change(repository, {
+        project,
+        viewer,
+        write: async (view) => {
+          const updates = await this.write(view, viewer, row);
+          isRebased = updates !== null;
+          return updates ?? [];
+        },
+      });
+      const why = isRebased && outcome.moved ? null : FAILED;
+      await this.database.run(failMerge, { id: row.id, why });
+    });
+  }
+
+  /** Writes the merge of the request as it would be now to its ref. Errors: NotFound; Refused if it cannot be merged. */
+  async trial(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<string> {
+    const row = await this.find(viewer, project, iid);
+    const merger = await this.identities.of(viewer);
+    const id = await this.repositories.use(project, async (repository) => {
+      const { source, target } = await readTips(repository, branchesOf(row));
+      if (row.state !== 'opened' || source === null || target === null || row.commits_count === 0) return null;
+      const message = `Merge ${source} into ${target}`;
+      return writeHiddenRef(repository, mergeRef(iid), async (view) => {
+        const written = await writeMerge(view, { target, source, merger, message, squash: null });
+        return written?.tip ?? null;
+      });
+    });
+    if (id === null) throw new Refused('Merge request is not mergeable', { verbatim: true });
+    return id;
+  }
+
+  /** Shape: null for a conflict, no update if the branch is rebased already. */
+  private async write(view: Repository, viewer: SignedInViewer, row: MergingRow): Promise<RefUpdate[] | null> {
+    const { source, target } = await readTips(view, branchesOf(row));
+    if (source === null || target === null) return null;
+    if (await isAncestor(view, target, source)) return [];
+    const selection = { from: [source], notFrom: [target], skip: 0, max: MAX_COMMITS + 1 };
+    const commits = await listCommitIds(view, { ...selection, noMerges: true, order: 'topological', reverse: true });
+    if (commits.length > MAX_COMMITS) return null;
+    const committer = await this.identities.of(viewer);
+    const tip = await writeRebase(view, target, commits, committer);
+    return tip === null ? null : [{ ref: branchRef(row.source_branch), oldId: source, newId: tip }];
+  }
+
+  private async find(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<MergingRow> {
+    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    const [row] = await this.database.run(mergingRow, { project: project.id, iid });
+    if (!row) throw new NotFound();
+    return row;
+  }
+}
+
+function branchesOf({ source_branch: sourceBranch, target_branch: targetBranch }: MergingRow) {
+  return { sourceBranch, targetBranch };
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import { RookeryError, Unauthorized } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Database, statement } from '@rookery/persistence';
+import { LOGGER } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { AutoMerge } from '../merging/auto-merge';
+import { allowsMerge, mergeRulesOf } from '../merging/merge-rules';
+import { MergeService } from '../merging/merge.service';
+import { mergingRow } from '../merging/merging-rows';
+import type { MergingRow } from '../merging/merging-rows';
+
+interface WaitingRow {
+  readonly id: number;
+  readonly iid: number;
+  readonly project_id: number;
+  readonly auto_merge_user_id: number;
+}
+
+/** Automatic merges whose own conditions hold; `after` continues a list. */
+const waiting = statement<{ project: number | null; after: number }, WaitingRow>(
+  'merge_requests_waiting_for_merge',
+  `select i.id, i.iid, i.project_id, i.auto_merge_user_id from merge_requests i
+   where i.auto_merge_user_id is not null and i.state = 'opened' and i.id > :after::bigint
+     and (:project::bigint is null or i.project_id = :project::bigint)
+     and not i.draft and coalesce(i.merge_after <= now(), true) and i.commits_count > 0
+   order by i.id limit 100`,
+);
+
+interface ActorRow {
+  readonly username: string;
+  readonly admin: boolean;
+  readonly external: boolean;
+  readonly kind: string;
+  readonly version: number;
+  readonly epoch: string;
+}
+/** An active user, and the position of the directory copy. */
+const actor = statement<{ id: number }, ActorRow>(
+  'merge_requests_automatic_actor',
+  `select u.username, u.admin, u.external, u.kind, s.version, s.epoch from directory_users u, directory_state s
+   where u.id = :id::bigint and u.state = 'active'`,
+);
+
+/** Time that one merge may take. Units: milliseconds. */
+const MERGE_MS = 60_000;
+const FAILED = new Map([
+  ['failed', 'the pipeline failed'],
+  ['canceled', 'the pipeline was canceled'],
+]);
+
+/**
+ * Executes automatic merges as the users who asked for them, by the same checks and rights as their own call. A merge that
+ * is tried twice is refused the second time, because the merge request is merged. Source: reference repositories 8.16.
+ */
+@Injectable()
+export class AutoMergeRuns {
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    private readonly merges: MergeService,
+    private readonly autoMerge: AutoMerge,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Tries automatic merges of a project, or of all projects. Returns the number of tries. */
+  async tryAll(projectId: number | null, signal?: AbortSignal): Promise<number> {
+    let tried = 0;
+    for (let after = 0; ;) {
+      const rows = await this.database.run(waiting, { project: projectId, after });
+      for (const row of rows) {
+        signal?.throwIfAborted();
+        await this.attempt(row);
+      }
+      tried += rows.length;
+      if (rows.length < 100) return tried;
+      after = rows.at(-1)!.id;
+    }
+  }
+
+  /** A failure leaves the automatic merge for the next try; the next one of the list must not wait for it. */
+  private async attempt(waitingRow: WaitingRow): Promise<void> {
+    try {
+      await this.run(waitingRow);
+    } catch (error) {
+      if (error instanceof RookeryError) return;
+      this.logger.warn({ err: error, mergeRequestId: waitingRow.id }, 'an automatic merge failed');
+    }
+  }
+
+  private async run({ iid, project_id: id, auto_merge_user_id: userId }: WaitingRow): Promise<void> {
+    const [row] = await this.database.run(mergingRow, { project: id, iid });
+    if (row?.auto_merge_user_id !== userId || row.state !== 'opened') return;
+    // Nobody waits for an answer, so that a late copy of the directory leaves the merge for the next try.
+    await this.directory.assertCurrent();
+    const viewer = await this.viewerOf(userId);
+    const project = viewer && (await this.directory.project(id, viewer, 'copy'));
+    if (!project) return this.autoMerge.abort(userId, row, 'its user may not merge any more');
+    const failure = FAILED.get(row.head_status ?? '');
+    if (failure !== undefined) return this.autoMerge.abort(userId, row, failure);
+    if (!allowsMerge(mergeRulesOf(project), row.head_status)) return;
+    if (await this.autoMerge.waitsFor(project, row)) return;
+    await this.mergeAs(viewer, project, row);
+  }
+
+  private async mergeAs(viewer: SignedInViewer, project: ProjectScope, row: MergingRow): Promise<void> {
+    const { mergeMessage = null, squashMessage = null, squash = false } = row.auto_merge_wishes ?? {};
+    const wishes = { mergeMessage, squashMessage, squash, removesSource: row.should_remove_source_branch };
+    try {
+      await this.merges.merge(viewer, project, row.iid, { ...wishes, isAutomatic: false, sha: row.head_sha });
+    } catch (error) {
+      if (!(error instanceof Unauthorized)) throw error;
+      await this.autoMerge.abort(viewer.userId, row, 'its user may not merge any more');
+    }
+  }
+
+  /** The user as a caller of now, without a token. Shape: null for a user who may not act. */
+  private async viewerOf(userId: number): Promise<SignedInViewer | null> {
+    const [user] = await this.database.run(actor, { id: userId });
+    if (!user) return null;
+    return {
+      userId,
+      username: user.username,
+      isAdmin: user.admin,
+      isExternal: user.external,
+      isBot: user.kind === 'project_bot' || user.kind === 'service_account',
+      tokenId: null,
+      scopes: ['api'],
+      impersonatorId: null,
+      isBySudo: false,
+      creatorId: null,
+      address: null,
+      directory: { version: user.version, epoch: user.epoch },
+      requestId: randomUUID(),
+      deadline: Date.now() + MERGE_MS,
+    };
+  }
+}

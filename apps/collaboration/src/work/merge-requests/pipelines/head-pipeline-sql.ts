@@ -1,0 +1,28 @@
+/** Names of the refs whose pipelines belong to the merge request `i`: the source branch and its own ref. */
+const REFS = `(i.source_branch, 'refs/merge-requests/' || i.iid || '/head')`;
+
+/** Condition on a pipeline `c`: it ran for a ref of the merge request `i`. */
+export const OF_REFS_SQL = `c.project_id = coalesce(i.source_project_id, i.project_id) and not c.is_deleted and not c.is_tag
+  and c.ref in ${REFS}`;
+
+/** FROM and further clauses for the newest pipeline `c` of the head of `i`. One of the own ref goes before others. */
+export const HEAD_PIPELINE_SQL = `from ci_pipelines c where c.sha = i.head_sha and ${OF_REFS_SQL}
+  order by c.ref = i.source_branch, c.id desc limit 1`;
+
+/** SQL over `i`: status of the head pipeline; null without one. */
+export const HEAD_STATUS_SQL = `(select c.status ${HEAD_PIPELINE_SQL})`;
+
+/** Statuses of pipelines that go on. */
+export const ACTIVE_STATUSES: readonly string[] = ['created', 'pending', 'running'];
+const ACTIVE = ACTIVE_STATUSES.map((status) => `'${status}'`).join(', ');
+
+/**
+ * SQL over `i` and `rules`: `ci_still_running` or `ci_must_pass` if the project requires a pipeline that succeeded and
+ * the head has none; null otherwise.
+ */
+export const CI_STATUS_SQL = `case when (rules.set -> 'only_allow_merge_if_pipeline_succeeds')::boolean then (
+    select case when found.status in (${ACTIVE}) then 'ci_still_running'
+      when found.status = 'success' or (found.status = 'skipped'
+        and coalesce((rules.set -> 'allow_merge_on_skipped_pipeline')::boolean, false)) then null
+      else 'ci_must_pass' end
+    from (select ${HEAD_STATUS_SQL} as status) found) end`;

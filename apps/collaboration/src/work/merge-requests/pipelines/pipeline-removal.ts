@@ -1,0 +1,8 @@
+import { attachedTo } from '@rookery/persistence';
+
+/** Copies of pipelines go with their project. */
+export const attachedCiPipelines = attachedTo({
+  table: 'ci_pipelines',
+  project: 'project_id',
+  users: [{ column: 'user_id', onRemoval: 'ghost-or-null' }],
+});

@@ -1,0 +1,214 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { isObjectId, listChangedFiles, objectInfo, readHunks } from '@rookery/git';
+import type { FileHunks, ObjectId, Repository } from '@rookery/git';
+import { NotFound, Refused } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Database, statement } from '@rookery/persistence';
+import { LOGGER } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import { readerOfNamed } from '../../../base/noteables/reader';
+import type { NoteableReference } from '../../../base/noteables/reader';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { CodeReviews } from '../../../talk/notes/positions/code-reviews';
+import type {
+  CodeReview,
+  PreparedThread,
+  RequestedPosition,
+  SuggestingNote,
+} from '../../../talk/notes/positions/code-reviews';
+import type { NewPosition, NewSuggestion, ShownPosition } from '../../../talk/notes/positions/position-rows';
+import { mergeRequestKind } from '../merge-request.kind';
+import { hasSuggestion, suggestionsIn } from '../suggestions/suggestions-in';
+import { readLines } from '../suggestions/line-content';
+import { countersAt, lineCode } from './diff-lines';
+import { followPosition } from './follow-position';
+import { DiffThreadFollower } from './followed-threads';
+import { ReadMoves } from './read-moves';
+import { shownPositionOf } from './shown-position';
+
+interface ReviewedRow {
+  readonly id: number;
+  readonly head_sha: ObjectId | null;
+  readonly base_sha: ObjectId | null;
+  readonly start_sha: ObjectId | null;
+}
+const reviewed = statement<{ project: number; iid: number }, ReviewedRow>(
+  'merge_requests_reviewed',
+  `select i.id, i.head_sha, i.base_sha, i.start_sha from merge_requests i
+   where i.project_id = :project::bigint and i.iid = :iid::bigint`,
+);
+/** Whether threads do not name the head of their open merge request. */
+const lagging = statement<{ project: number; iid: number }, { readonly id: number }>(
+  'merge_requests_lagging',
+  `select i.id from merge_requests i where i.project_id = :project::bigint and i.iid = :iid::bigint and i.state = 'opened'
+     and exists (select 1 from note_positions p where p.noteable_id = i.id and p.noteable_type = 'MergeRequest'
+       and p.is_active and p.shown->>'head_sha' <> i.head_sha)`,
+);
+const placeOf = statement<
+  { thread: number | null; note: number | null },
+  { readonly shown: ShownPosition; readonly new_path: string }
+>(
+  'note_positions_of_note',
+  `select p.shown, p.new_path from note_positions p
+   where p.thread_id = coalesce(:thread::bigint, (select n.thread_id from notes n where n.id = :note::bigint))`,
+);
+
+/** Places of new diff threads on merge requests. Source: reference repositories 8.11. */
+@Injectable()
+export class DiffThreads implements CodeReview {
+  constructor(
+    reviews: CodeReviews,
+    private readonly database: Database,
+    private readonly repositories: ProjectRepositories,
+    private readonly follower: DiffThreadFollower,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    reviews.declare(mergeRequestKind.type, this);
+  }
+
+  async open(
+    viewer: SignedInViewer,
+    on: PlacedNoteable,
+    { position, commitId, body }: Parameters<CodeReview['open']>[2],
+  ): Promise<PreparedThread> {
+    readerOfNamed(viewer, on);
+    const project = projectOf(on);
+    const [row] = await this.database.run(reviewed, { project: project.id, iid: on.named });
+    if (!row) throw new NotFound(on.kind.resource);
+    return this.repositories.use(project, async (repository) => {
+      const sent = await placeIn(repository, position, isFullId(commitId) ? commitId : null);
+      const placed = await followedToHead(repository, row, sent);
+      return { position: placed, suggestions: await readSuggestions(repository, placed.shown, placed.newPath, body) };
+    });
+  }
+
+  async suggest(
+    viewer: SignedInViewer,
+    on: NoteableReference,
+    note: SuggestingNote,
+    body: string,
+  ): Promise<NewSuggestion[] | null> {
+    readerOfNamed(viewer, on);
+    const thread = 'thread' in note ? note.thread : null;
+    const [place] = await this.database.run(placeOf, { thread, note: 'note' in note ? note.note : null });
+    if (!place) return null;
+    if (!hasSuggestion(body)) return [];
+    return this.repositories.use(projectOf(on), (repository) =>
+      readSuggestions(repository, place.shown, place.new_path, body),
+    );
+  }
+
+  /** A failure does not fail the request: the next version repeats it. */
+  async finish(on: PlacedNoteable): Promise<void> {
+    try {
+      const project = projectOf(on);
+      const [row] = await this.database.run(lagging, { project: project.id, iid: on.named });
+      if (row) await this.repositories.use(project, (repository) => this.follower.catchUp(repository, row.id, null));
+    } catch (error) {
+      this.logger.warn(
+        { err: error, projectId: on.parent.id, iid: on.named },
+        'a new diff thread is not at the head yet',
+      );
+    }
+  }
+}
+
+/** Merge requests are of projects. */
+function projectOf({ parent }: Pick<NoteableReference, 'parent'>): ProjectScope {
+  return parent as ProjectScope;
+}
+
+function isFullId(text: string | null): text is ObjectId {
+  return text !== null && isObjectId(text);
+}
+
+/** Checks a place against the diff of its commits. Errors: Refused. */
+async function placeIn(
+  repository: Repository,
+  position: RequestedPosition,
+  commitId: ObjectId | null,
+): Promise<NewPosition> {
+  const { baseSha, startSha, headSha } = position;
+  for (const sha of [baseSha, startSha, headSha]) if (!(await isCommit(repository, sha))) throw incomplete();
+  const sides = { oldId: baseSha as ObjectId, newId: headSha as ObjectId };
+  const file = await findFile(repository, sides, position);
+  if (!file) throw invalidLine();
+  const { oldPath, newPath } = file.change;
+  const shown = shownPositionOf(position);
+  const common = { shown, original: shown, commitId, oldPath, newPath, isActive: true };
+  if (position.type !== 'text') return { ...common, lineCode: null };
+  const counters = countersAt(file.hunks, position);
+  if (counters === null || !(await isInFile(repository, position, newPath))) throw invalidLine();
+  return { ...common, lineCode: lineCode(newPath, counters) };
+}
+
+async function isCommit(repository: Repository, sha: string): Promise<boolean> {
+  return isObjectId(sha) && (await objectInfo(repository, { rev: sha }))?.type === 'commit';
+}
+
+/** Finds a changed file by its new path, or by the old one. */
+async function findFile(
+  repository: Repository,
+  sides: { readonly oldId: ObjectId; readonly newId: ObjectId },
+  { oldPath, newPath }: RequestedPosition,
+): Promise<FileHunks | undefined> {
+  const changes = await listChangedFiles(repository, sides);
+  const change =
+    changes.find((one) => newPath !== null && (one.newPath === newPath || one.oldPath === newPath)) ??
+    changes.find((one) => oldPath !== null && (one.oldPath === oldPath || one.newPath === oldPath));
+  if (!change) return undefined;
+  const paths = [...new Set([change.oldPath, change.newPath])];
+  const files = await readHunks(repository, { ...sides, paths });
+  return files.find((one) => one.change.newPath === change.newPath && one.change.status === change.status);
+}
+
+/** The lines of hunks exist; of the others it is not known yet. */
+async function isInFile(
+  repository: Repository,
+  { headSha, oldLine, newLine }: RequestedPosition,
+  newPath: string,
+): Promise<boolean> {
+  if (oldLine === null || newLine === null) return true;
+  const lines = await readLines(repository, headSha as ObjectId, newPath);
+  return lines !== null && newLine <= lines.length;
+}
+
+/** A thread that is started at an older version follows the code to the latest one. Others keep what was sent. */
+async function followedToHead(repository: Repository, row: ReviewedRow, sent: NewPosition): Promise<NewPosition> {
+  const { head_sha: headSha, base_sha: baseSha, start_sha: startSha } = row;
+  const { base_sha: base, head_sha: head } = sent.shown;
+  if (headSha === null || baseSha === null || startSha === null || head === headSha) return sent;
+  const pair = { base: base as ObjectId, head: head as ObjectId };
+  const moves = await ReadMoves.read(repository, pair, { base: baseSha, head: headSha }, [sent]);
+  const thread = { thread_id: 0, shown: sent.shown, line_code: null, old_path: sent.oldPath, new_path: sent.newPath };
+  const {
+    shown,
+    change,
+    lineCode: code,
+    oldPath,
+    newPath,
+  } = followPosition(thread, { baseSha, startSha, headSha }, moves);
+  return { ...sent, shown, lineCode: code ?? sent.lineCode, oldPath, newPath, isActive: change === null };
+}
+
+/** Returns the suggestions of a text for a line that exists in the new side of the diff. */
+async function readSuggestions(
+  repository: Repository,
+  { position_type: type, new_line: line, head_sha: head }: ShownPosition,
+  newPath: string,
+  body: string,
+): Promise<NewSuggestion[]> {
+  if (type !== 'text' || !line || !hasSuggestion(body)) return [];
+  const lines = await readLines(repository, head as ObjectId, newPath);
+  return lines === null ? [] : suggestionsIn(body, { lines, line });
+}
+
+function incomplete(): Refused {
+  return new Refused('Note {:position=>["is incomplete"]}');
+}
+
+function invalidLine(): Refused {
+  return new Refused(`Note {:line_code=>["can't be blank", "must be a valid line code"]}`);
+}

@@ -1,0 +1,80 @@
+import type { Hunk } from '@rookery/git';
+import { findAddition, findRemoval, invertHunks, mapLine } from './diff-lines';
+import type { DiffLine } from './diff-lines';
+
+/** How one side of a file changed between two versions. Shape: `path` is null if the file is gone. */
+export interface FileMove {
+  readonly path: string | null;
+  readonly hunks: readonly Hunk[];
+}
+
+/** File of the new diff. */
+export interface DiffedFile {
+  readonly oldPath: string;
+  readonly newPath: string;
+  readonly hunks: readonly Hunk[];
+}
+
+/** Both sides of a file between the old and the new diff, and the new diff. */
+export interface FileMoves {
+  readonly head: FileMove;
+  readonly base: FileMove;
+  /** Finds a file of the new diff by its path on one side. Shape: undefined if the diff does not change the file. */
+  byNewPath(path: string): DiffedFile | undefined;
+  byOldPath(path: string): DiffedFile | undefined;
+}
+
+/** Line with the paths of its file. */
+export interface DiffSpot extends DiffLine {
+  readonly oldPath: string;
+  readonly newPath: string;
+}
+
+/**
+ * New place of a line. Shape: an inactive line has no place any more; `side` names the side that changed it, and the spot
+ * is the place of the change in the difference of that side.
+ */
+export type FollowedSpot =
+  | { readonly isActive: true; readonly spot: DiffSpot }
+  | { readonly isActive: false; readonly side: 'head' | 'base'; readonly spot: DiffSpot };
+
+/**
+ * Follows a line from an old diff to a new one. A line is inside of the new diff if that changes its file.
+ * Source: reference repositories 8.12.
+ */
+export function followLine(spot: DiffSpot, moves: FileMoves): FollowedSpot {
+  return spot.newLine === null ? followRemoved(spot, spot.oldLine!, moves) : followPresent(spot, spot.newLine, moves);
+}
+
+/** Follows an added or unchanged line through the new side. */
+function followPresent({ newPath }: DiffSpot, line: number, { head, base, ...moves }: FileMoves): FollowedSpot {
+  const newLine = mapLine(head.hunks, line);
+  if (head.path === null || newLine === null)
+    return outdated('head', { oldPath: newPath, newPath: head.path ?? newPath, oldLine: line, newLine: null });
+  const file = moves.byNewPath(head.path);
+  if (!file) {
+    const path = base.path ?? head.path;
+    return outdated('base', { oldPath: path, newPath: path, oldLine: null, newLine });
+  }
+  const isAdded = findAddition(file.hunks, newLine) !== undefined;
+  const oldLine = isAdded ? null : mapLine(invertHunks(file.hunks), newLine);
+  return { isActive: true, spot: { oldPath: file.oldPath, newPath: file.newPath, oldLine, newLine } };
+}
+
+/** Follows a removed line through the old side. */
+function followRemoved({ oldPath }: DiffSpot, line: number, { base, ...moves }: FileMoves): FollowedSpot {
+  const oldLine = mapLine(base.hunks, line);
+  if (base.path === null || oldLine === null)
+    return outdated('base', { oldPath, newPath: base.path ?? oldPath, oldLine: line, newLine: null });
+  const file = moves.byOldPath(base.path);
+  if (!file || !findRemoval(file.hunks, oldLine)) {
+    const newLine = file ? mapLine(file.hunks, oldLine) : oldLine;
+    const path = file?.newPath ?? base.path;
+    return outdated('head', { oldPath: path, newPath: path, oldLine: null, newLine });
+  }
+  return { isActive: true, spot: { oldPath: file.oldPath, newPath: file.newPath, oldLine, newLine: null } };
+}
+
+function outdated(side: 'head' | 'base', spot: DiffSpot): FollowedSpot {
+  return { isActive: false, side, spot };
+}

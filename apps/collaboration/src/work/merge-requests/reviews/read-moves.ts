@@ -1,0 +1,101 @@
+import { listChangedFiles, readHunks } from '@rookery/git';
+import type { FileChange, FileHunks, ObjectId, Repository } from '@rookery/git';
+import type { DiffedFile, FileMove, FileMoves } from './follow-line';
+
+/** Old and new side of a diff. */
+export interface DiffPair {
+  readonly base: ObjectId;
+  readonly head: ObjectId;
+}
+
+/** File of a thread. */
+interface ThreadPaths {
+  readonly oldPath: string;
+  readonly newPath: string;
+}
+
+/**
+ * Changes of the files of threads between two diffs. Files whose sides did not change cost nothing. Bounds: three lists
+ * of changed files and three diffs without context for all threads together. Errors: GitError.
+ */
+export class ReadMoves {
+  private constructor(
+    private readonly heads: Side,
+    private readonly bases: Side,
+    private readonly diff: readonly DiffedFile[],
+  ) {}
+
+  static async read(
+    repository: Repository,
+    before: DiffPair,
+    after: DiffPair,
+    threads: readonly ThreadPaths[],
+  ): Promise<ReadMoves> {
+    const heads = await readSide(repository, before.head, after.head, new Set(threads.map((one) => one.newPath)));
+    const bases = await readSide(repository, before.base, after.base, new Set(threads.map((one) => one.oldPath)));
+    const newPaths = new Set(threads.map((one) => moveOf(heads, one.newPath).path));
+    const oldPaths = new Set(threads.map((one) => moveOf(bases, one.oldPath).path));
+    const isWanted = (change: FileChange): boolean => newPaths.has(change.newPath) || oldPaths.has(change.oldPath);
+    const files = await readWanted(repository, after.base, after.head, isWanted);
+    return new ReadMoves(
+      heads,
+      bases,
+      files.map(({ change, hunks }) => ({ oldPath: change.oldPath, newPath: change.newPath, hunks })),
+    );
+  }
+
+  /** Moves of the file of one thread. */
+  of({ oldPath, newPath }: ThreadPaths): FileMoves {
+    return {
+      head: moveOf(this.heads, newPath),
+      base: moveOf(this.bases, oldPath),
+      byNewPath: (path) => this.diff.find((file) => file.newPath === path),
+      byOldPath: (path) => this.diff.find((file) => file.oldPath === path),
+    };
+  }
+
+  /** Whether the new side of a file has other content. */
+  isHeadChanged(path: string): boolean {
+    return this.heads.has(path);
+  }
+}
+
+/** Changed files of one side by their path before. */
+type Side = ReadonlyMap<string, FileMove>;
+
+function moveOf(side: Side, path: string): FileMove {
+  return side.get(path) ?? { path, hunks: [] };
+}
+
+async function readSide(
+  repository: Repository,
+  before: ObjectId,
+  after: ObjectId,
+  paths: ReadonlySet<string>,
+): Promise<Side> {
+  const files = await readWanted(repository, before, after, (change) => paths.has(change.oldPath));
+  return new Map(
+    files
+      // The new file of another type has the path of the old one, and none of its lines.
+      .filter(({ change }) => change.status !== 'added')
+      .map(({ change, hunks }) => [
+        change.oldPath,
+        { path: change.status === 'deleted' ? null : change.newPath, hunks },
+      ]),
+  );
+}
+
+/** Renames are found among all files, and the lines are read of the wanted ones. */
+async function readWanted(
+  repository: Repository,
+  oldId: ObjectId,
+  newId: ObjectId,
+  isWanted: (change: FileChange) => boolean,
+): Promise<FileHunks[]> {
+  if (oldId === newId) return [];
+  const changes = (await listChangedFiles(repository, { oldId, newId })).filter(isWanted);
+  if (changes.length === 0) return [];
+  const paths = [...new Set(changes.flatMap(({ oldPath, newPath }) => [oldPath, newPath]))];
+  const read = await readHunks(repository, { oldId, newId, paths });
+  return read.filter(({ change }) => isWanted(change));
+}

@@ -1,0 +1,35 @@
+import type { RequestedPosition, RequestedRange } from '../../../talk/notes/positions/code-reviews';
+import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+
+/** Commits of a diff. */
+export interface DiffShas {
+  readonly baseSha: string;
+  readonly startSha: string;
+  readonly headSha: string;
+}
+
+/** The position as the API shows it: with the fields of its type, and with the paths that were sent. */
+export function shownPositionOf(sent: RequestedPosition): ShownPosition {
+  const common = {
+    ...{ base_sha: sent.baseSha, start_sha: sent.startSha, head_sha: sent.headSha },
+    ...{ old_path: sent.oldPath, new_path: sent.newPath, position_type: sent.type },
+  };
+  if (sent.type === 'file') return common;
+  const { width, height, x, y } = sent;
+  if (sent.type === 'image') return { ...common, width, height, x, y };
+  return { ...common, old_line: sent.oldLine, new_line: sent.newLine, line_range: sent.lineRange };
+}
+
+/** Moves a position to other commits; `place` has the paths and lines that changed. */
+export function movedPosition(
+  position: ShownPosition,
+  { baseSha, startSha, headSha }: DiffShas,
+  place: Partial<ShownPosition> = {},
+): ShownPosition {
+  return { ...position, base_sha: baseSha, start_sha: startSha, head_sha: headSha, ...place };
+}
+
+/** Range of a stored position. */
+export function rangeOf({ line_range }: ShownPosition): RequestedRange | null {
+  return (line_range as RequestedRange | null | undefined) ?? null;
+}

@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import { readCommits, readRef, TreeEditor, writeBlobs, writeCommit } from '@rookery/git';
+import type { Identity, ObjectId, RefUpdate, Repository } from '@rookery/git';
+import { Forbidden, NotFound, Refused, Unavailable } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import { readerOf, reads } from '../../../base/noteables/reader';
+import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
+import { intendSuggestions } from '../../../talk/notes/positions/suggestion-intents';
+import { MergePermissions } from '../merging/merge-permissions';
+import { branchRef } from '../versions/measure-version';
+import { FILE_CHANGED, replacedContent, replacementsOf } from './applicability';
+import type { FileReplacement } from './applicability';
+import { SuggestionAuthors } from './suggestion-authors';
+import { suggestionMessage } from './suggestion-message';
+import { suggestionRows, suggestionsJson } from './suggestion-rows';
+import type { SuggestionRow } from './suggestion-rows';
+
+/** Suggestions to apply in one commit. Shape: without a message the one of the project is used. */
+export interface ApplyRequest {
+  readonly ids: readonly number[];
+  readonly message: string | null;
+  /** Text of the refusal if one is not found. */
+  readonly missing: string;
+}
+
+/** Attempts against other pushes to the branch. */
+const ATTEMPTS = 3;
+const MAX_CONTENT_BYTES = 100 * 1024 * 1024;
+const SYMBOLIC_LINK = '120000';
+
+/**
+ * Applies suggestions as one commit on their source branch. The commit is noted before the branch moves, and the settlement
+ * of that move marks the suggestions: after a crash between the two, a job does so. Source: reference repositories 8.13.
+ */
+@Injectable()
+export class ApplySuggestionsService {
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    private readonly changes: RefChanges,
+    private readonly permissions: MergePermissions,
+    private readonly authors: SuggestionAuthors,
+  ) {}
+
+  /** Applies all suggestions or none. Returns them as JSON texts. Errors, in this order: NotFound, Forbidden, Refused. */
+  async apply(viewer: SignedInViewer, request: ApplyRequest): Promise<string[]> {
+    const { ids } = request;
+    const rows = await this.database.run(suggestionRows, { ids });
+    const isComplete = rows.length === ids.length && new Set(ids).size === ids.length;
+    if (!isComplete) throw missing(request);
+    const project = await this.admit(viewer, rows, request);
+    await this.authors.repositories.use(project, (repository) => this.push(repository, viewer, project, request));
+    const applied = await this.database.run(suggestionRows, { ids });
+    // The branch has moved, and a job settles that; until then the answer would be untrue.
+    if (applied.some((row) => row.commit_id === null)) throw new Unavailable('answer lost');
+    return (await this.database.run(suggestionsJson, { ids })).map(({ json }) => json);
+  }
+
+  /** Checks each suggestion. Returns the project of the first one. Errors: NotFound, Forbidden. */
+  private async admit(
+    viewer: SignedInViewer,
+    rows: readonly SuggestionRow[],
+    request: ApplyRequest,
+  ): Promise<ProjectScope> {
+    const projects = new Map<number, ProjectScope>();
+    for (const id of new Set(rows.map((row) => row.project_id))) {
+      const project = await this.directory.project(id, viewer);
+      if (!project || !reads('merge_requests', project, readerOf(viewer, project))) throw missing(request);
+      projects.set(id, project);
+    }
+    const places = new Map(rows.map((row) => [`${row.project_id} ${row.source_branch}`, row]));
+    for (const { project_id: id, source_branch: branch } of places.values())
+      if (!(await this.permissions.mayPushTo(viewer, projects.get(id)!, branch))) throw new Forbidden();
+    return projects.get(rows[0]!.project_id)!;
+  }
+
+  private async push(
+    repository: Repository,
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    request: ApplyRequest,
+  ): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const write = async (view: Repository) => [await this.write(view, viewer, project, request)];
+      const outcome = await this.changes.change(repository, { project, viewer, write });
+      if (outcome.moved) return;
+      if (outcome.why === null) throw new Refused(outcome.refusal, { verbatim: true });
+      if (attempt === ATTEMPTS) throw new Refused(FILE_CHANGED, { verbatim: true });
+    }
+  }
+
+  /** Writes the commit on top of the source branch. Errors: Refused, NotFound. */
+  private async write(
+    view: Repository,
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    request: ApplyRequest,
+  ): Promise<RefUpdate> {
+    const rows = await this.database.run(suggestionRows, { ids: request.ids });
+    if (rows.length !== request.ids.length) throw missing(request);
+    const ref = branchRef(rows[0]!.source_branch);
+    const tip = await readRef(view, ref);
+    const files = await replacementsOf(view, tip, rows);
+    const { author, committer, user, coAuthors } = await this.authors.of(viewer, rows);
+    const message = suggestionMessage([request.message, project.mergeSettings.suggestion_commit_message], {
+      ...{ branchName: rows[0]!.source_branch, paths: files.map(({ path }) => path), user, coAuthors },
+      ...{ projectName: project.name, projectPath: project.path, suggestionsCount: rows.length },
+    });
+    const newId = await writeFiles(view, tip!, files, { message, author, committer });
+    await intendSuggestions(this.database, newId, request.ids);
+    return { ref, oldId: tip!, newId };
+  }
+}
+
+/** Writes a commit that replaces files. They keep their modes. Errors: Refused for what is not a file. */
+async function writeFiles(
+  view: Repository,
+  parent: ObjectId,
+  files: readonly FileReplacement[],
+  commit: { readonly message: string; readonly author: Identity; readonly committer: Identity },
+): Promise<ObjectId> {
+  const [base] = await readCommits(view, [parent]);
+  const blobs = await writeBlobs(view, files.map(replacedContent), MAX_CONTENT_BYTES);
+  const editor = await TreeEditor.open(view, base!.tree);
+  for (const [index, { path }] of files.entries()) {
+    const entry = await editor.find(path);
+    if (entry?.type !== 'blob' || entry.mode === SYMBOLIC_LINK)
+      throw new Refused('A file was not found.', { verbatim: true });
+    await editor.put(path, { mode: entry.mode, id: blobs[index]! });
+  }
+  return writeCommit(view, { ...commit, tree: await editor.write(), parents: [parent] });
+}
+
+function missing({ missing: text }: ApplyRequest): NotFound {
+  return new NotFound(text, { verbatim: true });
+}

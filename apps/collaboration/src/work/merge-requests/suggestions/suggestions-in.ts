@@ -1,0 +1,67 @@
+import { fencesOf } from '../../../talk/mentions/markdown-blocks';
+import type { NewSuggestion } from '../../../talk/notes/positions/position-rows';
+import { bytesOfLines, spanOf, textOfLines } from './line-content';
+import type { FileLines } from './line-content';
+
+const WORD = 'suggestion';
+const RANGE = /^(?:-(\d+))?(?:\+(\d+))?$/;
+/** Lines on each side of the line of the thread. Source: reference repositories 8.13. */
+const MAX_LINES = 100;
+const MAX_SUGGESTIONS = 100;
+/** Of the lines that all suggestions in a text replace. Lines may be long, and each suggestion keeps a copy. Units: bytes. */
+const MAX_REPLACED_BYTES = 1024 * 1024;
+const LAST_END = /(?:\r\n|\r|\n)$/;
+
+/** Whether a text can hold a suggestion, without parsing it. */
+export function hasSuggestion(body: string): boolean {
+  return body.includes(WORD);
+}
+
+/**
+ * Returns the suggestions in the text of a note, in their order: fenced blocks with the language `suggestion`. Shape: `lines`
+ * are those of the file, `line` that of the thread. Bounds: blocks beyond a limit are none.
+ * Source: reference repositories 8.13.
+ */
+export function suggestionsIn(
+  body: string,
+  { lines, line }: { readonly lines: FileLines; readonly line: number },
+): NewSuggestion[] {
+  const found: NewSuggestion[] = [];
+  let bytes = 0;
+  for (const { info, content } of fencesOf(body)) {
+    const [word, range = ''] = splitInfo(info);
+    if (word !== WORD) continue;
+    const size = sizeOf(range);
+    const span = spanOf(line, size);
+    bytes += bytesOfLines(lines, span);
+    if (found.length === MAX_SUGGESTIONS || bytes > MAX_REPLACED_BYTES) break;
+    const fromContent = textOfLines(lines, span);
+    found.push({ ...size, fromContent, toContent: replacementOf(content, fromContent) });
+  }
+  return found;
+}
+
+/** Splits the first word of an info string into the language and what follows the colon. */
+function splitInfo(info: string): [string, string] {
+  const [first = ''] = info.trim().split(/\s+/, 1);
+  const colon = first.indexOf(':');
+  return colon < 0 ? [first, ''] : [first.slice(0, colon), first.slice(colon + 1)];
+}
+
+/** A range of another form is none. */
+function sizeOf(range: string): { readonly linesAbove: number; readonly linesBelow: number } {
+  const [, above = '0', below = '0'] = RANGE.exec(range) ?? [];
+  return { linesAbove: Math.min(MAX_LINES, Number(above)), linesBelow: Math.min(MAX_LINES, Number(below)) };
+}
+
+/**
+ * Text in the place of lines. It ends as the last of them does. A blank text removes them. Where all replaced lines end in
+ * a carriage return and a line feed, the lines of the text do too.
+ */
+function replacementOf(content: string, replaced: string): string {
+  const text = content.replace(/\n$/, '');
+  if (text.trim() === '') return '';
+  const end = LAST_END.exec(replaced)?.[0] ?? '';
+  const hasOnlyCrlf = replaced.includes('\r\n') && !/(?<!\r)\n/.test(replaced);
+  return `${hasOnlyCrlf ? text.replaceAll('\n', '\r\n') : text}${end}`;
+}

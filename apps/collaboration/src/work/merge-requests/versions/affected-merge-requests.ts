@@ -1,0 +1,74 @@
+import { NO_OBJECT } from '@rookery/git';
+import type { ObjectId, RefUpdate } from '@rookery/git';
+import { statement } from '@rookery/persistence';
+import type { MergeIntent } from '../merge-request.entity';
+
+/** An open merge request whose source or target branch a push moved. */
+export interface AffectedRow {
+  readonly id: number;
+  readonly iid: number;
+  readonly project_id: number;
+  readonly author_id: number;
+  readonly created_at: Date;
+  readonly source_branch: string;
+  readonly target_branch: string;
+  readonly head_sha: ObjectId | null;
+  readonly base_sha: ObjectId | null;
+  readonly auto_merge_user_id: number | null;
+  readonly merge_intent: MergeIntent | null;
+  /** Whether the push is of the project of the source, and of the one of the target. */
+  readonly is_source: boolean;
+  readonly is_target: boolean;
+}
+
+/** Open merge requests from or into branches of a project, the newest first. */
+export const affectedBy = statement<{ project: number; branches: readonly string[] }, AffectedRow>(
+  'merge_requests_affected',
+  `select i.id, i.iid, i.project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
+     i.auto_merge_user_id, i.merge_intent,
+     i.source_project_id is not distinct from :project::bigint and i.source_branch = any(:branches::text[]) as is_source,
+     i.project_id = :project::bigint and i.target_branch = any(:branches::text[]) as is_target
+   from merge_requests i where i.state = 'opened' and i.id in (
+     select s.id from merge_requests s
+     where s.source_project_id = :project::bigint and s.source_branch = any(:branches::text[]) and s.state = 'opened'
+     union select t.id from merge_requests t
+     where t.project_id = :project::bigint and t.target_branch = any(:branches::text[]) and t.state = 'opened')
+   order by i.id desc`,
+);
+
+/** Locks the ones that are still open, in one order. */
+export const lockAffected = statement<{ ids: readonly number[] }, AffectedRow & { readonly at: Date }>(
+  'merge_requests_lock_affected',
+  `select i.id, i.iid, i.project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
+     i.auto_merge_user_id, i.merge_intent, true as is_source, true as is_target, now() as at
+   from merge_requests i where i.id = any(:ids::bigint[]) and i.state = 'opened' order by i.id for no key update`,
+);
+
+/** The refs of a push that a later push moved again, and whose settlement came first. */
+export const overtaken = statement<{ push: number; refs: readonly string[] }, { readonly ref: string }>(
+  'merge_requests_overtaken',
+  `select distinct u.ref from pushes own join pushes p on p.project_id = own.project_id and p.id > own.id
+   join ref_updates u on u.push_id = p.id and u.state = 'done' and u.ref = any(:refs::text[])
+   where own.id = :push::bigint`,
+);
+
+/** The result of the check depends on the target branch, whose push leaves `updated_at` as it is. */
+export const uncheck = statement<{ ids: readonly number[] }, never>(
+  'merge_requests_uncheck',
+  `update merge_requests set merge_status =
+     case when merge_status = 'cannot_be_merged' then 'cannot_be_merged_recheck' else 'unchecked' end
+   where id in (select i.id from merge_requests i where i.id = any(:ids::bigint[]) and i.state = 'opened'
+     and i.merge_status in ('can_be_merged', 'cannot_be_merged') order by i.id for no key update)`,
+);
+
+const BRANCHES = 'refs/heads/';
+
+/** Updates of branches by their short name. */
+export function branchUpdates(updates: readonly RefUpdate[]): ReadonlyMap<string, RefUpdate> {
+  const ofBranches = updates.filter(({ ref }) => ref.startsWith(BRANCHES));
+  return new Map(ofBranches.map((update) => [update.ref.slice(BRANCHES.length), update]));
+}
+
+export function isDeletion({ newId }: RefUpdate): boolean {
+  return newId === NO_OBJECT;
+}

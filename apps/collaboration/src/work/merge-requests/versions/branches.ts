@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { isShortRefName } from '@rookery/git';
+import type { Repository } from '@rookery/git';
+import { Invalid, Unprocessable } from '@rookery/kernel';
+import { Database, statement } from '@rookery/persistence';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import type { MergeRequestUpdate } from '../merge-request-change';
+import type { MergeRequest } from '../merge-request.entity';
+import { measureVersion, readTips } from './measure-version';
+import type { MeasuredVersion } from './measure-version';
+
+/** Names of the two branches of a merge request. */
+export type BranchPair = Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>;
+
+/** Branches of an update, read before its transaction. */
+export interface PreparedBranches extends BranchPair {
+  /** The branches that the merge request had then. */
+  readonly before: BranchPair;
+  readonly isRetargeted: boolean;
+  /** Null if a branch is missing. */
+  readonly version: MeasuredVersion | null;
+}
+
+const pairOf = statement<{ project: number; iid: number }, { source_branch: string; target_branch: string }>(
+  'merge_requests_branches',
+  'select source_branch, target_branch from merge_requests where project_id = :project::bigint and iid = :iid::bigint',
+);
+
+/** Checks and measures the branches of merge requests. Source: reference repositories 8.4. */
+@Injectable()
+export class MergeRequestBranches {
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly database: Database,
+  ) {}
+
+  /** Runs a step with the repository of a project. Errors: Unavailable, TooLarge; those of the step. */
+  use<T>(project: ProjectScope, step: (repository: Repository) => Promise<T>): Promise<T> {
+    return this.repositories.use(project, step);
+  }
+
+  /**
+   * Measures a pair of branches. Errors: Invalid for a name that no branch can have, and for a missing branch;
+   * Unprocessable if they are the same.
+   */
+  async measure(repository: Repository, pair: BranchPair): Promise<MeasuredVersion> {
+    refuseInvalid(pair);
+    const { source, target } = await readTips(repository, pair);
+    if (source === null) throw new Invalid({ source_branch: ['does not exist'] });
+    if (target === null) throw new Invalid({ target_branch: ['does not exist'] });
+    return measureVersion(repository, { source, target });
+  }
+
+  /** Reads the branches that an update needs. Shape: null if it needs none. Errors: those of `measure`. */
+  async prepare(
+    project: ProjectScope,
+    iid: number,
+    { targetBranch, stateEvent }: MergeRequestUpdate,
+  ): Promise<PreparedBranches | null> {
+    if (targetBranch === undefined && stateEvent !== 'reopen') return null;
+    const [row] = await this.database.run(pairOf, { project: project.id, iid });
+    if (!row) return null;
+    const before = { sourceBranch: row.source_branch, targetBranch: row.target_branch };
+    const isRetargeted = targetBranch !== undefined && targetBranch !== before.targetBranch;
+    const pair = { ...before, targetBranch: targetBranch ?? before.targetBranch };
+    const version = await this.use(project, async (repository) => {
+      if (isRetargeted) return this.measure(repository, pair);
+      const { source, target } = await readTips(repository, pair);
+      return source === null || target === null ? null : measureVersion(repository, { source, target });
+    });
+    return { ...pair, before, isRetargeted, version };
+  }
+}
+
+function refuseInvalid({ sourceBranch, targetBranch }: BranchPair): void {
+  if (!isShortRefName(sourceBranch)) throw new Invalid({ source_branch: ['is invalid'] });
+  if (!isShortRefName(targetBranch)) throw new Invalid({ target_branch: ['is invalid'] });
+  if (sourceBranch === targetBranch)
+    throw new Unprocessable(["You can't use same project/branch for source and target"]);
+}

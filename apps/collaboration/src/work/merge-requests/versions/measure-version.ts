@@ -1,0 +1,63 @@
+import { countCommits, GitError, listChanges, mergeBase, readRefs } from '@rookery/git';
+import type { ObjectId, Repository } from '@rookery/git';
+
+/** Commits and numbers of a version of a merge request. Source: reference repositories 8.5. */
+export interface MeasuredVersion {
+  readonly headSha: ObjectId;
+  /** Null for histories without a common ancestor. */
+  readonly baseSha: ObjectId | null;
+  readonly startSha: ObjectId;
+  readonly filesCount: number;
+  readonly commitsCount: number;
+  readonly state: 'collected' | 'overflow' | 'empty';
+}
+
+/** Tips of the two branches. Shape: null for a branch that does not exist. */
+export interface BranchTips {
+  readonly source: ObjectId | null;
+  readonly target: ObjectId | null;
+}
+
+const MAX_COMMITS = 10_000;
+/** Number that stands for more files than git lists within its limits. */
+const TOO_MANY_FILES = 1001;
+
+/** Full name of a branch. */
+export function branchRef(name: string): string {
+  return `refs/heads/${name}`;
+}
+
+/** Reads the tips of the branches of a merge request. Errors: GitError. */
+export async function readTips(
+  repository: Repository,
+  { sourceBranch, targetBranch }: { readonly sourceBranch: string; readonly targetBranch: string },
+): Promise<BranchTips> {
+  const [source, target] = [branchRef(sourceBranch), branchRef(targetBranch)];
+  const tips = await readRefs(repository, [...new Set([source, target])]);
+  return { source: tips.get(source) ?? null, target: tips.get(target) ?? null };
+}
+
+/**
+ * Measures what merging one commit into another would bring: merge base, changed files and commits.
+ * Bounds: counts stop at 10,000 commits; a diff that is too large for git counts as 1001 files.
+ */
+export async function measureVersion(
+  repository: Repository,
+  { source, target }: { readonly source: ObjectId; readonly target: ObjectId },
+): Promise<MeasuredVersion> {
+  const baseSha = await mergeBase(repository, [target, source]);
+  const commitsCount = await countCommits(repository, { from: [source], notFrom: [target], max: MAX_COMMITS });
+  const files = commitsCount === 0 ? 0 : await countFiles(repository, baseSha, source);
+  const state = commitsCount === 0 ? 'empty' : files === null ? 'overflow' : 'collected';
+  return { headSha: source, baseSha, startSha: target, filesCount: files ?? TOO_MANY_FILES, commitsCount, state };
+}
+
+/** Shape: null if the diff is too large. */
+async function countFiles(repository: Repository, oldId: ObjectId | null, newId: ObjectId): Promise<number | null> {
+  try {
+    return (await listChanges(repository, { oldId, newId })).length;
+  } catch (error) {
+    if (error instanceof GitError && (error.reason === 'too large' || error.reason === 'timed out')) return null;
+    throw error;
+  }
+}

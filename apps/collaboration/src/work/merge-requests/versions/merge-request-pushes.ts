@@ -1,0 +1,188 @@
+import { Injectable } from '@nestjs/common';
+import { readRef } from '@rookery/git';
+import type { ObjectId, RefUpdate } from '@rookery/git';
+import { Database } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { RefUpdateEffects } from '../../../code/repositories/ref-updates/ref-update-effects';
+import type {
+  PreparedEffect,
+  RefUpdateEffect,
+  SettledUpdates,
+} from '../../../code/repositories/ref-updates/ref-update-effects';
+import { ClosedByPush } from '../merging/closed-by-push';
+import type { PushActor } from '../merging/closed-by-push';
+import { DiffThreadFollower } from '../reviews/followed-threads';
+import type { FollowedThreads } from '../reviews/followed-threads';
+import { affectedBy, branchUpdates, isDeletion, lockAffected, overtaken, uncheck } from './affected-merge-requests';
+import type { AffectedRow } from './affected-merge-requests';
+import { branchRef, measureVersion } from './measure-version';
+import type { MeasuredVersion } from './measure-version';
+import { MergeRequestVersions } from './merge-request-versions';
+import { readNewCommits } from './push-note';
+import type { NewCommits } from './push-note';
+import { readTargetPush } from './retraced-targets';
+import type { TargetPush } from './retraced-targets';
+
+/** Consequence of a push for one merge request. */
+type Consequence =
+  | { readonly kind: 'source deleted' }
+  | {
+      readonly kind: 'source moved';
+      readonly update: RefUpdate;
+      readonly version: MeasuredVersion;
+      readonly commits: NewCommits;
+    }
+  | { readonly kind: 'merged'; readonly tip: ObjectId }
+  | { readonly kind: 'retraced'; readonly version: MeasuredVersion };
+
+/** A consequence with the new places of the diff threads; null if none moves. */
+type PlannedWithThreads = Planned & { readonly threads: FollowedThreads | null };
+
+interface Planned {
+  readonly row: AffectedRow;
+  readonly ref: string;
+  readonly consequence: Consequence;
+}
+
+/**
+ * Consequences of pushes for merge requests: new versions, closing with the source branch, merging by push, and merge
+ * checks that are to be repeated. They are written with the settlement of the push. Source: reference repositories 8.5.
+ */
+@Injectable()
+export class MergeRequestPushes implements RefUpdateEffect {
+  constructor(
+    effects: RefUpdateEffects,
+    private readonly database: Database,
+    private readonly versions: MergeRequestVersions,
+    private readonly closing: ClosedByPush,
+    private readonly follower: DiffThreadFollower,
+  ) {
+    effects.declare(this);
+  }
+
+  async prepare(settled: SettledUpdates): Promise<PreparedEffect | null> {
+    const moved = branchUpdates(settled.updates);
+    if (moved.size === 0) return null;
+    const rows = await this.database.run(affectedBy, { project: settled.projectId, branches: [...moved.keys()] });
+    if (rows.length === 0) return null;
+    const planned = await this.withThreads(settled, await planAll(settled, moved, rows));
+    const targeting = rows.filter((row) => row.is_target).map(({ id }) => id);
+    return {
+      write: (tx) => this.write(tx, settled, planned, targeting),
+      finish: async () => {
+        for (const { row } of planned) await this.versions.publish(settled.repository, row.id);
+        // Threads that were started meanwhile.
+        for (const { row, threads } of planned)
+          if (threads) await this.follower.catchUp(settled.repository, row.id, settled.userId);
+      },
+    };
+  }
+
+  private async withThreads(
+    { repository }: SettledUpdates,
+    planned: readonly Planned[],
+  ): Promise<PlannedWithThreads[]> {
+    const all: PlannedWithThreads[] = [];
+    for (const one of planned) {
+      const { row, consequence } = one;
+      const version = 'version' in consequence ? consequence.version : null;
+      all.push({ ...one, threads: version && (await this.follower.prepare(repository, row.id, version)) });
+    }
+    return all;
+  }
+
+  private async write(
+    tx: Tx,
+    settled: SettledUpdates,
+    planned: readonly PlannedWithThreads[],
+    targeting: readonly number[],
+  ): Promise<void> {
+    const ids = planned.map(({ row }) => row.id);
+    const locked = new Map((await tx.run(lockAffected, { ids })).map((row) => [row.id, row]));
+    const refs = [...new Set(planned.map(({ ref }) => ref))];
+    const late = new Set((await tx.run(overtaken, { push: settled.pushId, refs })).map(({ ref }) => ref));
+    if (targeting.length > 0) await tx.run(uncheck, { ids: targeting });
+    for (const { row: before, ref, consequence, threads } of planned) {
+      const row = locked.get(before.id);
+      if (!row) continue;
+      const by = { actorId: settled.userId ?? row.author_id, at: row.at, pushedAt: settled.pushedAt };
+      const isLate = late.has(ref);
+      await this.apply(tx, row, consequence, { by, isLate });
+      if (isLate) continue;
+      const { id, iid, project_id: projectId } = row;
+      await this.follower.write(tx, { id, iid, projectId, actorId: by.actorId, at: row.at }, threads);
+    }
+  }
+
+  private async apply(
+    tx: Tx,
+    row: AffectedRow,
+    consequence: Consequence,
+    { by, isLate }: { readonly by: PushActor; readonly isLate: boolean },
+  ): Promise<void> {
+    switch (consequence.kind) {
+      case 'source deleted':
+        return isLate ? undefined : this.closing.close(tx, row, by);
+      case 'merged':
+        return this.closing.merge(tx, row, consequence.tip, by);
+      case 'source moved':
+        if (row.head_sha === consequence.version.headSha) return;
+        return this.versions.add(tx, row, { ...consequence, by, isLate });
+      case 'retraced':
+        if (row.head_sha !== consequence.version.headSha) return;
+        return this.versions.retrace(tx, row.id, consequence.version, by.pushedAt);
+    }
+  }
+}
+
+async function planAll(
+  settled: SettledUpdates,
+  moved: ReadonlyMap<string, RefUpdate>,
+  rows: readonly AffectedRow[],
+): Promise<Planned[]> {
+  const targets = new Map<string, TargetPush>();
+  for (const [branch, update] of moved) {
+    const into = rows.filter((row) => row.is_target && row.target_branch === branch);
+    const iids = into.map(({ iid }) => iid);
+    targets.set(branch, await readTargetPush(settled.repository, update, iids));
+  }
+  const planned: Planned[] = [];
+  for (const row of rows) {
+    const target = row.is_target ? moved.get(row.target_branch) : undefined;
+    const source = row.is_source ? moved.get(row.source_branch) : undefined;
+    const merged = target && mergedBy(row, target, targets.get(row.target_branch)!);
+    if (merged) planned.push({ row, ref: target.ref, consequence: merged });
+    else if (source) planned.push(...(await planSource(settled, row, source)));
+    else if (target) planned.push(...(await planTarget(settled, row, target, targets.get(row.target_branch)!)));
+  }
+  return planned;
+}
+
+function mergedBy(row: AffectedRow, { newId }: RefUpdate, { pushed }: TargetPush): Consequence | null {
+  const isIntended = row.merge_intent?.tip === newId;
+  const hasHead = row.head_sha !== null && pushed.has(row.head_sha);
+  return isIntended || hasHead ? { kind: 'merged', tip: newId } : null;
+}
+
+async function planSource({ repository }: SettledUpdates, row: AffectedRow, update: RefUpdate): Promise<Planned[]> {
+  const { ref, oldId, newId } = update;
+  if (isDeletion(update)) return [{ row, ref, consequence: { kind: 'source deleted' } }];
+  const target = await readRef(repository, branchRef(row.target_branch));
+  if (target === null) return [];
+  const version = await measureVersion(repository, { source: newId, target });
+  const before = row.head_sha ?? oldId;
+  const commits = await readNewCommits(repository, { oldId: before, newId, target });
+  return [{ row, ref, consequence: { kind: 'source moved', update: { ref, oldId: before, newId }, version, commits } }];
+}
+
+async function planTarget(
+  { repository }: SettledUpdates,
+  row: AffectedRow,
+  update: RefUpdate,
+  push: TargetPush,
+): Promise<Planned[]> {
+  if (row.head_sha === null || !push.mayMove(row.iid)) return [];
+  const version = await measureVersion(repository, { source: row.head_sha, target: update.newId });
+  if (version.baseSha === row.base_sha && !push.isForced) return [];
+  return [{ row, ref: update.ref, consequence: { kind: 'retraced', version } }];
+}

@@ -1,0 +1,211 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ObjectId, RefUpdate, Repository } from '@rookery/git';
+import { Conflict } from '@rookery/kernel';
+import { Database, statement, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { LOGGER } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { keepAround, setHiddenRefs } from '../../../code/repositories/hidden-refs';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { resetApprovals } from '../approvals/reset-approvals';
+import { MergeRequest } from '../merge-request.entity';
+import { versionColumns } from '../merge-request-change';
+import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
+import { mergeRequestKind } from '../merge-request.kind';
+import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
+import { DiffThreadFollower } from '../reviews/followed-threads';
+import type { AffectedRow } from './affected-merge-requests';
+import { measureVersion, readTips } from './measure-version';
+import type { MeasuredVersion } from './measure-version';
+import { pushNote } from './push-note';
+import type { NewCommits } from './push-note';
+
+interface VersionRow {
+  readonly merge_request: number;
+  readonly head: string;
+  readonly base: string | null;
+  readonly start: string;
+  readonly files: number;
+  readonly commits: number;
+  readonly state: string;
+  readonly at: Date | null;
+}
+
+/** A merge request whose branches are compared with its latest version. */
+interface VersionedRow {
+  readonly id: number;
+  readonly project_id: number;
+  readonly iid: number;
+  readonly source_branch: string;
+  readonly target_branch: string;
+  readonly head_sha: ObjectId | null;
+  readonly start_sha: ObjectId | null;
+}
+
+const insert = statement<VersionRow, { readonly id: number }>(
+  'merge_request_versions_insert',
+  `insert into merge_request_versions (merge_request_id, head_sha, base_sha, start_sha, files_count, commits_count, state,
+     created_at)
+   values (:merge_request::bigint, :head, :base, :start, :files::integer, :commits::integer, :state,
+     coalesce(:at::timestamptz, now())) returning id`,
+);
+const projectPath = statement<{ project: number }, { readonly full_path: string }>(
+  'merge_requests_project_path',
+  `select home.full_path || '/' || p.path as full_path from directory_projects p
+   join directory_namespaces home on home.id = p.namespace_id where p.id = :project::bigint`,
+);
+const one = statement<{ id: number }, VersionedRow>(
+  'merge_requests_versioned',
+  `select id, project_id, iid, source_branch, target_branch, head_sha, start_sha from merge_requests
+   where id = :id::bigint and state = 'opened'`,
+);
+/** Locks a merge request whose latest version is still the given one. */
+const lock = statement<{ id: number; head: string | null }, never>(
+  'merge_requests_lock_version',
+  `select 1 from merge_requests where id = :id::bigint and state = 'opened' and head_sha is not distinct from :head
+   for no key update`,
+);
+const unpublished = statement<{ id: number | null }, VersionedRow>(
+  'merge_requests_unpublished',
+  `select id, project_id, iid, source_branch, target_branch, head_sha, start_sha from merge_requests
+   where head_sha is distinct from published_sha and (:id::bigint is null or id = :id::bigint) order by id limit 100`,
+);
+/** No row is written if the merge request has a newer version already. */
+const published = statement<{ id: number; head: string | null }, never>(
+  'merge_requests_published',
+  `update merge_requests set published_sha = :head where id = :id::bigint and head_sha is not distinct from :head`,
+);
+
+/** A push to the source branch of a merge request. */
+export interface SourcePush {
+  readonly update: RefUpdate;
+  readonly version: MeasuredVersion;
+  readonly commits: NewCommits;
+  readonly by: { readonly actorId: number; readonly at: Date; readonly pushedAt: Date };
+  readonly isLate: boolean;
+}
+
+/** Records versions of merge requests, and lets refs of the repository name their commits. Source: reference repositories 8.5. */
+@Injectable()
+export class MergeRequestVersions {
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly database: Database,
+    private readonly work: Work,
+    private readonly follower: DiffThreadFollower,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Inserts a version. Returns its id. Shape: `at` is the time of the push; null for the current time. */
+  async record(tx: Tx, id: number, version: MeasuredVersion, at: Date | null): Promise<number> {
+    const { headSha: head, baseSha: base, startSha: start, filesCount: files, commitsCount: commits, state } = version;
+    const [row] = await tx.run(insert, { merge_request: id, head, base, start, files, commits, state, at });
+    return row!.id;
+  }
+
+  /**
+   * Adds the version of a push to the source branch, with its note. Shape: `isLate` if a later push was settled before:
+   * then the version takes its place in the list only.
+   */
+  async add(tx: Tx, row: AffectedRow, push: SourcePush): Promise<void> {
+    const { version, commits, by, isLate } = push;
+    const { id, project_id: projectId } = row;
+    const versionId = await this.record(tx, id, version, by.pushedAt);
+    const aborted = row.auto_merge_user_id !== null && !isLate;
+    if (!isLate) {
+      const columns = { ...versionColumns(version), autoMergeUserId: null, mergeError: null, updatedAt: by.at };
+      await tx.manager.update(MergeRequest, id, columns);
+      await tx.run(resetApprovals, { id, only_if_set: true });
+    }
+    const [place] = await tx.run(projectPath, { project: projectId });
+    const path = `/${place?.full_path ?? ''}${MERGE_REQUEST_SHOWN_AS.webPath}${row.iid}`;
+    const { base_sha: oldBase, target_branch: targetBranch } = row;
+    const note = pushNote(commits, { path, versionId, oldId: push.update.oldId, oldBase, version, targetBranch });
+    const bodies = aborted ? [note, systemNotes.autoMergeAborted('source branch was updated')] : [note];
+    await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId: by.actorId, bodies, at: by.at });
+  }
+
+  /** Adds the version of a push to the target branch, which leaves `updated_at` as it is. */
+  async retrace(tx: Tx, id: number, version: MeasuredVersion, at: Date): Promise<void> {
+    await this.record(tx, id, version, at);
+    await tx.manager.update(MergeRequest, id, versionColumns(version));
+  }
+
+  /**
+   * Records the present version of an open merge request whose source branch has moved since its last one: a push may
+   * have been settled before the merge request was committed. Diff threads follow to the latest version. Shape: `actorId`
+   * is the user who changed the merge request.
+   */
+  async catchUp(repository: Repository, id: number, actorId: number): Promise<void> {
+    const [row] = await this.database.run(one, { id });
+    if (!row) return;
+    await this.recordMoved(repository, row);
+    await this.follower.catchUp(repository, id, actorId);
+  }
+
+  private async recordMoved(repository: Repository, row: VersionedRow): Promise<void> {
+    const { id } = row;
+    const { source, target } = await readTips(repository, {
+      sourceBranch: row.source_branch,
+      targetBranch: row.target_branch,
+    });
+    if (source === null || target === null || source === row.head_sha) return;
+    const version = await measureVersion(repository, { source, target });
+    await this.work.run(async (tx) => {
+      const current = await tx.run(lock, { id, head: row.head_sha });
+      if (current.length === 0) return;
+      await tx.manager.update(MergeRequest, id, versionColumns(version));
+      await this.record(tx, id, version, null);
+    });
+  }
+
+  /**
+   * Lets `refs/merge-requests/<iid>/head` name the head of the latest version, and keeps its commits. A failure does not
+   * fail the caller: a job repeats it.
+   */
+  async publish(repository: Repository, id: number): Promise<void> {
+    try {
+      for (const row of await this.database.run(unpublished, { id })) await this.publishRow(repository, row);
+    } catch (error) {
+      this.logger.warn({ err: error, mergeRequestId: id }, 'the head of a merge request is not published yet');
+    }
+  }
+
+  /** Publishes heads that dead processes left. Returns their number. */
+  async publishLeft(signal?: AbortSignal): Promise<number> {
+    const rows = await this.database.run(unpublished, { id: null });
+    for (const row of rows) {
+      signal?.throwIfAborted();
+      const repository = await this.repositories.find(row.project_id);
+      if (repository) await this.publishRow(repository, row);
+    }
+    return rows.length;
+  }
+
+  private async publishRow(repository: Repository, row: VersionedRow): Promise<void> {
+    const { id, iid, head_sha: head, start_sha: start } = row;
+    const kept = [head, start].flatMap((sha) => (sha === null ? [] : [keepAround(sha)]));
+    const distinct = kept.filter(({ ref }, index) => kept.findIndex((other) => other.ref === ref) === index);
+    await setHiddenRefs(repository, [{ ref: headRef(iid), id: head }, ...distinct]);
+    await this.database.run(published, { id, head });
+  }
+}
+
+/** Ref that names the head of a merge request. Clients can fetch it. */
+export function headRef(iid: number): string {
+  return `refs/merge-requests/${iid}/head`;
+}
+
+/** Ref that names a trial merge. Clients can fetch it. */
+export function mergeRef(iid: number): string {
+  return `refs/merge-requests/${iid}/merge`;
+}
+
+/** Errors: Conflict if the branches of a merge request changed while the request was prepared. */
+export function assertSameBranches(
+  before: Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>,
+  now: Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>,
+): void {
+  if (before.targetBranch !== now.targetBranch || before.sourceBranch !== now.sourceBranch)
+    throw new Conflict('409 Conflict: Resource lock');
+}

@@ -1,0 +1,181 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { listCommits, openDiff } from '@rookery/git';
+import type { Commit, ObjectId, Repository } from '@rookery/git';
+import { COUNT_LIMIT, NotFound, offsetOf, TooLarge } from '@rookery/kernel';
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { Database, ListQuery, statement } from '@rookery/persistence';
+import { readerOfNamed } from '../../../base/noteables/reader';
+import { DIFF_LIMITS } from '../../../code/commits/diffs/diff-limits';
+import { readDiff, readDiffPage } from '../../../code/commits/diffs/read-diffs';
+import type { Diff, DiffSides, FileDiff } from '../../../code/commits/diffs/read-diffs';
+import { convertGitFailures } from '../../../code/repositories/git-failures';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { mergeRequestKind } from '../merge-request.kind';
+
+/** A commit with the full path of its project, as answers show it. */
+export interface ListedCommit {
+  readonly commit: Commit;
+  readonly projectPath: string;
+  readonly hasTrailers: boolean;
+}
+
+/** Version as it is stored. */
+export interface VersionRow {
+  readonly id: number;
+  readonly merge_request_id: number;
+  readonly head_sha: ObjectId;
+  readonly base_sha: ObjectId | null;
+  readonly start_sha: ObjectId;
+  readonly files_count: number;
+  readonly commits_count: number;
+  readonly state: string;
+  readonly created_at: Date;
+}
+
+/** Version with its commits and changed files. */
+export interface VersionContents {
+  readonly version: VersionRow;
+  readonly commits: readonly ListedCommit[];
+  readonly files: readonly FileDiff[];
+}
+
+interface LatestRow {
+  readonly id: number;
+  readonly head_sha: ObjectId | null;
+  readonly base_sha: ObjectId | null;
+  readonly start_sha: ObjectId | null;
+  readonly commits_count: number;
+}
+
+const latestOf = statement<{ project: number; iid: number }, LatestRow>(
+  'merge_requests_latest_version',
+  `select id, head_sha, base_sha, start_sha, commits_count from merge_requests
+   where project_id = :project::bigint and iid = :iid::bigint`,
+);
+const versionOf = statement<{ request: number; version: number }, VersionRow>(
+  'merge_request_versions_one',
+  `select id, merge_request_id, head_sha, base_sha, start_sha, files_count, commits_count, state, created_at
+   from merge_request_versions where merge_request_id = :request::bigint and id = :version::bigint`,
+);
+
+const MIB = 1024 * 1024;
+/** Largest diff as plain text. Units: bytes. */
+const MAX_RAW_BYTES = 50 * MIB;
+/** Limits of a diff whose reader asked for all of it. */
+const RAW_LIMITS = { files: 100_000, lines: 10_000_000, bytes: MAX_RAW_BYTES, fileBytes: MAX_RAW_BYTES };
+const MAX_COMMITS = 10_000;
+
+/** Reads commits and diffs of merge requests from git. Source: reference repositories 8.5, 8.8. */
+@Injectable()
+export class VersionContentsQueries {
+  constructor(
+    private readonly database: Database,
+    private readonly repositories: ProjectRepositories,
+  ) {}
+
+  /** Lists the commits of the latest version, the newest first. Errors: NotFound, Forbidden. */
+  async commits(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<Page<ListedCommit>> {
+    const latest = await this.latest(viewer, project, iid);
+    const { head_sha: head, start_sha: start, commits_count: total } = latest;
+    if (head === null || start === null || total === 0) return { rows: [], total: 0, hasNext: false };
+    const skip = offsetOf(page);
+    if (skip >= total) return { rows: [], total, hasNext: false };
+    const rows = await this.repositories.use(project, (repository) =>
+      commitRows(repository, project, { head, start, skip, max: page.perPage }),
+    );
+    return { rows, total: total > COUNT_LIMIT ? null : total, hasNext: skip + rows.length < total };
+  }
+
+  /** Lists the changed files of the latest version. Errors: NotFound, Forbidden, HeavyPage. */
+  async diffs(
+    viewer: Viewer,
+    project: ProjectScope,
+    iid: number,
+    form: { readonly page: PageRequest; readonly isUnified: boolean },
+  ): Promise<Page<FileDiff>> {
+    const sides = sidesOf(await this.latest(viewer, project, iid));
+    if (sides === null) return { rows: [], total: 0, hasNext: false };
+    return this.repositories.use(project, (repository) => readDiffPage(repository, sides, form));
+  }
+
+  /** Reads the whole diff of the latest version, within limits unless `isRaw`. Errors: NotFound, Forbidden. */
+  async changes(
+    viewer: Viewer,
+    project: ProjectScope,
+    iid: number,
+    { isRaw, isUnified }: { readonly isRaw: boolean; readonly isUnified: boolean },
+  ): Promise<Diff> {
+    const sides = sidesOf(await this.latest(viewer, project, iid));
+    if (sides === null) return { files: [], isCut: false };
+    const form = { limits: isRaw ? RAW_LIMITS : DIFF_LIMITS, isCollapsing: !isRaw, isUnified };
+    return this.repositories.use(project, (repository) => readDiff(repository, sides, form));
+  }
+
+  /** Returns a function that streams the diff of the latest version as text. Errors: NotFound, Forbidden. */
+  async rawDiff(viewer: Viewer, project: ProjectScope, iid: number): Promise<() => Promise<Readable>> {
+    const sides = sidesOf(await this.latest(viewer, project, iid));
+    return this.repositories.use(project, (repository) => {
+      const { oldId, newId } = sides ?? { oldId: null, newId: null };
+      if (newId === null) return Promise.resolve(() => Promise.resolve(emptyText()));
+      const open = () => openDiff(repository, { oldId, newId, maxBytes: MAX_RAW_BYTES });
+      return Promise.resolve(async () => (await convertGitFailures(open)).stdout);
+    });
+  }
+
+  /** Lists the versions, the newest first. Errors: NotFound, Forbidden. */
+  async versions(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<Page<VersionRow>> {
+    const { id } = await this.latest(viewer, project, iid);
+    return new ListQuery<VersionRow>({
+      name: 'merge_request_versions',
+      from: 'merge_request_versions v',
+      columns: 'v.*',
+    })
+      .where((bind) => `v.merge_request_id = ${bind(id)}::bigint`)
+      .orderBy([['v.created_at', 'desc']])
+      .page(this.database, page);
+  }
+
+  /** Returns one version with commits and files. Errors: NotFound, Forbidden, TooLarge. */
+  async version(viewer: Viewer, project: ProjectScope, iid: number, versionId: number): Promise<VersionContents> {
+    const { id } = await this.latest(viewer, project, iid);
+    const [version] = await this.database.run(versionOf, { request: id, version: versionId });
+    if (!version) throw new NotFound();
+    const { head_sha: head, start_sha: start } = version;
+    return this.repositories.use(project, async (repository) => {
+      const commits = await commitRows(repository, project, { head, start, skip: 0, max: MAX_COMMITS });
+      const sides = { oldId: version.base_sha, newId: head };
+      const form = { limits: RAW_LIMITS, isCollapsing: false, isUnified: false };
+      const diff = version.commits_count === 0 ? { files: [], isCut: false } : await readDiff(repository, sides, form);
+      if (diff.isCut) throw new TooLarge();
+      return { version, commits, files: diff.files };
+    });
+  }
+
+  private async latest(viewer: Viewer, project: ProjectScope, iid: number): Promise<LatestRow> {
+    readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
+    const [row] = await this.database.run(latestOf, { project: project.id, iid });
+    if (!row) throw new NotFound();
+    return row;
+  }
+}
+
+/** Shape: null without changes. */
+function sidesOf({ head_sha: newId, base_sha: oldId, commits_count: count }: LatestRow): DiffSides | null {
+  return newId === null || count === 0 ? null : { oldId, newId };
+}
+
+async function commitRows(
+  repository: Repository,
+  { fullPath: projectPath }: ProjectScope,
+  o: { readonly head: ObjectId; readonly start: ObjectId; readonly skip: number; readonly max: number },
+): Promise<ListedCommit[]> {
+  const query = { from: [o.head], notFrom: [o.start], skip: o.skip, max: o.max };
+  const commits = await listCommits(repository, query);
+  return commits.map((commit) => ({ commit, projectPath, hasTrailers: false }));
+}
+
+function emptyText(): Readable {
+  return Readable.from([]);
+}

@@ -1,0 +1,82 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import type { Commit, ObjectId } from '@rookery/git';
+import { CLOCK } from '@rookery/kernel';
+import type { Clock, Viewer } from '@rookery/kernel';
+import { mayPushCode, mayReadCode } from '../../code/repositories/code-access.policy';
+import { ProjectRepositories } from '../../code/repositories/project-repositories';
+import { readPeeledCommits } from '../../code/refs/listing/ref-commits';
+import { ReleaseLinksQueries } from './links/release-links.queries';
+import { renderDescription } from './release-html';
+import { ReleaseMilestonesQueries } from './release-milestones.queries';
+import type { Release } from './release.entity';
+import type { ReleaseRow } from './release-row';
+
+/** The project of releases, and the reader. Shape: `hasHtml` adds the description as HTML. */
+export interface ReleaseReader {
+  readonly project: ProjectScope;
+  readonly viewer: Viewer;
+  readonly hasHtml: boolean;
+}
+
+/** Adds what the answers of releases show. Source: reference repositories 7.1. */
+@Injectable()
+export class ReleaseAnswers {
+  constructor(
+    private readonly directory: Directory,
+    private readonly repositories: ProjectRepositories,
+    private readonly links: ReleaseLinksQueries,
+    private readonly milestones: ReleaseMilestonesQueries,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Callers who may not read the code get no fact of it. */
+  async of({ project, viewer, hasHtml }: ReleaseReader, releases: readonly Release[]): Promise<ReleaseRow[]> {
+    const ids = releases.map(({ id }) => id);
+    const readsCode = mayReadCode(viewer, project);
+    const [authors, links, milestones, commits] = await Promise.all([
+      this.directory.users(releases.flatMap(({ authorId }) => (authorId === null ? [] : [authorId]))),
+      this.links.of(ids),
+      this.milestones.of({ project, viewer }, ids),
+      readsCode ? this.commits(project, releases) : new Map<string, Commit>(),
+    ]);
+    const now = this.clock.now();
+    const html = hasHtml ? await renderAll(releases) : null;
+    return releases.map((release, index) => ({
+      ...{ release, project, readsCode },
+      author: authors.get(release.authorId ?? 0) ?? null,
+      commit: commits.get(release.sha ?? '') ?? null,
+      links: (links.get(release.id) ?? []).map((link) => ({ link, project, readsCode, tag: release.tag })),
+      milestones: milestones.get(release.id) ?? null,
+      descriptionHtml: html?.[index] ?? null,
+      isUpcoming: release.releasedAt > now,
+      mayChange: !project.archived && mayPushCode(viewer, project),
+    }));
+  }
+
+  async one(reader: ReleaseReader, release: Release): Promise<ReleaseRow> {
+    const [row] = await this.of(reader, [release]);
+    return row!;
+  }
+
+  private commits(project: ProjectScope, releases: readonly Release[]): Promise<ReadonlyMap<string, Commit>> {
+    const ids = [...new Set(releases.flatMap(({ sha }) => (sha === null ? [] : [sha as ObjectId])))];
+    if (ids.length === 0) return Promise.resolve(new Map());
+    return this.repositories.use(project, async (repository) => {
+      const commits = await readPeeledCommits(repository, ids);
+      return new Map(commits.flatMap((commit) => (commit ? [[commit.id, commit] as const] : [])));
+    });
+  }
+}
+
+/** Renders the descriptions. Other requests get a turn after each one. */
+async function renderAll(releases: readonly Release[]): Promise<string[]> {
+  const rendered: string[] = [];
+  for (const { description } of releases) {
+    rendered.push(renderDescription(description));
+    await nextTurn();
+  }
+  return rendered;
+}

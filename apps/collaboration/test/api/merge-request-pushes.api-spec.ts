@@ -1,0 +1,229 @@
+import { NO_OBJECT } from '@rookery/git';
+import type { ObjectId } from '@rookery/git';
+import type { SeededService } from '@rookery/testing';
+import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
+import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
+import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
+import { eventsOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+import { MergeRequestScene } from '../support/merge-request-scene';
+import type { MergePlace } from '../support/merge-request-scene';
+
+interface Shown {
+  readonly id: number;
+  readonly iid: number;
+  readonly sha: string;
+  readonly updated_at: string;
+  readonly [field: string]: unknown;
+}
+
+let service: SeededService;
+let scene: MergeRequestScene;
+let place: MergePlace;
+let cast: Cast;
+let path: string;
+let opened = 0;
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  scene = await MergeRequestScene.start(service);
+}, 60_000);
+afterAll(async () => {
+  await scene.stop();
+  await service.close();
+});
+beforeEach(async () => {
+  place = await scene.place();
+  ({ cast, path } = place);
+});
+
+const as = (name: keyof Cast) => service.app.as(service.seed.viewer(cast[name]));
+async function open(titles?: readonly string[]): Promise<{ iid: number; source: string; commits: string[] }> {
+  const source = `source-${++opened}`;
+  const commits = await scene.branch(place, source, titles);
+  const sent = { title: 'A change', source_branch: source, target_branch: 'main' };
+  const { body } = await as('developer').post(path).send(sent).expect(201);
+  return { iid: (body as Shown).iid, source, commits };
+}
+const shown = async (iid: number): Promise<Shown> => (await as('developer').get(`${path}/${iid}`)).body as Shown;
+const notesOf = async (iid: number): Promise<string[]> => {
+  const query = { sort: 'asc', activity_filter: 'only_activity' };
+  const { body } = await as('owner').get(`${path}/${iid}/notes`).query(query);
+  return (body as { body: string }[]).map((note) => note.body);
+};
+const versionsOf = async (iid: number): Promise<{ id: number; head: string; base: string; start: string }[]> =>
+  service.database.query(
+    `select v.id, v.head_sha as head, v.base_sha as base, v.start_sha as start from merge_request_versions v
+     join merge_requests i on i.id = v.merge_request_id where i.project_id = $1 and i.iid = $2
+     order by v.created_at, v.id`,
+    [place.project.id, iid],
+  );
+
+test('a push to the source brings a version, a note and a new head', async () => {
+  const { iid, source, commits } = await open();
+  const before = await shown(iid);
+  const added = await scene.push(place, source, ['Second <b>', 'Third']);
+  const after = await shown(iid);
+  expect(after).toMatchObject({
+    sha: added[1],
+    changes_count: '3',
+    merge_status: 'can_be_merged',
+    diff_refs: { base_sha: place.mainSha, head_sha: added[1], start_sha: place.mainSha },
+  });
+  expect(after.updated_at > before.updated_at).toBe(true);
+  const versions = await versionsOf(iid);
+  expect(versions.map(({ head }) => head)).toEqual([commits[0], added[1]]);
+  const web = `/${place.fullPath}/-/merge_requests/${iid}`;
+  const lines = [`${added[0]!.slice(0, 8)} - Second &lt;b&gt;`, `${added[1]!.slice(0, 8)} - Third`];
+  expect(await notesOf(iid)).toEqual([
+    `added 2 commits\n\n<ul><li>${lines.join('</li><li>')}</li></ul>\n\n` +
+      `[Compare with previous version](${web}/diffs?diff_id=${versions[1]!.id}&start_sha=${commits[0]})`,
+  ]);
+  expect(await scene.ref(place, `refs/merge-requests/${iid}/head`)).toBe(added[1]);
+});
+
+test('a forced push counts the new commits, and keeps the old ones', async () => {
+  const { iid, source, commits } = await open(['One', 'Two']);
+  await scene.git.ok(place.folder, 'reset', '--quiet', '--hard', 'origin/main');
+  const [forced] = await scene.push(place, source, ['Other']);
+  expect((await shown(iid)).sha).toBe(forced);
+  expect((await notesOf(iid)).at(-1)).toContain('added 1 commit\n');
+  const repository = await service.app.get(ProjectRepositories).find(place.project.id);
+  const kept = await repository!.run({ args: ['rev-parse', '--verify', `refs/keep-around/${commits[1]}`] });
+  expect(kept.stdout.toString().trim()).toBe(commits[1]);
+});
+
+test('commits of the target that the source merges are one line', async () => {
+  const { iid, source, commits } = await open();
+  const onMain = await scene.push(place, 'main', ['Main one', 'Main two']);
+  await scene.git.ok(place.folder, 'checkout', '--quiet', source);
+  await scene.git.ok(place.folder, 'merge', '--quiet', '-m', 'Merge main', 'main');
+  await scene.git.ok(place.folder, 'push', '--quiet', 'origin', source);
+  const [note] = await notesOf(iid);
+  const range = `${place.mainSha.slice(0, 8)}...${onMain[1]!.slice(0, 8)}`;
+  expect(note).toContain(`added 3 commits\n\n<ul><li>${range} - 2 commits from branch <code>main</code></li>`);
+  expect(await shown(iid)).toMatchObject({ diff_refs: { base_sha: onMain[1], start_sha: onMain[1] } });
+  expect((await versionsOf(iid)).map(({ base }) => base)).toEqual([place.mainSha, onMain[1]]);
+  expect(commits).toHaveLength(1);
+});
+
+test('a deleted source branch closes', async () => {
+  const { iid, source } = await open();
+  await scene.drop(place, source);
+  expect(await shown(iid)).toMatchObject({ state: 'closed', closed_by: { id: cast.maintainer.id } });
+  expect(await notesOf(iid)).toEqual([`deleted source branch \`${source}\``, 'closed']);
+  expect((await eventsOf(service.database, 'collaboration.merge_request.closed.v1')).at(-1)).toMatchObject({
+    merge_request_iid: iid,
+    project_id: place.project.id,
+  });
+});
+
+test('a push of the head into the target merges; other requests are checked again without a change', async () => {
+  const { iid, source, commits } = await open();
+  const other = await open(['Else']);
+  const before = await shown(other.iid);
+  await scene.git.ok(place.folder, 'checkout', '--quiet', 'main');
+  await scene.git.ok(place.folder, 'merge', '--quiet', '--no-ff', '-m', 'By hand', source);
+  const merge = (await scene.git.ok(place.folder, 'rev-parse', 'HEAD')).trim();
+  await scene.git.ok(place.folder, 'push', '--quiet', 'origin', 'main');
+  expect(await shown(iid)).toMatchObject({
+    state: 'merged',
+    merged_by: { id: cast.maintainer.id },
+    merge_user: { id: cast.maintainer.id },
+    merged_at: expect.any(String),
+    merge_commit_sha: merge,
+    sha: commits[0],
+    detailed_merge_status: 'not_open',
+  });
+  expect(await notesOf(iid)).toEqual(['merged manually']);
+  const states = await as('developer').get(`${path}/${iid}/resource_state_events`);
+  expect(states.body).toMatchObject([{ state: 'merged', user: { id: cast.maintainer.id } }]);
+  const listed = await as('developer')
+    .get(path)
+    .query({ 'iids[]': [other.iid] });
+  expect(listed.body).toMatchObject([{ merge_status: 'unchecked', detailed_merge_status: 'unchecked' }]);
+  expect(await shown(other.iid)).toMatchObject({ merge_status: 'can_be_merged', updated_at: before.updated_at });
+  expect(await versionsOf(other.iid)).toHaveLength(1);
+  expect((await eventsOf(service.database, 'collaboration.merge_request.merged.v1')).at(-1)).toMatchObject({
+    merge_request_iid: iid,
+    merged_at: expect.any(String),
+  });
+});
+
+test('a conflict that a push to the target brings, and one that it takes away, are seen', async () => {
+  const source = `source-${++opened}`;
+  await scene.branch(place, source);
+  await scene.push(place, source, ['Mine'], 'shared');
+  const sent = { title: 'A change', source_branch: source, target_branch: 'main' };
+  const { iid } = (await as('developer').post(path).send(sent).expect(201)).body as Shown;
+  await scene.push(place, 'main', ['Theirs'], 'shared');
+  expect(await shown(iid)).toMatchObject({ merge_status: 'cannot_be_merged', detailed_merge_status: 'conflict' });
+  await scene.push(place, 'main', ['Mine'], 'shared');
+  const listed = await as('developer').get(path);
+  expect(listed.body).toMatchObject([{ merge_status: 'cannot_be_merged_recheck' }]);
+  expect(await shown(iid)).toMatchObject({ merge_status: 'can_be_merged', has_conflicts: false });
+});
+
+test('a push of some of its commits to the target moves the merge base; a forced push does too', async () => {
+  const { iid, commits } = await open(['One', 'Two']);
+  await scene.git.ok(place.folder, 'push', '--quiet', 'origin', `${commits[0]}:main`);
+  expect(await shown(iid)).toMatchObject({
+    state: 'opened',
+    changes_count: '1',
+    diff_refs: { base_sha: commits[0], start_sha: commits[0] },
+  });
+  await scene.git.ok(place.folder, 'push', '--quiet', '--force', 'origin', `${place.mainSha}:main`);
+  expect(await shown(iid)).toMatchObject({ changes_count: '2', diff_refs: { base_sha: place.mainSha } });
+  expect(await versionsOf(iid)).toHaveLength(3);
+});
+
+test('several pushes in a row: the last state is right, and no version is lost', async () => {
+  const { iid, source } = await open();
+  const heads: string[] = [];
+  for (let number = 0; number < 4; number++) heads.push(...(await scene.push(place, source, [`Push ${number}`])));
+  expect((await shown(iid)).sha).toBe(heads.at(-1));
+  expect((await versionsOf(iid)).slice(1).map(({ head }) => head)).toEqual(heads);
+});
+
+describe('a settlement that comes late', () => {
+  /** Moves a branch as a push would, without its settlement. Returns the number of the push. */
+  async function moved(source: string, oldId: string, newId: string): Promise<number> {
+    const repository = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+    const ref = `refs/heads/${source}`;
+    const push = { projectId: place.project.id, userId: cast.developer.id, source: 'git' } as const;
+    const update = { ref, oldId: oldId as ObjectId, newId: newId as ObjectId };
+    const id = await service.app.get(RefIntents).record(push, [update]);
+    await repository.run({ args: newId === NO_OBJECT ? ['update-ref', '-d', ref] : ['update-ref', ref, newId] });
+    return id;
+  }
+  async function settle(...pushes: number[]): Promise<void> {
+    const repository = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+    for (const id of pushes) await service.app.get(Settlement).settle(repository, id, null);
+  }
+
+  test('is done by the job as the push would have, once', async () => {
+    const { iid, source, commits } = await open(['One', 'Two']);
+    const id = await moved(source, commits[1]!, commits[0]!);
+    expect((await shown(iid)).sha).toBe(commits[1]);
+    await settle(id, id);
+    expect((await shown(iid)).sha).toBe(commits[0]);
+    expect(await versionsOf(iid)).toHaveLength(2);
+  });
+
+  test('after the one of a later push keeps the later head, and records its version in its place', async () => {
+    const { iid, source, commits } = await open(['One', 'Two', 'Three']);
+    const first = await moved(source, commits[2]!, commits[0]!);
+    const second = await moved(source, commits[0]!, commits[1]!);
+    await settle(second, first);
+    expect((await shown(iid)).sha).toBe(commits[1]);
+    expect((await versionsOf(iid)).map(({ head }) => head)).toEqual([commits[2], commits[0], commits[1]]);
+  });
+
+  test('of a deleted branch that exists again does not close', async () => {
+    const { iid, source, commits } = await open(['One', 'Two']);
+    const first = await moved(source, commits[1]!, NO_OBJECT);
+    const second = await moved(source, NO_OBJECT, commits[0]!);
+    await settle(second, first);
+    expect(await shown(iid)).toMatchObject({ state: 'opened', sha: commits[0] });
+  });
+});

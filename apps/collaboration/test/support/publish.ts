@@ -1,0 +1,14 @@
+import type { DomainEvent } from '@rookery/contracts';
+import { publishEvent } from '@rookery/testing';
+import type { PrivateNats } from '@rookery/testing';
+import { connect } from 'nats';
+
+/** Publishes an event like `publishEvent`, over its own connection. */
+export async function publish(nats: PrivateNats, event: DomainEvent, id?: string): Promise<string> {
+  const bus = await connect({ servers: nats.url });
+  try {
+    return await publishEvent(bus, event, id === undefined ? {} : { id });
+  } finally {
+    await bus.close();
+  }
+}

@@ -1,0 +1,137 @@
+import { isRotation } from '@rookery/contracts';
+import type { Logger } from '@rookery/platform';
+import type { Credential } from '../auth/credential';
+import { STALE_MS } from '../auth/authenticator';
+import type { Authenticator } from '../auth/authenticator';
+import type { Sudo } from '../auth/sudo';
+import type { LoadShedding } from '../limits/load-shedding';
+import type { RateLimits } from '../limits/rate-limits';
+import type { Route } from '../routes/route';
+import type { Caller, CallerRequest } from '../request/caller';
+import type { Exchange } from '../request/exchange';
+import {
+  forbidden,
+  insufficientScope,
+  isRefusal,
+  REFUSALS,
+  withBasicChallenge,
+  withErrorText,
+} from '../request/refusal';
+import type { Refusal } from '../request/refusal';
+
+/** Admits requests: authenticates the caller, counts its rate and applies `sudo`. */
+export class Admission {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly sudo: Sudo,
+    private readonly rates: RateLimits,
+    readonly shedding: LoadShedding,
+    readonly logger: Logger,
+  ) {}
+
+  /**
+   * Admits a request. Shape: `sudo` comes from the query or the body, and overrides the header. Returns a promise only
+   * if it must wait.
+   */
+  admit(exchange: Exchange, credential: Credential | null, sudo: string): Outcome | Promise<Outcome> {
+    const { route, head } = exchange;
+    if (route.service === 'gateway' && route.shed === 'vital') return NO_CALLER;
+    const caller = this.authenticator.authenticate(credential, callerRequestOf(exchange, exchange.deadline));
+    const ref = sudo || head.sudo;
+    if (caller instanceof Promise || this.rates.isEnabled || ref !== '')
+      return this.finish(exchange, credential, caller, ref);
+    return checkedScope(caller, route);
+  }
+
+  /**
+   * Checks after a wait that the caller still has the permissions that the service decides by. Shape: null, or the
+   * refusal that ends the request. Rate limits do not count the request again.
+   */
+  async recheck(exchange: Exchange, credential: Credential | null, sudo: string): Promise<Refusal | null> {
+    const deadline = Math.max(exchange.deadline, Date.now() + RECHECK_MS);
+    const known = await this.authenticator.authenticate(credential, callerRequestOf(exchange, deadline));
+    if (isRefusal(known)) return known;
+    const ref = sudo || exchange.head.sudo;
+    const now = ref === '' ? known : await this.acting(exchange, credential, known, ref, deadline);
+    if (isRefusal(now)) return now;
+    return claimsOf(now) === claimsOf(exchange.caller) ? null : REFUSALS.rightsChanged;
+  }
+
+  private async finish(
+    exchange: Exchange,
+    credential: Credential | null,
+    known: Outcome | Promise<Outcome>,
+    ref: string,
+  ): Promise<Outcome> {
+    const { route, address, deadline } = exchange;
+    const caller = await known;
+    if (isRefusal(caller)) return checkedScope(caller, route);
+    if (this.rates.isEnabled) {
+      // The number of bots is unlimited, so their requests count against the user who created them.
+      const spender = caller.holder?.maker_id ?? caller.holder?.user_id ?? null;
+      const headers = await this.rates.count(spender, address, route.rate);
+      if (isRefusal(headers)) return headers;
+      exchange.rateHeaders = headers;
+    }
+    return checkedScope(ref === '' ? caller : await this.acting(exchange, credential, caller, ref, deadline), route);
+  }
+
+  /** Applies `sudo`. If the answer took long, both it and the caller's own authentication are checked again. */
+  private async acting(
+    exchange: Exchange,
+    credential: Credential | null,
+    caller: Caller,
+    ref: string,
+    deadline: number,
+  ): Promise<Outcome> {
+    for (let known = caller; ;) {
+      const askedAt = Date.now();
+      const acted = await this.sudo.act(known, ref, deadline);
+      if (isRefusal(acted) || Date.now() - askedAt <= STALE_MS) return acted;
+      const again = await this.authenticator.authenticate(credential, callerRequestOf(exchange, deadline));
+      if (isRefusal(again)) return again;
+      known = again;
+    }
+  }
+}
+
+/** Time limit of a recheck after the request's own deadline, as with long uploads. Units: milliseconds. */
+const RECHECK_MS = 5000;
+
+type Outcome = Caller | Refusal;
+const NO_CALLER: Caller = { holder: null, mark: { version: 0, epoch: '' } };
+
+function callerRequestOf({ route, address, head, onGone }: Exchange, deadline: number): CallerRequest {
+  const isRotating = isRotation(route.method, route.template);
+  return { address, deadline, onGone, isRotating, key: isRotating ? head.idempotencyKey : '' };
+}
+
+/** All claims that a service decides by. A changed user name is no changed permission. */
+function claimsOf({ holder, actingFor, isReplayOnly }: Caller): string {
+  if (holder === null) return '';
+  const { user_id, token_id, job, admin, external, bot, scopes, impersonator_id } = holder;
+  return JSON.stringify([
+    user_id,
+    token_id,
+    job ?? null,
+    admin,
+    external,
+    bot,
+    scopes,
+    impersonator_id,
+    actingFor ?? null,
+    isReplayOnly ?? false,
+  ]);
+}
+
+/** Checks the scope for the gateway's own routes; for other routes, adds the Basic challenge to a 401. */
+function checkedScope(outcome: Outcome, { service, scopes, basic, isNpm }: Route): Outcome {
+  if (isRefusal(outcome)) {
+    if (isNpm) return outcome.status === 401 ? withErrorText(outcome) : outcome;
+    return basic && outcome.reason === REFUSALS.unauthorized.reason ? withBasicChallenge(outcome) : outcome;
+  }
+  if (service !== 'gateway' || scopes === undefined) return outcome;
+  if (outcome.holder === null) return REFUSALS.unauthorized;
+  if (outcome.holder.job) return forbidden('The token of a job is not accepted here');
+  return outcome.holder.scopes.some((scope) => scopes.includes(scope)) ? outcome : insufficientScope(scopes);
+}

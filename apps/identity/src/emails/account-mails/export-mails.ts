@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import type { AccountMailRequest } from '@rookery/contracts';
+import type { RowOf, Tx } from '@rookery/persistence';
+import { Links } from '@rookery/platform';
+import type { User } from '../../users/user.entity';
+import type { AccountMailAnswers } from './account-mails.service';
+import { AccountMailsService, mapFacts } from './account-mails.service';
+
+type Recipient = RowOf<User, 'id' | 'name' | 'email'>;
+
+/**
+ * Facts for e-mails about finished exports of dependencies. The link gives nothing away: a download needs a token of the
+ * author, whose permission is checked again. Source: reference packages-and-admin 6.2; reference work-tracking 8.6.
+ */
+@Injectable()
+export class ExportMails {
+  constructor(
+    mails: AccountMailsService,
+    private readonly links: Links,
+  ) {
+    mails.registerSource(['dependency_list_exported'], (tx, questions) => this.answers(tx, questions));
+  }
+
+  private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
+    const rows = await tx.query<Recipient>(
+      `select id, name, email from users where id = any($1) and state = 'active' and confirmed_at is not null`,
+      [questions.map((one) => one.recipient_id)],
+    );
+    const recipients = new Map(rows.map((row) => [row.id, row]));
+    return mapFacts(questions, ({ subject_id: id, recipient_id }) => {
+      const recipient = recipients.get(recipient_id);
+      if (!recipient) return null;
+      const link = this.links.api(`dependency_list_exports/${id}/download`);
+      return { address: recipient.email, name: recipient.name, link, token: null };
+    });
+  }
+}

@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Invalid, lengthProblems, NotFound, problemsByField, webAddressProblems } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { statement, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { JOB_COLUMNS, JobRows } from '../jobs/job-rows';
+import type { JobChange, StoredJob } from '../jobs/job-rows';
+import type { JobTarget } from '../jobs/job-transitions';
+import { PipelineRows } from '../pipelines/pipeline-rows';
+import type { StoredPipeline } from '../pipelines/pipelines.queries';
+import { CommitStatusesQueries } from './commit-statuses.queries';
+import type { CommitStatusRow } from './commit-statuses.queries';
+import { StatusCommits } from './status-commits';
+import type { FoundCommit } from './status-commits';
+
+export const REPORTED_STATUSES = [
+  'pending',
+  'running',
+  'success',
+  'failed',
+  'canceled',
+  'skipped',
+] as const satisfies readonly JobTarget[];
+export type ReportedStatus = (typeof REPORTED_STATUSES)[number];
+
+/** A status that an outside CI reports. Shape: omitted fields keep their values. */
+export interface StatusReport {
+  readonly sha: string;
+  readonly state: ReportedStatus;
+  readonly ref?: string;
+  readonly name?: string;
+  readonly context?: string;
+  readonly target_url?: string | null;
+  readonly description?: string | null;
+  readonly coverage?: number | null;
+  readonly pipeline_id?: number;
+}
+
+/** Author and place of a report. */
+interface Reporting {
+  readonly project: ProjectScope;
+  readonly viewer: SignedInViewer;
+  readonly name: string;
+  readonly ref: string | null;
+  readonly report: StatusReport;
+}
+
+const STAGE = 'external';
+
+/** Serializes reports on one commit, so that concurrent first reports create one pipeline. */
+const LOCK_COMMIT = statement<{ commit: string }, never>(
+  'commit_statuses_lock',
+  `select pg_advisory_xact_lock(hashtextextended('commit status ' || :commit, 0))`,
+);
+interface OpenParams {
+  readonly pipeline: number;
+  readonly name: string;
+  readonly ref: string;
+  readonly user: number;
+}
+const OPEN = statement<OpenParams, StoredJob>(
+  'commit_statuses_open',
+  `select ${JOB_COLUMNS} from ci_jobs j
+   where j.pipeline_id = :pipeline::bigint and j.kind = 'status' and j.name = :name and j.ref = :ref
+     and j.user_id = :user::bigint and j.status in ('pending', 'running')
+   order by j.id desc limit 1`,
+);
+
+/** Statuses that outside CI systems report on commits. Source: reference identity-and-import 7.4. */
+@Injectable()
+export class CommitStatusesService {
+  constructor(
+    private readonly work: Work,
+    private readonly queries: CommitStatusesQueries,
+    private readonly commits: StatusCommits,
+    private readonly pipelines: PipelineRows,
+    private readonly jobs: JobRows,
+  ) {}
+
+  /**
+   * Reports a status. It joins the newest pipeline that fits, or creates one. Errors: Invalid for a field; NotFound for
+   * the commit, its refs or the pipeline; Refused for a forbidden transition; Unavailable.
+   */
+  async report(project: ProjectScope, viewer: SignedInViewer, report: StatusReport): Promise<CommitStatusRow> {
+    const reporting = {
+      project,
+      viewer,
+      report,
+      name: report.name || report.context || 'default',
+      ref: report.ref || null,
+    };
+    checkFields(reporting);
+    const place = { project: project.id, sha: report.sha, ref: reporting.ref, pipeline: report.pipeline_id ?? null };
+    if (await this.queries.matching(place)) {
+      const joined = await this.reportOn(reporting, null);
+      if (joined !== null) return joined;
+    }
+    const commit = await this.commits.find(project.id, report.sha, reporting.ref);
+    return (await this.reportOn(reporting, commit))!;
+  }
+
+  /** Shape: null if there is no pipeline to join, and `commit` is missing to create one. */
+  private reportOn(reporting: Reporting, commit: FoundCommit | null): Promise<CommitStatusRow | null> {
+    const { project, report } = reporting;
+    const sha = commit?.sha ?? report.sha;
+    return this.work.run(async (tx) => {
+      await tx.run(LOCK_COMMIT, { commit: `${project.id} ${sha}` });
+      const place = { project: project.id, sha, ref: reporting.ref, pipeline: report.pipeline_id ?? null };
+      const known = await this.queries.matching(place, tx);
+      if (!known && commit === null) return null;
+      const { id } = known ?? (await this.create(tx, reporting, commit!));
+      const pipeline = await this.pipelines.lock(tx, id, project.id);
+      const job = await this.write(tx, reporting, pipeline);
+      await this.pipelines.refresh(tx, pipeline);
+      return { ...job, sha };
+    });
+  }
+
+  private create(tx: Tx, { project, viewer, report }: Reporting, commit: FoundCommit): Promise<StoredPipeline> {
+    const { sha, ref, isTag, committedAt } = commit;
+    if (ref === null) throw new NotFound('References for commit');
+    if (report.pipeline_id !== undefined) throw new NotFound('Pipeline for pipeline_id, sha and ref');
+    const place = { projectId: project.id, sha, ref, isTag, committedAt };
+    return this.pipelines.create(tx, { ...place, source: 'external', userId: viewer.userId });
+  }
+
+  /** Changes the caller's open status of this name, or adds one. */
+  private async write(tx: Tx, reporting: Reporting, pipeline: StoredPipeline): Promise<StoredJob> {
+    const { name, viewer } = reporting;
+    const ref = reporting.ref ?? pipeline.ref;
+    const change = changeOf(reporting.report);
+    const [open] = await tx.run(OPEN, { pipeline: pipeline.id, name, ref, user: viewer.userId });
+    if (open) return this.jobs.move(tx, open, change);
+    const place = { projectId: pipeline.project_id, pipelineId: pipeline.id, ref } as const;
+    return this.jobs.add(tx, { ...place, kind: 'status', name, stage: STAGE, userId: viewer.userId }, change);
+  }
+}
+
+function changeOf({ state, description, target_url: targetUrl, coverage }: StatusReport): JobChange {
+  return {
+    status: state,
+    ...(description === undefined ? {} : { description }),
+    ...(targetUrl === undefined ? {} : { targetUrl }),
+    ...(coverage === undefined ? {} : { coverage }),
+    ...(state === 'failed' ? { failureReason: 'api_failure' } : {}),
+  };
+}
+
+/** Errors: Invalid. Units: 255 characters each. */
+function checkFields({ name, ref, report }: Reporting): void {
+  const { description, target_url: url } = report;
+  const problems = problemsByField({
+    ref: lengthProblems(ref ?? '', 255),
+    name: lengthProblems(name, 255),
+    description: lengthProblems(description ?? '', 255),
+    target_url: url ? webAddressProblems(url, 255) : [],
+  });
+  if (Object.keys(problems).length > 0) throw new Invalid(problems);
+}

@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Forbidden, Invalid, lengthProblems, problemsByField, Refused, Unauthorized } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { statement, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { isFinished } from '../pipelines/pipeline-statuses';
+import { PipelineRows } from '../pipelines/pipeline-rows';
+import { PipelineUsers } from '../pipelines/pipeline-users';
+import type { PipelineArguments } from '../pipelines/pipeline-variables';
+import { argumentsOf, inProject } from '../pipelines/pipelines.queries';
+import type { PipelineRow, StoredPipeline } from '../pipelines/pipelines.queries';
+import { JOB_COLUMNS, JobRows } from './job-rows';
+import type { JobChange, StoredJob } from './job-rows';
+import { JobTokens } from './job-tokens';
+import type { JobRow } from './jobs.queries';
+
+/** A report of a runner about its job. */
+export interface JobReport {
+  readonly id: number;
+  readonly token: string;
+  readonly state: 'running' | 'success' | 'failed' | 'canceled';
+  readonly failure_reason?: string;
+}
+
+/** A job that a runner opens. */
+export interface JobOpening {
+  readonly pipeline_id: number;
+  readonly name: string;
+  readonly stage: string;
+}
+
+/** The pending job that a retry has added. */
+const WAITING = statement<{ pipeline: number; name: string; stage: string }, StoredJob>(
+  'ci_jobs_waiting',
+  `select ${JOB_COLUMNS} from ci_jobs j
+   where j.pipeline_id = :pipeline::bigint and j.kind = 'job' and j.name = :name and j.stage = :stage
+     and j.status = 'pending' and not j.is_retried
+   order by j.id desc limit 1`,
+);
+
+/** Jobs of outside runners. Source: reference identity-and-import 7.5. */
+@Injectable()
+export class JobsService {
+  constructor(
+    private readonly work: Work,
+    private readonly pipelines: PipelineRows,
+    private readonly jobs: JobRows,
+    private readonly tokens: JobTokens,
+    private readonly users: PipelineUsers,
+  ) {}
+
+  /**
+   * Opens a job, which runs from now on as the caller. A pending job of the same name and stage starts; otherwise a job
+   * is added. Errors: Invalid for a too long name or stage; NotFound; Refused in a canceled pipeline.
+   */
+  async open(
+    project: ProjectScope,
+    viewer: SignedInViewer,
+    { pipeline_id: pipelineId, name, stage }: JobOpening,
+  ): Promise<JobRow & PipelineArguments & { readonly token: string }> {
+    const problems = problemsByField({ name: lengthProblems(name, 255), stage: lengthProblems(stage, 255) });
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+    const { token, digest, until } = this.tokens.create();
+    const change: JobChange = { status: 'running', userId: viewer.userId, token: { digest, until } };
+    return this.work.run(async (tx) => {
+      const pipeline = await this.pipelines.lock(tx, pipelineId, project.id);
+      if (pipeline.status === 'canceled') throw new Refused('Pipeline is canceled');
+      const [waiting] = await tx.run(WAITING, { pipeline: pipelineId, name, stage });
+      const identity = { projectId: project.id, pipelineId, kind: 'job', name, stage, ref: pipeline.ref } as const;
+      const job = waiting
+        ? await this.jobs.move(tx, waiting, change)
+        : await this.jobs.add(tx, { ...identity, userId: viewer.userId }, change);
+      const refreshed = await this.pipelines.refresh(tx, pipeline);
+      return { ...joined(job, inProject(refreshed, project)), ...(await argumentsOf(tx, pipelineId)), token };
+    });
+  }
+
+  /**
+   * Moves a running job for the holder of its token. Errors: Unauthorized for an unknown token, for that of another job
+   * and after the job ended; Forbidden if its user may not run pipelines any more.
+   */
+  async report({ id, token, state, failure_reason: reason }: JobReport): Promise<JobRow> {
+    const { project_id: projectId, pipeline_id: pipelineId, user_id: userId } = await this.running(id, token);
+    const project = await this.users.projectFor(projectId, userId);
+    if (!project?.canRun) throw new Forbidden();
+    return this.work.run(async (tx) => {
+      const pipeline = await this.pipelines.lock(tx, pipelineId, projectId);
+      const job = await this.running(id, token, tx);
+      if (state === 'running') return joined(job, inProject(pipeline, project));
+      const moved = await this.jobs.move(tx, job, {
+        status: state,
+        ...(state === 'failed' ? { failureReason: reason ?? 'unknown_failure' } : {}),
+      });
+      return joined(moved, inProject(await this.pipelines.refresh(tx, pipeline), project));
+    });
+  }
+
+  /** Cancels the jobs of a pipeline that have not ended. Errors: NotFound. */
+  cancel(project: ProjectScope, pipelineId: number): Promise<PipelineRow> {
+    return this.changed(project, pipelineId, async (tx, pipeline) => {
+      if (await this.jobs.cancelAll(tx, pipelineId)) return this.pipelines.refresh(tx, pipeline);
+      return isFinished(pipeline.status) ? pipeline : this.pipelines.setStatus(tx, pipeline, 'canceled');
+    });
+  }
+
+  /** Repeats failed and canceled jobs of outside runners. Errors: NotFound. */
+  retry(project: ProjectScope, pipelineId: number): Promise<PipelineRow> {
+    return this.changed(project, pipelineId, async (tx, pipeline) => {
+      if (await this.jobs.retryAll(tx, pipelineId)) return this.pipelines.refresh(tx, pipeline);
+      const isUnused = pipeline.status === 'canceled' && !(await this.jobs.hasAny(tx, pipelineId));
+      return isUnused ? this.pipelines.setStatus(tx, pipeline, 'created') : pipeline;
+    });
+  }
+
+  private async changed(
+    project: ProjectScope,
+    id: number,
+    change: (tx: Tx, pipeline: StoredPipeline) => Promise<StoredPipeline>,
+  ): Promise<PipelineRow> {
+    return this.work.run(async (tx) => {
+      const pipeline = await this.pipelines.lock(tx, id, project.id);
+      return inProject(await change(tx, pipeline), project);
+    });
+  }
+
+  private async running(id: number, token: string, tx?: Tx): Promise<StoredJob> {
+    const job = await this.tokens.jobOf(token, tx);
+    if (job?.id !== id || !job.is_running) throw new Unauthorized();
+    return job;
+  }
+}
+
+function joined(job: StoredJob, pipeline: PipelineRow): JobRow {
+  return {
+    ...job,
+    ...{ pipeline_iid: pipeline.iid, pipeline_sha: pipeline.sha, pipeline_ref: pipeline.ref },
+    ...{ pipeline_is_tag: pipeline.is_tag, pipeline_status: pipeline.status, pipeline_source: pipeline.source },
+    ...{ pipeline_created_at: pipeline.created_at, pipeline_updated_at: pipeline.updated_at },
+    project_path: pipeline.project_path,
+  };
+}

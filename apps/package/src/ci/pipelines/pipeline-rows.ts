@@ -1,0 +1,222 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { pipelineChanged, pipelineDeleted, pipelineFinished } from '@rookery/contracts';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK, NotFound } from '@rookery/kernel';
+import { nextInternalId, statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import type { FinishedStatus, PipelineSource, PipelineStatus } from './pipeline-statuses';
+import { FINISHED_STATUSES, isFinished, statusOfJobs } from './pipeline-statuses';
+import type { PipelineArguments, VariableRow } from './pipeline-variables';
+import { PIPELINE_COLUMNS } from './pipelines.queries';
+import type { StoredPipeline } from './pipelines.queries';
+
+/** Name of the counter of pipelines within a project. */
+const PIPELINE_NUMBERS = 'pipelines';
+
+/** A pipeline to create. */
+export interface NewPipeline {
+  readonly projectId: number;
+  readonly sha: string;
+  readonly ref: string;
+  readonly isTag: boolean;
+  /** Shape: ISO 8601. */
+  readonly committedAt: string;
+  readonly source: PipelineSource;
+  readonly userId: number | null;
+  readonly upstreamJobId?: number;
+  readonly arguments?: PipelineArguments;
+}
+
+interface InsertParams {
+  readonly project: number;
+  readonly iid: number;
+  readonly sha: string;
+  readonly ref: string;
+  readonly isTag: boolean;
+  readonly source: PipelineSource;
+  readonly user: number | null;
+  readonly inputs: string;
+  readonly upstream: number | null;
+  readonly committedAt: string;
+  readonly now: Date;
+}
+const ADD = statement<InsertParams, StoredPipeline>(
+  'pipelines_add',
+  `insert into pipelines as p (project_id, iid, sha, ref, is_tag, source, user_id, inputs, upstream_job_id, committed_at,
+     created_at, updated_at)
+   values (:project::bigint, :iid::bigint, :sha, :ref, :isTag, :source, :user::bigint, :inputs::jsonb, :upstream::bigint,
+     :committedAt::timestamptz, :now::timestamptz, :now::timestamptz)
+   returning ${PIPELINE_COLUMNS}`,
+);
+interface VariableParams {
+  readonly pipeline: number;
+  readonly keys: readonly string[];
+  readonly values: readonly string[];
+  readonly types: readonly string[];
+}
+const ADD_VARIABLES = statement<VariableParams, never>(
+  'pipeline_variables_add',
+  `insert into pipeline_variables (pipeline_id, key, value, variable_type)
+   select :pipeline::bigint, key, value, variable_type
+   from unnest(:keys::text[], :values::text[], :types::text[]) with ordinality as v (key, value, variable_type, place)
+   order by place`,
+);
+const LOCK = statement<{ id: number }, StoredPipeline>(
+  'pipelines_lock',
+  `select ${PIPELINE_COLUMNS} from pipelines p where p.id = :id::bigint for no key update`,
+);
+
+/** Facts about the newest jobs of a pipeline. */
+interface JobFacts {
+  readonly statuses: readonly PipelineStatus[];
+  readonly coverage: number | null;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+  readonly duration: number | null;
+}
+const JOB_FACTS = statement<{ pipeline: number }, JobFacts>(
+  'pipelines_job_facts',
+  `with newest as (
+     select status, coverage, started_at, finished_at from ci_jobs where pipeline_id = :pipeline::bigint and not is_retried
+   ), spans as (
+     select range_agg(tstzrange(started_at, finished_at)) as ranges from newest where started_at <= finished_at
+   )
+   select coalesce(array_agg(distinct status), '{}') as statuses, avg(coverage) as coverage, min(started_at) as started_at,
+     max(finished_at) as finished_at,
+     (select sum(extract(epoch from upper(span) - lower(span)))::integer from spans, unnest(spans.ranges) as span) as duration
+   from newest`,
+);
+interface StateParams {
+  readonly id: number;
+  readonly status: PipelineStatus;
+  readonly coverage: number | null;
+  readonly duration: number | null;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly now: Date;
+}
+const SET_STATE = statement<StateParams, StoredPipeline>(
+  'pipelines_set_state',
+  `update pipelines p set status = :status, coverage = :coverage::double precision, duration = :duration::integer,
+     started_at = coalesce(p.started_at, :startedAt::timestamptz), finished_at = :finishedAt::timestamptz,
+     updated_at = :now::timestamptz
+   where p.id = :id::bigint returning ${PIPELINE_COLUMNS}`,
+);
+const PREVIOUS = statement<{ project: number; ref: string; id: number }, { status: FinishedStatus }>(
+  'pipelines_previous_status',
+  `select status from pipelines
+   where project_id = :project::bigint and ref = :ref and id < :id::bigint
+     and status in (${FINISHED_STATUSES.map((status) => `'${status}'`).join(', ')})
+   order by id desc limit 1`,
+);
+const REMOVE = statement<{ id: number }, never>('pipelines_remove', 'delete from pipelines where id = :id::bigint');
+
+/** Writes pipelines. Every writer of a job locks its pipeline first, so that no change of a status is lost. */
+@Injectable()
+export class PipelineRows {
+  constructor(@Inject(CLOCK) private readonly clock: Clock) {}
+
+  async create(tx: Tx, made: NewPipeline): Promise<StoredPipeline> {
+    const { variables, inputs } = made.arguments ?? { variables: [], inputs: {} };
+    const [row] = await tx.run(ADD, {
+      project: made.projectId,
+      iid: await nextInternalId(tx, PIPELINE_NUMBERS, made.projectId),
+      ...{ sha: made.sha, ref: made.ref, isTag: made.isTag, source: made.source },
+      user: made.userId,
+      inputs: JSON.stringify(inputs),
+      upstream: made.upstreamJobId ?? null,
+      committedAt: made.committedAt,
+      now: this.clock.now(),
+    });
+    if (variables.length > 0) await tx.run(ADD_VARIABLES, { pipeline: row!.id, ...columnsOf(variables) });
+    emitChanged(tx, row!);
+    return row!;
+  }
+
+  /** Locks a pipeline for a change of its jobs. Errors: NotFound. */
+  async lock(tx: Tx, id: number, projectId: number): Promise<StoredPipeline> {
+    const [row] = await tx.run(LOCK, { id });
+    if (row?.project_id !== projectId) throw new NotFound();
+    return row;
+  }
+
+  /** Derives the state of a locked pipeline from its jobs. Emits an event if the pipeline has finished by it. */
+  async refresh(tx: Tx, locked: StoredPipeline): Promise<StoredPipeline> {
+    const [facts] = await tx.run(JOB_FACTS, { pipeline: locked.id });
+    const { coverage, duration, started_at: startedAt, finished_at: finishedAt, statuses } = facts!;
+    const times = { startedAt, finishedAt, duration };
+    return this.setState(tx, locked, { status: statusOfJobs(new Set(statuses)), coverage, ...times });
+  }
+
+  /** Sets the status of a locked pipeline without jobs. Emits an event if the pipeline has finished by it. */
+  setStatus(tx: Tx, locked: StoredPipeline, status: 'created' | 'canceled'): Promise<StoredPipeline> {
+    return this.setState(tx, locked, { status, coverage: null, duration: null, startedAt: null, finishedAt: null });
+  }
+
+  /** Removes a locked pipeline with its jobs and variables. */
+  async remove(tx: Tx, { id, project_id }: Pick<StoredPipeline, 'id' | 'project_id'>): Promise<void> {
+    await tx.run(REMOVE, { id });
+    tx.emit(pipelineDeleted.of({ aggregateId: id, actorId: null, data: { pipeline_id: id, project_id } }));
+  }
+
+  private async setState(
+    tx: Tx,
+    locked: StoredPipeline,
+    state: Omit<StateParams, 'id' | 'now'>,
+  ): Promise<StoredPipeline> {
+    const { status } = state;
+    const now = this.clock.now();
+    const end = isFinished(status)
+      ? { duration: state.duration, finishedAt: state.finishedAt ?? now }
+      : { duration: null, finishedAt: null };
+    const [row] = await tx.run(SET_STATE, { ...state, ...end, id: locked.id, now });
+    if (status !== locked.status) emitChanged(tx, row!);
+    if (isFinished(status) && status !== locked.status) await this.emitFinished(tx, row!, status);
+    return row!;
+  }
+
+  private async emitFinished(tx: Tx, row: StoredPipeline, status: FinishedStatus): Promise<void> {
+    const { id, project_id, iid, sha, ref, is_tag, source, user_id, finished_at } = row;
+    const [previous] = await tx.run(PREVIOUS, { project: project_id, ref, id });
+    tx.emit(
+      pipelineFinished.of({
+        aggregateId: id,
+        actorId: null,
+        data: {
+          ...{ pipeline_id: id, project_id, iid, sha, ref, is_tag, source, status, user_id },
+          previous_status: previous?.status ?? null,
+          finished_at: finished_at!.toISOString(),
+        },
+      }),
+    );
+  }
+}
+
+function emitChanged(tx: Tx, row: StoredPipeline): void {
+  const { id, project_id, iid, sha, ref, is_tag, source, user_id, duration, coverage } = row;
+  const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
+  tx.emit(
+    pipelineChanged.of({
+      aggregateId: id,
+      actorId: null,
+      data: {
+        ...{ pipeline_id: id, project_id, iid, sha, ref, is_tag, source, user_id, duration },
+        status: row.status,
+        coverage: coverage === null ? null : String(coverage),
+        committed_at: iso(row.committed_at),
+        started_at: iso(row.started_at),
+        finished_at: iso(row.finished_at),
+        created_at: row.created_at.toISOString(),
+        updated_at: row.updated_at.toISOString(),
+      },
+    }),
+  );
+}
+
+function columnsOf(variables: readonly VariableRow[]): Omit<VariableParams, 'pipeline'> {
+  return {
+    keys: variables.map(({ key }) => key),
+    values: variables.map(({ value }) => value),
+    types: variables.map(({ variable_type: type }) => type),
+  };
+}

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Invalid } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { CollaborationClient } from './collaboration-client';
+import { PipelineRows } from './pipeline-rows';
+import type { PipelineSource } from './pipeline-statuses';
+import { checkArguments } from './pipeline-variables';
+import type { PipelineArguments } from './pipeline-variables';
+import { inProject } from './pipelines.queries';
+import type { PipelineRow } from './pipelines.queries';
+
+/** A request to start a pipeline on a branch or tag. */
+export interface PipelineStart extends PipelineArguments {
+  readonly ref: string;
+  readonly source: PipelineSource;
+  readonly userId: number;
+  readonly upstreamJobId?: number;
+  /** Further writes of the same transaction. */
+  readonly also?: (tx: Tx) => Promise<void>;
+}
+
+/** Starts pipelines. Source: reference identity-and-import 7.2, 7.3. */
+@Injectable()
+export class PipelineStarts {
+  constructor(
+    private readonly work: Work,
+    private readonly rows: PipelineRows,
+    private readonly collaboration: CollaborationClient,
+  ) {}
+
+  /** Errors: Invalid under `base` for a ref that does not exist, and for invalid variables and inputs; Unavailable. */
+  async start(project: Pick<ProjectScope, 'id' | 'fullPath'>, start: PipelineStart): Promise<PipelineRow> {
+    checkArguments(start);
+    const commit = await this.collaboration.resolve({ project_id: project.id, name: start.ref });
+    if (!commit || commit.ref === null) throw new Invalid({ base: ['Reference not found'] });
+    const { sha, ref, is_tag: isTag, committed_at: committedAt } = commit;
+    const { source, userId, upstreamJobId, variables, inputs } = start;
+    const row = await this.work.run(async (tx) => {
+      const made = await this.rows.create(tx, {
+        ...{ projectId: project.id, sha, ref, isTag, committedAt, source, userId },
+        ...(upstreamJobId === undefined ? {} : { upstreamJobId }),
+        arguments: { variables, inputs },
+      });
+      await start.also?.(tx);
+      return made;
+    });
+    return inProject(row, project);
+  }
+}

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import type { ProjectFacts } from '@rookery/directory';
+import { canRunPipelines } from './pipelines.policy';
+
+/** A project with the answer to whether a user may run its pipelines. */
+export interface RunnableProject extends Pick<ProjectScope, 'id' | 'fullPath'> {
+  readonly canRun: boolean;
+}
+
+/** Rights of users for whom a token acts instead of a request of their own. */
+@Injectable()
+export class PipelineUsers {
+  constructor(private readonly directory: Directory) {}
+
+  /**
+   * Returns a project, and whether the user may run its pipelines now. Blocked and deleted users may not. Shape: null
+   * for a deleted project.
+   */
+  async projectFor(projectId: number, userId: number | null): Promise<RunnableProject | null> {
+    const project = (await this.directory.projects([projectId])).get(projectId);
+    if (!project) return null;
+    return { id: project.id, fullPath: project.fullPath, canRun: await this.canRun(project, userId) };
+  }
+
+  private async canRun(project: ProjectFacts, userId: number | null): Promise<boolean> {
+    const user = userId === null ? undefined : (await this.directory.users([userId])).get(userId);
+    if (user?.state !== 'active') return false;
+    const levels = await this.directory.levelsInProject(project.id, [user.id]);
+    return canRunPipelines({ isAdmin: user.admin }, { ...project, level: levels.get(user.id) ?? 0 });
+  }
+}

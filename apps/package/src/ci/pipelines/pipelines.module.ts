@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { attachedTo, Attaches, collection, Owns } from '@rookery/persistence';
+import { CollaborationClient } from './collaboration-client';
+import { Pipeline } from './pipeline.entity';
+import { PipelineRows } from './pipeline-rows';
+import { PipelineStarts } from './pipeline-starts';
+import { PipelineUsers } from './pipeline-users';
+import { PipelineVariable } from './pipeline-variable.entity';
+import { PipelinesController } from './pipelines.controller';
+import { PipelinesQueries } from './pipelines.queries';
+
+const attachedPipelines = attachedTo({
+  table: 'pipelines',
+  project: 'project_id',
+  // Drops the counters of the numbers, too.
+  through: collection(Pipeline, { within: 'projectId', numbered: 'iid' }),
+  stays: {
+    user_id: 'Answers show no user after the user was deleted.',
+    upstream_job_id: 'The job may be deleted with its own pipeline or project.',
+  },
+});
+
+/** Pipelines of outside CI systems: their start, lists, variables and deletion. */
+@Owns(Pipeline, PipelineVariable)
+@Attaches(attachedPipelines)
+@Module({
+  controllers: [PipelinesController],
+  providers: [CollaborationClient, PipelineRows, PipelineStarts, PipelineUsers, PipelinesQueries],
+  exports: [CollaborationClient, PipelineRows, PipelineStarts, PipelineUsers, PipelinesQueries],
+})
+export class PipelinesModule {}

@@ -1,0 +1,18 @@
+import type { PresentContext } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import type { DirectoryUserRow } from '@rookery/directory';
+
+interface RowOfUser {
+  readonly user_id: number | null;
+}
+type Users = ReadonlyMap<number, DirectoryUserRow>;
+
+/** Loads the users of rows, for `userOf`. */
+export function usersOf(rows: readonly RowOfUser[], ctx: PresentContext): Promise<Users> {
+  return ctx.get(Directory).users(rows.flatMap(({ user_id: user }) => (user === null ? [] : [user])));
+}
+
+/** Returns the user of a row; null for a deleted user. */
+export function userOf({ user_id: user }: RowOfUser, users: Users): DirectoryUserRow | null {
+  return user === null ? null : (users.get(user) ?? null);
+}

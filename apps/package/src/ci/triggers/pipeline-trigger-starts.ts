@@ -1,0 +1,97 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, Invalid, NotFound, Refused, Unauthorized } from '@rookery/kernel';
+import type { Clock } from '@rookery/kernel';
+import { Database, statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { JobTokens } from '../jobs/job-tokens';
+import { PipelineStarts } from '../pipelines/pipeline-starts';
+import type { PipelineStart } from '../pipelines/pipeline-starts';
+import { PipelineUsers } from '../pipelines/pipeline-users';
+import type { RunnableProject } from '../pipelines/pipeline-users';
+import type { VariableRow } from '../pipelines/pipeline-variables';
+import type { PipelineRow } from '../pipelines/pipelines.queries';
+import { digestOf } from '../pipelines/token-digest';
+
+/** A request to start a pipeline by a token. */
+export interface TriggeredStart {
+  readonly id: number | string;
+  readonly ref: string;
+  readonly token: string;
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  readonly inputs?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The holder of a token: its project, and the user as whom the pipeline runs. */
+interface Holder extends Pick<PipelineStart, 'source' | 'userId' | 'upstreamJobId' | 'also'> {
+  readonly projectId: number;
+}
+
+const BY_DIGEST = statement<{ digest: Buffer; now: Date }, { id: number; project_id: number; owner_id: number }>(
+  'pipeline_triggers_by_token',
+  `select id, project_id, owner_id from pipeline_triggers
+   where digest = :digest and (expires_at is null or expires_at > :now::timestamptz)`,
+);
+const MARK_USED = statement<{ id: number; now: Date }, never>(
+  'pipeline_triggers_mark_used',
+  'update pipeline_triggers set last_used = :now::timestamptz where id = :id::bigint',
+);
+
+/** Starts pipelines for the holders of trigger tokens and job tokens. Source: reference identity-and-import 7.2. */
+@Injectable()
+export class PipelineTriggerStarts {
+  constructor(
+    private readonly database: Database,
+    private readonly jobTokens: JobTokens,
+    private readonly users: PipelineUsers,
+    private readonly starts: PipelineStarts,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Errors: Refused for variables that are no texts; NotFound for an unknown token, and for one of another project;
+   * Unauthorized for a job that does not run; Invalid under `base`.
+   */
+  async start(start: TriggeredStart): Promise<PipelineRow> {
+    const variables = variablesOf(start);
+    const holder = await this.holderOf(start.token);
+    const project = holder && (await this.users.projectFor(holder.projectId, holder.userId));
+    if (!project || !isNamed(project, start.id)) throw new NotFound('');
+    if (!project.canRun) throw new Invalid({ base: ['Insufficient permissions to create a new pipeline'] });
+    const { projectId: _, ...rest } = holder;
+    return this.starts.start(project, { ...rest, ref: start.ref, variables, inputs: start.inputs ?? {} });
+  }
+
+  private async holderOf(token: string): Promise<Holder | null> {
+    if (this.jobTokens.isJobToken(token)) return this.holderOfJob(token);
+    const [trigger] = await this.database.run(BY_DIGEST, { digest: digestOf(token), now: this.clock.now() });
+    if (!trigger) return null;
+    const { id, project_id: projectId, owner_id: userId } = trigger;
+    const also = async (tx: Tx): Promise<void> => {
+      await tx.run(MARK_USED, { id, now: this.clock.now() });
+    };
+    return { projectId, userId, source: 'trigger', also };
+  }
+
+  private async holderOfJob(token: string): Promise<Holder | null> {
+    const job = await this.jobTokens.jobOf(token);
+    if (!job || job.user_id === null) return null;
+    if (!job.is_running) throw new Unauthorized('Job is not running');
+    return { projectId: job.project_id, userId: job.user_id, source: 'pipeline', upstreamJobId: job.id };
+  }
+}
+
+/** Whether the path of the request names this project. */
+function isNamed({ id, fullPath }: RunnableProject, ref: number | string): boolean {
+  return typeof ref === 'number' ? ref === id : ref.toLowerCase() === fullPath.toLowerCase();
+}
+
+/** Returns the variables of a request, with the request itself as `TRIGGER_PAYLOAD`. Errors: Refused. */
+function variablesOf({ id, ref, variables = {}, inputs }: TriggeredStart): readonly VariableRow[] {
+  const own = Object.entries(variables).map(([key, value]): VariableRow => {
+    if (typeof value !== 'string')
+      throw new Refused('variables needs to be a map of key-valued strings', { verbatim: true });
+    return { key, value, variable_type: 'env_var' };
+  });
+  const payload = JSON.stringify({ ref, id: String(id), variables, ...(inputs ? { inputs } : {}) });
+  return [...own, { key: 'TRIGGER_PAYLOAD', value: payload, variable_type: 'file' }];
+}

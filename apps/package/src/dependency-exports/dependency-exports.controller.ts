@@ -1,0 +1,80 @@
+import { Controller } from '@nestjs/common';
+import { created, Endpoint, group, orUnfinished, project, signedIn, streamed, UnfinishedAnswer } from '@rookery/api-v4';
+import type { Call, FileAnswer, GroupScope, ProjectScope } from '@rookery/api-v4';
+import { NotFound } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { PackageFiles } from '../packages/package-files';
+import { dependencyExportPresenter } from './dependency-export.presenter';
+import { CreateGroupExport, CreatePipelineExport, CreateProjectExport, OneExport } from './dependency-exports.dto';
+import { readsDependencies } from './dependency-exports.permission';
+import type { ExportRow } from './dependency-exports.queries';
+import { DependencyExportsService } from './dependency-exports.service';
+import { exportFile } from './export-file.presenter';
+
+const SOURCE = 'requirements 3 §4 Dependency list exports; reference packages-and-admin 6.2';
+const EXPORT = '/dependency_list_exports/:id';
+const creates = { source: SOURCE, may: readsDependencies, answers: created(dependencyExportPresenter) } as const;
+const reads = { source: SOURCE, may: signedIn(), params: OneExport, fails: [403, 404] } as const;
+/** Time after which a client asks again. Units: ms. */
+const POLL_MS = 5000;
+
+@Controller()
+export class DependencyExportsController {
+  constructor(
+    private readonly exports: DependencyExportsService,
+    private readonly files: PackageFiles,
+  ) {}
+
+  @Endpoint('POST', '/projects/:id/dependency_list_exports', {
+    ...creates,
+    within: project(),
+    about: 'Starts an export of the dependencies of a project.',
+    params: CreateProjectExport,
+  })
+  create({ within, viewer, params }: Call<CreateProjectExport, ProjectScope, SignedInViewer>): Promise<ExportRow> {
+    return this.exports.create(within, viewer, params);
+  }
+
+  @Endpoint('POST', '/groups/:id/dependency_list_exports', {
+    ...creates,
+    within: group(),
+    about: 'Starts an export of the dependencies of the projects of a group.',
+    params: CreateGroupExport,
+  })
+  createOfGroup({ within, viewer, params }: Call<CreateGroupExport, GroupScope, SignedInViewer>): Promise<ExportRow> {
+    return this.exports.create(within, viewer, params);
+  }
+
+  @Endpoint('POST', '/pipelines/:id/dependency_list_exports', {
+    ...creates,
+    may: signedIn(),
+    about: 'Starts an export of the components that the jobs of a pipeline reported.',
+    params: CreatePipelineExport,
+    fails: [403, 404],
+  })
+  createOfPipeline({ viewer, params }: Call<CreatePipelineExport, undefined, SignedInViewer>): Promise<ExportRow> {
+    return this.exports.createOfPipeline(params.id, viewer, params);
+  }
+
+  @Endpoint('GET', EXPORT, {
+    ...reads,
+    about: 'Returns an export to its author; 202 while the file is being written.',
+    answers: orUnfinished(dependencyExportPresenter),
+  })
+  async show(call: Call<OneExport, undefined, SignedInViewer>): Promise<ExportRow | UnfinishedAnswer<ExportRow>> {
+    const found = await this.exports.show(call.params.id, call.viewer);
+    const isUnfinished = found.status === 'created' || found.status === 'running';
+    return isUnfinished ? new UnfinishedAnswer(found, POLL_MS) : found;
+  }
+
+  @Endpoint('GET', `${EXPORT}/download`, {
+    ...reads,
+    about: 'Downloads the file of a finished export.',
+    answers: streamed('application/json', { 'text/csv': {} }),
+  })
+  async download(call: Call<OneExport, undefined, SignedInViewer>): Promise<FileAnswer> {
+    const found = await this.exports.show(call.params.id, call.viewer);
+    if (found.status !== 'finished') throw new NotFound('DependencyListExport');
+    return exportFile(this.files, found);
+  }
+}

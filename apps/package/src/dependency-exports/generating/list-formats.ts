@@ -1,0 +1,83 @@
+import { pipeline, Readable } from 'node:stream';
+import { stringify } from 'csv-stringify';
+import type { ComponentsQueries, Occurrence } from './components.queries';
+import type { DependencySource, SourceReport } from './dependency-sources';
+import { shownLicense } from './spdx-licenses';
+
+/** A component with the place where it was found. */
+interface Found {
+  readonly source: DependencySource;
+  readonly report: SourceReport;
+  readonly occurrence: Occurrence;
+}
+type Sources = Iterable<DependencySource> | AsyncIterable<DependencySource>;
+
+/** Source: reference packages-and-admin 6.3. */
+const CSV_COLUMNS = [
+  ...['Name', 'Version', 'Packager', 'Location', 'License Identifiers', 'Project', 'Vulnerabilities Detected'],
+  'Vulnerability IDs',
+];
+
+/** Writes the list of a project as one JSON object. */
+export async function* dependencyList(sources: Sources, components: ComponentsQueries): AsyncGenerator<string> {
+  let count = 0;
+  for await (const found of occurrencesIn(sources, components))
+    yield (count++ === 0 ? '{"dependencies":[' : ',') + JSON.stringify(dependencyOf(found));
+  yield `${count === 0 ? '{"dependencies":[' : ''}],"report":{"status":"${count === 0 ? 'no_dependencies' : 'ok'}"}}`;
+}
+
+/** Writes a flat list, one object a line. */
+export async function* jsonArray(sources: Sources, components: ComponentsQueries): AsyncGenerator<string> {
+  let isEmpty = true;
+  for await (const found of occurrencesIn(sources, components)) {
+    const { name, packager, version, licenses, location } = dependencyOf(found);
+    yield `${isEmpty ? '[' : ',\n'}${JSON.stringify({ name, packager, version, licenses, location })}`;
+    isEmpty = false;
+  }
+  yield isEmpty ? '[]' : ']';
+}
+
+/** Writes comma-separated values. Cells that a spreadsheet would calculate get an apostrophe in front. */
+export function csv(sources: Sources, components: ComponentsQueries): Readable {
+  const writer = stringify({ header: true, columns: CSV_COLUMNS, escape_formulas: true });
+  // Errors reach the reader of the last stream.
+  return pipeline(Readable.from(rowsOf(sources, components)), writer, () => undefined);
+}
+
+async function* rowsOf(sources: Sources, components: ComponentsQueries): AsyncGenerator<string[]> {
+  for await (const found of occurrencesIn(sources, components)) yield cellsOf(found);
+}
+
+async function* occurrencesIn(sources: Sources, components: ComponentsQueries): AsyncGenerator<Found> {
+  for await (const source of sources)
+    for (const report of source.reports)
+      for await (const occurrence of components.ofReport(report.id)) yield { source, report, occurrence };
+}
+
+function dependencyOf({ source, report, occurrence }: Found) {
+  const { id, name, version, ancestors } = occurrence;
+  return {
+    ...{ name, packager: report.packager ?? occurrence.packager, version, occurrence_id: id },
+    location: {
+      blob_path: blobPath(source, report),
+      path: report.input_file,
+      top_level: occurrence.is_top_level,
+      ancestors,
+    },
+    has_dependency_paths: ancestors.length > 0,
+    licenses: occurrence.licenses.map(shownLicense),
+    ...{ vulnerabilities: [], vulnerability_count: 0, malware: false },
+  };
+}
+
+function cellsOf({ source, report, occurrence }: Found): string[] {
+  const { name, version, packager, licenses } = occurrence;
+  const identifiers = licenses.flatMap(({ spdx }) => spdx ?? []).join('; ');
+  const location = blobPath(source, report) ?? '';
+  return [name, version ?? '', report.packager ?? packager ?? '', location, identifiers, source.fullPath, '0', ''];
+}
+
+/** Returns the path of the described file on this instance; null if the document names no file. */
+function blobPath({ fullPath, sha }: DependencySource, { input_file: path }: SourceReport): string | null {
+  return path === null ? null : `/${fullPath}/-/blob/${sha}/${path.split('/').map(encodeURIComponent).join('/')}`;
+}

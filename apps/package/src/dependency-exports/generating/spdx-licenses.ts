@@ -1,0 +1,24 @@
+import spdxLicenses from 'spdx-license-list';
+import type { ComponentLicense } from '../reports/dependency-component.entity';
+
+/** A license as lists show it. Source: reference packages-and-admin 6.3. */
+export interface ShownLicense {
+  readonly name: string;
+  readonly spdx_identifier: string | null;
+  readonly url: string | null;
+}
+
+/** Returns a license with its full name and the page about it. */
+export function shownLicense({ spdx, name }: ComponentLicense): ShownLicense {
+  if (spdx === null) return { name: name!, spdx_identifier: null, url: null };
+  return { name: spdxLicenses[spdx]?.name ?? spdx, spdx_identifier: spdx, url: urlOf(spdx) };
+}
+
+/** Returns the licenses of a component in the form of CycloneDX. */
+export function cycloneDxLicenses(licenses: readonly ComponentLicense[]): readonly object[] {
+  return licenses.map(({ spdx, name }) => ({ license: spdx === null ? { name } : { id: spdx, url: urlOf(spdx) } }));
+}
+
+function urlOf(spdx: string): string {
+  return `https://spdx.org/licenses/${spdx}.html`;
+}

@@ -1,0 +1,117 @@
+import type { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Tokenizer } from '@streamparser/json';
+import type { ComponentFacts } from './component-facts';
+import { componentFacts } from './component-facts';
+import { cycloneDxShape, fieldIn, listIn, textIn } from './cyclonedx-shape';
+import { DependencyGraph } from './dependency-graph';
+import type { ReportProperty, ReportTool } from './dependency-report.entity';
+import { InvalidDocument, JsonPicker } from './json-picker';
+import type { Kept } from './json-picker';
+
+/** A component with its place in the document, from 0. */
+export interface PlacedComponent extends ComponentFacts {
+  readonly position: number;
+}
+
+/** Facts in the head of a document. */
+export interface DocumentFacts {
+  readonly inputFile: string | null;
+  readonly packager: string | null;
+  readonly tools: readonly ReportTool[];
+  readonly properties: readonly ReportProperty[];
+  readonly graph: DependencyGraph;
+}
+
+const VERSIONS = ['1.4', '1.5', '1.6'];
+const MAX_COMPONENTS = 100_000;
+const BATCH = 1000;
+
+/** Names of properties that analysers write. Source: reference packages-and-admin 6.4. */
+const PROPERTY = {
+  inputFile: /^gitlab:dependency_scanning:input_file(?::path)?$/,
+  packager: /^gitlab:dependency_scanning:package_manager(?::name)?$/,
+};
+
+/**
+ * Reads a CycloneDX document as a stream. Shape: `take` stores components in batches while the document is read.
+ * Errors: InvalidDocument; those of the stream and of `take`. Source: reference packages-and-admin 6.4.
+ */
+export async function readCycloneDx(
+  body: Readable,
+  take: (components: readonly PlacedComponent[]) => Promise<void>,
+): Promise<DocumentFacts> {
+  const graph = new DependencyGraph();
+  let waiting: PlacedComponent[] = [];
+  let count = 0;
+  const picker = new JsonPicker(cycloneDxShape, (name, item) => {
+    if (name === 'dependency') return addEdges(graph, item);
+    if (count >= MAX_COMPONENTS) throw new InvalidDocument(`it has more than ${MAX_COMPONENTS} components`);
+    const position = count++;
+    graph.place(textIn(item, 'bom-ref'), position);
+    waiting.push({ ...componentFacts(item), position });
+  });
+  for await (const _ of tokensOf(body, picker)) {
+    while (waiting.length >= BATCH) await take(waiting.splice(0, BATCH));
+  }
+  if (waiting.length > 0) await take(waiting);
+  waiting = [];
+  return factsOf(picker.end(), graph);
+}
+
+/** Feeds the document to the picker, and yields after each chunk. Other work gets a turn in between. */
+async function* tokensOf(body: Readable, picker: JsonPicker): AsyncGenerator<void> {
+  const tokenizer = new Tokenizer();
+  const failures: Error[] = [];
+  tokenizer.onToken = ({ token, value }): void => picker.read(token, value);
+  tokenizer.onError = (error): void => void failures.push(error);
+  const check = (): void => {
+    const [failure] = failures;
+    if (failure) throw failure instanceof InvalidDocument ? failure : new InvalidDocument('it is no JSON document');
+  };
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    tokenizer.write(chunk);
+    check();
+    yield;
+    await nextTurn();
+  }
+  if (!tokenizer.isEnded) tokenizer.end();
+  check();
+}
+
+function addEdges(graph: DependencyGraph, dependency: Kept): void {
+  const ref = textIn(dependency, 'ref');
+  if (ref === null) return;
+  for (const child of listIn(dependency, 'dependsOn')) if (typeof child === 'string') graph.connect(ref, child);
+}
+
+function factsOf(document: Kept, graph: DependencyGraph): DocumentFacts {
+  if (textIn(document, 'bomFormat') !== 'CycloneDX') throw new InvalidDocument('its bomFormat is not CycloneDX');
+  const version = textIn(document, 'specVersion');
+  if (version === null || !VERSIONS.includes(version))
+    throw new InvalidDocument(`its specVersion ${version ?? ''} is not one of ${VERSIONS.join(', ')}`);
+  const metadata = fieldIn(document, 'metadata');
+  graph.setRoot(textIn(fieldIn(metadata, 'component'), 'bom-ref'));
+  const properties = listIn(metadata, 'properties').flatMap((property): ReportProperty[] => {
+    const name = textIn(property, 'name');
+    return name === null ? [] : [{ name, value: textIn(property, 'value') ?? '' }];
+  });
+  const propertyNamed = (name: RegExp): string | null => properties.find((one) => name.test(one.name))?.value || null;
+  return {
+    inputFile: propertyNamed(PROPERTY.inputFile),
+    packager: propertyNamed(PROPERTY.packager),
+    tools: toolsIn(metadata),
+    ...{ properties, graph },
+  };
+}
+
+/** Tools are an array up to 1.4, and an object of components and services from 1.5 on. */
+function toolsIn(metadata: Kept | undefined): readonly ReportTool[] {
+  const tools = fieldIn(metadata, 'tools');
+  const written = Array.isArray(tools) ? tools : [...listIn(tools, 'components'), ...listIn(tools, 'services')];
+  return written.map((tool) => ({
+    vendor: textIn(tool, 'vendor') ?? textIn(tool, 'publisher') ?? textIn(tool, 'group'),
+    name: textIn(tool, 'name'),
+    version: textIn(tool, 'version'),
+  }));
+}

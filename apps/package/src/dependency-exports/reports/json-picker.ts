@@ -1,0 +1,174 @@
+import { TokenType } from '@streamparser/json';
+
+/** The parts of a JSON document that are kept; all others are checked and skipped. */
+export interface Shape {
+  /** Keeps texts, numbers, booleans and null. `lenient` skips texts that are too long instead of refusing them. */
+  readonly scalar?: 'strict' | 'lenient';
+  /** Fields of an object that are kept. A function, so that shapes may contain themselves. */
+  readonly fields?: () => Readonly<Record<string, Shape>>;
+  readonly items?: ItemsShape;
+}
+interface ItemsShape {
+  readonly of: Shape;
+  /** Further items are skipped. */
+  readonly most?: number;
+  /** Hands each item over by this name instead of keeping it. */
+  readonly emit?: string;
+}
+
+/** Kept values: objects without a prototype, arrays and scalars. */
+export type Kept = string | number | boolean | null | Kept[] | KeptObject;
+export interface KeptObject {
+  readonly [name: string]: Kept | undefined;
+}
+
+/** The document is no JSON, or beyond a bound. Shape: the message is a phrase without names of files. */
+export class InvalidDocument extends Error {}
+
+const MAX_DEPTH = 64;
+/** Units: characters of a text. */
+const MAX_TEXT = 8192;
+const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+type Expected = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'comma' | 'end';
+
+interface Frame {
+  readonly shape: Shape | null;
+  /** Set for an array. */
+  readonly list: Kept[] | null;
+  /** Set for an object. */
+  readonly object: Record<string, Kept> | null;
+  /** Every key of an object so far. */
+  readonly keys: Set<string>;
+  key: string;
+  count: number;
+}
+
+/**
+ * Collects the kept parts of a JSON document from its tokens, and checks its grammar. Items that are handed over are not
+ * held, so that memory depends on one item and not on the document.
+ * Errors, of `read` and `end`: InvalidDocument. Source: reference packages-and-admin 6.4.
+ */
+export class JsonPicker {
+  private readonly frames: Frame[] = [];
+  private expected: Expected = 'value';
+  private result: Kept | undefined;
+
+  constructor(
+    private readonly root: Shape,
+    private readonly emit: (name: string, item: Kept) => void,
+  ) {}
+
+  read(token: TokenType, value: unknown): void {
+    switch (token) {
+      case TokenType.LEFT_BRACE:
+      case TokenType.LEFT_BRACKET:
+        return this.open(token === TokenType.LEFT_BRACKET);
+      case TokenType.RIGHT_BRACE:
+      case TokenType.RIGHT_BRACKET:
+        return this.close(token === TokenType.RIGHT_BRACKET);
+      case TokenType.COLON:
+        if (this.expected !== 'colon') throw notJson();
+        this.expected = 'value';
+        return;
+      case TokenType.COMMA:
+        if (this.expected !== 'comma') throw notJson();
+        this.expected = this.frames.at(-1)!.list ? 'value' : 'key';
+        return;
+      default:
+        return this.expected === 'key' || this.expected === 'first key' ? this.name(value) : this.scalar(value);
+    }
+  }
+
+  /** Returns the kept parts of the document after its last token. */
+  end(): Kept {
+    if (this.expected !== 'end' || this.result === undefined) throw notJson();
+    return this.result;
+  }
+
+  private open(isArray: boolean): void {
+    const shape = this.shapeOfValue();
+    if (this.frames.length >= MAX_DEPTH) throw new InvalidDocument(`it is nested deeper than ${MAX_DEPTH} levels`);
+    const isKept = isArray ? shape?.items !== undefined : shape?.fields !== undefined;
+    this.frames.push({
+      shape: isKept ? shape : null,
+      list: isArray ? [] : null,
+      object: isArray ? null : (Object.create(null) as Record<string, Kept>),
+      ...{ keys: new Set(), key: '', count: 0 },
+    });
+    this.expected = isArray ? 'first value' : 'first key';
+  }
+
+  private close(isArray: boolean): void {
+    const frame = this.frames.at(-1);
+    const mayClose = this.expected === 'comma' || this.expected === (isArray ? 'first value' : 'first key');
+    if (!frame || !mayClose || isArray !== (frame.list !== null)) throw notJson();
+    this.frames.pop();
+    this.put(frame.shape ? (frame.list ?? frame.object!) : undefined);
+  }
+
+  private name(value: unknown): void {
+    const { keys } = this.frames.at(-1)!;
+    if (typeof value !== 'string') throw notJson();
+    if (value.length > MAX_TEXT) throw tooLong();
+    if (REFUSED_KEYS.has(value)) throw new InvalidDocument(`the key ${value} is not allowed`);
+    if (keys.has(value)) throw new InvalidDocument('an object has the same key twice');
+    keys.add(value);
+    this.frames.at(-1)!.key = value;
+    this.expected = 'colon';
+  }
+
+  private scalar(value: unknown): void {
+    const wanted = this.shapeOfValue()?.scalar;
+    if (wanted === undefined) return this.put(undefined);
+    if (typeof value !== 'string') return this.put(value as Kept);
+    if (value.length <= MAX_TEXT) return this.put(storable(value));
+    if (wanted === 'strict') throw tooLong();
+    this.put(undefined);
+  }
+
+  /** Returns the shape of the value that begins; null if it is skipped. */
+  private shapeOfValue(): Shape | null {
+    if (this.expected !== 'value' && this.expected !== 'first value') throw notJson();
+    const frame = this.frames.at(-1);
+    if (!frame) return this.root;
+    const { shape, list, key, count } = frame;
+    if (!list) return fieldOf(shape, key);
+    const items = shape?.items;
+    return items && count < (items.most ?? Infinity) ? items.of : null;
+  }
+
+  /** Adds a value that has ended to its parent. Shape: undefined for a skipped value. */
+  private put(value: Kept | undefined): void {
+    const frame = this.frames.at(-1);
+    this.expected = frame ? 'comma' : 'end';
+    if (!frame) {
+      this.result = value ?? null;
+      return;
+    }
+    frame.count += 1;
+    if (value === undefined || !frame.shape) return;
+    const emitted = frame.list && frame.shape.items!.emit;
+    if (emitted) this.emit(emitted, value);
+    else if (frame.list) frame.list.push(value);
+    else frame.object![frame.key] = value;
+  }
+}
+
+function fieldOf(shape: Shape | null, key: string): Shape | null {
+  const fields = shape?.fields?.();
+  return fields && Object.hasOwn(fields, key) ? fields[key]! : null;
+}
+
+/** PostgreSQL stores neither NUL nor halves of surrogate pairs. */
+function storable(text: string): string {
+  return Buffer.from(text.replaceAll('\0', '')).toString();
+}
+
+function notJson(): InvalidDocument {
+  return new InvalidDocument('it is no JSON document');
+}
+
+function tooLong(): InvalidDocument {
+  return new InvalidDocument(`a text is longer than ${MAX_TEXT} characters`);
+}

@@ -1,0 +1,16 @@
+import { Injectable } from '@nestjs/common';
+import { Job } from '@rookery/jobs';
+import type { JobRun } from '@rookery/jobs';
+import { readDependencyReport } from '../dependency-jobs';
+import { ReportReading } from './report-reading';
+
+/** Reads documents after they were handed in. Source: reference packages-and-admin 6.4. */
+@Injectable()
+export class ReportReadingJob {
+  constructor(private readonly reading: ReportReading) {}
+
+  @Job(readDependencyReport)
+  async read({ params, signal }: JobRun<typeof readDependencyReport>): Promise<void> {
+    await this.reading.read(params.report_id, signal);
+  }
+}

@@ -1,0 +1,22 @@
+import { bool, presenter, text } from '@rookery/api-v4';
+import type { PackageSettingsFields } from './package-settings.entity';
+
+const EXCEPTIONS = {
+  about: 'Regular expression (RE2) of whole names or versions that may have duplicates all the same.',
+};
+
+/** Source: reference packages-and-admin 4.7. */
+export const packageSettingsPresenter = presenter<PackageSettingsFields>('PackageSettings').fields({
+  generic_duplicates_allowed: [
+    bool,
+    (settings) => settings.generic_duplicates_allowed,
+    { about: 'Whether a file may be uploaded again.' },
+  ],
+  generic_duplicate_exception_regex: [text, (settings) => settings.generic_duplicate_exception_regex, EXCEPTIONS],
+  maven_duplicates_allowed: [
+    bool,
+    (settings) => settings.maven_duplicates_allowed,
+    { about: 'Whether a file of a release may be uploaded again.' },
+  ],
+  maven_duplicate_exception_regex: [text, (settings) => settings.maven_duplicate_exception_regex, EXCEPTIONS],
+});

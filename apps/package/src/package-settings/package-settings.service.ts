@@ -1,0 +1,102 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { GroupScope } from '@rookery/api-v4';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK, Unprocessable } from '@rookery/kernel';
+import { Database, statement, Work } from '@rookery/persistence';
+import { matchesException, problemOfException } from './exception-pattern';
+import { DEFAULT_SETTINGS } from './package-settings.entity';
+import type { DuplicateType, PackageSettingsFields } from './package-settings.entity';
+
+/** A package, as exceptions name it. Shape: `version` is null for a package without versions. */
+export interface NamedPackage {
+  readonly type: DuplicateType;
+  readonly name: string;
+  readonly version: string | null;
+}
+
+const COLUMNS = `generic_duplicates_allowed, generic_duplicate_exception_regex, maven_duplicates_allowed,
+  maven_duplicate_exception_regex`;
+
+/** Shape: `groups` begins with the top-level group; the settings of the last one that has any count. */
+const NEAREST = statement<{ groups: readonly number[] }, PackageSettingsFields>(
+  'package_settings_nearest',
+  `select ${COLUMNS} from package_settings where group_id = any(:groups::bigint[])
+   order by array_position(:groups::bigint[], group_id) desc limit 1`,
+);
+type Sent<T> = { readonly [K in keyof T]: T[K] | null };
+/** Shape: `inherited…` are for a group without settings of its own, and null keeps a value. */
+const CHANGE = statement<
+  Sent<{ genericAllowed: boolean; genericRegex: string; mavenAllowed: boolean; mavenRegex: string }> & {
+    readonly inheritedGenericAllowed: boolean;
+    readonly inheritedGenericRegex: string;
+    readonly inheritedMavenAllowed: boolean;
+    readonly inheritedMavenRegex: string;
+    readonly group: number;
+    readonly now: Date;
+  },
+  PackageSettingsFields
+>(
+  'package_settings_change',
+  `insert into package_settings as s (group_id, ${COLUMNS}, updated_at)
+   values (:group::bigint,
+     coalesce(:genericAllowed::boolean, :inheritedGenericAllowed), coalesce(:genericRegex::text, :inheritedGenericRegex),
+     coalesce(:mavenAllowed::boolean, :inheritedMavenAllowed), coalesce(:mavenRegex::text, :inheritedMavenRegex),
+     :now::timestamptz)
+   on conflict (group_id) do update set
+     generic_duplicates_allowed = coalesce(:genericAllowed::boolean, s.generic_duplicates_allowed),
+     generic_duplicate_exception_regex = coalesce(:genericRegex::text, s.generic_duplicate_exception_regex),
+     maven_duplicates_allowed = coalesce(:mavenAllowed::boolean, s.maven_duplicates_allowed),
+     maven_duplicate_exception_regex = coalesce(:mavenRegex::text, s.maven_duplicate_exception_regex),
+     updated_at = :now::timestamptz
+   returning ${COLUMNS}`,
+);
+
+/** Settings of groups for packages, and their effect. Source: reference packages-and-admin 4.7. */
+@Injectable()
+export class PackageSettingsService {
+  constructor(
+    private readonly database: Database,
+    private readonly work: Work,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Returns the settings that apply to a group: its own, else those of the nearest group above. */
+  async ofGroup(traversalIds: readonly number[]): Promise<PackageSettingsFields> {
+    const [found] = await this.database.run(NEAREST, { groups: traversalIds });
+    return found ?? DEFAULT_SETTINGS;
+  }
+
+  /**
+   * Changes settings of a group. Omitted ones keep their value: that of the group, else the one that applied to it.
+   * Errors: Unprocessable for an expression that is invalid.
+   */
+  async change({ id, traversalIds }: GroupScope, sent: Partial<PackageSettingsFields>): Promise<PackageSettingsFields> {
+    const { generic_duplicate_exception_regex: genericRegex, maven_duplicate_exception_regex: mavenRegex } = sent;
+    const problems = Object.entries({ Generic: genericRegex, Maven: mavenRegex }).flatMap(([type, pattern]) => {
+      const problem = pattern === undefined ? null : problemOfException(pattern);
+      return problem === null ? [] : [`${type} duplicate exception regex ${problem}`];
+    });
+    if (problems.length > 0) throw new Unprocessable({ error: problems });
+    const inherited = await this.ofGroup(traversalIds);
+    const [row] = await this.work.run((tx) =>
+      tx.run(CHANGE, {
+        ...{ group: id, now: this.clock.now(), genericAllowed: sent.generic_duplicates_allowed ?? null },
+        ...{ genericRegex: genericRegex ?? null, mavenRegex: mavenRegex ?? null },
+        mavenAllowed: sent.maven_duplicates_allowed ?? null,
+        inheritedGenericAllowed: inherited.generic_duplicates_allowed,
+        inheritedGenericRegex: inherited.generic_duplicate_exception_regex,
+        inheritedMavenAllowed: inherited.maven_duplicates_allowed,
+        inheritedMavenRegex: inherited.maven_duplicate_exception_regex,
+      }),
+    );
+    return row!;
+  }
+
+  /** Whether a package below these groups may have several files of the same name. */
+  async areDuplicatesAllowed(traversalIds: readonly number[], named: NamedPackage): Promise<boolean> {
+    const settings = await this.ofGroup(traversalIds);
+    if (settings[`${named.type}_duplicates_allowed`]) return true;
+    const exception = settings[`${named.type}_duplicate_exception_regex`];
+    return [named.name, named.version].some((text) => text !== null && matchesException(exception, text));
+  }
+}

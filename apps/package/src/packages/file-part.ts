@@ -1,0 +1,57 @@
+import { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy } from '@fastify/busboy';
+import type { BusboyInstance } from '@fastify/busboy';
+import { InvalidParameters } from '@rookery/kernel';
+import { multipartError } from './multipart-error';
+
+/** Name of the part that holds the file. */
+const FILE_PART = 'file';
+
+/** A request body. Shape: `mediaType` as the client sent it. */
+type Body = Readable & { readonly mediaType: string };
+
+/**
+ * Returns the part `file` of a multipart body. Further parts are skipped, and the size of the part is not known before
+ * its end. Shape: `named` gets the name of the file when the part begins.
+ * Errors, of the stream: InvalidParameters without the part or for a body that is no multipart; those of the body.
+ */
+export function filePartOf(body: Body, named: (filename: string) => void = () => undefined): Readable {
+  const content = new PassThrough();
+  // The body may fail before its reader listens, and an error without a listener would end the process.
+  content.on('error', () => undefined);
+  void unwrap(body, content, named).catch((error: unknown) =>
+    content.destroy(multipartError(error, FILE_PART) as Error),
+  );
+  return content;
+}
+
+async function unwrap(body: Body, content: PassThrough, named: (filename: string) => void): Promise<void> {
+  if (!/^multipart\/form-data\b/i.test(body.mediaType)) throw new InvalidParameters([`${FILE_PART} is missing`]);
+  const copied: Promise<void>[] = [];
+  const parser = parserOf(body.mediaType);
+  parser.on('file', (name, part, filename) => {
+    if (name !== FILE_PART || copied.length > 0) return void part.resume();
+    named(filename ?? '');
+    const copy = pipeline(part, content, { end: false });
+    // A reader that stops must end the upload, not stall it.
+    copy.catch((error: Error) => parser.destroy(error));
+    copied.push(copy);
+  });
+  await pipeline(body, parser);
+  if (copied.length === 0) throw new InvalidParameters([`${FILE_PART} is missing`]);
+  await Promise.all(copied);
+  content.end();
+}
+
+function parserOf(mediaType: string): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { 'content-type': mediaType },
+      limits: { fields: 100, parts: 200, fieldSize: 65_536 },
+    });
+  } catch {
+    throw new InvalidParameters([`${FILE_PART} is invalid`]);
+  }
+}

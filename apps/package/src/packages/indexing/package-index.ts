@@ -1,0 +1,46 @@
+import { statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { nameKeyOf } from '../package-types';
+import type { PackageType } from '../package-types';
+
+/** A package name of a project, over all versions. */
+export interface NamedPackages {
+  readonly projectId: number;
+  readonly type: PackageType;
+  readonly name: string;
+}
+
+type Key = { readonly project: number; readonly type: string; readonly key: string; readonly now: Date };
+
+/** The row lock lasts until the commit, so changes of one name follow each other. */
+const RAISE = statement<Key, { generation: number }>(
+  'package_indexes_raise',
+  `insert into package_indexes (project_id, package_type, name_key, changed_at)
+   values (:project::bigint, :type, :key, :now::timestamptz)
+   on conflict (project_id, package_type, name_key) do update
+     set generation = package_indexes.generation + 1, changed_at = :now::timestamptz
+   returning generation`,
+);
+const RAISE_EXISTING = statement<Key, never>(
+  'package_indexes_raise_existing',
+  `update package_indexes set generation = generation + 1, changed_at = :now::timestamptz
+   where package_type = :type and name_key = :key and project_id = :project::bigint`,
+);
+
+/**
+ * Raises the generation of a name and locks it until the commit. Formats with documents call it first in every
+ * transaction that changes what the documents show. Returns the new generation.
+ */
+export async function raiseGeneration(tx: Tx, named: NamedPackages, now: Date): Promise<number> {
+  const [row] = await tx.run(RAISE, keyOf(named, now));
+  return row!.generation;
+}
+
+/** The same for changes of any format. Has no effect for formats without documents. */
+export async function raiseExistingGeneration(tx: Tx, named: NamedPackages, now: Date): Promise<void> {
+  await tx.run(RAISE_EXISTING, keyOf(named, now));
+}
+
+function keyOf({ projectId: project, type, name }: NamedPackages, now: Date): Key {
+  return { project, type, key: nameKeyOf(type, name), now };
+}

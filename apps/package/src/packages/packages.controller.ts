@@ -1,0 +1,137 @@
+import { Controller } from '@nestjs/common';
+import { all, anyone, checkUnmodifiedSince, Endpoint, group, none, one, page, project } from '@rookery/api-v4';
+import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
+import { Forbidden, NotFound } from '@rookery/kernel';
+import type { Page } from '@rookery/kernel';
+import { Protections } from '../protection-rules/protections';
+import { PackagesQueries } from './listing/packages.queries';
+import type { PackageFileRow, PackageRow } from './listing/packages.queries';
+import {
+  detailedPackagePresenter,
+  groupPackagePresenter,
+  packageFilePresenter,
+  packagePipelinePresenter,
+  packagePresenter,
+} from './package.presenter';
+import type { PackageWithVersions } from './package.presenter';
+import {
+  ListGroupPackages,
+  ListPackageFiles,
+  ListPackagePipelines,
+  ListProjectPackages,
+  OnePackage,
+  OnePackageFile,
+} from './packages.dto';
+import { deletesPackages, readsPackages } from './packages.permission';
+import { PackageRemoval } from './removal/package-removal';
+import type { Deletion } from './removal/package-removal';
+
+const SOURCE = 'requirements 3 §4 Packages';
+const GAPS = 'requirements 3 §4; reference packages-and-admin 3.5';
+const PACKAGES = '/projects/:id/packages';
+const PACKAGE = `${PACKAGES}/:package_id`;
+
+const reads = { source: SOURCE, within: project(), may: readsPackages } as const;
+const deletes = {
+  source: GAPS,
+  within: project(),
+  may: deletesPackages,
+  answers: none(),
+  fails: [404, 412],
+  refusals: { anonymousAs: () => new Forbidden() },
+} as const;
+
+@Controller()
+export class PackagesController {
+  constructor(
+    private readonly packages: PackagesQueries,
+    private readonly removal: PackageRemoval,
+    private readonly protections: Protections,
+  ) {}
+
+  @Endpoint('GET', PACKAGES, {
+    ...reads,
+    about: 'Lists the packages of a project.',
+    params: ListProjectPackages,
+    answers: page(packagePresenter),
+  })
+  list({ within, viewer, params, page }: Call<ListProjectPackages, ProjectScope>): Promise<Page<PackageRow>> {
+    return this.packages.ofProject(within, viewer, params, page);
+  }
+
+  @Endpoint('GET', '/groups/:id/packages', {
+    source: SOURCE,
+    within: group('id', 'copy'),
+    may: anyone(),
+    about: 'Lists the packages of the projects in a group whose packages the caller may read.',
+    params: ListGroupPackages,
+    answers: page(groupPackagePresenter),
+  })
+  listOfGroup({ within, viewer, params, page }: Call<ListGroupPackages, GroupScope>): Promise<Page<PackageRow>> {
+    return this.packages.ofGroup(within, viewer, params, page);
+  }
+
+  @Endpoint('GET', PACKAGE, {
+    ...reads,
+    about: 'Returns a package with its other versions.',
+    params: OnePackage,
+    answers: one(detailedPackagePresenter),
+    fails: [404],
+  })
+  async show({ within, viewer, params }: Call<OnePackage, ProjectScope>): Promise<PackageWithVersions> {
+    const found = await this.packages.one(within, viewer, params.package_id);
+    return { ...found, siblings: await this.packages.siblings(found.id) };
+  }
+
+  @Endpoint('GET', `${PACKAGE}/package_files`, {
+    ...reads,
+    about: 'Lists the files of a package.',
+    params: ListPackageFiles,
+    answers: page(packageFilePresenter),
+    fails: [404],
+  })
+  async files(call: Call<ListPackageFiles, ProjectScope>): Promise<Page<PackageFileRow>> {
+    const { within, viewer, params } = call;
+    const found = await this.packages.one(within, viewer, params.package_id);
+    return this.packages.files(found.id, params, call.page);
+  }
+
+  @Endpoint('GET', `${PACKAGE}/pipelines`, {
+    ...reads,
+    source: GAPS,
+    about: 'Lists the pipelines that published a package, newest first. There are none: uploads do not record theirs.',
+    params: ListPackagePipelines,
+    answers: all(packagePipelinePresenter),
+    fails: [404],
+  })
+  async pipelines({ within, viewer, params }: Call<ListPackagePipelines, ProjectScope>): Promise<readonly never[]> {
+    await this.packages.one(within, viewer, params.package_id, new NotFound('Package not found'));
+    return [];
+  }
+
+  @Endpoint('DELETE', PACKAGE, { ...deletes, about: 'Deletes a package with its files.', params: OnePackage })
+  async remove(call: Call<OnePackage, ProjectScope>): Promise<void> {
+    await this.removal.removePackage(call.params.package_id, this.deletion(call));
+  }
+
+  @Endpoint('DELETE', `${PACKAGE}/package_files/:package_file_id`, {
+    ...deletes,
+    about: 'Deletes a file of a package. The last file takes the package with it.',
+    params: OnePackageFile,
+  })
+  async removeFile(call: Call<OnePackageFile, ProjectScope>): Promise<void> {
+    await this.removal.removeFile(call.params.package_file_id, call.params.package_id, this.deletion(call));
+  }
+
+  private deletion(call: Call<unknown, ProjectScope>): Deletion {
+    const { within, viewer } = call;
+    return {
+      projectId: within.id,
+      actorId: viewer.userId,
+      check: async (found) => {
+        await this.protections.refuseDelete(within, viewer, found.package_type, found.name);
+        checkUnmodifiedSince(call, found.updated_at);
+      },
+    };
+  }
+}

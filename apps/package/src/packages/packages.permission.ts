@@ -1,0 +1,52 @@
+import { ability, anyone, group, project } from '@rookery/api-v4';
+import type { ProjectScope, Refusals } from '@rookery/api-v4';
+import { NotFound, Unauthorized } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import { canDeletePackages, canPublishPackages, canReadPackages } from './packages.policy';
+
+export const readsPackages = ability<unknown, ProjectScope>('may read packages', ({ viewer, within }) =>
+  canReadPackages(viewer, within),
+);
+
+export const publishesPackages = ability<unknown, ProjectScope>(
+  'may publish packages',
+  ({ viewer, within }) => canPublishPackages(viewer, within),
+  { signedIn: true },
+);
+
+/** An anonymous caller is refused with 403 in a public project and with 404 in a private one. */
+export const deletesPackages = ability<unknown, ProjectScope>(
+  'may delete packages',
+  ({ viewer, within }) => canDeletePackages(viewer, within),
+  { anonymous: 'asked' },
+);
+
+/**
+ * Package managers that know Basic credentials send them only after this challenge, and some choose them by the realm.
+ * Source: reference packages-and-admin 1.4.
+ */
+const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
+
+/**
+ * Refuses anonymous callers with the challenge where they see no project, so that clients repeat the request with
+ * credentials. Source: reference packages-and-admin 1.5.
+ */
+export const BASIC_REFUSALS: Refusals = basicRefusals('Project');
+
+function basicRefusals(parent: 'Project' | 'Group'): Refusals {
+  return {
+    anonymousAs: () => new Unauthorized(undefined, CHALLENGE),
+    parentAs: ({ userId }: Viewer) => (userId === null ? new Unauthorized(undefined, CHALLENGE) : new NotFound(parent)),
+    hasReasonPhrase: true,
+  };
+}
+
+/** Shared options of the routes of a registry in a project whose clients know Basic credentials. */
+export const basicRegistry = { within: project(), refusals: BASIC_REFUSALS } as const;
+
+/** The same in a group. The statements of its routes leave out packages that the caller may not read. */
+export const basicGroupRegistry = {
+  within: group('id', 'copy'),
+  may: anyone(),
+  refusals: basicRefusals('Group'),
+} as const;

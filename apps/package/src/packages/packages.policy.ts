@@ -1,0 +1,27 @@
+import type { ProjectScope } from '@rookery/api-v4';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { Role, Viewer } from '@rookery/kernel';
+
+/**
+ * Rules for packages of a project that the caller may see. No caller may do anything while packages are disabled.
+ * Source: reference packages-and-admin 1.3.
+ */
+
+/** Every caller in public and internal projects, reporters in private ones. */
+export function canReadPackages(viewer: Viewer, project: ProjectScope): boolean {
+  return project.packagesEnabled && (project.visibility !== 'private' || isAtLeast('reporter', viewer, project));
+}
+
+/** Developers, unless the project is archived. */
+export function canPublishPackages(viewer: Viewer, project: ProjectScope): boolean {
+  return !project.archived && isAtLeast('developer', viewer, project);
+}
+
+/** Maintainers, unless the project is archived. */
+export function canDeletePackages(viewer: Viewer, project: ProjectScope): boolean {
+  return !project.archived && isAtLeast('maintainer', viewer, project);
+}
+
+function isAtLeast(role: Role, viewer: Viewer, project: ProjectScope): boolean {
+  return project.packagesEnabled && (viewer.isAdmin || project.level >= ACCESS_LEVELS[role]);
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { PackageFiles } from '../../../packages/package-files';
+import { isSnapshotMetadata } from '../maven-path';
+import type { MavenDigest, MavenFilePath } from '../maven-path';
+import { MavenQueries } from '../maven.queries';
+import type { MavenPlace, PluginRow, VersionRow } from '../maven.queries';
+import { parseMetadata, renderMetadata } from './metadata-xml';
+import type { Metadata } from './metadata-xml';
+import { fileNameOf } from './snapshot-files';
+import { inMavenOrder } from './version-order';
+
+/** Largest uploaded metadata document. Units: bytes. */
+export const MAX_METADATA_BYTES = 1024 ** 2;
+
+/** A metadata document as it is served. */
+export interface MetadataDocument {
+  readonly bytes: Buffer;
+  /** Null for a document that lists plugins only. */
+  readonly lastModified: Date | null;
+}
+
+const EMPTY: Metadata = {
+  ...{ groupId: '', artifactId: '', version: '', latest: '', release: '', lastUpdated: '' },
+  ...{ versions: [], snapshot: null, snapshotVersions: [], plugins: [] },
+};
+
+/**
+ * Makes the `maven-metadata.xml` documents. Those of artifacts and groups come from the stored versions and plugins, so
+ * that parallel uploads lose none and deleted versions disappear. Those of snapshots are served as uploaded, without
+ * builds whose files were deleted. The same contents give the same bytes. Source: reference packages-and-admin 4.6.
+ */
+@Injectable()
+export class MetadataDocuments {
+  constructor(
+    private readonly maven: MavenQueries,
+    private readonly files: PackageFiles,
+  ) {}
+
+  /** Null if there is nothing to list. Errors: as `PackageFiles.read`. */
+  find(place: MavenPlace, path: MavenFilePath): Promise<MetadataDocument | null> {
+    return isSnapshotMetadata(path) ? this.ofSnapshot(place, path) : this.generated(place, path.name);
+  }
+
+  private async ofSnapshot(place: MavenPlace, path: MavenFilePath): Promise<MetadataDocument | null> {
+    const row = await this.maven.snapshotMetadata(place, path);
+    if (row === null) return null;
+    const bytes = await this.files.read(row, MAX_METADATA_BYTES);
+    const missing = new Set(row.missing);
+    return { bytes: missing.size === 0 ? bytes : withoutFiles(bytes, missing), lastModified: row.created_at };
+  }
+
+  private async generated(place: MavenPlace, name: string): Promise<MetadataDocument | null> {
+    const [versions, plugins] = [await this.maven.versions(place, name), await this.maven.plugins(place, name)];
+    if (versions.length === 0 && plugins.length === 0) return null;
+    const newest = versions.map((row) => row.uploaded_at).reduce(later, new Date(0));
+    const text = renderMetadata({ ...artifactPart(name, versions, newest), plugins: plugins.map(asPlugin) });
+    return { bytes: Buffer.from(text), lastModified: versions.length === 0 ? null : newest };
+  }
+}
+
+/** Digest of a served document, in hexadecimal. */
+export function digestOf({ bytes }: MetadataDocument, digest: MavenDigest): string {
+  return createHash(digest).update(bytes).digest('hex');
+}
+
+/** Shape: `rows` are ordered from the last published to the first. A version may occur in several projects. */
+function artifactPart(name: string, rows: readonly VersionRow[], newest: Date): Metadata {
+  if (rows.length === 0) return EMPTY;
+  const at = name.lastIndexOf('/');
+  return {
+    ...EMPTY,
+    groupId: name.slice(0, Math.max(0, at)).replaceAll('/', '.'),
+    artifactId: name.slice(at + 1),
+    latest: rows[0]!.version,
+    release: rows.find(({ version }) => !version.endsWith('-SNAPSHOT'))?.version ?? '',
+    versions: inMavenOrder([...new Set(rows.map(({ version }) => version).reverse())]),
+    lastUpdated: newest.toISOString().replace(/\D/g, '').slice(0, 14),
+  };
+}
+
+function asPlugin({ artifact_id, prefix, name }: PluginRow): Metadata['plugins'][number] {
+  return { name, prefix, artifactId: artifact_id };
+}
+
+function withoutFiles(bytes: Buffer, missing: ReadonlySet<string>): Buffer {
+  const metadata = parseMetadata(bytes);
+  const kept = metadata.snapshotVersions.filter((one) => !missing.has(fileNameOf(metadata.artifactId, one)));
+  return Buffer.from(renderMetadata({ ...metadata, snapshotVersions: kept }));
+}
+
+function later(a: Date, b: Date): Date {
+  return a > b ? a : b;
+}

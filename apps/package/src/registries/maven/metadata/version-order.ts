@@ -1,0 +1,113 @@
+/**
+ * Order of Maven versions by the rules of Maven's own comparison: numbers by value, known qualifiers by their rank, other
+ * qualifiers after them by text, and no difference between `1`, `1.0` and `1-ga`.
+ */
+
+type Item = number | bigint | Qualifier | ItemList;
+
+class Qualifier {
+  /** Place in the order, as text. */
+  readonly rank: string;
+
+  constructor(text: string, isBeforeDigit: boolean) {
+    const short = isBeforeDigit ? SHORT_FORMS[text] : undefined;
+    const name = short ?? ALIASES[text] ?? text;
+    const index = QUALIFIERS.indexOf(name);
+    this.rank = index < 0 ? `${QUALIFIERS.length}-${name}` : String(index);
+  }
+}
+
+class ItemList {
+  readonly items: Item[] = [];
+}
+
+const QUALIFIERS = ['alpha', 'beta', 'milestone', 'rc', 'snapshot', '', 'sp'];
+const RELEASE = String(QUALIFIERS.indexOf(''));
+const SHORT_FORMS: Readonly<Record<string, string>> = { __proto__: null!, a: 'alpha', b: 'beta', m: 'milestone' };
+const ALIASES: Readonly<Record<string, string>> = { __proto__: null!, ga: '', final: '', release: '', cr: 'rc' };
+
+/** Returns the versions from the oldest to the newest. Versions of equal order keep their places. */
+export function inMavenOrder(versions: readonly string[]): string[] {
+  return versions
+    .map((version) => ({ version, parsed: parse(version) }))
+    .sort((a, b) => compare(a.parsed, b.parsed))
+    .map(({ version }) => version);
+}
+
+/**
+ * Splits a version at `.` and `-`, and between digits and other characters. A list of its own begins after `-`, between
+ * the two kinds of characters, and at a qualifier before digits or at the end, where `.x` counts as `-x`.
+ */
+function parse(version: string): ItemList {
+  const root = new ItemList();
+  const lists = [root];
+  const nest = (): void => {
+    const inner = new ItemList();
+    lists.at(-1)!.items.push(inner);
+    lists.push(inner);
+  };
+  const add = (run: string, isBeforeDigit: boolean, isLast: boolean): void => {
+    const isQualifier = /^\D/.test(run);
+    if (isQualifier && (isBeforeDigit || isLast) && lists.at(-1)!.items.length > 0) nest();
+    lists.at(-1)!.items.push(isQualifier ? new Qualifier(run, isBeforeDigit) : numberOf(run));
+  };
+  const parts = version.toLowerCase().split(/(?<=[.-])/);
+  parts.forEach((part, at) => {
+    const separator = /[.-]$/.exec(part)?.[0] ?? '';
+    const runs = part.slice(0, part.length - separator.length).match(/\d+|\D+/g) ?? [];
+    if (runs.length === 0 && separator !== '') lists.at(-1)!.items.push(0);
+    runs.forEach((run, index) => {
+      if (index > 0) nest();
+      const isLastRun = index + 1 === runs.length;
+      add(run, !isLastRun, isLastRun && separator === '' && at + 1 === parts.length);
+    });
+    if (separator === '-') nest();
+  });
+  for (const list of lists.reverse()) dropTrailingNulls(list);
+  return root;
+}
+
+function numberOf(digits: string): Item {
+  return digits.length < 16 ? Number(digits) : BigInt(digits);
+}
+
+/** Zeros and release qualifiers at the end, and in front of lists at the end, make no difference. */
+function dropTrailingNulls({ items }: ItemList): void {
+  for (let index = items.length - 1; index >= 0; index--) {
+    const item = items[index]!;
+    if (isNull(item)) items.splice(index, 1);
+    else if (!(item instanceof ItemList)) return;
+  }
+}
+
+function isNull(item: Item): boolean {
+  if (item instanceof ItemList) return item.items.length === 0;
+  return item instanceof Qualifier ? item.rank === RELEASE : item === 0 || item === 0n;
+}
+
+/** A missing item counts as zero or as a release. */
+function compare(a: Item | undefined, b: Item | undefined): number {
+  if (a === undefined) return b === undefined ? 0 : -compare(b, undefined);
+  if (a instanceof ItemList) return compareList(a, b);
+  if (a instanceof Qualifier) return compareQualifier(a, b);
+  if (b === undefined) return isNull(a) ? 0 : 1;
+  if (b instanceof ItemList || b instanceof Qualifier) return 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function compareQualifier(a: Qualifier, b: Item | undefined): number {
+  if (b !== undefined && !(b instanceof Qualifier)) return -1;
+  const rank = b === undefined ? RELEASE : b.rank;
+  return a.rank < rank ? -1 : a.rank > rank ? 1 : 0;
+}
+
+function compareList({ items }: ItemList, b: Item | undefined): number {
+  if (b instanceof Qualifier) return 1;
+  if (b !== undefined && !(b instanceof ItemList)) return -1;
+  const others = b?.items ?? [];
+  for (let index = 0; index < Math.max(items.length, others.length); index++) {
+    const order = compare(items[index], others[index]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}

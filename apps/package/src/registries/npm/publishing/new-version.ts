@@ -1,0 +1,155 @@
+import { Refused } from '@rookery/kernel';
+import { isPackageName, isTagName, isVersion } from '../npm-names';
+import type { PublishDocument, StoredTarball } from './document-reader';
+import { INVALID_JSON } from './document-scanner';
+import type { TarballManifest } from './tarball-manifest';
+
+export type Manifest = Readonly<Record<string, unknown>>;
+
+/** A version that a document asks to publish, not checked against its tarball. */
+export interface SentVersion {
+  readonly name: string;
+  readonly version: string;
+  readonly tags: readonly string[];
+  readonly manifest: Manifest;
+  readonly readme: string | null;
+}
+
+/** Stored forms of a manifest. Shape: JSON objects. */
+export interface StoredManifest {
+  readonly manifest: string;
+  readonly brief: string;
+}
+
+const MAX_MANIFEST_CHARACTERS = 20_000;
+/** Larger values of the fields that the limit leaves out are not stored. */
+const MAX_FREE_CHARACTERS = 20_000;
+const MAX_README_CHARACTERS = 64 * 1024;
+const MAX_TAGS = 20;
+/** Fields that the limit leaves out. Source: reference packages-and-admin 4.4. */
+const FREE = ['contributors', 'exports'] as const;
+/** Fields that answers compute, or that are stored elsewhere. */
+const OWN = ['readme', 'readmeFilename', 'licenseText', 'dist', 'deprecated', '_id', '_npmUser', '_attachments'];
+/** Fields that an installation needs, in the order of the answer. */
+const BRIEF = [
+  'name',
+  'version',
+  'dependencies',
+  'optionalDependencies',
+  'devDependencies',
+  'bundleDependencies',
+  'bundledDependencies',
+  'peerDependencies',
+  'peerDependenciesMeta',
+  'bin',
+  'directories',
+  'engines',
+  'os',
+  'cpu',
+  'libc',
+  'funding',
+  '_hasShrinkwrap',
+  'hasInstallScript',
+] as const;
+
+const refused = (text: string): Refused => new Refused(text, { verbatim: true });
+
+/**
+ * Reads the version of a publish document. Errors: Refused for a document without a version, with an invalid or another
+ * name than `name`, or with a manifest that is too large. Source: reference packages-and-admin 4.4.
+ */
+export function sentVersionIn({ root, manifest }: PublishDocument, name: string): SentVersion {
+  const versions = root['versions'];
+  if (versions === undefined) throw refused('Versions key is missing from the JSON upload');
+  const [version = '', ...others] = Object.keys(objectOf(versions));
+  if (version === '') throw refused('Version is empty.');
+  if (others.length > 0 || manifest === null) throw refused('Exactly one version can be published at a time.');
+  if (!isVersion(version)) throw refused('Validation failed: Version should follow SemVer: https://semver.org');
+  if (![root['name'], manifest['name']].every((sent) => sent === name) || manifest['version'] !== version)
+    throw refused('Package manifest is not coherent');
+  const tags = Object.keys(objectOf(root['dist-tags'] ?? {}));
+  if (tags.length > MAX_TAGS) throw refused('Too many tags.');
+  if (!tags.every(isTagName)) throw refused('Tag name must not be a valid SemVer range');
+  return { name, version, tags, manifest, readme: readmeOf(manifest['readme'] ?? root['readme']) };
+}
+
+/** Errors: Refused for a text that is no name of a package. */
+export function checkPackageName(name: string): void {
+  if (isPackageName(name)) return;
+  throw refused(
+    'Validation failed: Name should be a valid NPM package name: ' +
+      'https://github.com/npm/validate-npm-package-name#naming-rules.',
+  );
+}
+
+/** Returns the tarball of the document. Errors: Refused for a document without one. */
+export function tarballIn({ root, tarballs }: PublishDocument): StoredTarball {
+  const names = Object.keys(objectOf(root['_attachments'])).filter((name) => tarballs.has(name));
+  const found = tarballs.get(names.at(-1) ?? '');
+  if (!found || found.content.size === 0) throw refused('Attachment data is empty.');
+  return found;
+}
+
+/**
+ * Compares digests that the document states with those of the bytes; values in no known form are ignored.
+ * Errors: Refused `Package integrity check failed`.
+ */
+export function checkIntegrity({ manifest }: SentVersion, { content, sha512 }: StoredTarball): void {
+  const dist = manifest['dist'];
+  if (typeof dist !== 'object' || dist === null) return;
+  const { shasum, integrity } = dist as { shasum?: unknown; integrity?: unknown };
+  const own: Readonly<Record<string, string>> = {
+    sha1: Buffer.from(content.sha1, 'hex').toString('base64'),
+    sha256: Buffer.from(content.sha256, 'hex').toString('base64'),
+    sha512,
+  };
+  const stated = typeof integrity === 'string' ? integrity.split(/\s+/, 20) : [];
+  const isWrong = stated.some((text) => {
+    const [, algorithm, value] = /^(sha1|sha256|sha512)-([A-Za-z0-9+/]+={0,2})(?:\?.*)?$/.exec(text) ?? [];
+    return algorithm !== undefined && own[algorithm] !== value;
+  });
+  const isSha1 = typeof shasum === 'string' && /^[0-9a-f]{40}$/i.test(shasum);
+  if (isWrong || (isSha1 && shasum.toLowerCase() !== content.sha1)) throw refused('Package integrity check failed');
+}
+
+/**
+ * Returns the manifest as it is stored. Fields by which clients install come from the tarball if that is readable, so
+ * that the registry never shows other dependencies than the package has. Errors: Refused for a manifest that is too large.
+ */
+export function storedManifestOf({ manifest }: SentVersion, inTarball: TarballManifest | null): StoredManifest {
+  const whole: Record<string, unknown> = { ...manifest, ...inTarball?.truth };
+  for (const name of OWN) delete whole[name];
+  if (hasInstallScript(manifest)) whole['hasInstallScript'] = true;
+  const free = FREE.map((name) => [name, whole[name]] as const);
+  for (const name of FREE) delete whole[name];
+  if (JSON.stringify(whole).length > MAX_MANIFEST_CHARACTERS) {
+    throw refused(
+      `Validation failed: Package json structure is too large. Maximum size is ${MAX_MANIFEST_CHARACTERS} characters`,
+    );
+  }
+  for (const [name, value] of free)
+    if (value !== undefined && JSON.stringify(value).length <= MAX_FREE_CHARACTERS) whole[name] = value;
+  const brief = Object.fromEntries(BRIEF.filter((name) => name in whole).map((name) => [name, whole[name]]));
+  return { manifest: JSON.stringify(whole), brief: JSON.stringify(brief) };
+}
+
+/** Whether npm runs a script when it installs the package. */
+function hasInstallScript({ scripts, gypfile }: Manifest): boolean {
+  const named = typeof scripts === 'object' && scripts !== null ? Object.keys(scripts) : [];
+  return gypfile === true || named.some((name) => /^(?:pre|post)?install$/.test(name));
+}
+
+/** Text of a readme that the database can hold. */
+function readmeOf(sent: unknown): string | null {
+  return typeof sent === 'string' && sent !== '' ? soundText(sent.slice(0, MAX_README_CHARACTERS)) : null;
+}
+
+/** A text without characters that PostgreSQL cannot store. */
+export function soundText(text: string): string {
+  return text.replace(/[\0\p{Cs}]/gu, '');
+}
+
+function objectOf(value: unknown): object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw INVALID_JSON();
+  return value;
+}

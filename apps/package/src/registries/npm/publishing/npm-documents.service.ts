@@ -1,0 +1,81 @@
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Forbidden, Refused } from '@rookery/kernel';
+import { PackageFiles } from '../../../packages/package-files';
+import type { StoredFile } from '../../../packages/package-files';
+import { NpmMaintenance } from '../maintenance/npm-maintenance';
+import { readDocument } from './document-reader';
+import type { PublishDocument } from './document-reader';
+import { checkIntegrity, checkPackageName, sentVersionIn, storedManifestOf, tarballIn } from './new-version';
+import { NpmGate } from './npm-gate';
+import { NpmPublications } from './npm-publications';
+import type { Published } from './npm-publications';
+import { checkedTarballManifest } from './tarball-manifest';
+
+/** A document that a client sends. Units: `declaredSize` in bytes, null if the client does not say. */
+export interface SentDocument {
+  readonly name: string;
+  readonly body: Readable;
+  readonly declaredSize: number | null;
+  readonly session: string | null;
+  /** Resolves with whether the client was sent the whole answer. */
+  readonly answered: Promise<boolean>;
+}
+
+/** Publishes versions and changes their metadata by whole documents. Source: reference packages-and-admin 4.4. */
+@Injectable()
+export class NpmDocumentsService {
+  constructor(
+    private readonly files: PackageFiles,
+    private readonly gate: NpmGate,
+    private readonly publications: NpmPublications,
+    private readonly maintenance: NpmMaintenance,
+  ) {}
+
+  /**
+   * Takes a document: with attachments it publishes a version, without it deprecates versions. Returns null for the latter.
+   * Errors: Refused, Forbidden; those of the body.
+   */
+  async put(project: ProjectScope, viewer: SignedInViewer, sent: SentDocument): Promise<Published | null> {
+    const { name, body } = sent;
+    checkPackageName(name);
+    const limits = this.gate.limits(project, sent.declaredSize);
+    // A protected name is refused at the end, because an existing version is the more important refusal.
+    const refusal = await this.gate.pushRefusal(project, viewer, name);
+    const store = refusal ? null : (source: Readable) => this.store(source, limits.tarball);
+    const document = await readDocument(body, store, limits.document);
+    if (document.root['_attachments'] !== undefined) return this.publish(project, viewer, sent, document, refusal);
+    if (refusal) throw refusal;
+    await this.maintenance.deprecate(project, viewer, name, document);
+    return null;
+  }
+
+  private async publish(
+    project: ProjectScope,
+    viewer: SignedInViewer,
+    { name, session, answered }: SentDocument,
+    document: PublishDocument,
+    refusal: Forbidden | null,
+  ): Promise<Published> {
+    const sent = sentVersionIn(document, name);
+    const tarball = refusal ? null : tarballIn(document);
+    const turn = await this.publications.turnOf(project, sent, answered);
+    const repeated = await this.publications.findRepeated(project, viewer, { sent, session, tarball, turn });
+    if (repeated) return repeated;
+    if (refusal || tarball === null) throw refusal ?? new Forbidden();
+    checkIntegrity(sent, tarball);
+    const inTarball = await checkedTarballManifest(await this.files.reopen(tarball.content), sent.manifest);
+    const stored = storedManifestOf(sent, inTarball);
+    return this.publications.publish(project, viewer, { sent, tarball, session, turn, stored });
+  }
+
+  private async store(source: Readable, maxBytes: number): Promise<StoredFile> {
+    try {
+      return await this.files.store(source, maxBytes);
+    } catch (error) {
+      throw error instanceof Refused ? new Refused(`${error.reason}.`, { verbatim: true }) : error;
+    }
+  }
+}

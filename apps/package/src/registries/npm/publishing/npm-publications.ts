@@ -1,0 +1,183 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import type { Clock, SignedInViewer } from '@rookery/kernel';
+import { CLOCK, Forbidden, Refused } from '@rookery/kernel';
+import { Database, statement, Work } from '@rookery/persistence';
+import type { SqlReader, Tx } from '@rookery/persistence';
+import { raiseGeneration } from '../../../packages/indexing/package-index';
+import { setTag } from '../../../packages/indexing/package-tags';
+import { setDeprecated } from '../../../packages/publishing/package-deprecation';
+import { PackagePublishing } from '../../../packages/publishing/package-publishing';
+import { isRepetition, UploadReceipts } from '../../../packages/publishing/upload-receipts';
+import type { EarlierUpload, UploadTurn } from '../../../packages/publishing/upload-receipts';
+import { scopeOf, storedFileName, withoutBuild } from '../npm-names';
+import type { StoredTarball } from './document-reader';
+import { soundText } from './new-version';
+import type { SentVersion, StoredManifest } from './new-version';
+
+/** A version that is published. */
+export interface Published {
+  readonly id: number;
+  readonly name: string;
+  readonly version: string;
+}
+
+/** A version that is ready to be published. Shape: `session` names the run of the client, null if it does not say. */
+export interface Publication {
+  readonly sent: SentVersion;
+  readonly tarball: StoredTarball;
+  readonly stored: StoredManifest;
+  readonly session: string | null;
+  readonly turn: UploadTurn;
+}
+
+/** A request to publish. Shape: `tarball` is null if it was not stored. */
+type Asked = Pick<Publication, 'sent' | 'session' | 'turn'> & { readonly tarball: StoredTarball | null };
+
+interface ExistingVersion extends EarlierUpload {
+  readonly id: number;
+  readonly file_id: number | null;
+  readonly creator_id: number | null;
+  readonly session: string | null;
+}
+
+const EXISTING = statement<{ project: number; name: string; version: string }, ExistingVersion>(
+  'npm_existing_version',
+  `select p.id, p.creator_id, v.session, f.id as file_id, f.sha256, f.unanswered_token_id
+   from packages p left join npm_versions v on v.package_id = p.id
+   left join lateral (select id, sha256, unanswered_token_id from package_files
+     where package_id = p.id and not is_pending_destruction order by id desc limit 1) f on true
+   where p.project_id = :project::bigint and p.package_type = 'npm' and p.name_key = :name
+     and p.status <> 'pending_destruction' and split_part(p.version, '+', 1) = :version
+   order by p.id desc limit 1`,
+);
+const LOCK_ROOT_NAME = statement<{ key: string }, never>(
+  'npm_lock_root_name',
+  `select pg_advisory_xact_lock(hashtextextended(:key, 0))`,
+);
+const IN_OTHER_PROJECT = statement<{ project: number; root: number; name: string; version: string }, { id: number }>(
+  'npm_version_in_other_project',
+  `select p.id from package_indexes i
+   join directory_projects project on project.id = i.project_id
+   join directory_namespaces home on home.id = project.namespace_id and home.traversal_ids[1] = :root::bigint
+   join packages p on p.project_id = i.project_id and p.package_type = i.package_type and p.name_key = i.name_key
+     and coalesce(p.version, '') = :version and p.status <> 'pending_destruction'
+   where i.package_type = 'npm' and i.name_key = :name and i.project_id <> :project::bigint limit 1`,
+);
+const ADD = statement<
+  {
+    package: number;
+    project: number;
+    manifest: string;
+    brief: string;
+    readme: string | null;
+    integrity: string;
+    shasum: string;
+    deprecation: string | null;
+    session: string | null;
+  },
+  never
+>(
+  'npm_versions_add',
+  `insert into npm_versions (package_id, project_id, manifest, brief, readme, integrity, shasum, deprecation, session)
+   values (:package::bigint, :project::bigint, :manifest, :brief, :readme::text, :integrity, :shasum,
+     :deprecation::text, :session::text)`,
+);
+
+/** Rows of published versions. Source: reference packages-and-admin 4.4. */
+@Injectable()
+export class NpmPublications {
+  constructor(
+    private readonly database: Database,
+    private readonly work: Work,
+    private readonly publishing: PackagePublishing,
+    private readonly receipts: UploadReceipts,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Waits for the turn of a version. Versions that differ in build metadata only are the same version to npm. Shape:
+   * `answered` as in a streamed call.
+   */
+  turnOf({ id }: ProjectScope, { name, version }: SentVersion, answered: Promise<boolean>): Promise<UploadTurn> {
+    return this.receipts.begin(JSON.stringify(['npm version', id, name, withoutBuild(version)]), answered);
+  }
+
+  /**
+   * Returns the version that an earlier request published, if this one repeats it; null for a new version. For use before
+   * the tarball is checked. Errors: Forbidden `Package already exists.`
+   */
+  findRepeated(project: ProjectScope, viewer: SignedInViewer, asked: Asked): Promise<Published | null> {
+    return this.refuseExisting(this.database, project, viewer, asked);
+  }
+
+  /** Adds the version, and lets its tags name it. Errors: as `findRepeated`; Forbidden beyond a limit of storage; Refused. */
+  publish(project: ProjectScope, viewer: SignedInViewer, publication: Publication): Promise<Published> {
+    return this.work.run((tx) => this.add(tx, project, viewer, publication));
+  }
+
+  /**
+   * Errors: Forbidden `Package already exists.`, unless the version was published with the same bytes by the same session,
+   * or by the same credential that got no answer: then the client repeats a request, and its version is returned.
+   */
+  private async refuseExisting(
+    reads: SqlReader,
+    project: ProjectScope,
+    viewer: SignedInViewer,
+    { sent, tarball, session, turn }: Asked,
+  ): Promise<Published | null> {
+    const { name, version } = sent;
+    const [found] = await reads.run(EXISTING, {
+      project: project.id,
+      name,
+      version: withoutBuild(version),
+    });
+    if (!found) return null;
+    const sha256 = tarball?.content.sha256;
+    const isOfSession = session !== null && found.session === session && found.creator_id === viewer.userId;
+    if (!(isOfSession && found.sha256 === sha256) && !isRepetition(found, sha256, viewer))
+      throw new Forbidden('Package already exists.', { verbatim: true });
+    if (found.file_id !== null) turn.stored(found.file_id);
+    return { id: found.id, name, version };
+  }
+
+  private async add(
+    tx: Tx,
+    project: ProjectScope,
+    viewer: SignedInViewer,
+    publication: Publication,
+  ): Promise<Published> {
+    const { sent, tarball, stored, session, turn } = publication;
+    const { name, version } = sent;
+    const named = { projectId: project.id, type: 'npm', name } as const;
+    const now = this.clock.now();
+    await this.refuseInOtherProject(tx, project, sent);
+    await raiseGeneration(tx, named, now);
+    const existing = await this.refuseExisting(tx, project, viewer, publication);
+    if (existing) return existing;
+    const { package_id: id, id: fileId } = await this.publishing.publish(tx, {
+      ...{ project, type: 'npm' as const, name, version, fileName: storedFileName(name, version) },
+      ...{ creatorId: viewer.userId, content: tarball.content, repeatableBy: viewer.tokenId },
+    });
+    const sentDeprecation = sent.manifest['deprecated'];
+    const deprecation = typeof sentDeprecation === 'string' && sentDeprecation ? soundText(sentDeprecation) : null;
+    await tx.run(ADD, {
+      ...{ package: id, project: project.id, ...stored, readme: sent.readme, session, deprecation },
+      integrity: `sha512-${tarball.sha512}`,
+      shasum: tarball.content.sha1,
+    });
+    if (deprecation !== null) await setDeprecated(tx, [id], true, now);
+    for (const tag of sent.tags) await setTag(tx, named, tag, id, now);
+    turn.stored(fileId);
+    return { id, name, version };
+  }
+
+  /** A name whose scope is the top-level namespace is found by the registry of the instance, so it has one project. */
+  private async refuseInOtherProject(tx: Tx, project: ProjectScope, { name, version }: SentVersion): Promise<void> {
+    const root = project.namespace.traversalIds[0]!;
+    if (scopeOf(name) !== project.fullPath.split('/', 1)[0]) return;
+    await tx.run(LOCK_ROOT_NAME, { key: `npm ${root} ${name}` });
+    const [found] = await tx.run(IN_OTHER_PROJECT, { project: project.id, root, name, version });
+    if (found) throw new Refused('Validation failed: Package already exists', { verbatim: true });
+  }
+}

@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { Refused } from '@rookery/kernel';
+import { extract } from 'tar-stream';
+import type { Manifest } from './new-version';
+
+/** The manifest in a tarball. Shape: `truth` are the fields by which clients install. */
+export interface TarballManifest {
+  readonly truth: Manifest;
+}
+
+/** A file in exactly one folder, whatever its name. */
+const PLACE = /^(?:\.\/)?[^/]+\/package\.json$/;
+const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
+/** Bytes that any tarball may have inflated before its manifest. Beyond them, a multiple of its own bytes counts. */
+const FREE_INFLATED_BYTES = 64 * 1024 * 1024;
+const MAX_RATIO = 10;
+/** Icon sets have tens of thousands of files. */
+const MAX_ENTRIES = 100_000;
+const GZIP_MAGIC = 0x1f8b;
+
+/** Fields that no client may learn otherwise than the package has them. */
+const TRUE_FIELDS = [
+  'dependencies',
+  'optionalDependencies',
+  'peerDependencies',
+  'peerDependenciesMeta',
+  'bundleDependencies',
+  'bundledDependencies',
+] as const;
+/** Scripts that clients add to the manifest because of other files in the package. */
+const INFERRED: Readonly<Record<string, string>> = { install: 'node-gyp rebuild', start: 'node server.js' };
+
+/**
+ * Reads the manifest in a tarball and compares it with that of the document.
+ * Shape: null if the bytes are not a tarball with a manifest.
+ * Bounds: a manifest of 4 MiB behind 100,000 entries, and 64 MiB inflated or ten times the bytes of the tarball.
+ * Errors: Refused `Package manifest is not coherent`, beyond the bounds too. Source: reference packages-and-admin 4.4.
+ */
+export async function checkedTarballManifest(bytes: Readable, sent: Manifest): Promise<TarballManifest | null> {
+  const found = await manifestIn(bytes);
+  if (found === null) return null;
+  const isSame = found['name'] === sent['name'] && found['version'] === sent['version'];
+  if (!isSame || !hasSameScripts(found['scripts'], sent['scripts'])) throw incoherent();
+  return { truth: truthOf(found, sent) };
+}
+
+function incoherent(): Refused {
+  return new Refused('Package manifest is not coherent', { verbatim: true });
+}
+
+/** Bytes that are no tarball have no manifest. Errors: Refused beyond the bounds, behind which a manifest could hide. */
+async function manifestIn(bytes: Readable): Promise<Manifest | null> {
+  const entries = extract();
+  const closed = pipeline(bytes, inflated, entries);
+  closed.catch(() => undefined);
+  let count = 0;
+  try {
+    for await (const entry of entries) {
+      if (++count > MAX_ENTRIES) throw incoherent();
+      const { name, type, size } = entry.header;
+      if (type !== 'file' || !PLACE.test(name)) {
+        entry.resume();
+        continue;
+      }
+      if ((size ?? Infinity) > MAX_ENTRY_BYTES) throw incoherent();
+      return manifestOf(await textOf(entry as unknown as Readable));
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof Refused) throw error;
+    return null;
+  } finally {
+    bytes.destroy();
+    entries.destroy();
+    await closed.catch(() => undefined);
+  }
+}
+
+/** The bytes of the archive. Clients also install an archive that is not compressed. Errors: Refused beyond the bounds. */
+async function* inflated(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const facts = { read: 0 };
+  const chunks = counted(source, facts);
+  const { value: first } = await chunks.next();
+  if (!first) return;
+  const whole = joined(first, chunks);
+  if (first.length < 2 || first.readUInt16BE(0) !== GZIP_MAGIC) return yield* whole;
+  const gunzip = createGunzip();
+  // Its failure is that of the reader below.
+  pipeline(whole, gunzip).catch(() => undefined);
+  let size = 0;
+  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > Math.max(FREE_INFLATED_BYTES, MAX_RATIO * facts.read)) throw incoherent();
+    yield chunk;
+  }
+}
+
+async function* counted(source: AsyncIterable<Buffer>, facts: { read: number }): AsyncGenerator<Buffer, undefined> {
+  for await (const chunk of source) {
+    facts.read += chunk.length;
+    yield chunk;
+  }
+  return undefined;
+}
+
+async function* joined(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
+async function textOf(entry: Readable): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of entry as AsyncIterable<Buffer>) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+function manifestOf(text: string): Manifest | null {
+  const value = JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Manifest) : null;
+}
+
+/** Fields of the tarball in place of those of the document, also where the tarball has none. */
+function truthOf(found: Manifest, sent: Manifest): Manifest {
+  const truth: Record<string, unknown> = Object.fromEntries(TRUE_FIELDS.map((name) => [name, found[name]]));
+  const { name, bin } = found;
+  if (typeof bin === 'string') truth['bin'] = { [String(name).replace(/^.*\//, '')]: bin };
+  else if (bin !== undefined) truth['bin'] = bin;
+  // Without `bin` a client derives it from `directories.bin`.
+  else if (typeof found['directories'] !== 'object') truth['bin'] = undefined;
+  else truth['bin'] = sent['bin'];
+  return truth;
+}
+
+function hasSameScripts(found: unknown, sent: unknown): boolean {
+  const [own, stated] = [scriptsOf(found), scriptsOf(sent)];
+  for (const [name, text] of stated) {
+    if (own.get(name) !== text && !(own.get(name) === undefined && INFERRED[name] === text)) return false;
+  }
+  return [...own.keys()].every((name) => stated.has(name));
+}
+
+/** Scripts as clients normalize them. */
+function scriptsOf(scripts: unknown): ReadonlyMap<string, string> {
+  const entries = typeof scripts === 'object' && scripts !== null ? Object.entries(scripts) : [];
+  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return new Map(texts.map(([name, text]) => [name, text.replace(/^(?:\.[/\\])?node_modules[/\\]\.bin[\\/]/, '')]));
+}

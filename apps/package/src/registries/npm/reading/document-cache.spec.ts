@@ -1,0 +1,33 @@
+import { text } from 'node:stream/consumers';
+import { DocumentCache } from './document-cache';
+
+const MIB = 1024 * 1024;
+
+async function* parts(count: number, size = MIB): AsyncGenerator<string> {
+  for (let at = 0; at < count; at++) yield 'x'.repeat(size);
+}
+const write = (cache: DocumentCache, revision: string, count: number): Promise<string> =>
+  text(cache.kept(revision, parts(count)));
+
+it('keeps a whole document', async () => {
+  const cache = new DocumentCache();
+  expect(cache.get('a')).toBeNull();
+  expect((await write(cache, 'a', 2)).length).toBe(2 * MIB);
+  expect(cache.get('a')?.length).toBe(2 * MIB);
+});
+
+it('keeps no document that is too large or was not read to its end', async () => {
+  const cache = new DocumentCache();
+  expect((await write(cache, 'large', 9)).length).toBe(9 * MIB);
+  for await (const _ of cache.kept('cut', parts(2))) break;
+  expect([cache.get('large'), cache.get('cut')]).toEqual([null, null]);
+});
+
+it('lets the document go that was not used for the longest time', async () => {
+  const cache = new DocumentCache();
+  for (const revision of ['a', 'b', 'c', 'd']) await write(cache, revision, 8);
+  cache.get('a');
+  await write(cache, 'a', 8);
+  await write(cache, 'e', 8);
+  expect(['a', 'b', 'c', 'd', 'e'].filter((revision) => cache.get(revision))).toEqual(['a', 'c', 'd', 'e']);
+});

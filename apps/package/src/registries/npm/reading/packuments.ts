@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { NotFound } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import { Links } from '@rookery/platform';
+import { prerelease, rcompare } from 'semver';
+import { bareName, withoutBuild } from '../npm-names';
+import { DocumentCache } from './document-cache';
+import type { NpmPlace } from './npm-place';
+import { NpmQueries } from './npm.queries';
+import type { NpmForm, NpmManifestRow, NpmSource, NpmVersionRow } from './npm.queries';
+
+/** A JSON document for clients. Shape: `revision` distinguishes its contents; `open` is the text
+ * itself if it was written lately, and null if the client has it. */
+export interface NpmDocument {
+  readonly form: NpmForm;
+  readonly revision: string;
+  readonly open: (() => Readable) | Buffer | null;
+}
+
+/** All versions of a name at a place. Shape: versions are the oldest first; tags hold `latest`. */
+interface NamedVersions {
+  readonly name: string;
+  readonly sources: readonly NpmSource[];
+  readonly versions: ReadonlyMap<string, NpmVersionRow>;
+  readonly tags: ReadonlyMap<string, string>;
+}
+
+/** Manifests that are read at a time. Two such parts are held in memory. */
+const CHUNK = 500;
+/** Fields of the newest version that describe the package. */
+const DESCRIBING = ['description', 'maintainers', 'repository', 'homepage', 'bugs', 'license', 'keywords', 'author'];
+
+/**
+ * Metadata documents of packages. A document is written while it is read from the database, and a client that has its
+ * revision gets none. Source: reference packages-and-admin 4.4.
+ */
+@Injectable()
+export class Packuments {
+  private readonly cache = new DocumentCache();
+
+  constructor(
+    private readonly queries: NpmQueries,
+    private readonly links: Links,
+  ) {}
+
+  /** The document of a package. Shape: `known` are revisions that the client has. Errors: NotFound. */
+  async find(
+    place: NpmPlace,
+    viewer: Viewer,
+    name: string,
+    { form, known }: { readonly form: NpmForm; readonly known: ReadonlySet<string> },
+  ): Promise<NpmDocument> {
+    const sources = await this.queries.sources(place, viewer, name);
+    const revision = digestOf([form, place.prefix, name, sources]);
+    if (known.has(revision)) return { form, revision, open: null };
+    const written = this.cache.get(revision);
+    if (written) return { form, revision, open: written };
+    const named = await this.named(sources, name);
+    const open = () => Readable.from(this.cache.kept(revision, this.write(place, named, form)));
+    return { form, revision, open };
+  }
+
+  /** The manifest of one version. Errors: NotFound. */
+  async manifest(place: NpmPlace, viewer: Viewer, name: string, versionOrTag: string): Promise<string> {
+    const named = await this.named(await this.queries.sources(place, viewer, name), name);
+    const found = named.versions.get(named.tags.get(versionOrTag) ?? versionOrTag);
+    const [row] = found ? await this.queries.manifests('full', [found.id], null) : [];
+    if (!row) throw new NotFound('Package');
+    return this.versionText(place, { name, version: found!.version }, row, 'full');
+  }
+
+  /** Tags of a package by name, with `latest`. Errors: NotFound. */
+  async tags(place: NpmPlace, viewer: Viewer, name: string): Promise<ReadonlyMap<string, string>> {
+    return (await this.named(await this.queries.sources(place, viewer, name), name)).tags;
+  }
+
+  /** Of several projects the newest package counts for a version, and the tag that changed last for a tag. */
+  private async named(sources: readonly NpmSource[], name: string): Promise<NamedVersions> {
+    const projects = sources.map(({ project_id }) => project_id);
+    const [rows, tagRows] = [await this.queries.versions(projects, name), await this.queries.tags(projects, name)];
+    if (rows.length === 0) throw new NotFound('Package');
+    const versions = new Map<string, NpmVersionRow>();
+    for (const row of rows) {
+      versions.delete(row.version);
+      versions.set(row.version, row);
+    }
+    const tags = new Map(tagRows.map((tag) => [tag.name, tag.version]));
+    if (!tags.has('latest')) tags.set('latest', highest([...versions.keys()]));
+    return { name, sources, versions, tags };
+  }
+
+  private async *write(place: NpmPlace, named: NamedVersions, form: NpmForm): AsyncGenerator<string> {
+    const { name, versions } = named;
+    yield form === 'full' ? await this.fullHead(named) : shortHead(named);
+    const versionsById = new Map([...versions.values()].map(({ id, version }) => [id, version]));
+    let separator = '';
+    for await (const rows of this.chunks([...versionsById.keys()], form)) {
+      let text = '';
+      for (const row of rows) {
+        const version = versionsById.get(row.id)!;
+        text += `${separator}${JSON.stringify(version)}:${this.versionText(place, { name, version }, row, form)}`;
+        separator = ',';
+      }
+      yield text;
+    }
+    yield '}}';
+  }
+
+  /** Reads one part while the one before is sent. */
+  private async *chunks(ids: readonly number[], form: NpmForm): AsyncGenerator<readonly NpmManifestRow[]> {
+    const read = (at: number): Promise<NpmManifestRow[]> =>
+      this.queries.manifests(form, ids.slice(at, at + CHUNK), null);
+    let next = read(0);
+    for (let at = CHUNK; at < ids.length + CHUNK; at += CHUNK) {
+      const rows = await next;
+      if (at < ids.length) {
+        next = read(at);
+        // A failure is met when the part is waited for.
+        next.catch(() => undefined);
+      }
+      yield rows;
+    }
+  }
+
+  private async fullHead(named: NamedVersions): Promise<string> {
+    const { name, sources, versions, tags } = named;
+    const latest = versions.get(tags.get('latest')!);
+    const [row] = latest ? await this.queries.manifests('full', [latest.id], latest.id) : [];
+    const manifest = row ? (JSON.parse(row.manifest) as Record<string, unknown>) : {};
+    const described = DESCRIBING.filter((field) => manifest[field] !== undefined && manifest[field] !== null);
+    const readme = row?.readme === null || row === undefined ? [] : [pair('readme', row.readme)];
+    const head = [
+      ...[pair('_id', name), pair('_rev', revisionOf(sources)), pair('name', name), distTags(tags), times(named)],
+      ...[...described.map((field) => pair(field, manifest[field])), ...readme],
+    ];
+    return `{${head.join(',')},"versions":{`;
+  }
+
+  /** The stored object with the fields that depend on the place and on later changes. */
+  private versionText(
+    place: NpmPlace,
+    { name, version }: { readonly name: string; readonly version: string },
+    { manifest, integrity, shasum, deprecation }: NpmManifestRow,
+    form: NpmForm,
+  ): string {
+    const file = `${bareName(name)}-${withoutBuild(version)}.tgz`;
+    const tarball = this.links.api(`${place.prefix}/${name}/-/${file}`);
+    const own = [
+      ...(form === 'full' ? [pair('_id', `${name}@${version}`)] : []),
+      ...(deprecation === null ? [] : [pair('deprecated', deprecation)]),
+      pair('dist', { integrity, shasum, tarball }),
+    ];
+    return `${manifest.slice(0, -1)},${own.join(',')}}`;
+  }
+}
+
+/** Text by which clients name the state of a package that they change. Shape: without slashes. */
+export function revisionOf(sources: readonly Pick<NpmSource, 'project_id' | 'generation'>[]): string {
+  const generation = Math.max(...sources.map((source) => source.generation));
+  return `${generation}-${digestOf(sources.map((source) => [source.project_id, source.generation])).slice(0, 32)}`;
+}
+
+function digestOf(facts: unknown): string {
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+}
+
+function shortHead(named: NamedVersions): string {
+  const head = [pair('name', named.name), pair('modified', modifiedAt(named)), distTags(named.tags), times(named)];
+  return `{${head.join(',')},"versions":{`;
+}
+
+function distTags(tags: ReadonlyMap<string, string>): string {
+  return `"dist-tags":${objectText(tags)}`;
+}
+
+/** Times of all versions. Clients that wait for a version to age leave out a package without them. */
+function times(named: NamedVersions): string {
+  const rows = [...named.versions.values()];
+  const created = rows.map(({ created_at }) => created_at).reduce((first, at) => (at < first ? at : first));
+  const all = new Map([
+    ['created', created.toISOString()],
+    ['modified', modifiedAt(named)],
+    ...rows.map(({ version, created_at }) => [version, created_at.toISOString()] as const),
+  ]);
+  return `"time":${objectText(all)}`;
+}
+
+/** A version may be created a moment after the change was noted. */
+function modifiedAt({ sources, versions }: NamedVersions): string {
+  const changes = [
+    ...sources.map(({ changed_at }) => changed_at),
+    ...[...versions.values()].map((row) => row.created_at),
+  ];
+  return changes.reduce((latest, at) => (at > latest ? at : latest)).toISOString();
+}
+
+/** The highest version without a prerelease, else the highest one. */
+function highest(versions: readonly string[]): string {
+  const stable = versions.filter((version) => prerelease(version) === null);
+  return [...(stable.length > 0 ? stable : versions)].sort(rcompare)[0]!;
+}
+
+/** Written as text, because a name such as `__proto__` is not a key of an object. */
+function objectText(entries: ReadonlyMap<string, string>): string {
+  return `{${[...entries].map(([name, value]) => pair(name, value)).join(',')}}`;
+}
+
+function pair(name: string, value: unknown): string {
+  return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+}

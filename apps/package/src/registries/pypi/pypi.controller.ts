@@ -1,0 +1,151 @@
+import { Controller } from '@nestjs/common';
+import {
+  createdMessage,
+  Endpoint,
+  file,
+  withAlternative,
+  AlternativeAnswer,
+  streamed,
+  streamedBody,
+} from '@rookery/api-v4';
+import type { Call, FileAnswer, GroupScope, NoParams, ProjectScope, StreamedCall } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Links } from '@rookery/platform';
+import { packageDownload } from '../../packages/package-download.presenter';
+import { MAX_FILE_BYTES, PackageFiles } from '../../packages/package-files';
+import { nameKeyOf } from '../../packages/package-types';
+import {
+  basicGroupRegistry,
+  basicRegistry,
+  publishesPackages,
+  readsPackages,
+} from '../../packages/packages.permission';
+import { metadataDownload } from './metadata-download.presenter';
+import { ListPypiPackages, OnePypiFile, ShowPypiPackage } from './pypi.dto';
+import { SimpleIndexQueries } from './simple-index.queries';
+import { INDEX_TYPES, indexPage, PACKAGE_TYPES, packagePage } from './simple-page.presenter';
+import { UploadsService } from './uploads.service';
+
+const IN_PROJECT = '/projects/:id/packages/pypi';
+const IN_GROUP = '/groups/:id/-/packages/pypi';
+const SOURCE = 'reference packages-and-admin 4.5';
+const METADATA = '.metadata';
+
+const MESSAGE = {
+  type: 'object',
+  properties: { message: { type: 'string', description: 'Always `200 OK`.' } },
+  required: ['message'],
+} as const;
+
+const reads = { ...basicRegistry, source: SOURCE, may: readsPackages } as const;
+const readsGroup = { ...basicGroupRegistry, source: SOURCE } as const;
+const index = { params: ListPypiPackages, answers: file('text/html', undefined, INDEX_TYPES) } as const;
+const page = {
+  params: ShowPypiPackage,
+  answers: file('text/html', undefined, PACKAGE_TYPES),
+  fails: [304, 404],
+} as const;
+const download = { params: OnePypiFile, answers: streamed(), fails: [404] } as const;
+
+type Place = ProjectScope | GroupScope;
+
+@Controller()
+export class PypiController {
+  constructor(
+    private readonly uploads: UploadsService,
+    private readonly simple: SimpleIndexQueries,
+    private readonly files: PackageFiles,
+    private readonly links: Links,
+  ) {}
+
+  @Endpoint('POST', IN_PROJECT, {
+    ...basicRegistry,
+    source: SOURCE,
+    may: publishesPackages,
+    about: 'Uploads a file of a Python package, as a form. A form that only registers a name has no effect.',
+    body: streamedBody({ maxBytes: MAX_FILE_BYTES }),
+    answers: withAlternative(createdMessage(), 200, MESSAGE),
+    fails: [400],
+  })
+  async upload(call: StreamedCall<NoParams, ProjectScope, SignedInViewer>): Promise<void | AlternativeAnswer> {
+    const hasFile = await this.uploads.upload(call.within, call.viewer, call);
+    if (!hasFile) return new AlternativeAnswer({ message: '200 OK' });
+  }
+
+  @Endpoint('GET', `${IN_PROJECT}/simple`, { ...reads, ...index, about: 'Lists the Python packages of a project.' })
+  list(call: Call<ListPypiPackages, ProjectScope>): FileAnswer {
+    return this.listOf(call);
+  }
+
+  @Endpoint('GET', `${IN_GROUP}/simple`, { ...readsGroup, ...index, about: 'Lists the Python packages of a group.' })
+  listOfGroup(call: Call<ListPypiPackages, GroupScope>): FileAnswer {
+    return this.listOf(call);
+  }
+
+  @Endpoint('GET', `${IN_PROJECT}/simple/:package_name`, {
+    ...reads,
+    ...page,
+    about: 'Lists the files of a Python package, for installers.',
+  })
+  show(call: Call<ShowPypiPackage, ProjectScope>): Promise<FileAnswer> {
+    return this.pageOf(call);
+  }
+
+  @Endpoint('GET', `${IN_GROUP}/simple/:package_name`, {
+    ...readsGroup,
+    ...page,
+    about: 'Lists the files of a Python package in the projects of a group, for installers.',
+  })
+  showInGroup(call: Call<ShowPypiPackage, GroupScope>): Promise<FileAnswer> {
+    return this.pageOf(call);
+  }
+
+  @Endpoint('GET', `${IN_PROJECT}/files/:sha256/:file_identifier`, {
+    ...reads,
+    ...download,
+    about: 'Downloads a file of a Python package, or the core metadata of a wheel.',
+  })
+  download(call: Call<OnePypiFile, ProjectScope>): Promise<FileAnswer> {
+    return this.fileOf(call);
+  }
+
+  @Endpoint('GET', `${IN_GROUP}/files/:sha256/:file_identifier`, {
+    ...readsGroup,
+    ...download,
+    about: 'Downloads a file of a Python package in a project of the group, or the core metadata of a wheel.',
+  })
+  downloadInGroup(call: Call<OnePypiFile, GroupScope>): Promise<FileAnswer> {
+    return this.fileOf(call);
+  }
+
+  private listOf({ within, viewer, params }: Call<ListPypiPackages, Place>): FileAnswer {
+    return indexPage(params.accept, `${this.base(within)}/simple`, () => this.simple.names(within, viewer));
+  }
+
+  private async pageOf({ within, viewer, params }: Call<ShowPypiPackage, Place>): Promise<FileAnswer> {
+    const { package_name: name, accept } = params;
+    const digest = await this.simple.digest(within, viewer, name);
+    return packagePage(accept, {
+      nameKey: nameKeyOf('pypi', name),
+      base: `${this.base(within)}/files`,
+      digest,
+      files: () => this.simple.files(within, viewer, name),
+      versions: () => this.simple.versions(within, viewer, name),
+    });
+  }
+
+  private async fileOf({ within, viewer, params }: Call<OnePypiFile, Place>): Promise<FileAnswer> {
+    const { sha256, file_identifier: name } = params;
+    if (!name.endsWith(METADATA)) {
+      const found = await this.simple.download(within, viewer, sha256, name);
+      return { ...packageDownload(this.files, found, name), isImmutable: true };
+    }
+    const fileName = name.slice(0, -METADATA.length);
+    return metadataDownload(this.files, await this.simple.metadata(within, viewer, sha256, fileName), name);
+  }
+
+  /** URLs in pages lead to the same place as the request. */
+  private base({ kind, id }: Place): string {
+    return this.links.api(kind === 'project' ? `projects/${id}/packages/pypi` : `groups/${id}/-/packages/pypi`);
+  }
+}

@@ -1,0 +1,115 @@
+import { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import { BlobStorage } from '@rookery/blobs';
+import { fromRandomAccessReaderPromise, RandomAccessReader } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
+import type { StoredFile } from '../../packages/package-files';
+import { nameKeyOf } from '../../packages/package-types';
+import { versionKeyOf } from './python-version';
+
+/** Stored core metadata of a wheel. Units: `size` in bytes. */
+export interface WheelMetadata {
+  readonly sha256: string;
+  readonly size: number;
+}
+
+const MAX_ENTRIES = 10_000;
+const MAX_METADATA_BYTES = 4 * 1024 ** 2;
+const WINDOW_BYTES = 128 * 1024;
+const MAX_MS = 10_000;
+
+/**
+ * Stores the core metadata of uploaded wheels next to them, so that installers need not read the wheels themselves
+ * (PEP 658). Source: reference packages-and-admin 4.5.
+ */
+@Injectable()
+export class WheelMetadataStore {
+  constructor(private readonly blobs: BlobStorage) {}
+
+  /** Returns null for a file that is no readable wheel of this name; that is no reason to refuse it. Never fails. */
+  async extract(fileName: string, { key, size }: StoredFile): Promise<WheelMetadata | null> {
+    const wheel = /^([^-]+)-([^-]+)-.+\.whl$/.exec(fileName);
+    if (!wheel) return null;
+    const signal = AbortSignal.timeout(MAX_MS);
+    try {
+      const options = { strictFileNames: true, autoClose: false };
+      const zip = await fromRandomAccessReaderPromise(new BlobReader(this.blobs, key), size, options);
+      try {
+        const entry = await metadataEntry(zip, wheel[1]!, wheel[2]!, signal);
+        if (entry === null) return null;
+        const source = await zip.openReadStreamPromise(entry);
+        const stored = await this.blobs.put(source, { maxBytes: MAX_METADATA_BYTES, signal });
+        return { sha256: stored.sha256, size: stored.size };
+      } finally {
+        zip.close();
+      }
+    } catch {
+      return null;
+    }
+  }
+}
+
+/** The only entry `<name>-<version>.dist-info/METADATA`. Null if there is none or several. */
+async function metadataEntry(zip: ZipFile, name: string, version: string, signal: AbortSignal): Promise<Entry | null> {
+  if (zip.entryCount > MAX_ENTRIES) return null;
+  const found: Entry[] = [];
+  for await (const entry of zip.eachEntry()) {
+    signal.throwIfAborted();
+    const folder = /^([^/-]+)-([^/]+)\.dist-info\/METADATA$/.exec(entry.fileName);
+    if (!folder) continue;
+    const isOwn = nameKeyOf('pypi', folder[1]!) === nameKeyOf('pypi', name) && isSame(folder[2]!, version);
+    if (isOwn) found.push(entry);
+  }
+  const [entry] = found;
+  return found.length === 1 && entry!.uncompressedSize <= MAX_METADATA_BYTES && !entry!.isEncrypted() ? entry! : null;
+}
+
+function isSame(version: string, other: string): boolean {
+  const key = versionKeyOf(version);
+  return version === other || (key !== null && key === versionKeyOf(other));
+}
+
+/** Reads a stored file for yauzl, whose many small reads are served from one window of memory. */
+class BlobReader extends RandomAccessReader {
+  private window: { readonly start: number; readonly bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
+
+  constructor(
+    private readonly blobs: BlobStorage,
+    private readonly key: string,
+  ) {
+    super();
+  }
+
+  override read(buffer: Buffer, offset: number, length: number, position: number, done: (error: Error | null) => void) {
+    this.loaded(position, length).then(
+      (bytes) => {
+        bytes.copy(buffer, offset);
+        done(bytes.length < length ? new Error('unexpected end of the archive') : null);
+      },
+      (error: unknown) => done(error as Error),
+    );
+  }
+
+  /** Shape: `end` is exclusive. */
+  override _readStreamForRange(start: number, end: number): Readable {
+    const stream = new PassThrough();
+    this.blobs
+      .open(this.key, { start, end: end - 1 })
+      .then(({ body }) => pipeline(body, stream))
+      .catch((error: unknown) => stream.destroy(error as Error));
+    return stream;
+  }
+
+  private async loaded(position: number, length: number): Promise<Buffer> {
+    const { start, bytes } = this.window;
+    const isIn = position >= start && position + length <= start + bytes.length;
+    if (!isIn) {
+      const end = position + Math.max(length, WINDOW_BYTES) - 1;
+      this.window = { start: position, bytes: await this.blobs.readRange(this.key, { start: position, end }) };
+    }
+    const from = position - this.window.start;
+    return this.window.bytes.subarray(from, from + length);
+  }
+}

@@ -1,0 +1,6 @@
+import { Text } from '@rookery/api-v4';
+
+export class OneUpload {
+  @Text({ in: 'path', about: 'Random part of the address.' }) secret: string;
+  @Text({ in: 'path', about: 'Name of the file.' }) filename: string;
+}

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { attachedTo, Attaches, Owns } from '@rookery/persistence';
+import { PackagesModule } from '../packages/packages.module';
+import { Upload } from './upload.entity';
+import { UploadsController } from './uploads.controller';
+import { UploadsService } from './uploads.service';
+
+const attachedUploads = attachedTo({
+  table: 'uploads',
+  project: 'project_id',
+  stays: { uploader_id: 'No answer shows it, and the id of a deleted user is not given again.' },
+});
+
+/** Files that users attach to texts of projects. */
+@Owns(Upload)
+@Attaches(attachedUploads)
+@Module({ imports: [PackagesModule], controllers: [UploadsController], providers: [UploadsService] })
+export class UploadsModule {}

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { NotFound, Refused, TooLarge } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { collection, Work } from '@rookery/persistence';
+import type { Collection } from '@rookery/persistence';
+import { PackageFiles } from '../packages/package-files';
+import { Upload } from './upload.entity';
+import { HEAD_BYTES, pictureTypeOf, uploadNameOf } from './upload-name';
+
+/** Units: bytes. Source: reference repositories 9.1. */
+export const MAX_UPLOAD_BYTES = 100 * 1024 * 1024;
+const SECRET_BYTES = 16;
+const uploads = collection(Upload, { within: 'projectId' });
+
+/** A file while it arrives. Shape: `filename` is known after the first bytes. */
+export interface ArrivingFile {
+  readonly source: Readable;
+  filename(): string;
+}
+
+/** Stores and finds files that users attach to texts. Source: reference repositories 9. */
+@Injectable()
+export class UploadsService {
+  private readonly uploads: Collection<Upload>;
+
+  constructor(
+    work: Work,
+    private readonly files: PackageFiles,
+  ) {
+    this.uploads = uploads.on(work);
+  }
+
+  /**
+   * Stores a file. The content comes first, then the row; a sweep removes contents without a row. Errors: TooLarge;
+   * Unavailable; those of the source.
+   */
+  async store(project: ProjectScope, viewer: SignedInViewer, file: ArrivingFile): Promise<Upload> {
+    const { sha256, size } = await this.files.store(file.source, MAX_UPLOAD_BYTES).catch((error: unknown) => {
+      throw error instanceof Refused ? new TooLarge() : error;
+    });
+    const head = size === 0 ? Buffer.alloc(0) : await this.headOf(sha256);
+    const upload = {
+      ...{ sha256, size, uploaderId: viewer.userId, filename: uploadNameOf(file.filename()) },
+      secret: randomBytes(SECRET_BYTES).toString('hex'),
+      pictureType: pictureTypeOf(head),
+    };
+    return this.uploads.create(upload, { actorId: viewer.userId, within: project.id });
+  }
+
+  /** Errors: NotFound. */
+  async find(project: ProjectScope, secret: string, filename: string): Promise<Upload> {
+    const upload = await this.uploads.find({ secret }, project.id);
+    if (upload.filename !== filename) throw new NotFound();
+    return upload;
+  }
+
+  private async headOf(sha256: string): Promise<Buffer> {
+    return buffer(await this.files.openAttached(sha256, { start: 0, end: HEAD_BYTES - 1 }));
+  }
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import type { Role, Viewer } from '@rookery/kernel';
+import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, roleMatrix } from '@rookery/testing';
+import type { MatrixRole, MatrixVisibility } from '@rookery/testing';
+import type { Agent } from 'supertest';
+import { startPackage } from '../support/app';
+import type { PackageService } from '../support/app';
+import { mavenPath, putMaven } from '../support/maven';
+import { published } from '../support/npm';
+import { uploaded } from '../support/packages';
+import { sha256, uploaded as uploadedPypi } from '../support/pypi';
+
+let service: PackageService;
+const clients = {} as Record<MatrixRole, Agent>;
+const places = {} as Record<MatrixVisibility, Readonly<Record<string, string>>>;
+
+beforeAll(async () => {
+  service = await startPackage();
+  const { app, seed } = service;
+  const people = new Map<Role, Viewer>();
+  for (const role of MATRIX_MEMBERS) {
+    const viewer = seed.viewer(await seed.user());
+    people.set(role, viewer);
+    clients[role] = app.as(viewer);
+  }
+  for (const visibility of MATRIX_VISIBILITIES) places[visibility] = await placeOf(visibility, people);
+  clients.anonymous = app.as(seed.anonymous());
+  clients.outsider = app.as(seed.viewer(await seed.user()));
+  clients.administrator = app.as(seed.viewer(await seed.user({ admin: true })));
+});
+afterAll(() => service.close());
+
+/** A group with a project and a package of each format. */
+async function placeOf(visibility: MatrixVisibility, people: ReadonlyMap<Role, Viewer>) {
+  const { app, seed } = service;
+  const group = await seed.group({ visibility, path: visibility });
+  const project = await seed.project({ visibility, namespace_id: group.id, path: 'eggs' });
+  for (const [role, { userId }] of people) await seed.member({ id: userId! }, group, role);
+  const owner = people.get('owner')!;
+  const { package_id } = await uploaded(app, owner, project, { file: 'a.txt' });
+  await uploaded(app, owner, project, { file: 'dir/a.txt' });
+  await putMaven(app, owner, mavenPath(project, `${visibility}/eggs/1.0/eggs-1.0.jar`), 'jar').expect(200);
+  await uploadedPypi(app, owner, project, { name: 'pkg', content: 'python' });
+  await published(app, owner, project, { name: `@${visibility}/pkg`, version: '1.0.0' });
+  return {
+    ...{ group: `${group.id}`, project: `${project.id}`, root: visibility, package: `${package_id}` },
+    ...{ maven: `${visibility}%2Feggs%2F1.0`, sha: sha256('python') },
+  };
+}
+
+roleMatrix({
+  file: join(__dirname, '../matrix/role-matrix.tsv'),
+  routes: /\/packages\b/,
+  clients: () => clients,
+  places: () => places,
+});

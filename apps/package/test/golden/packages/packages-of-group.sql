@@ -1,0 +1,251 @@
+-- group_packages-d4ff3f51675a: $1 isAdmin, $2 viewer, $3 below, $4 isExternal
+select
+  p.id,
+  p.project_id,
+  p.name,
+  p.version,
+  p.package_type,
+  p.status,
+  p.creator_id,
+  p.created_at,
+  p.updated_at,
+  p.last_downloaded_at,
+  home.full_path || '/' || project.path as project_path,
+  (
+    :isAdmin::boolean
+    or coalesce(
+      (
+        select
+          max(held.level)::integer
+        from
+          (
+            select
+              m.access_level as level
+            from
+              directory_memberships m
+            where
+              m.user_id = :viewer::bigint
+              and m.source_type = 'project'
+              and m.source_id = project.id
+              and (
+                m.expires_on is null
+                or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+              )
+            union all
+            select
+              least(s.access_level, m.access_level)
+            from
+              directory_shares s
+              join directory_namespaces invited on invited.id = s.group_id
+              join directory_memberships m on m.user_id = :viewer::bigint
+              and m.source_type = 'namespace'
+              and m.source_id = any (invited.traversal_ids)
+            where
+              s.source_type = 'project'
+              and s.source_id = project.id
+              and (
+                s.expires_on is null
+                or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+              )
+              and (
+                m.expires_on is null
+                or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+              )
+            union all
+            select
+              m.access_level as level
+            from
+              directory_memberships m
+            where
+              m.user_id = :viewer::bigint
+              and m.source_type = 'namespace'
+              and m.source_id = any (home.traversal_ids)
+              and (
+                m.expires_on is null
+                or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+              )
+            union all
+            select
+              least(s.access_level, m.access_level)
+            from
+              directory_shares s
+              join directory_namespaces invited on invited.id = s.group_id
+              join directory_memberships m on m.user_id = :viewer::bigint
+              and m.source_type = 'namespace'
+              and m.source_id = any (invited.traversal_ids)
+            where
+              s.source_type = 'namespace'
+              and s.source_id = any (home.traversal_ids)
+              and (
+                s.expires_on is null
+                or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+              )
+              and (
+                m.expires_on is null
+                or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+              )
+            union all
+            select
+              50
+            where
+              home.kind = 'user'
+              and home.owner_id = :viewer::bigint
+          ) held
+      ),
+      0
+    ) >= 40
+  )
+  and not project.archived as can_delete
+from
+  (
+    select
+      p.id as id,
+      row_number() over (
+        order by
+          p.created_at asc,
+          p.id asc
+      ) as position
+    from
+      (
+        select
+          project.id,
+          project.path
+        from
+          directory_projects project
+          join directory_namespaces home on home.id = project.namespace_id
+        where
+          (
+            home.traversal_ids >= :below::bigint[]
+            and home.traversal_ids < (:below::bigint[]) [1 :array_length (:below::bigint[], 1) - 1] || ((:below::bigint[]) [array_length(:below::bigint[], 1)] + 1)
+          )
+          and project.packages_enabled
+          and (
+            :isAdmin::boolean
+            or project.visibility = 'public'
+            or (
+              project.visibility = 'internal'
+              and :viewer::bigint is not null
+              and not :isExternal::boolean
+            )
+            or (
+              :viewer::bigint is not null
+              and coalesce(
+                (
+                  select
+                    max(held.level)::integer
+                  from
+                    (
+                      select
+                        m.access_level as level
+                      from
+                        directory_memberships m
+                      where
+                        m.user_id = :viewer::bigint
+                        and m.source_type = 'project'
+                        and m.source_id = project.id
+                        and (
+                          m.expires_on is null
+                          or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                        )
+                      union all
+                      select
+                        least(s.access_level, m.access_level)
+                      from
+                        directory_shares s
+                        join directory_namespaces invited on invited.id = s.group_id
+                        join directory_memberships m on m.user_id = :viewer::bigint
+                        and m.source_type = 'namespace'
+                        and m.source_id = any (invited.traversal_ids)
+                      where
+                        s.source_type = 'project'
+                        and s.source_id = project.id
+                        and (
+                          s.expires_on is null
+                          or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                        )
+                        and (
+                          m.expires_on is null
+                          or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                        )
+                      union all
+                      select
+                        m.access_level as level
+                      from
+                        directory_memberships m
+                      where
+                        m.user_id = :viewer::bigint
+                        and m.source_type = 'namespace'
+                        and m.source_id = any (home.traversal_ids)
+                        and (
+                          m.expires_on is null
+                          or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                        )
+                      union all
+                      select
+                        least(s.access_level, m.access_level)
+                      from
+                        directory_shares s
+                        join directory_namespaces invited on invited.id = s.group_id
+                        join directory_memberships m on m.user_id = :viewer::bigint
+                        and m.source_type = 'namespace'
+                        and m.source_id = any (invited.traversal_ids)
+                      where
+                        s.source_type = 'namespace'
+                        and s.source_id = any (home.traversal_ids)
+                        and (
+                          s.expires_on is null
+                          or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                        )
+                        and (
+                          m.expires_on is null
+                          or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                        )
+                      union all
+                      select
+                        50
+                      where
+                        home.kind = 'user'
+                        and home.owner_id = :viewer::bigint
+                    ) held
+                ),
+                0
+              ) >= 20
+            )
+          )
+        offset
+          0
+      ) scope
+      cross join lateral (
+        select
+          p.*
+        from
+          (
+            select
+              p.*,
+              scope.path as project_path
+            from
+              packages p
+            where
+              p.project_id = scope.id
+          ) p
+        where
+          p.status in ('default', 'deprecated', 'error')
+          and p.version is not null
+          and p.package_type <> 'terraform_module'
+        order by
+          p.created_at asc,
+          p.id asc
+        limit
+          21
+      ) p
+    order by
+      p.created_at asc,
+      p.id asc
+    limit
+      21
+  ) cut
+  join packages p on p.id = cut.id
+  join directory_projects project on project.id = p.project_id
+  join directory_namespaces home on home.id = project.namespace_id
+order by
+  cut.position

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ResolvedRef, ResolveRefRequest } from '@rookery/contracts';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import { internalAuthorization } from '@rookery/testing';
+
+export const COMMITTED_AT = '2026-01-02T03:04:05.000Z';
+
+/** Returns a full commit id that consists of one digit. */
+export const shaOf = (digit: string): string => digit.repeat(40);
+
+/**
+ * Collaboration's route for refs over real HTTP. Every project has the same repository, except for projects in `empty`:
+ * `main` at `1…`, `feature/a` at `2…`, the tag `v1` at `3…`, and `4…` on no branch. It records requests and can fail.
+ */
+export class FakeCollaboration {
+  readonly asked: ResolveRefRequest[] = [];
+  readonly empty = new Set<number>();
+  isAway = false;
+  private server: Server | undefined;
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server!.address() as AddressInfo).port}`;
+  }
+
+  async start(): Promise<this> {
+    this.server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const isOurs = request.headers.authorization === internalAuthorization('package', 'collaboration');
+        const isKnown = request.method === 'POST' && request.url === INTERNAL_PATHS.resolveRef;
+        if (!isOurs || !isKnown || this.isAway) return response.writeHead(this.isAway ? 503 : 404).end();
+        const asked = JSON.parse(Buffer.concat(chunks).toString()) as ResolveRefRequest;
+        this.asked.push(asked);
+        response.end(JSON.stringify({ commit: this.empty.has(asked.project_id) ? null : resolved(asked) }));
+      });
+    });
+    await new Promise<void>((resolve) => this.server!.listen(0, '127.0.0.1', resolve));
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.server?.closeAllConnections();
+    await new Promise((resolve) => this.server?.close(resolve));
+  }
+}
+
+const REFS: Readonly<Record<string, readonly [sha: string, isTag: boolean]>> = {
+  main: [shaOf('1'), false],
+  'feature/a': [shaOf('2'), false],
+  v1: [shaOf('3'), true],
+};
+const BRANCHES: Readonly<Record<string, string | null>> = {
+  [shaOf('1')]: 'main',
+  [shaOf('2')]: 'feature/a',
+  [shaOf('3')]: 'feature/a',
+  [shaOf('4')]: null,
+};
+
+function resolved({ name, finds_branch: findsBranch }: ResolveRefRequest): ResolvedRef | null {
+  const short = (name ?? 'main').replace(/^refs\/(heads|tags)\//, '');
+  const ref = REFS[short];
+  const sha = ref ? ref[0] : Object.keys(BRANCHES).find((id) => short.length >= 7 && id.startsWith(short));
+  if (sha === undefined) return null;
+  const branch = findsBranch ? BRANCHES[sha]! : null;
+  return { sha, ref: ref ? short : null, is_tag: ref?.[1] ?? false, committed_at: COMMITTED_AT, branch };
+}

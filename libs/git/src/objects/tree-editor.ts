@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { invalid } from '../process/git-error';
+import { isWritablePath } from '../names/tree-path';
+import type { ObjectId } from '../names/object-id';
+import type { Repository } from '../repository/repository';
+import { readObject } from './objects';
+import { typeOfMode } from './parse-tree';
+import type { TreeEntry } from './parse-tree';
+import { checkSubmoduleList, isSubmoduleList } from './submodules';
+import { writeObjects } from './write-objects';
+
+/** Entry of a folder. Shape: `mode` as git stores it, without a leading zero for folders. */
+interface Item {
+  readonly mode: string;
+  readonly id: string;
+  /** Opened folder whose entries may differ from `id`; null for others. */
+  readonly folder: Folder | null;
+}
+
+/** Opened folder. Shape: names are their bytes as latin1, so that names in any encoding survive. */
+interface Folder {
+  readonly items: Map<string, Item>;
+  isChanged: boolean;
+}
+
+const NUL = 0;
+const BLANK = 32;
+const ID_BYTES = 20;
+const FOLDER_MODE = '40000';
+const SYMBOLIC_LINK = '120000';
+const FILE_MODES = ['100644', '100755', '120000', '160000'];
+/** Largest folder in which entries change. Units: bytes. */
+const MAX_FOLDER_BYTES = 64 * 1024 * 1024;
+/** Largest size of all changed folders of one edit. Units: bytes. */
+const MAX_WRITTEN_BYTES = 512 * 1024 * 1024;
+/** Stands for bytes that were not UTF-8. Such a name is another one when it is written. */
+const REPLACED = '\ufffd';
+
+/**
+ * Changes files of a tree without a working copy. Folders are read when a path leads through them, and only changed
+ * ones are written, by one process: the cost follows the depth of the paths and not the size of the tree. Folders
+ * without entries vanish. The repository must be the view of a quarantine.
+ */
+export class TreeEditor {
+  private constructor(
+    private readonly repository: Repository,
+    private readonly root: Folder,
+  ) {}
+
+  /** Opens a tree, or an empty one. Errors: GitError `not found`, `too large`. */
+  static async open(repository: Repository, tree: ObjectId | null): Promise<TreeEditor> {
+    const root =
+      tree === null ? { items: new Map<string, Item>(), isChanged: true } : await readFolder(repository, tree);
+    return new TreeEditor(repository, root);
+  }
+
+  /** Returns the entry of a path as it is now, null if there is none. Shape: the id of a changed folder is its old one. */
+  async find(path: string): Promise<TreeEntry | null> {
+    const { parents, name } = split(path);
+    const folder = await this.folderAt(parents);
+    const item = folder?.items.get(name);
+    if (!item) return null;
+    const mode = item.mode.padStart(6, '0');
+    return { mode, type: typeOfMode(mode), id: item.id as ObjectId, path, size: null };
+  }
+
+  /**
+   * Puts a file, a link or a submodule at a path, and adds missing folders.
+   * Errors: GitError `invalid` for a path that no tree may hold, or that leads through a file.
+   */
+  async put(path: string, { mode, id }: Pick<TreeEntry, 'mode' | 'id'>): Promise<void> {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (!isWritablePath(path) || path.includes(REPLACED)) throw invalid('The path is invalid.');
+    if (!FILE_MODES.includes(mode)) throw invalid('The mode of a file is invalid.');
+    if (isSubmoduleList(name)) {
+      // fsck refuses this in pushes too: the link may lead out of the working copy.
+      if (mode === SYMBOLIC_LINK) throw invalid('The list of submodules is no link.');
+      await checkSubmoduleList(this.repository, id);
+    }
+    const { parents, name: key } = split(path);
+    const folder = await this.folderAt(parents, true);
+    if (folder === null) throw invalid('The path leads through a file.');
+    folder.items.set(key, { mode, id, folder: null });
+    folder.isChanged = true;
+  }
+
+  /** Removes the entry of a path. Returns false if there is none. */
+  async remove(path: string): Promise<boolean> {
+    const { parents, name } = split(path);
+    const folder = await this.folderAt(parents);
+    if (!folder?.items.delete(name)) return false;
+    folder.isChanged = true;
+    return true;
+  }
+
+  /** Writes the changed folders. Returns the id of the root. */
+  async write(): Promise<ObjectId> {
+    const contents: Buffer[] = [];
+    const root = finished(this.root, contents);
+    await writeObjects(this.repository, { type: 'tree', contents, maxBytes: MAX_WRITTEN_BYTES });
+    return root as ObjectId;
+  }
+
+  /** Opens the folders of a path. Returns null if one is missing, or is a file. */
+  private async folderAt(names: readonly string[], adds = false): Promise<Folder | null> {
+    let folder = this.root;
+    for (const name of names) {
+      const item = folder.items.get(name);
+      if (item && item.mode.padStart(6, '0') !== '040000') return null;
+      if (!item && !adds) return null;
+      const next = item?.folder ?? (item ? await readFolder(this.repository, item.id as ObjectId) : emptyFolder());
+      folder.items.set(name, { mode: item?.mode ?? FOLDER_MODE, id: item?.id ?? '', folder: next });
+      folder = next;
+    }
+    return folder;
+  }
+}
+
+function split(path: string): { readonly parents: readonly string[]; readonly name: string } {
+  const names = path.split('/').map((name) => Buffer.from(name).toString('latin1'));
+  return { parents: names.slice(0, -1), name: names.at(-1)! };
+}
+
+function emptyFolder(): Folder {
+  return { items: new Map(), isChanged: true };
+}
+
+async function readFolder(repository: Repository, tree: ObjectId): Promise<Folder> {
+  const object = await readObject(repository, { rev: tree }, MAX_FOLDER_BYTES);
+  if (object?.type !== 'tree') throw invalid('The tree does not exist.');
+  const { content } = object;
+  const items = new Map<string, Item>();
+  for (let at = 0; at < content.length;) {
+    const blank = content.indexOf(BLANK, at);
+    const end = content.indexOf(NUL, blank);
+    if (blank < 0 || end < 0 || end + ID_BYTES >= content.length) throw invalid('The tree is malformed.');
+    const next = end + 1 + ID_BYTES;
+    const id = content.toString('hex', end + 1, next);
+    items.set(content.toString('latin1', blank + 1, end), {
+      mode: content.toString('latin1', at, blank),
+      id,
+      folder: null,
+    });
+    at = next;
+  }
+  return { items, isChanged: false };
+}
+
+/** Adds the contents of changed folders, children first. Returns the id of the folder; null if it has no entry. */
+function finished(folder: Folder, contents: Buffer[], isRoot = true): string | null {
+  for (const [name, item] of folder.items) {
+    if (item.folder === null) continue;
+    const id = finishedChild(item, item.folder, contents);
+    if (id === item.id) continue;
+    folder.isChanged = true;
+    if (id === null) folder.items.delete(name);
+    else folder.items.set(name, { ...item, id });
+  }
+  if (folder.items.size === 0 && !isRoot) return null;
+  const content = serialized(folder);
+  contents.push(content);
+  return createHash('sha1').update(`tree ${content.length}\0`).update(content).digest('hex');
+}
+
+function finishedChild(item: Item, folder: Folder, contents: Buffer[]): string | null {
+  const hasChanged = (one: Folder): boolean =>
+    one.isChanged || [...one.items.values()].some((inner) => inner.folder !== null && hasChanged(inner.folder));
+  return hasChanged(folder) ? finished(folder, contents, false) : item.id;
+}
+
+/** Writes the entries in the order of git, in which a folder is compared as if its name ended with a slash. */
+function serialized({ items }: Folder): Buffer {
+  const keyOf = ([name, { mode }]: [string, Item]): Buffer =>
+    Buffer.from(mode.padStart(6, '0') === '040000' ? `${name}/` : name, 'latin1');
+  const sorted = [...items].map((item) => ({ item, key: keyOf(item) })).sort((a, b) => Buffer.compare(a.key, b.key));
+  return Buffer.concat(
+    sorted.flatMap(({ item: [name, { mode, id }] }) => [
+      Buffer.from(`${mode} ${name}\0`, 'latin1'),
+      Buffer.from(id, 'hex'),
+    ]),
+  );
+}

@@ -1,0 +1,138 @@
+import { inQuarantine } from '../../src/objects/quarantine';
+import { TreeEditor } from '../../src/objects/tree-editor';
+import { writeBlobs } from '../../src/objects/write-objects';
+import { EMPTY_TREE } from '../../src/names/object-id';
+import type { ObjectId } from '../../src/names/object-id';
+import type { Repository } from '../../src/repository/repository';
+import { commit, git, TestGit } from '../support/repository';
+
+const test = new TestGit();
+afterAll(() => test.close());
+
+/** Edits a tree. Returns the id of the result, whose objects are kept. */
+function edited(
+  repository: Repository,
+  tree: ObjectId | null,
+  edit: (editor: TreeEditor, blob: ObjectId) => Promise<unknown>,
+): Promise<ObjectId> {
+  return inQuarantine(repository, async ({ repository: view, keep }) => {
+    const [blob] = await writeBlobs(view, [Buffer.from('new')], 1000);
+    const editor = await TreeEditor.open(view, tree);
+    await edit(editor, blob!);
+    const id = await editor.write();
+    await keep();
+    return id;
+  });
+}
+
+const list = (repository: Repository, tree: string): string[] =>
+  git(repository.directory, [
+    '-c',
+    'core.quotePath=false',
+    'ls-tree',
+    '-r',
+    '-z',
+    '--format=%(objectmode) %(path)',
+    tree,
+  ])
+    .split('\0')
+    .filter((line) => line !== '');
+
+it('puts and removes files at any depth, as git itself would write the trees', async () => {
+  const repository = await test.create();
+  const id = commit(repository, {
+    a: '1',
+    'a.b': '1',
+    'a-b/x': '1',
+    'dir/keep': '1',
+    'dir/sub/only': '1',
+    'ü/q': '1',
+  });
+  const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
+  const made = await edited(repository, tree, async (editor, blob) => {
+    await editor.put('a.c/deep/er/file', { mode: '100755', id: blob });
+    await editor.put('dir/keep', { mode: '100644', id: blob });
+    expect(await editor.remove('dir/sub/only')).toBe(true);
+    expect(await editor.remove('dir/none')).toBe(false);
+    expect(await editor.remove('a/x')).toBe(false);
+    expect(await editor.remove('a')).toBe(true);
+    await editor.put('a/now/folder', { mode: '100644', id: blob });
+    expect(await editor.find('a/now')).toMatchObject({ type: 'tree' });
+    expect(await editor.find('dir/keep')).toMatchObject({ type: 'blob', id: blob, mode: '100644' });
+    expect(await editor.find('dir/sub/only')).toBeNull();
+  });
+  expect(list(repository, made)).toEqual([
+    '100644 a-b/x',
+    '100644 a.b',
+    '100755 a.c/deep/er/file',
+    '100644 a/now/folder',
+    '100644 dir/keep',
+    '100644 ü/q',
+  ]);
+  expect(git(repository.directory, ['fsck', '--strict', '--no-dangling', made])).toBe('');
+  const same = git(repository.directory, ['mktree', '-z'], git(repository.directory, ['ls-tree', '-z', made])).trim();
+  expect(same).toBe(made);
+});
+
+it('leaves an unchanged tree as it is, and empties one', async () => {
+  const repository = await test.create();
+  const id = commit(repository, { 'x/a': '1' });
+  const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
+  expect(await edited(repository, tree, (editor) => editor.find('x/a'))).toBe(tree);
+  expect(await edited(repository, tree, (editor) => editor.remove('x/a'))).toBe(EMPTY_TREE);
+  expect(await edited(repository, null, async () => undefined)).toBe(EMPTY_TREE);
+});
+
+it('keeps names that are not UTF-8, and modes of old histories', async () => {
+  const repository = await test.create();
+  const blob = git(repository.directory, ['hash-object', '-w', '--stdin'], 'x').trim();
+  const raw = Buffer.concat([
+    Buffer.from('100664 a\0'),
+    Buffer.from(blob, 'hex'),
+    Buffer.from('100644 \xff\xfe\0', 'latin1'),
+    Buffer.from(blob, 'hex'),
+  ]);
+  const tree = git(repository.directory, ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], raw).trim();
+  const made = await edited(repository, tree as ObjectId, (editor, id) => editor.put('b', { mode: '100644', id }));
+  const bytes = git(repository.directory, ['cat-file', 'tree', made], '', 'latin1');
+  expect(bytes).toContain('100664 a\0');
+  expect(bytes).toContain('100644 \xff\xfe\0');
+});
+
+it.each(['../x', '.git/config', 'a/.GIT', '/abs', '', 'a\\b', 'a/', '\ufffd', 'file/below'])(
+  'refuses the path %j',
+  async (path) => {
+    const repository = await test.create();
+    const id = commit(repository, { file: '1' });
+    const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
+    const attempt = edited(repository, tree, (editor, blob) => editor.put(path, { mode: '100644', id: blob }));
+    await expect(attempt).rejects.toMatchObject({ reason: 'invalid' });
+  },
+);
+
+it('refuses lists of submodules that fsck refuses', async () => {
+  const repository = await test.create();
+  const attempt = (mode: string, content: string) =>
+    inQuarantine(repository, async ({ repository: view }) => {
+      const [id] = await writeBlobs(view, [Buffer.from(content)], 1000);
+      const editor = await TreeEditor.open(view, null);
+      await editor.put('.gitmodules', { mode, id: id! });
+    });
+  await expect(attempt('120000', 'x')).rejects.toMatchObject({ reason: 'invalid' });
+  await expect(attempt('100644', '[submodule "x"]\n\turl = -u./payload\n')).rejects.toMatchObject({
+    reason: 'invalid',
+  });
+  await expect(attempt('100644', '[submodule "x"]\n\turl = https://host/x\n')).resolves.toBeUndefined();
+});
+
+it('writes few objects in a large tree', async () => {
+  const repository = await test.create();
+  const files = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`d${n % 300}/f${n}`, 'x']));
+  const id = commit(repository, files);
+  const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
+  const before = Number(/count: (\d+)/.exec(git(repository.directory, ['count-objects', '-v']))![1]);
+  await edited(repository, tree, (editor, blob) => editor.put('d7/new/file', { mode: '100644', id: blob }));
+  const after = Number(/count: (\d+)/.exec(git(repository.directory, ['count-objects', '-v']))![1]);
+  // The blob and three folders.
+  expect(after - before).toBe(4);
+});

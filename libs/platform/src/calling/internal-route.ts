@@ -1,0 +1,64 @@
+import type { INTERNAL_PATHS, ServiceName } from '@rookery/contracts';
+import { INTERNAL_WAIT_HEADER } from '@rookery/contracts';
+import { Pool } from 'undici';
+import { KEPT_IDLE_MS } from '../boot/drain-http';
+import type { InternalKeys } from '../signing/internal-keys';
+import { currentWaiter } from '../waiting/waiter';
+
+/** A route of another service and the way to it. */
+export interface InternalRouteOptions {
+  readonly caller: ServiceName;
+  readonly callee: ServiceName;
+  /** Address of the callee; may have a path. */
+  readonly url: string;
+  readonly path: (typeof INTERNAL_PATHS)[keyof typeof INTERNAL_PATHS];
+  readonly keys: InternalKeys;
+  readonly connections: number;
+  /** Longest wait for an answer. Units: ms. */
+  readonly maxWaitMs: number;
+  /** Part of the request's remaining time that may be spent here. Units: ms. Default: all of it. */
+  readonly share?: (leftMs: number) => number;
+}
+
+/**
+ * A POST route of another service, asked on behalf of the running request: no longer than that request still waits.
+ * Shape: question and answer as in the contract of the path. Source: ADR 0170.
+ */
+export class InternalRoute<Question extends object, Answer> {
+  private readonly pool: Pool;
+  private readonly path: string;
+  private readonly headers: Readonly<Record<string, string>>;
+
+  constructor(private readonly options: InternalRouteOptions) {
+    const { caller, callee, connections, maxWaitMs: connectTimeout } = options;
+    const url = new URL(options.url);
+    this.path = url.pathname.replace(/\/+$/, '') + options.path;
+    this.pool = new Pool(url.origin, { connections, pipelining: 1, connectTimeout, keepAliveMaxTimeout: KEPT_IDLE_MS });
+    this.headers = {
+      authorization: options.keys.authorization(caller, callee),
+      'content-type': 'application/json',
+      'user-agent': `rookery-${caller}`,
+    };
+  }
+
+  /** Errors: a plain Error without an answer in time, and for an answer other than 200. */
+  async ask(question: Question): Promise<Answer> {
+    const { callee, maxWaitMs, share = (leftMs) => leftMs } = this.options;
+    const leftMs = share((currentWaiter()?.deadline ?? Infinity) - Date.now());
+    const waitMs = Math.round(Math.max(1, Math.min(maxWaitMs, leftMs)));
+    const { statusCode, body } = await this.pool.request({
+      method: 'POST',
+      path: this.path,
+      headers: { ...this.headers, [INTERNAL_WAIT_HEADER]: String(waitMs) },
+      body: JSON.stringify(question),
+      signal: AbortSignal.timeout(waitMs),
+    });
+    if (statusCode === 200) return (await body.json()) as Answer;
+    await body.dump();
+    throw new Error(`${callee} answered ${statusCode}`);
+  }
+
+  close(): Promise<void> {
+    return this.pool.destroy();
+  }
+}

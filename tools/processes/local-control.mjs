@@ -1,0 +1,169 @@
+/**
+ * Connection from `npm run reset`, `npm run snapshot` and `npm run service` to the `npm start` of this machine: HTTP on
+ * 127.0.0.1, with a port and a password that only the owner of the data folder can read (`<data>/run/control.json`). It does
+ * not exist in containers and clusters, where this program does not supervise. With NODE_ENV=production no state can be
+ * saved or restored.
+ *
+ * @import { ServerResponse } from 'node:http'
+ * @import { Estate } from './estate.mjs'
+ * @import { Snapshots } from '../snapshots/snapshots.mjs'
+ * @typedef {Pick<Estate, 'dataDir' | 'isResettable' | 'snapshots' | 'stopService' | 'startService'>} CommandedEstate
+ * @typedef {{ begin(): void, stop(): Promise<unknown> }} LocalControl
+ * @typedef {{ name: string, savedAt: string }[]} SnapshotList
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeProcess, isAlive, readRecord, writeRecord } from './process-records.mjs';
+import { INITIAL, Refused } from '../snapshots/snapshots.mjs';
+
+const LONGEST_COMMAND_MS = 20_000;
+
+/** @type {Record<string, (snapshots: Snapshots, name: string) => Promise<void> | SnapshotList>} */
+const STATES = {
+  reset: (snapshots) => snapshots.restore(INITIAL),
+  save: (snapshots, name) => snapshots.save(name),
+  restore: (snapshots, name) => snapshots.restore(name),
+  delete: (snapshots, name) => snapshots.remove(name),
+  list: (snapshots) => snapshots.list(),
+};
+/** @type {Record<string, (estate: CommandedEstate, name: string) => Promise<void>>} */
+const SERVICE = {
+  stop: (estate, name) => estate.stopService(name),
+  start: (estate, name) => estate.startService(name),
+};
+const COMMANDS = { ...STATES, ...SERVICE };
+
+/** @param {string} dataDir */
+function fileOf(dataDir) {
+  return join(dataDir, 'run/control.json');
+}
+
+/**
+ * Starts the server. Commands are executed one after the other, with cleaning up in between. Commands that arrive before
+ * `begin()` wait for it.
+ * @param {CommandedEstate} estate
+ * @returns {Promise<LocalControl>}
+ */
+export async function startLocalControl(estate) {
+  const word = randomBytes(24).toString('hex');
+  let isStopping = false;
+  /** @type {() => void} */
+  let begin = () => {};
+  /** @type {Promise<unknown>} */
+  let last = new Promise((resolve) => (begin = () => resolve(undefined))).then(() =>
+    isStopping ? undefined : tidy(estate),
+  );
+  const server = createServer((request, response) => {
+    const [, command = '', name = ''] = (request.url ?? '').split('/').map(decoded);
+    if (request.method !== 'POST' || !isSame(request.headers.authorization, `Bearer ${word}`) || !COMMANDS[command])
+      return response.writeHead(404).end();
+    const from = performance.now();
+    last = last
+      .then(() => (isStopping ? undefined : execute(estate, { command, name, from }, response)))
+      .then(() => (isStopping || !STATES[command] || command === 'list' ? undefined : tidy(estate)));
+  });
+  await new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const url = `http://127.0.0.1:${port}`;
+  writeRecord(fileOf(estate.dataDir), { ...describeProcess(process.pid), url, word });
+  const stop = async () => {
+    isStopping = true;
+    begin();
+    rmSync(fileOf(estate.dataDir), { force: true });
+    // The running command ends first, so that it starts no process after the stop.
+    await Promise.race([last, delay(LONGEST_COMMAND_MS, null, { ref: false })]);
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { begin, stop };
+}
+
+/**
+ * Executes a command and answers with its duration, which includes waiting for earlier commands.
+ * @param {CommandedEstate} estate
+ * @param {{ command: string, name: string, from: number }} request
+ * @param {ServerResponse} response
+ */
+async function execute(estate, { command, name, from }, response) {
+  /**
+   * @param {number} status
+   * @param {unknown} body
+   */
+  const answer = (status, body) => response.writeHead(status).end(JSON.stringify(body));
+  try {
+    const found = await outcomeOf(estate, command, name);
+    answer(200, { ms: Math.round(performance.now() - from), ...(found ? { found } : {}) });
+  } catch (error) {
+    answer(error instanceof Refused ? 409 : 500, { message: /** @type {Error} */ (error).message });
+  }
+}
+
+/**
+ * @param {CommandedEstate} estate
+ * @param {string} command
+ * @param {string} name
+ */
+function outcomeOf(estate, command, name) {
+  if (SERVICE[command]) return SERVICE[command](estate, name);
+  if (!estate.isResettable)
+    throw new Refused('The estate was started with NODE_ENV=production and cannot be reset, saved or restored');
+  return STATES[command]?.(estate.snapshots, name);
+}
+
+/**
+ * Cleans up after a command. Errors are ignored here, because the next command fails with the same error and reports it.
+ * @param {CommandedEstate} estate
+ */
+async function tidy(estate) {
+  if (estate.isResettable) await estate.snapshots.tidy().catch(() => {});
+}
+
+/**
+ * Sends a command to the running estate. Errors: a plain Error with a message for the user: no estate runs on this folder,
+ * or the estate refused the command.
+ * @param {string} dataDir
+ * @param {string} command
+ * @param {string} [name]
+ * @returns {Promise<{ ms: number, found?: SnapshotList }>}
+ */
+export async function commandEstate(dataDir, command, name = '') {
+  /** @type {{ pid: number, mark: string, url: string, word: string } | null} */
+  const address = readRecord(fileOf(dataDir));
+  if (!address || !isAlive(address)) {
+    const isRunning = isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
+    throw new Error(
+      isRunning
+        ? `The estate on ${dataDir} does not accept commands yet`
+        : `No estate runs on ${dataDir}: npm start in another terminal first, or name its folder: ROOKERY_DATA=/path`,
+    );
+  }
+  const path = [command, name].filter(Boolean).map(encodeURIComponent).join('/');
+  const response = await fetch(`${address.url}/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${address.word}` },
+  });
+  const body = /** @type {any} */ (await response.json());
+  if (response.status !== 200) throw new Error(body.message);
+  return body;
+}
+
+/** @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/**
+ * @param {string | undefined} given
+ * @param {string} wanted
+ */
+function isSame(given = '', wanted) {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,255 @@
+/**
+ * Saves and restores states of an estate on one machine while it runs: databases, streams with their consumers, and
+ * caught e-mails. The state called `initial` is saved at the end of the first start; `npm run reset` restores it.
+ *
+ * Each state has a record `<data>/snapshots/<name>.json`, which is written last and contains the id of the state's parts.
+ * So a state that is saved again replaces the former one atomically, and remains of a crash belong to no record and are
+ * deleted.
+ *
+ * @import { Estate } from '../processes/estate.mjs'
+ * @typedef {Pick<Estate, 'dataDir' | 'mailDir' | 'databases' | 'cluster' | 'atRest' | 'bringUpToDate'> & {
+ *   postgres: { url(database?: string): string } | null,
+ *   nats: { stop(): Promise<void>, start(): Promise<void> } | null }} SnapshotEstate
+ * @typedef {{ id: string, name: string, savedAt: string, cluster: string, stamps: Record<string, unknown> }} SnapshotRecord
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseCopies } from './database-copies.mjs';
+import { SERVICES } from '../processes/environment.mjs';
+import { readRecord, writeRecord } from '../processes/process-records.mjs';
+
+export const INITIAL = 'initial';
+const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
+/** Files that record the schema and the administrator of the databases (migrations.mjs). */
+const STAMPS = ['migrated.json', 'bootstrapped.json'];
+
+/** Refusal of a command, with a message for the user. */
+export class Refused extends Error {}
+
+export class Snapshots {
+  /** @param {SnapshotEstate} estate */
+  constructor(estate) {
+    this.estate = estate;
+    this.folder = join(estate.dataDir, 'snapshots');
+    this.journal = join(estate.dataDir, 'run/restoring.json');
+  }
+
+  /** Shape: `[{ name, savedAt }]` by name. */
+  list() {
+    return this.#records().map(({ name, savedAt }) => ({ name, savedAt }));
+  }
+
+  /** Whether all databases and streams are embedded. */
+  get isPossible() {
+    const { postgres, nats, databases } = this.estate;
+    return Boolean(postgres && nats && SERVICES.every((service) => databases[service]));
+  }
+
+  get hasInitial() {
+    return this.#record(INITIAL) !== null;
+  }
+
+  /**
+   * Saves the current state under a name, and replaces a former state with that name. Errors: Refused.
+   * @param {string} name
+   */
+  async save(name) {
+    checkName(name);
+    if (name === INITIAL && this.hasInitial) throw new Refused(`"${INITIAL}" is saved by the first start only`);
+    const nats = this.#nats();
+    const copies = this.#copies();
+    const id = randomBytes(4).toString('hex');
+    await this.estate.atRest(async () => {
+      const { dataDir, mailDir, cluster } = this.estate;
+      await nats.stop();
+      try {
+        const parts = join(this.folder, id);
+        mkdirSync(parts, { recursive: true, mode: 0o700 });
+        const stamps = Object.fromEntries(STAMPS.map((file) => [file, readRecord(join(dataDir, file))]));
+        await copies.save(id);
+        await copyFolder(this.#streams, join(parts, 'streams'));
+        linkFiles(mailDir, join(parts, 'mail'));
+        writeRecord(this.#file(name), { id, name, savedAt: new Date().toISOString(), cluster, stamps });
+      } finally {
+        await nats.start();
+      }
+    });
+  }
+
+  /**
+   * Restores a state. Errors: Refused. After any other error the estate stays paused until a restore succeeds.
+   * @param {string} name
+   */
+  async restore(name) {
+    const record = await this.#known(name);
+    // The slow part comes first, while the processes still work.
+    await this.#prepare(record);
+    await this.estate.atRest(() => this.#putBack(record), { resumesAfterFailure: false });
+  }
+
+  /** Finishes an interrupted restore before the processes start. Resolves to the name of its state, or null. */
+  async finishInterrupted() {
+    const begun = readRecord(this.journal);
+    if (!begun) return null;
+    const record = this.#record(begun.name);
+    if (!record || record.cluster !== this.estate.cluster) {
+      rmSync(this.journal, { force: true });
+      return null;
+    }
+    await this.#prepare(record);
+    await this.#putBack(record);
+    return record.name;
+  }
+
+  /**
+   * Deletes a state. Errors: Refused.
+   * @param {string} name
+   */
+  async remove(name) {
+    if (name === INITIAL) throw new Refused(`"${INITIAL}" is needed by npm run reset`);
+    rmSync(this.#file((await this.#known(name)).name), { force: true });
+  }
+
+  /** Deletes unused parts and prepares the next reset, in the background. */
+  async tidy() {
+    const copies = this.#copies();
+    const records = this.#records();
+    const ids = records.map((record) => record.id);
+    const spare = this.#record(INITIAL);
+    for (const entry of existsSync(this.folder) ? readdirSync(this.folder) : [])
+      if (/^([0-9a-f]{8}|gone-.*)$/.test(entry) && !ids.includes(entry))
+        rmSync(join(this.folder, entry), { recursive: true, force: true });
+    if (spare?.cluster === this.estate.cluster) await this.#prepare(spare);
+    await copies.tidy(ids, spare?.id);
+  }
+
+  /**
+   * Copies the parts of a state, so that the copies can be put in use. Existing copies stay.
+   * @param {SnapshotRecord} record
+   */
+  async #prepare(record) {
+    const parts = join(this.folder, record.id);
+    const next = join(parts, 'streams-next');
+    if (!existsSync(next)) {
+      await copyFolder(join(parts, 'streams'), `${next}.draft`);
+      renameSync(`${next}.draft`, next);
+    }
+    await this.#copies().prepare(record.id);
+  }
+
+  /**
+   * Puts the prepared copies in use. Each step can be repeated, so after a crash all of them are done again.
+   * @param {SnapshotRecord} record
+   */
+  async #putBack(record) {
+    const { dataDir, mailDir } = this.estate;
+    const nats = this.#nats();
+    const parts = join(this.folder, record.id);
+    writeRecord(this.journal, { name: record.name });
+    await nats.stop();
+    await this.#copies().swap(record.id);
+    await this.#copies().resetHistories();
+    if (existsSync(this.#streams))
+      renameSync(this.#streams, join(this.folder, `gone-${randomBytes(4).toString('hex')}`));
+    renameSync(join(parts, 'streams-next'), this.#streams);
+    linkFiles(join(parts, 'mail'), mailDir);
+    for (const [file, stamp] of Object.entries(record.stamps)) writeRecord(join(dataDir, file), stamp);
+    await nats.start();
+    await this.estate.bringUpToDate();
+    rmSync(this.journal, { force: true });
+  }
+
+  get #streams() {
+    return join(this.estate.dataDir, 'nats/store');
+  }
+
+  #copies() {
+    return new DatabaseCopies(this.#embedded().postgres, SERVICES);
+  }
+
+  #nats() {
+    return this.#embedded().nats;
+  }
+
+  #embedded() {
+    const { postgres, nats } = this.estate;
+    if (!this.isPossible || !postgres || !nats)
+      throw new Refused('Only an estate with embedded PostgreSQL and NATS can be reset, saved and restored');
+    return { postgres, nats };
+  }
+
+  /** @param {string} name */
+  async #known(name) {
+    checkName(name);
+    const record = this.#record(name);
+    if (!record && name === INITIAL)
+      throw new Refused(
+        'This data folder has no initial state; start an estate on another one: ROOKERY_DATA=/path npm start',
+      );
+    if (!record)
+      throw new Refused(
+        `There is no snapshot "${name}"; there are: ${this.list()
+          .map((one) => one.name)
+          .join(', ')}`,
+      );
+    if (record.cluster !== this.estate.cluster || !(await this.#copies().has(record.id)))
+      throw new Refused(`The databases of "${name}" are gone`);
+    return record;
+  }
+
+  /**
+   * @param {string} name
+   * @returns {SnapshotRecord | null}
+   */
+  #record(name) {
+    return readRecord(this.#file(name));
+  }
+
+  /** @returns {SnapshotRecord[]} */
+  #records() {
+    if (!existsSync(this.folder)) return [];
+    const names = readdirSync(this.folder).filter((file) => file.endsWith('.json'));
+    return names
+      .sort()
+      .map((file) => readRecord(join(this.folder, file)))
+      .filter(Boolean);
+  }
+
+  /** @param {string} name */
+  #file(name) {
+    return join(this.folder, `${name}.json`);
+  }
+}
+
+/** @param {string | undefined} name */
+function checkName(name) {
+  if (!NAME.test(name ?? ''))
+    throw new Refused(
+      'A name has 1 to 63 small letters, digits, dots, dashes and underscores, and begins with a letter or digit',
+    );
+}
+
+/**
+ * Makes `to` a copy of `from`; `to` is empty if `from` does not exist.
+ * @param {string} from
+ * @param {string} to
+ */
+async function copyFolder(from, to) {
+  rmSync(to, { recursive: true, force: true });
+  if (existsSync(from)) await cp(from, to, { recursive: true });
+  else mkdirSync(to);
+}
+
+/**
+ * Links the e-mails of a folder into another one. E-mail files never change, so a hard link serves as a copy.
+ * @param {string} from
+ * @param {string} to
+ */
+function linkFiles(from, to) {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  for (const file of readdirSync(to)) rmSync(join(to, file), { recursive: true, force: true });
+  for (const file of readdirSync(from).filter((name) => name.endsWith('.eml')))
+    linkSync(join(from, file), join(to, file));
+}
