@@ -94,7 +94,7 @@ export class AutoMergeRuns {
   private async run({ iid, project_id: id, auto_merge_user_id: userId }: WaitingRow): Promise<void> {
     const [row] = await this.database.run(mergingRow, { project: id, iid });
     if (row?.auto_merge_user_id !== userId || row.state !== 'opened') return;
-    // Nobody waits for an answer, so that a late copy of the directory leaves the merge for the next try.
+    // No caller waits here: with a late copy of the directory the merge is left for the next try.
     await this.directory.assertCurrent();
     const viewer = await this.viewerOf(userId);
     const project = viewer && (await this.directory.project(id, viewer, 'copy'));
