@@ -87,7 +87,7 @@ export class SecretReads {
 
   /** Adds a to-do on the secret, which the to-do list shows while the caller may read the secret. */
   private async addTodo(gateway: Gateway, asker: SignedIn, secret: Secret): Promise<void> {
-    const question = questionOf(secret, asker, { writes: true });
+    const question: Question = { ...questionOf(secret, asker, { writes: true }), isOwnTodo: true };
     await this.caller.ask({ asker, gateway, method: 'POST', path: `${pathOf(secret)}/todo`, question, secret });
   }
 
@@ -97,7 +97,7 @@ export class SecretReads {
     const path = `/issues?scope=${isMine ? 'assigned_to_me' : 'all'}&search=${SECRET_WORD}&per_page=100`;
     const known = this.world.secrets.filter(({ kind }) => kind === 'issue');
     const call = await this.caller.ask({ asker, gateway, method: 'GET', path, question: ANYWHERE });
-    this.noteEach(call, asker, known, isMine ? { isAssignedList: true } : {});
+    this.noteEach(call, asker, known, { omitsReadOnly: true, ...(isMine && { isAssignedList: true }) });
   }
 
   /** Reads the list, descendants included, of a group at or above the secret's home, sometimes of any group. */
@@ -111,7 +111,7 @@ export class SecretReads {
     const known = this.world.secrets.filter(({ kind }) => kind === secret.kind);
     const question: Question = { ...ANYWHERE, source };
     const call = await this.caller.ask({ asker, gateway, method: 'GET', path: list, question });
-    this.noteEach(call, asker, known, { listGroup: group.id });
+    this.noteEach(call, asker, known, { listGroup: group.id, omitsReadOnly: secret.kind === 'issue' });
   }
 
   private noteEach(call: Call, asker: SignedIn, known: readonly Secret[], more: Partial<SecretQuestion>): void {

@@ -15,6 +15,8 @@ export interface Question {
   /** The level needed in the source, 0 if visibility is enough. */
   readonly needs: number;
   readonly writes: boolean;
+  /** Whether the write is about the caller's own to-dos, which read-only projects do not refuse. */
+  readonly isOwnTodo?: true;
   /** Whether the question is about a row of a list by access level: 'allow' if the source is in it, else 404. */
   readonly isListRow?: boolean;
   /** Whether the call is for administrators only. */
@@ -96,7 +98,8 @@ function secretVerdict(
 ): Verdict {
   const found = findSource(forest, source);
   if (!found || !canSee(asker, forest, found)) return 404;
-  const { listGroup } = secret;
+  const { listGroup, omitsReadOnly } = secret;
+  if (omitsReadOnly && found.kind === 'project' && isReadOnly(forest, found.entity)) return 404;
   if (listGroup !== undefined && !isWithin(forest, keyOfSource(found), listGroup)) return 404;
   return canSeeSecret(secrecy, secret, levelOf(asker, forest, found)) ? 'allow' : 404;
 }
@@ -117,8 +120,9 @@ function sourceVerdict(question: Question, source: Reference, forest: Forest, as
 }
 
 /** Reports whether a write is refused because the project is read-only. Identity's own writes are not. */
-function isRefusedWrite({ writes, service }: Question, found: Source, forest: Forest): boolean {
-  return writes && service === 'collaboration' && found.kind === 'project' && isReadOnly(forest, found.entity);
+function isRefusedWrite({ writes, service, isOwnTodo }: Question, found: Source, forest: Forest): boolean {
+  if (!writes || isOwnTodo || service !== 'collaboration') return false;
+  return found.kind === 'project' && isReadOnly(forest, found.entity);
 }
 
 function redirectVerdict(source: Reference, forest: Forest, asker: Asker): Verdict {

@@ -23,6 +23,8 @@ export interface SecretQuestion {
   readonly listGroup?: number;
   /** Whether the list is that of the reader's assigned issues. */
   readonly isAssignedList?: true;
+  /** Whether the list omits issues of read-only projects, as `non_archived` has it by default. */
+  readonly omitsReadOnly?: boolean;
 }
 
 const LEAST = { member: 10, planner: 15, reporter: 20 };
