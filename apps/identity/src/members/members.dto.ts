@@ -8,7 +8,7 @@ export class ListMembers {
   @Search({ about: 'Part of the name or username, or a whole public e-mail address.' }) query?: string;
   @ListOf('int', { optional: true }) user_ids?: number[];
   @ListOf('int', { optional: true }) skip_users?: number[];
-  @Flag({ optional: true, about: 'Accepted without effect: every member takes a seat.' }) show_seat_info?: boolean;
+  @Flag({ optional: true, hasNoEffect: true, about: 'Every member takes a seat.' }) show_seat_info?: boolean;
 }
 
 export class ListAllMembers extends ListMembers {

@@ -89,7 +89,7 @@ export class CreateUser
   @Text() name: string;
   @Flag({ optional: true, about: 'Creates a user who cannot sign in with a password.' }) reset_password?: boolean;
   @Flag({ optional: true }) force_random_password?: boolean;
-  @Flag({ optional: true, about: 'Has no effect: addresses set by administrators count as confirmed.' })
+  @Flag({ optional: true, hasNoEffect: true, about: 'Addresses set by administrators count as confirmed.' })
   skip_confirmation?: boolean;
 }
 
@@ -104,7 +104,7 @@ export class UpdateUser extends UserWrite implements ExactInput<UserChange, Upda
   @Text({ optional: true }) email?: string;
   @Text({ optional: true }) username?: string;
   @Text({ optional: true }) name?: string;
-  @Flag({ optional: true, about: 'Has no effect: addresses set by administrators count as confirmed.' })
+  @Flag({ optional: true, hasNoEffect: true, about: 'Addresses set by administrators count as confirmed.' })
   skip_reconfirmation?: boolean;
 }
 

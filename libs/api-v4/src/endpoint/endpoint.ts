@@ -49,6 +49,11 @@ export interface EndpointOptions<
   readonly within?: ScopeOption<W>;
   readonly may: Permission<NoInfer<P>, NoInfer<W>, V>;
   readonly params?: ParamsClass<P>;
+  /**
+   * Names the parameters that have no effect for this caller, such as those of roles above theirs. Sent ones are named in
+   * `X-Rookery-Ignored`.
+   */
+  readonly withoutEffect?: (call: Call<NoInfer<P>, NoInfer<W>, V>) => readonly (keyof NoInfer<P> & string)[];
   readonly answers: Answer<R>;
   /** Failure statuses of the endpoint's own. Those of the pipeline are added automatically. */
   readonly fails?: readonly number[];

@@ -27,6 +27,7 @@ interface PlannedField {
   readonly header: string | undefined;
   readonly headerOnly: boolean;
   readonly upload: boolean;
+  readonly hasNoEffect: boolean;
   readonly optional: boolean;
   readonly nullable: boolean;
   readonly initial: unknown;
@@ -87,6 +88,13 @@ export class ParamsPlan<P extends object> {
     const isKnown = (name: string): boolean => readElsewhere.has(name) || has.call(path, name);
     for (const sent of [body, query, files]) this.gatherUnread(sent, '', { names, most, isKnown });
     return names;
+  }
+
+  /** Names of sent parameters that are read for compatibility only. */
+  withoutEffect(sources: ParamSources): readonly string[] {
+    return this.fields.flatMap((field) =>
+      field.hasNoEffect && sent(field, sources) !== undefined ? [field.name] : [],
+    );
   }
 
   private gatherUnread(sent: RawParams, within: string, found: Unread): void {
@@ -187,6 +195,7 @@ function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: Rea
     header: common.header,
     headerOnly: common.in === 'header',
     upload: form.kind === 'upload',
+    hasNoEffect: common.hasNoEffect === true,
     optional: common.optional === true || common.nullable === true || common.default !== undefined,
     nullable: common.nullable === true,
     initial: common.default,

@@ -213,6 +213,8 @@ export class EndpointPipeline {
     const { request, reply, facts, viewer, rights } = state;
     const prepared = this.prepare(request, viewer, facts, body) as Call;
     const call = first ? { ...prepared, within: first.within } : await this.authorize(request, prepared);
+    const names = this.options.withoutEffect?.(call as never) ?? [];
+    if (names.length > 0) facts.unread = [...(facts.unread ?? []), ...names.filter((name) => isSent(call, name))];
     rights.reauthorize = (now) => this.reauthorize(request, call, now);
     // Handlers that execute no statement need the recheck too.
     await rights.recheckBeforeRead();
@@ -388,6 +390,10 @@ export class EndpointPipeline {
     if (refusals?.forbiddenAs) return refusals.forbiddenAs();
     return viewer.userId === null ? (refusals?.anonymousAs?.() ?? new Unauthorized()) : new Forbidden();
   }
+}
+
+function isSent({ params }: Call<object>, name: string): boolean {
+  return (params as Record<string, unknown>)[name] !== undefined;
 }
 
 /** Names of the parameters that make a request costly. Shape: as handlers see them. */

@@ -26,15 +26,16 @@ export class UnreadParams {
   }
 
   /**
-   * Returns the unread names, each once. Shape: nested ones as `not[name]`. Errors: InvalidParameters in a strict
-   * estate.
+   * Returns the names without an effect, each once: unread ones, then those that are read for compatibility only. Shape:
+   * nested ones as `not[name]`. Errors: InvalidParameters with the unread ones in a strict estate.
    */
   in(sources: ParamSources): readonly string[] {
+    const withoutEffect = this.plan.withoutEffect(sources);
     const unread = this.plan.unread(sources, this.readElsewhere, MAX_NAMES);
-    if (unread.length === 0) return unread;
+    if (unread.length === 0) return withoutEffect;
     const names = [...new Set(unread.map(shownName))];
     if (this.isStrict) throw new InvalidParameters(names.map((name) => `${name} is not read here`));
-    return names;
+    return [...names, ...withoutEffect];
   }
 }
 

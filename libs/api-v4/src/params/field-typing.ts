@@ -28,6 +28,8 @@ export interface FieldCommon<T> {
    * each caller; a request that waits too long gets 429. Source: reference reliability 6.3.
    */
   readonly costly?: true;
+  /** The parameter is read for compatibility only. Sent ones are named in `X-Rookery-Ignored`. */
+  readonly hasNoEffect?: true;
 }
 
 /** Type of the property of a field: the value, with null or undefined if the options allow them. */

@@ -37,6 +37,10 @@ describe('an unread parameter', () => {
     expect(await ignored(`${WIDGETS}/1?page=2`)).toBe('page');
   });
 
+  it('is followed by parameters that are read for compatibility only', async () => {
+    expect(await ignored(`${WIDGETS}?lfs=true&colour=red`)).toBe('colour, lfs');
+  });
+
   it('is shown as a star if its name is not plain, and of many only some are shown', async () => {
     expect(await ignored(`${WIDGETS}?a%0d%0aset-cookie=1&%C3%A9=2&${'n'.repeat(65)}=3&ok=4`)).toBe('*, ok');
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]));

@@ -117,6 +117,7 @@ export const builtWidget = (id: number): string =>
 class ListWidgets {
   @Text({ default: 'created_at' }) order_by: string;
   @ListOf('text', { optional: true }) labels?: string[];
+  @Flag({ default: false, hasNoEffect: true }) lfs: boolean;
 }
 class OneWidget {
   @Int() widget_id: number;

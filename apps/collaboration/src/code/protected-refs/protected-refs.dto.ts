@@ -34,7 +34,7 @@ class BranchLevelLists {
   @ListOfHashes(() => AccessLevelItem, { optional: true, about: 'Callers who may remove the rule.' })
   allowed_to_unprotect?: AccessLevelItem[];
   @Flag({ optional: true, nullable: true, about: 'Pushes may replace commits.' }) allow_force_push?: boolean | null;
-  @Flag({ optional: true, nullable: true, about: 'Has no effect: code owners are not supported.' })
+  @Flag({ optional: true, nullable: true, hasNoEffect: true, about: 'Code owners are not supported.' })
   code_owner_approval_required?: boolean | null;
 }
 

@@ -17,7 +17,16 @@ import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-ro
 import { NewNotesService } from './new-notes.service';
 import { notePolicy } from './note.policy';
 import { noteShapeOf } from './note.shape';
-import { CreateNote, ListNotes, newNoteOf, noteChangeOf, OneNote, UpdateNote, wantsInternal } from './notes.dto';
+import {
+  CreateNote,
+  ListNotes,
+  newNoteOf,
+  noteChangeOf,
+  OneNote,
+  UpdateNote,
+  wantsInternal,
+  withoutEffectIn,
+} from './notes.dto';
 import { NotesQueries } from './notes.queries';
 import { NotesService } from './notes.service';
 import { commandsOnly, presentNewNote } from './new-note.presenter';
@@ -80,6 +89,7 @@ export function notesController(routes: NoteableRoutes) {
         { signedIn: true },
       ),
       params: noteable.params(CreateNote),
+      withoutEffect: withoutEffectIn(kind),
       answers: withAlternative(created(note), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,

@@ -3,6 +3,9 @@ import { assertAllUsed } from '@rookery/kernel';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { NewNote, NoteEdit } from './notes.service';
 import type { NoteOrder } from './notes.statements';
+import type { SignedInViewer } from '@rookery/kernel';
+import type { BelowCall } from '../../base/noteables/noteable-routes.dto';
+import { notePolicy } from './note.policy';
 
 /** Parameters of the note routes, the same for every kind. The routes of a kind add the parameter for its noteable. */
 export class OneNote {
@@ -30,7 +33,11 @@ export class CreateNote {
 
 export class UpdateNote extends OneNote {
   @Text({ optional: true, about: 'At most 1,000,000 characters of Markdown.' }) body?: string;
-  @Flag({ optional: true, deprecated: 'nothing: a note stays as internal or public as it was written' })
+  @Flag({
+    optional: true,
+    hasNoEffect: true,
+    deprecated: 'nothing: a note stays as internal or public as it was written',
+  })
   confidential?: boolean;
 }
 
@@ -43,6 +50,13 @@ export function wantsInternal(
   { internal, confidential }: Pick<CreateNote, 'internal' | 'confidential'>,
 ): boolean {
   return kind.abilities.includes('internal-notes') && (internal ?? confidential ?? false);
+}
+
+/** Returns the rule that names the parameters without an effect in a new note on a kind, for a caller. */
+export function withoutEffectIn(kind: NoteableKind) {
+  const unoffered = kind.abilities.includes('internal-notes') ? [] : (['internal', 'confidential'] as const);
+  return ({ viewer, within }: BelowCall<CreateNote, SignedInViewer>) =>
+    notePolicy.mayBackdate(viewer, within) ? unoffered : [...unoffered, 'created_at' as const];
 }
 
 /** Converts the parameters of a new note. */

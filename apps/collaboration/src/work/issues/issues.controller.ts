@@ -18,7 +18,17 @@ import { planningPolicy } from '../../base/noteables/planning.policy';
 import { filterOf } from './listing/issue-list.dto';
 import { issuePolicy } from './issue.policy';
 import { issueDetailShape, issueShape } from './issue.shape';
-import { CreateIssue, ListIssues, newIssueOf, OneIssue, ReorderIssue, UpdateIssue, issueUpdateOf } from './issues.dto';
+import {
+  CreateIssue,
+  issueUpdateOf,
+  ListIssues,
+  newIssueOf,
+  OneIssue,
+  ReorderIssue,
+  UpdateIssue,
+  withoutEffectInNew,
+  withoutEffectInUpdate,
+} from './issues.dto';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
 import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
@@ -81,6 +91,7 @@ export class IssuesController {
       },
     ),
     params: CreateIssue,
+    withoutEffect: ({ viewer, within }) => withoutEffectInNew(issuePolicy.fieldPermissions(viewer, within)),
     answers: created(issueDetailShape.presenter),
     fails: [404, 409, 429],
     bodyLimit: BODY_LIMIT,
@@ -96,6 +107,8 @@ export class IssuesController {
     within: project('id', 'copy'),
     may: signedIn(),
     params: UpdateIssue,
+    withoutEffect: ({ params, viewer, within }) =>
+      withoutEffectInUpdate(params, issuePolicy.fieldPermissions(viewer, within)),
     answers: one(issueDetailShape.presenter),
     fails: [409, 429],
     bodyLimit: BODY_LIMIT,

@@ -6,7 +6,7 @@ import { IP_ADDRESS_PARAM, originOf, USER_AGENT_PARAM } from '../../base/noteabl
 import type { OriginParams } from '../../base/noteables/origin';
 import { DUE_DATES } from './listing/issue-filter';
 import type { DueDate } from './listing/issue-filter';
-import type { IssueUpdate } from './issue-change';
+import type { FieldPermissions, IssueUpdate } from './issue-change';
 import { ISSUE_TYPES } from './issue.entity';
 import type { IssueType } from './issue.entity';
 import { EMPTY_ORDERS, ISSUE_ORDERS } from './listing/issue-order';
@@ -168,6 +168,27 @@ export class UpdateIssue extends IssueWrite {
   @Text({ optional: true, about: 'At most 255 characters.' }) title?: string;
   @OneOf(['close', 'reopen'], { optional: true }) state_event?: 'close' | 'reopen';
   @Instant({ optional: true, about: 'For administrators and owners; ignored from other callers.' }) updated_at?: Date;
+}
+
+const PLANNED = ['assignee_id', 'assignee_ids', 'labels', 'milestone_id', 'due_date', 'discussion_locked'] as const;
+
+/** Names the parameters that have no effect in an issue that a caller with these permissions creates. */
+export function withoutEffectInNew(may: FieldPermissions): readonly (keyof CreateIssue)[] {
+  return [
+    ...(may.plan ? [] : ([...PLANNED, 'add_labels'] as const)),
+    ...(may.weigh ? [] : (['weight'] as const)),
+    ...(may.backdate ? [] : (['created_at', 'iid'] as const)),
+  ];
+}
+
+/** Names the parameters that have no effect in an update by a caller with these permissions. */
+export function withoutEffectInUpdate({ weight }: UpdateIssue, may: FieldPermissions): readonly (keyof UpdateIssue)[] {
+  const mayWeigh = may.weigh || (may.plan && weight === null);
+  return [
+    ...(may.plan ? [] : ([...PLANNED, 'add_labels', 'remove_labels', 'confidential'] as const)),
+    ...(mayWeigh ? [] : (['weight'] as const)),
+    ...(may.backdate ? [] : (['updated_at'] as const)),
+  ];
 }
 
 /** Maps the parameters to a new issue, without its epic. */

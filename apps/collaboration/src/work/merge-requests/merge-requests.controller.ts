@@ -25,6 +25,7 @@ import {
   mergeRequestUpdateOf,
   newMergeRequestOf,
   OneMergeRequest,
+  PLANNED_PARAMS,
   ShowMergeRequest,
   UpdateMergeRequest,
 } from './merge-requests.dto';
@@ -101,6 +102,7 @@ export class MergeRequestsController {
     within: project('id', 'copy'),
     may: signedIn(),
     params: UpdateMergeRequest,
+    withoutEffect: ({ viewer, within }) => (mergeRequestPolicy.mayPlan(viewer, within) ? [] : PLANNED_PARAMS),
     answers: one(mergeRequestDetailShape.presenter),
     fails: [409, 422, 429],
     bodyLimit: BODY_LIMIT,

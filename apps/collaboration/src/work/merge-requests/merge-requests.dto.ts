@@ -39,9 +39,9 @@ class MergeRequestWrite {
   @Flag({ optional: true, about: 'Whether the source branch is removed after the merge.' })
   remove_source_branch?: boolean;
   @Flag({ optional: true, about: 'Whether the commits become one when they are merged.' }) squash?: boolean;
-  @Flag({ optional: true, about: 'Only for merge requests from forks; ignored otherwise.' })
+  @Flag({ optional: true, hasNoEffect: true, about: 'Only for merge requests from forks.' })
   allow_collaboration?: boolean;
-  @Flag({ optional: true, deprecated: 'allow_collaboration' }) allow_maintainer_to_push?: boolean;
+  @Flag({ optional: true, hasNoEffect: true, deprecated: 'allow_collaboration' }) allow_maintainer_to_push?: boolean;
   @Instant({ optional: true, nullable: true, about: 'The merge request cannot be merged before.' })
   merge_after?: Date | null;
 }
@@ -53,7 +53,7 @@ export class CreateMergeRequest extends MergeRequestWrite {
   @Text() target_branch: string;
   @Int({ optional: true, about: 'The project itself: merge requests from forks are not offered yet.' })
   target_project_id?: number;
-  @Int({ optional: true, about: 'Ignored.' }) approvals_before_merge?: number;
+  @Int({ optional: true, hasNoEffect: true, about: 'Approval rules take its place.' }) approvals_before_merge?: number;
 }
 
 @AtLeastOneOf(
@@ -84,6 +84,18 @@ export class UpdateMergeRequest extends MergeRequestWrite {
   @ListOf('text', { optional: true, splitItems: true }) add_labels?: readonly string[];
   @ListOf('text', { optional: true, splitItems: true }) remove_labels?: readonly string[];
 }
+
+/** Parameters of an update that have no effect for callers below the role of a reporter. */
+export const PLANNED_PARAMS = [
+  'assignee_id',
+  'assignee_ids',
+  'reviewer_ids',
+  'labels',
+  'add_labels',
+  'remove_labels',
+  'milestone_id',
+  'discussion_locked',
+] as const satisfies readonly (keyof UpdateMergeRequest)[];
 
 /** Maps the parameters to a new merge request. Settings of the project take the place of wishes that are not given. */
 export function newMergeRequestOf(params: CreateMergeRequest, rules: MergeRules): NewMergeRequest {

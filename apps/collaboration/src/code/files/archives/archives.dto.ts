@@ -6,7 +6,7 @@ class ArchiveContent {
   @Text({ default: '', about: 'Branch, tag or commit. Default: the default branch.' }) sha: string;
   @Text({ default: '', about: 'Path of a folder. Default: the whole repository.' }) path: string;
   @ListOf('text', { default: [], max: 100, about: 'Paths that are left out.' }) exclude_paths: readonly string[];
-  @Flag({ default: true, about: 'Accepted without effect: Git LFS is not offered.' }) include_lfs_blobs: boolean;
+  @Flag({ default: true, hasNoEffect: true, about: 'Git LFS is not offered.' }) include_lfs_blobs: boolean;
 }
 
 export class OneArchive extends ArchiveContent {

@@ -14,7 +14,7 @@ export class OneRawFile {
   @Text({ in: 'path', about: 'Path of the file.' })
   file_path: string;
   @Text({ default: '', about: 'Branch, tag or commit. Default: the default branch.' }) ref: string;
-  @Flag({ default: false, about: 'Accepted without effect: Git LFS is not offered.' }) lfs: boolean;
+  @Flag({ default: false, hasNoEffect: true, about: 'Git LFS is not offered.' }) lfs: boolean;
 }
 
 export class OneLineRange {

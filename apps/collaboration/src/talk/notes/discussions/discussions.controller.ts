@@ -19,7 +19,7 @@ import { NewNotesService } from '../new-notes.service';
 import { notePolicy } from '../note.policy';
 import { noteShapeOf } from '../note.shape';
 import { NOTE_BODY_LIMIT } from '../notes.controller';
-import { CreateNote, newNoteOf, wantsInternal } from '../notes.dto';
+import { CreateNote, newNoteOf, wantsInternal, withoutEffectIn } from '../notes.dto';
 import { NotesService } from '../notes.service';
 import { commandsOnly, presentNewNote } from '../new-note.presenter';
 import { discussionShapeOf } from './discussion.shape';
@@ -99,6 +99,7 @@ export function discussionsController(routes: NoteableRoutes) {
       source: SOURCE,
       may: mayCreate,
       params: noteable.params<CreateDiffThread>(threadParams),
+      withoutEffect: withoutEffectIn(kind),
       answers: withAlternative(created(discussion), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
@@ -140,6 +141,7 @@ export function discussionsController(routes: NoteableRoutes) {
       source: SOURCE,
       may: mayCreate,
       params: noteable.params(CreateReply),
+      withoutEffect: withoutEffectIn(kind),
       answers: withAlternative(created(note), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
