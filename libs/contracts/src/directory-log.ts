@@ -43,6 +43,8 @@ export const directoryNamespace = object({
   /** Whether mentions of the group do not notify its members; null: not set. */
   mentions_disabled: nullable(bool),
   plan: choice('free', 'premium', 'ultimate'),
+  /** Whether its contents take no writes: it or a group above is marked for deletion. Null in a former release: they do. */
+  archived: nullable(bool),
   created_at: instant,
 });
 

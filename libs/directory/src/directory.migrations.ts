@@ -5,6 +5,7 @@ import { AddFeatureLevelsToDirectory1767226100000 } from './migrations/176722610
 import { TellHistoriesApart1767226300000 } from './migrations/1767226300000-tell-histories-apart';
 import { TellHomesOfBots1767226400000 } from './migrations/1767226400000-tell-homes-of-bots';
 import { AddMergeSettingsToDirectory1767226500000 } from './migrations/1767226500000-add-merge-settings-to-directory';
+import { AddArchivedGroupsToDirectory1767226600000 } from './migrations/1767226600000-add-archived-groups-to-directory';
 
 /** Migrations for the tables of the copy. Every service except identity adds them to its own migrations. */
 export const directoryMigrations: readonly MigrationClass[] = [
@@ -14,4 +15,5 @@ export const directoryMigrations: readonly MigrationClass[] = [
   TellHistoriesApart1767226300000,
   TellHomesOfBots1767226400000,
   AddMergeSettingsToDirectory1767226500000,
+  AddArchivedGroupsToDirectory1767226600000,
 ];

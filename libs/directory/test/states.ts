@@ -39,6 +39,7 @@ export function group(id: number, over: Partial<DirectoryNamespace> = {}): Direc
     emails_enabled: true,
     mentions_disabled: null,
     plan: 'ultimate',
+    archived: false,
     created_at: INSTANT,
     ...over,
   };

@@ -235,6 +235,7 @@ export class DirectorySeed {
       emails_enabled: true,
       mentions_disabled: null,
       plan: 'ultimate',
+      archived: false,
       created_at: INSTANT,
       ...fields,
     };

@@ -58,9 +58,10 @@ export function selfAndAncestors(forest: Forest, id: number | null): readonly Gr
   return group ? [group, ...selfAndAncestors(forest, group.parent)] : [];
 }
 
-/** Reports whether a project takes no writes because it or a group above is marked for deletion. */
-export function isReadOnly(forest: Forest, { group, isMarked }: Project): boolean {
-  return isMarked === true || selfAndAncestors(forest, group).some((above) => above.isMarked === true);
+/** Reports whether a group or project takes no writes because it or a group above is marked for deletion. */
+export function isReadOnly(forest: Forest, { kind, entity }: Source): boolean {
+  const group = kind === 'group' ? entity.id : entity.group;
+  return entity.isMarked === true || selfAndAncestors(forest, group).some((above) => above.isMarked === true);
 }
 
 /** Returns the id of the group itself, or of the group of a project; null when there is no such source. */

@@ -99,7 +99,7 @@ function secretVerdict(
   const found = findSource(forest, source);
   if (!found || !canSee(asker, forest, found)) return 404;
   const { listGroup, omitsReadOnly } = secret;
-  if (omitsReadOnly && found.kind === 'project' && isReadOnly(forest, found.entity)) return 404;
+  if (omitsReadOnly && isReadOnly(forest, found)) return 404;
   if (listGroup !== undefined && !isWithin(forest, keyOfSource(found), listGroup)) return 404;
   return canSeeSecret(secrecy, secret, levelOf(asker, forest, found)) ? 'allow' : 404;
 }
@@ -119,10 +119,9 @@ function sourceVerdict(question: Question, source: Reference, forest: Forest, as
   return question.target === undefined || canSeeGroup(asker, forest, question.target) ? 'allow' : 404;
 }
 
-/** Reports whether a write is refused because the project is read-only. Identity's own writes are not. */
+/** Reports whether a write is refused because the group or project is read-only. Identity's own writes are not. */
 function isRefusedWrite({ writes, service, isOwnTodo }: Question, found: Source, forest: Forest): boolean {
-  if (!writes || isOwnTodo || service !== 'collaboration') return false;
-  return found.kind === 'project' && isReadOnly(forest, found.entity);
+  return writes && !isOwnTodo && service === 'collaboration' && isReadOnly(forest, found);
 }
 
 function redirectVerdict(source: Reference, forest: Forest, asker: Asker): Verdict {

@@ -17,6 +17,7 @@ const DERIVED: Readonly<Record<string, string>> = {
   'user.bot_group_id': botHomeSql('group'),
   'user.bot_project_id': botHomeSql('project'),
   'namespace.mentions_disabled': `(x.settings ->> 'mentions_disabled')::boolean`,
+  'namespace.archived': readOnlyGroupSql('x'),
   'project.archived': readOnlySql('x'),
   'project.repository_access_level': `x.settings ->> 'repository_access_level'`,
   'project.feature_flags_access_level': `x.settings ->> 'feature_flags_access_level'`,
@@ -31,6 +32,12 @@ export function readOnlySql(alias: string): string {
   return `(${alias}.archived or ${alias}.marked_for_deletion_on is not null or exists (
     select 1 from namespaces home join namespaces above on above.id = any(home.traversal_ids)
     where home.id = ${alias}.namespace_id and above.marked_for_deletion_on is not null))`;
+}
+
+/** SQL: whether the contents of a group take no writes. Shape: `alias` is that of namespaces. */
+export function readOnlyGroupSql(alias: string): string {
+  return `exists (select 1 from namespaces above
+    where above.id = any(${alias}.traversal_ids) and above.marked_for_deletion_on is not null)`;
 }
 
 /** SQL: the settings for merges that a project has set; null for none. Shape: `alias` is that of projects. */

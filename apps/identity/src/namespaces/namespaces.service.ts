@@ -105,9 +105,9 @@ export class NamespacesService {
     await this.recordMark(tx, id);
   }
 
-  /** Projects below a marked group are read-only, so that their states in the directory change too. */
+  /** Groups and projects below a marked group are read-only, so that their states in the directory change too. */
   private async recordMark(tx: Tx, id: number): Promise<void> {
-    this.log.record(tx, 'namespace', id);
+    await this.log.recordSubtree(tx, id);
     await this.log.recordProjectsBelow(tx, id);
   }
 

@@ -37,6 +37,25 @@ describe('POST /groups/:id/restore', () => {
     expect(recorded).toEqual({ kind: 'namespace', entity_id: own.id });
   });
 
+  it('publishes the group and those below it as read-only, and as writable again', async () => {
+    const own = await group(ada);
+    const sent = { name: 'below', path: `below-${own.id}`, parent_id: own.id };
+    const below = (await ada.client.post('/api/v4/groups').send(sent).expect(201)).body as { readonly id: number };
+    const published = async (): Promise<unknown[]> => {
+      const rows = await identity.db.query<{ archived: boolean }>(
+        `select distinct on (entity_id) (state ->> 'archived')::boolean as archived from directory_changes
+         where kind = 'namespace' and entity_id = any($1) order by entity_id, version desc`,
+        [[own.id, below.id]],
+      );
+      return rows.map(({ archived }) => archived);
+    };
+    expect(await published()).toEqual([false, false]);
+    await ada.client.delete(`/api/v4/groups/${own.id}`).expect(202);
+    expect(await published()).toEqual([true, true]);
+    await ada.client.post(`/api/v4/groups/${own.id}/restore`).expect(201);
+    expect(await published()).toEqual([false, false]);
+  });
+
   it('requires owners', async () => {
     const own = await group(ada);
     await join(`/api/v4/groups/${own.id}`, bob, 40);

@@ -18,6 +18,8 @@ export interface NamespaceFacts {
   readonly avatarUrl: string | null;
   readonly emailsEnabled: boolean;
   readonly plan: 'free' | 'premium' | 'ultimate';
+  /** Whether the contents of a group take no writes: it or a group above is marked for deletion. */
+  readonly archived: boolean;
 }
 
 export type FeatureAccess = 'disabled' | 'private' | 'enabled';

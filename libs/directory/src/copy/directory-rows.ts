@@ -106,6 +106,7 @@ export function namespaceOfRow(row: FlatRow, prefix = 'n_'): NamespaceFacts {
     avatarUrl: at('avatar_url'),
     emailsEnabled: at('emails_enabled'),
     plan: at('plan'),
+    archived: at('archived') ?? false,
   };
 }
 

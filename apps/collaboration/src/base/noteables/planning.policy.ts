@@ -27,7 +27,7 @@ export const planningPolicy = {
   },
 
   mayManage(viewer: SignedInViewer, source: PlanningSource): boolean {
-    const isWritable = source.kind === 'group' || (!source.archived && planningPolicy.mayRead(viewer, source));
+    const isWritable = !source.archived && planningPolicy.mayRead(viewer, source);
     return isWritable && (viewer.isAdmin || source.level >= ACCESS_LEVELS.planner);
   },
 };

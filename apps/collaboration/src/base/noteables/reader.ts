@@ -12,7 +12,7 @@ const FEATURES = {
 
 /**
  * Fields of the parent, and the viewer's level in it, that decide who reads. Shape: any ProjectScope or GroupScope; a group
- * is never archived and has no feature that can be disabled.
+ * has no feature that can be disabled.
  */
 export type ParentFacts = Pick<ProjectFacts, 'id' | 'fullPath' | 'visibility'> &
   Partial<Pick<ProjectFacts, 'archived' | 'repositoryAccessLevel' | (typeof FEATURES)[ProjectFeature]>> & {

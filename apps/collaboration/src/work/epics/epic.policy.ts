@@ -15,7 +15,9 @@ export const epicPolicy = {
     return plan === 'ultimate';
   },
 
-  mayWrite(viewer: SignedInViewer, group: Pick<GroupScope, 'level'>): boolean {
+  /** Planners, unless the group or one above is marked for deletion. */
+  mayWrite(viewer: SignedInViewer, group: Pick<GroupScope, 'level' | 'archived'>): boolean {
+    if (group.archived) return false;
     return viewer.isAdmin || group.level >= ACCESS_LEVELS.planner;
   },
 
@@ -25,7 +27,8 @@ export const epicPolicy = {
   },
 
   /** Planners and owners, but not the roles between them. */
-  mayDelete(viewer: SignedInViewer, group: Pick<GroupScope, 'level'>): boolean {
+  mayDelete(viewer: SignedInViewer, group: Pick<GroupScope, 'level' | 'archived'>): boolean {
+    if (group.archived) return false;
     return viewer.isAdmin || group.level === ACCESS_LEVELS.planner || group.level >= ACCESS_LEVELS.owner;
   },
 };

@@ -18,7 +18,10 @@ import { epicFilters, epicSorting } from './listing/epic-filter';
 import type { EpicFilter, EpicOrder } from './listing/epic-filter';
 
 /** Facts of an epic's group that queries and permissions need. Shape: any GroupScope. */
-export type EpicGroup = Pick<GroupScope, 'kind' | 'id' | 'level' | 'plan' | 'fullPath' | 'traversalIds' | 'visibility'>;
+export type EpicGroup = Pick<
+  GroupScope,
+  'kind' | 'id' | 'level' | 'plan' | 'archived' | 'fullPath' | 'traversalIds' | 'visibility'
+>;
 
 /** Groups whose epics a list includes next to those of the named group, if the reader sees them. */
 export interface EpicReach {

@@ -4,7 +4,7 @@ import { groupLevelSql, projectLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { maySee } from '@rookery/kernel';
 import { Database, instantSql, prepared } from '@rookery/persistence';
-import { mergeSettingsSql, readOnlySql } from '../change-states';
+import { mergeSettingsSql, readOnlyGroupSql, readOnlySql } from '../change-states';
 import { formerProjectId } from './former-paths';
 import { OWN_TABLES } from '../reach/reach-sql';
 
@@ -16,7 +16,8 @@ interface Row {
 
 const NAMESPACE = `json_build_object('id', n.id, 'kind', n.kind, 'ownerId', n.owner_id, 'parentId', n.parent_id,
   'traversalIds', n.traversal_ids, 'name', n.name, 'path', n.path, 'fullName', n.full_name, 'fullPath', n.full_path,
-  'visibility', n.visibility, 'avatarUrl', n.avatar_url, 'emailsEnabled', n.emails_enabled, 'plan', n.plan)`;
+  'visibility', n.visibility, 'avatarUrl', n.avatar_url, 'emailsEnabled', n.emails_enabled, 'plan', n.plan,
+  'archived', ${readOnlyGroupSql('n')})`;
 const PROJECT = `json_build_object('id', p.id, 'name', p.name, 'path', p.path, 'description', p.description,
   'visibility', p.visibility, 'archived', ${readOnlySql('p')}, 'issuesAccessLevel', p.issues_access_level,
   'snippetsAccessLevel', p.snippets_access_level, 'mergeRequestsAccessLevel', p.merge_requests_access_level,
