@@ -47,11 +47,11 @@ export function namedIssuesParams(references: readonly IssueReference[]): NamedI
 }
 
 /**
- * FROM items for the issues `i` that references name, each once per reference, with `r.closes`. Shape: `own` is the row
- * of the text's project in `directory_projects`.
+ * FROM items for the issues `i` that references name, with `r.closes` and `r.place`, the position of the reference from 1
+ * on. Shape: `own` is the row of the text's project in `directory_projects`.
  */
 export const NAMED_ISSUES_SQL = `unnest(:namespaces::text[], :paths::text[], :numbers::bigint[], :closes::boolean[])
-    as r (namespace, path, number, closes)
+    with ordinality as r (namespace, path, number, closes, place)
   join directory_namespaces home on home.id = case when r.namespace is null then own.namespace_id
     else (select n.id from directory_namespaces n where lower(n.full_path) = lower(r.namespace)) end
   join directory_projects p on p.namespace_id = home.id and lower(p.path) = lower(coalesce(r.path, own.path))
