@@ -11,6 +11,8 @@ import type { MergeRequestOrder } from '../../src/work/merge-requests/listing/me
 import { DiscussionStatements } from '../../src/talk/notes/discussions/discussions.statements';
 import { mergeRequestKind } from '../../src/work/merge-requests/merge-request.kind';
 import { MergeRequestsEverywhereQueries } from '../../src/work/merge-requests/listing/merge-requests-everywhere.queries';
+import { RelatedIssuesQueries } from '../../src/work/merge-requests/closing/related-issues.queries';
+import { RelatedMergeRequestsQueries } from '../../src/work/merge-requests/closing/related-merge-requests.queries';
 import { MergeRequestsQueries } from '../../src/work/merge-requests/merge-requests.queries';
 
 /** The plan shapes of lists of merge requests over enough rows. `UPDATE_GOLDEN=1` rewrites them. */
@@ -19,6 +21,8 @@ let pool: Pool;
 const externalUrl = 'http://localhost:8080';
 const settings = { externalUrl } as never;
 const mergeRequests = new MergeRequestsQueries({} as Database, settings);
+const issues = new RelatedIssuesQueries({} as Database, {} as Directory, settings);
+const ofIssues = new RelatedMergeRequestsQueries({} as Database, {} as Directory, settings);
 const everywhere = new MergeRequestsEverywhereQueries({} as Database, {} as Directory, settings);
 
 beforeAll(async () => {
@@ -55,6 +59,15 @@ beforeAll(async () => {
       select 1 + g % 4, 'rule ' || g, 'regular', 1 from generate_series(1, 400) g;
     insert into approval_rule_users (rule_id, user_id) select id, 1 + id % 200 from approval_rules;
     insert into merge_request_approvals (merge_request_id, user_id, approved_at) select id, 1 + id % 200, now() from merge_requests;
+    insert into issues (project_id, iid, author_id, title, created_at, updated_at)
+      select 1 + g % 4, g / 4 + 1, 1 + g % 200, 'Work ' || g, now() - g * interval '1 minute', now() from generate_series(1, 8000) g;
+    insert into merge_request_issues (merge_request_id, source, issue_id, closes)
+      select id, 'text', id, id % 2 = 0 from merge_requests;
+    insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, referenced_type, referenced_id,
+        created_at, updated_at)
+      select case when g % 2 = 0 then 'Issue' else 'MergeRequest' end, 1 + g % 8000, 1 + g % 4, 1, 'mentioned in !' || g, true,
+        case when g % 2 = 0 then 'MergeRequest' else 'Issue' end, 1 + (g * 7) % 8000, now(), now()
+      from generate_series(1, 16000) g on conflict do nothing;
     insert into ci_pipelines (id, project_id, sha, ref, status)
       select id, project_id, 'sha' || id, source_branch, 'success' from merge_requests`);
   // Samples every row, so that the statistics are the same each time.
@@ -85,6 +98,9 @@ const reader = {
   is_admin: false,
 };
 
+const named = { ...viewer, project: 3, iid: 50 };
+const ofIssue = { ...named, is_member: true, reads_confidential: true };
+
 const HOT: Record<string, () => Planned> = {
   'merge-requests/discussions': () => discussions.page(pageOne, reader),
   'merge-requests/of-project': () => listed({}),
@@ -96,6 +112,10 @@ const HOT: Record<string, () => Planned> = {
   'merge-requests/mine': () => anywhere({ scope: 'created_by_me' }),
   'merge-requests/assigned-to-me': () => anywhere({ scope: 'assigned_to_me' }),
   'merge-requests/reviews-for-me': () => anywhere({ scope: 'reviews_for_me' }),
+  'merge-requests/closed-issues': () => issues.pageStatement(named, 'closed', pageOne),
+  'merge-requests/related-issues': () => issues.pageStatement(named, 'related', pageOne),
+  'merge-requests/closing-of-issue': () => ofIssues.pageStatement(ofIssue, 'closing', pageOne),
+  'merge-requests/related-of-issue': () => ofIssues.pageStatement(ofIssue, 'related', pageOne),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

@@ -30,6 +30,7 @@ test.each([
   ['Closes project#1 and group/project#2', ['project#1', 'group/project#2']],
   ['Closes a/b.c/d-e#1', ['a/b.c/d-e#1']],
   [`Closes ${URL}/group/project/-/issues/1 and #2`, ['group/project#1', '#2']],
+  [`Closes ${URL}/group/project/issues/1, ${URL}/a/b/c/-/work_items/2`, ['group/project#1', 'a/b/c#2']],
   ['Closes https://elsewhere.example/group/project/-/issues/1', []],
   ['Awesome commit message\n\nFix #20, Fixes #21 and Closes group/other#22.', ['#20', '#21', 'group/other#22']],
   ['This commit is also related to #17 and fixes #18, #19', ['#18', '#19']],

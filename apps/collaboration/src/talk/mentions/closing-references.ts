@@ -10,7 +10,7 @@ const NAME = '[a-zA-Z0-9_](?:[a-zA-Z0-9_.-]{0,253}[a-zA-Z0-9_-])?';
 const PATH = `${NAME}(?:/${NAME}){0,20}`;
 const NUMBER = '([1-9]\\d{0,14})(?![\\w-])';
 const SHORT = new RegExp(`(${PATH})?#${NUMBER}`, 'y');
-const ADDRESS = new RegExp(`/(${PATH})/-/issues/${NUMBER}`, 'y');
+const ADDRESS = new RegExp(`/(${PATH})/(?:-/)?(?:issues|work_items)/${NUMBER}`, 'y');
 /** Separator between two references of a list: nothing, blanks, a comma or `and`. */
 const BETWEEN = / *(?:, *)?(?:and +)?/y;
 

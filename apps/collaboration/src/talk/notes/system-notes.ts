@@ -77,6 +77,7 @@ const LISTED_COUNT = 20;
 /** Texts of the system notes for each change of a noteable. Shape: `word` is the kind's noun. */
 export const systemNotes = {
   closed: 'closed',
+  closedVia: (noun: 'merge request' | 'commit', reference: string): string => `closed via ${noun} ${reference}`,
   reopened: 'reopened',
   merged: 'merged',
   mergedByPush: 'merged manually',

@@ -4,12 +4,14 @@ import { AwardEmojiModule } from '../../talk/award-emoji/award-emoji.module';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
 import { MilestonesModule } from '../../planning/milestones/milestones.module';
 import { NotesModule } from '../../talk/notes/notes.module';
+import { RepositoriesModule } from '../../code/repositories/repositories.module';
 import { ResourceEventsModule } from '../../base/resource-events/resource-events.module';
 import { SubscriptionsModule } from '../../following/subscriptions/subscriptions.module';
 import { TimeTrackingModule } from '../../planning/time-tracking/time-tracking.module';
 import { TodosModule } from '../../following/todos/todos.module';
 import { PeopleModule } from '../../planning/people/people.module';
 import { UnassignmentConsumer } from './assignees/unassignment.consumer';
+import { ClosingCommits } from './closing/closing-commits';
 import { IssueCopiesService } from './copying/issue-copies.service';
 import { IssueCount } from './counting/issue-count.entity';
 import {
@@ -57,6 +59,7 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     MilestonesModule,
     NotesModule,
     PeopleModule,
+    RepositoriesModule,
     ResourceEventsModule,
     SubscriptionsModule,
     TimeTrackingModule,
@@ -84,6 +87,7 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     UnassignmentConsumer,
   ],
   providers: [
+    ClosingCommits,
     DuplicateAction,
     EpicAssignments,
     IssueActions,

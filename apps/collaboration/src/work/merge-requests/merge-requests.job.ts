@@ -1,16 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { Interruptible } from '@rookery/jobs';
-import { MergeRequestVersions } from './versions/merge-request-versions';
+import { Database } from '@rookery/persistence';
+import { ProjectRepositories } from '../../code/repositories/project-repositories';
+import { MergeRequestVersions, unpublishedHeads } from './versions/merge-request-versions';
 
 /** Background work on merge requests. Source: reference repositories 8.5. */
 @Injectable()
 export class MergeRequestsJob {
-  constructor(private readonly versions: MergeRequestVersions) {}
+  constructor(
+    private readonly versions: MergeRequestVersions,
+    private readonly repositories: ProjectRepositories,
+    private readonly database: Database,
+  ) {}
 
   /** Updates refs of heads whose process died between the version and the ref. Returns their number. */
   @Job('publish-merge-request-heads', { cron: '* * * * *' })
-  publishHeads(run?: Interruptible): Promise<number> {
-    return this.versions.publishLeft(run?.signal);
+  async publishHeads(run?: Interruptible): Promise<number> {
+    const rows = await this.database.run(unpublishedHeads, { id: null });
+    for (const { id, project_id: projectId } of rows) {
+      run?.signal.throwIfAborted();
+      const repository = await this.repositories.find(projectId);
+      if (repository) await this.versions.publish(repository, id);
+    }
+    return rows.length;
   }
 }

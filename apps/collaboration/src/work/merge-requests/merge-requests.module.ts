@@ -57,6 +57,12 @@ import { ApprovalsController } from './approvals/approvals.controller';
 import { ApprovalsQueries } from './approvals/approvals.queries';
 import { ApprovalsService } from './approvals/approvals.service';
 import { ProjectApprovalsController } from './approvals/project-approvals.controller';
+import { MergeRequestIssue } from './closing/merge-request-issue.entity';
+import { MergeRequestRecords } from './closing/merge-request-records';
+import { RelatedIssuesController } from './closing/related-issues.controller';
+import { RelatedIssuesQueries } from './closing/related-issues.queries';
+import { RelatedMergeRequestsController } from './closing/related-merge-requests.controller';
+import { RelatedMergeRequestsQueries } from './closing/related-merge-requests.queries';
 import { AutoMerge } from './merging/auto-merge';
 import { ClosedByPush } from './merging/closed-by-push';
 import { MergeController } from './merging/merge.controller';
@@ -98,6 +104,7 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
   DraftNote,
   MergeRequest,
   MergeRequestAssignee,
+  MergeRequestIssue,
   MergeRequestReviewer,
   MergeRequestVersion,
   ApprovalRule,
@@ -152,6 +159,8 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
     MergeRequestTimeTrackingController,
     MergeRequestsEverywhereController,
     MergeRequestVersionsController,
+    RelatedIssuesController,
+    RelatedMergeRequestsController,
     ReviewersController,
     SuggestionsController,
     GroupMilestoneMergeRequestsController,
@@ -182,6 +191,7 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
     MergeRequestAnswers,
     MergeRequestBranches,
     MergeRequestPushes,
+    MergeRequestRecords,
     MergeRequestsEverywhereQueries,
     MergeRequestsJob,
     MergeRequestsQueries,
@@ -191,6 +201,8 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
     MergeService,
     MergeTurns,
     RebaseService,
+    RelatedIssuesQueries,
+    RelatedMergeRequestsQueries,
     ReviewersQueries,
     SuggestionAuthors,
     VersionContentsQueries,

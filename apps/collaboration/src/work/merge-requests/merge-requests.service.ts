@@ -18,12 +18,12 @@ import { lockMilestone, recordMilestoneEvent } from '../../planning/milestones/a
 import type { MilestoneChoice } from '../../planning/milestones/assigning/milestone-choice';
 import { People } from '../../planning/people/people';
 import { findMentions } from '../../talk/mentions/mentions';
-import { publishTextWritten, textOf } from '../../talk/mentions/text-events';
-import type { WrittenText } from '../../talk/mentions/text-events';
+import { textOf } from '../../talk/mentions/text-events';
 import { NoteLimit } from '../../talk/notes/note-limit';
 import { removeNotesOf } from '../../talk/notes/note-removal';
 import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
 import { checkedTexts } from '../issues/issue.entity';
+import { MergeRequestRecords } from './closing/merge-request-records';
 import { changeOf, permittedUpdate } from './merge-request-change';
 import type { MergeRequestChange, MergeRequestUpdate } from './merge-request-change';
 import { emitChange, emitCreated, isChanged } from './merge-request-events';
@@ -35,7 +35,7 @@ import { insertMergeRequest } from './new-merge-request';
 import type { NewMergeRequest } from './new-merge-request';
 import { mergeRequestAssignees, mergeRequestReviewers } from './people/merge-request-people';
 import type { PreparedBranches } from './versions/branches';
-import { assertSameBranches, MergeRequestVersions } from './versions/merge-request-versions';
+import { assertSameBranches } from './versions/merge-request-versions';
 import type { MeasuredVersion } from './versions/measure-version';
 
 /** Steps that belong to the same transaction as a new merge request. */
@@ -63,7 +63,7 @@ export class MergeRequestsService {
     private readonly people: People,
     private readonly directory: Directory,
     private readonly noteLimit: NoteLimit,
-    private readonly versions: MergeRequestVersions,
+    private readonly records: MergeRequestRecords,
   ) {}
 
   /** Creates a merge request. Returns its number and id. Errors: Conflict if the branches have an open one. */
@@ -106,14 +106,14 @@ export class MergeRequestsService {
     const at = { projectId: project.id, authorId: viewer.userId, milestoneId };
     const made = await insertMergeRequest(tx, at, input, version);
     const by = { actorId: viewer.userId, at: made.createdAt };
-    await this.versions.record(tx, made.id, version, null);
+    await this.records.recordVersion(tx, made.id, version);
     const assignees = await this.people.assign(tx, mergeRequestAssignees, made.id, [], o.assignees);
     const reviewers = await this.people.assign(tx, mergeRequestReviewers, made.id, [], o.reviewers);
     const relabelled = await setLabels(tx, labelTarget(made.id, project), newLabels, by);
     const labels = this.noteLimit.countLabels(tx, viewer, relabelled);
     await recordMilestoneEvent(tx, eventTarget(made), { from: null, to: milestoneId }, by);
     emitCreated(tx, { ...by, seen: viewer.directory }, made, { assignees, reviewers, labels });
-    publishTextWritten(tx, viewer, { ...aboutOf(made.id), text: textOf(input), at: made.createdAt });
+    await this.records.recordText(tx, viewer, { ...input, id: made.id }, made.createdAt);
     await o.finish?.(tx, made.iid);
     return { id: made.id, iid: made.iid };
   }
@@ -159,12 +159,11 @@ export class MergeRequestsService {
     if (change.columns.milestoneId !== undefined)
       await recordMilestoneEvent(tx, eventTarget(mergeRequest), milestones, by);
     if (change.state !== null) await recordState(tx, eventTarget(mergeRequest), change.state, by);
-    if (version) await this.versions.record(tx, mergeRequest.id, version, null);
+    if (version) await this.records.recordVersion(tx, mergeRequest.id, version);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, mergeRequest) : [];
     await this.store(tx, viewer, mergeRequest, { change, related, at });
     emitChange(tx, { ...by, seen: viewer.directory }, mergeRequest, { change, related, mentionedBefore, at });
-    const text = textOf({ ...mergeRequest, ...change.columns });
-    if (change.textChanged) publishTextWritten(tx, viewer, { ...aboutOf(mergeRequest.id), text, at });
+    if (change.textChanged) await this.records.recordText(tx, viewer, { ...mergeRequest, ...change.columns }, at);
     return { id: mergeRequest.id };
   }
 
@@ -285,10 +284,6 @@ function newVersion({ headSha, state }: MergeRequest, branches: PreparedBranches
 /** Id of a requested milestone. Shape: null if the project cannot use it. Source: reference repositories 8.4. */
 function reachedId(choice: MilestoneChoice): number | null | undefined {
   return choice && !choice.isReached ? null : choice?.id;
-}
-
-function aboutOf(id: number): Pick<WrittenText, 'about' | 'noteId'> {
-  return { about: { type: mergeRequestKind.type, id }, noteId: null };
 }
 
 function eventTarget({ id, projectId }: Pick<MergeRequest, 'id' | 'projectId'>): Changed {

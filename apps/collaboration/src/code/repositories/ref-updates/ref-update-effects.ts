@@ -36,16 +36,17 @@ export interface RefUpdateEffect {
 @Injectable()
 export class RefUpdateEffects {
   private readonly effects: RefUpdateEffect[] = [];
+  private readonly last: RefUpdateEffect[] = [];
 
-  /** Adds an effect at start-up. */
-  declare(effect: RefUpdateEffect): void {
-    this.effects.push(effect);
+  /** Adds an effect at start-up. Shape: `last` if it writes after the others, in the same transaction. */
+  declare(effect: RefUpdateEffect, order: 'any' | 'last' = 'any'): void {
+    (order === 'last' ? this.last : this.effects).push(effect);
   }
 
   async prepare(settled: SettledUpdates): Promise<PreparedEffect[]> {
     if (settled.updates.length === 0) return [];
     const prepared: PreparedEffect[] = [];
-    for (const effect of this.effects) {
+    for (const effect of [...this.effects, ...this.last]) {
       const one = await effect.prepare(settled);
       if (one) prepared.push(one);
     }

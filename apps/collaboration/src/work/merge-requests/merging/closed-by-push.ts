@@ -3,16 +3,18 @@ import type { ObjectId } from '@rookery/git';
 import type { Tx } from '@rookery/persistence';
 import { recordState } from '../../../base/resource-events/states-and-weights';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
+import { closeIssuesOfMerged } from '../closing/close-merged';
 import { emitState } from '../merge-request-events';
 import { MergeRequest } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
 import type { AffectedRow } from '../versions/affected-merge-requests';
 
-/** The pusher, the time of the settlement, and that of the push. */
+/** The pusher, the time of the settlement, that of the push, and the default branch; null while there is none. */
 export interface PushActor {
   readonly actorId: number;
   readonly at: Date;
   readonly pushedAt: Date;
+  readonly defaultBranch: string | null;
 }
 
 /** Closes and merges merge requests whose branches a push deleted or merged. Source: reference repositories 8.5, 8.9. */
@@ -40,6 +42,8 @@ export class ClosedByPush {
       ...{ mergeCommitSha, squashCommitSha, mergeIntent: null, mergeError: null, autoMergeUserId: null },
     });
     await this.announce(tx, row, 'merged', [intent ? systemNotes.merged : systemNotes.mergedByPush], by);
+    const { id, iid, project_id: projectId } = row;
+    if (row.target_branch === by.defaultBranch) await closeIssuesOfMerged(tx, { id, iid, projectId }, by.actorId);
   }
 
   private async announce(

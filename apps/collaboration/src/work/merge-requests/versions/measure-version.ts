@@ -1,5 +1,6 @@
 import { countCommits, GitError, listChanges, mergeBase, readRefs } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
+import { readReferringCommits } from '../../../code/commits/referring-commits';
 
 /** Commits and numbers of a version of a merge request. Source: reference repositories 8.5. */
 export interface MeasuredVersion {
@@ -10,6 +11,8 @@ export interface MeasuredVersion {
   readonly filesCount: number;
   readonly commitsCount: number;
   readonly state: 'collected' | 'overflow' | 'empty';
+  /** Messages of commits that may refer to issues. */
+  readonly messages: readonly string[];
 }
 
 /** Tips of the two branches. Shape: null for a branch that does not exist. */
@@ -19,6 +22,8 @@ export interface BranchTips {
 }
 
 const MAX_COMMITS = 10_000;
+/** Commits whose messages are searched for issues, from the newest on. */
+const MAX_MESSAGES = 500;
 /** Number that stands for more files than git lists within its limits. */
 const TOO_MANY_FILES = 1001;
 
@@ -39,7 +44,7 @@ export async function readTips(
 
 /**
  * Measures what merging one commit into another would bring: merge base, changed files and commits.
- * Bounds: counts stop at 10,000 commits; a diff that is too large for git counts as 1001 files.
+ * Bounds: messages of the 500 newest commits; counts stop at 10,000 commits; a diff that is too large for git counts as 1001 files.
  */
 export async function measureVersion(
   repository: Repository,
@@ -49,7 +54,12 @@ export async function measureVersion(
   const commitsCount = await countCommits(repository, { from: [source], notFrom: [target], max: MAX_COMMITS });
   const files = commitsCount === 0 ? 0 : await countFiles(repository, baseSha, source);
   const state = commitsCount === 0 ? 'empty' : files === null ? 'overflow' : 'collected';
-  return { headSha: source, baseSha, startSha: target, filesCount: files ?? TOO_MANY_FILES, commitsCount, state };
+  const referring = { from: source, notFrom: [target], max: MAX_MESSAGES };
+  const commits = commitsCount === 0 ? [] : await readReferringCommits(repository, referring);
+  return {
+    ...{ headSha: source, baseSha, startSha: target, filesCount: files ?? TOO_MANY_FILES, commitsCount, state },
+    messages: commits.map(({ message }) => message),
+  };
 }
 
 /** Shape: null if the diff is too large. */

@@ -105,7 +105,8 @@ export class MergeRequestPushes implements RefUpdateEffect {
     for (const { row: before, ref, consequence, threads } of planned) {
       const row = locked.get(before.id);
       if (!row) continue;
-      const by = { actorId: settled.userId ?? row.author_id, at: row.at, pushedAt: settled.pushedAt };
+      const { pushedAt, defaultBranch } = settled;
+      const by = { actorId: settled.userId ?? row.author_id, at: row.at, pushedAt, defaultBranch };
       const isLate = late.has(ref);
       await this.apply(tx, row, consequence, { by, isLate });
       if (isLate) continue;

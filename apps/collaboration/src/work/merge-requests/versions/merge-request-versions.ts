@@ -6,8 +6,8 @@ import type { Tx } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { keepAround, setHiddenRefs } from '../../../code/repositories/hidden-refs';
-import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { resetApprovals } from '../approvals/reset-approvals';
+import { MergeRequestRecords } from '../closing/merge-request-records';
 import { MergeRequest } from '../merge-request.entity';
 import { versionColumns } from '../merge-request-change';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
@@ -20,17 +20,6 @@ import type { MeasuredVersion } from './measure-version';
 import { pushNote } from './push-note';
 import type { NewCommits } from './push-note';
 
-interface VersionRow {
-  readonly merge_request: number;
-  readonly head: string;
-  readonly base: string | null;
-  readonly start: string;
-  readonly files: number;
-  readonly commits: number;
-  readonly state: string;
-  readonly at: Date | null;
-}
-
 /** A merge request whose branches are compared with its latest version. */
 interface VersionedRow {
   readonly id: number;
@@ -42,13 +31,6 @@ interface VersionedRow {
   readonly start_sha: ObjectId | null;
 }
 
-const insert = statement<VersionRow, { readonly id: number }>(
-  'merge_request_versions_insert',
-  `insert into merge_request_versions (merge_request_id, head_sha, base_sha, start_sha, files_count, commits_count, state,
-     created_at)
-   values (:merge_request::bigint, :head, :base, :start, :files::integer, :commits::integer, :state,
-     coalesce(:at::timestamptz, now())) returning id`,
-);
 const projectPath = statement<{ project: number }, { readonly full_path: string }>(
   'merge_requests_project_path',
   `select home.full_path || '/' || p.path as full_path from directory_projects p
@@ -65,7 +47,8 @@ const lock = statement<{ id: number; head: string | null }, never>(
   `select 1 from merge_requests where id = :id::bigint and state = 'opened' and head_sha is not distinct from :head
    for no key update`,
 );
-const unpublished = statement<{ id: number | null }, VersionedRow>(
+/** Heads that the repository does not name yet, of one merge request or of all. */
+export const unpublishedHeads = statement<{ id: number | null }, VersionedRow>(
   'merge_requests_unpublished',
   `select id, project_id, iid, source_branch, target_branch, head_sha, start_sha from merge_requests
    where head_sha is distinct from published_sha and (:id::bigint is null or id = :id::bigint) order by id limit 100`,
@@ -89,19 +72,12 @@ export interface SourcePush {
 @Injectable()
 export class MergeRequestVersions {
   constructor(
-    private readonly repositories: ProjectRepositories,
+    private readonly records: MergeRequestRecords,
     private readonly database: Database,
     private readonly work: Work,
     private readonly follower: DiffThreadFollower,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
-
-  /** Inserts a version. Returns its id. Shape: `at` is the time of the push; null for the current time. */
-  async record(tx: Tx, id: number, version: MeasuredVersion, at: Date | null): Promise<number> {
-    const { headSha: head, baseSha: base, startSha: start, filesCount: files, commitsCount: commits, state } = version;
-    const [row] = await tx.run(insert, { merge_request: id, head, base, start, files, commits, state, at });
-    return row!.id;
-  }
 
   /**
    * Adds the version of a push to the source branch, with its note. Shape: `isLate` if a later push was settled before:
@@ -110,7 +86,7 @@ export class MergeRequestVersions {
   async add(tx: Tx, row: AffectedRow, push: SourcePush): Promise<void> {
     const { version, commits, by, isLate } = push;
     const { id, project_id: projectId } = row;
-    const versionId = await this.record(tx, id, version, by.pushedAt);
+    const versionId = await this.records.recordVersion(tx, id, version, { at: by.pushedAt, isLate });
     const aborted = row.auto_merge_user_id !== null && !isLate;
     if (!isLate) {
       const columns = { ...versionColumns(version), autoMergeUserId: null, mergeError: null, updatedAt: by.at };
@@ -127,7 +103,7 @@ export class MergeRequestVersions {
 
   /** Adds the version of a push to the target branch, which leaves `updated_at` as it is. */
   async retrace(tx: Tx, id: number, version: MeasuredVersion, at: Date): Promise<void> {
-    await this.record(tx, id, version, at);
+    await this.records.recordVersion(tx, id, version, { at });
     await tx.manager.update(MergeRequest, id, versionColumns(version));
   }
 
@@ -155,7 +131,7 @@ export class MergeRequestVersions {
       const current = await tx.run(lock, { id, head: row.head_sha });
       if (current.length === 0) return;
       await tx.manager.update(MergeRequest, id, versionColumns(version));
-      await this.record(tx, id, version, null);
+      await this.records.recordVersion(tx, id, version);
     });
   }
 
@@ -165,21 +141,10 @@ export class MergeRequestVersions {
    */
   async publish(repository: Repository, id: number): Promise<void> {
     try {
-      for (const row of await this.database.run(unpublished, { id })) await this.publishRow(repository, row);
+      for (const row of await this.database.run(unpublishedHeads, { id })) await this.publishRow(repository, row);
     } catch (error) {
       this.logger.warn({ err: error, mergeRequestId: id }, 'the head of a merge request is not published yet');
     }
-  }
-
-  /** Publishes heads that dead processes left. Returns their number. */
-  async publishLeft(signal?: AbortSignal): Promise<number> {
-    const rows = await this.database.run(unpublished, { id: null });
-    for (const row of rows) {
-      signal?.throwIfAborted();
-      const repository = await this.repositories.find(row.project_id);
-      if (repository) await this.publishRow(repository, row);
-    }
-    return rows.length;
   }
 
   private async publishRow(repository: Repository, row: VersionedRow): Promise<void> {
