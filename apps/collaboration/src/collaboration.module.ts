@@ -30,6 +30,7 @@ import { NotificationSettingsModule } from './following/notification-settings/no
 import { NotificationsModule } from './following/notifications/notifications.module';
 import { AttachedRemovalModule, RemovalModule } from './removal/removal.module';
 import { ProtectedRefsModule } from './code/protected-refs/protected-refs.module';
+import { PushPipelinesModule } from './code/push-pipelines/push-pipelines.module';
 import { RefsModule } from './code/refs/refs.module';
 import { ReleasesModule } from './work/releases/releases.module';
 import { RepositoriesModule } from './code/repositories/repositories.module';
@@ -65,6 +66,7 @@ documentTargets(
     NotificationSettingsModule,
     NotificationsModule,
     ProtectedRefsModule,
+    PushPipelinesModule,
     RefsModule,
     ReleasesModule,
     RemovalModule,

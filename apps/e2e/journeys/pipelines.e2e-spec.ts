@@ -32,6 +32,22 @@ test('a webhook starts a pipeline by a trigger token, but not for another pipeli
   expect((await send('Pipeline Hook')).status).toBe(403);
 });
 
+test('a push with a CI file starts a pipeline, which the commit shows', async () => {
+  await git.ok('work', 'checkout', '--quiet', '-b', 'ci');
+  const pushed = await git.commit('work', 'CI', '.gitlab-ci.yml');
+  await git.ok('work', 'push', '--quiet', '-o', 'ci.variable=LEVEL=1', 'origin', 'ci');
+  await git.ok('work', 'checkout', '--quiet', 'main');
+  const commit = await eventually(
+    () => as('GET', `/repository/commits/${pushed}`),
+    ({ body }) => body.last_pipeline !== null,
+  );
+  const pipeline = { ref: 'ci', sha: pushed, source: 'push', status: 'created' };
+  expect(commit.body).toMatchObject({ status: 'created', last_pipeline: pipeline });
+  expect((await as('GET', `/pipelines?sha=${pushed}`)).body).toEqual([commit.body.last_pipeline]);
+  const variables = await as('GET', `/pipelines/${commit.body.last_pipeline.id}/variables`);
+  expect(variables.body).toEqual([{ key: 'LEVEL', value: '1', variable_type: 'env_var' }]);
+});
+
 test('an outside CI reports statuses of a pushed commit', async () => {
   const report = (json: object) => as('POST', `/statuses/${sha}`, json);
   const pending = await report({ state: 'pending', name: 'build', ref: 'main' });

@@ -34,3 +34,4 @@ export * from './migrations/1767225600053-keep-paths-beside-members';
 export * from './migrations/1767225600060-add-notification-emails-to-users';
 export * from './migrations/1767225600061-publish-merge-settings';
 export * from './migrations/1767225600062-publish-archived-groups';
+export * from './migrations/1767225600070-publish-ci-settings';

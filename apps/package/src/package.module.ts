@@ -17,6 +17,7 @@ import type { SettingsValues } from '@rookery/platform';
 import { CommitStatusesModule } from './ci/commit-statuses/commit-statuses.module';
 import { CiJobsModule } from './ci/jobs/jobs.module';
 import { PipelinesModule } from './ci/pipelines/pipelines.module';
+import { PushesModule } from './ci/pushes/pushes.module';
 import { TriggersModule } from './ci/triggers/triggers.module';
 import { migrations } from './database';
 import { DependencyExportsModule } from './dependency-exports/dependency-exports.module';
@@ -45,6 +46,7 @@ const service = 'package';
     CiJobsModule,
     CommitStatusesModule,
     TriggersModule,
+    PushesModule,
     DependencyExportsModule,
     UploadsModule,
   ],

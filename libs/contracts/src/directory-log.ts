@@ -48,7 +48,7 @@ export const directoryNamespace = object({
   created_at: instant,
 });
 
-/** Settings of a project for merges. A missing one was never set and has its default. */
+/** Settings of a project for merges and pipelines. A missing one was never set and has its default. */
 export const directoryMergeSettings = object({
   merge_method: optional(choice('merge', 'rebase_merge', 'ff')),
   squash_option: optional(choice('never', 'always', 'default_on', 'default_off')),
@@ -62,6 +62,8 @@ export const directoryMergeSettings = object({
   resolve_outdated_diff_discussions: optional(bool),
   printing_merge_request_link_enabled: optional(bool),
   autoclose_referenced_issues: optional(bool),
+  ci_config_path: optional(text),
+  builds_access_level: optional(choice('disabled', 'private', 'enabled')),
 });
 export type DirectoryMergeSettings = Infer<typeof directoryMergeSettings>;
 

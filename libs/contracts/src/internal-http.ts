@@ -15,6 +15,7 @@ export const INTERNAL_PATHS = {
   confirmCaller: '/internal/callers/confirm',
   repositoryFacts: '/internal/repositories/facts',
   resolveRef: '/internal/repositories/resolve-ref',
+  pushedPipelines: '/internal/repositories/pushed-pipelines',
   accountMails: '/internal/account-mails',
   notificationEmail: '/internal/notification-emails',
   instance: '/internal/instance',
@@ -43,6 +44,7 @@ export const INTERNAL_CALLERS = {
   notificationEmail: ['collaboration'],
   repositoryFacts: ['identity'],
   resolveRef: ['package'],
+  pushedPipelines: ['package'],
   instance: INSTANCE_COPIES,
   runningJob: ['identity'],
 } as const satisfies Record<keyof typeof INTERNAL_PATHS, readonly ('gateway' | ServiceName)[]>;
@@ -287,6 +289,37 @@ export interface ResolvedRef {
 /** Shape: null if the project has no such commit. */
 export interface ResolveRefAnswer {
   readonly commit: ResolvedRef | null;
+}
+
+/** POST pushedPipelines, answered by collaboration. Finds the refs of a push whose pipelines start. */
+export interface PushedPipelinesRequest {
+  readonly push_id: number;
+}
+
+/** A branch or tag of a push. */
+export interface PushedRef {
+  /** Full id of the commit. */
+  readonly sha: string;
+  /** Short name. */
+  readonly ref: string;
+  readonly is_tag: boolean;
+  /** Time of the committer. Shape: ISO 8601, UTC. */
+  readonly committed_at: string;
+}
+
+/** A variable of the pipelines of a push. Shape: `key` has letters, digits and `_`. */
+export interface PushedVariable {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Shape: without refs, no pipeline starts, and the ids are null. */
+export interface PushedPipelines {
+  readonly project_id: number | null;
+  readonly user_id: number | null;
+  readonly refs: readonly PushedRef[];
+  readonly variables: readonly PushedVariable[];
+  readonly inputs: Readonly<Record<string, string>>;
 }
 
 /**

@@ -104,6 +104,37 @@ test('the head pipeline is the newest one of the source branch and the head', as
   expect(old).toBeLessThan(id);
 });
 
+test('a commit shows its newest pipeline, whatever its ref', async () => {
+  const here = await MergeActions.in(service, scene);
+  const { project, fullPath } = here.place;
+  const { source, commits } = await here.open({}, ['One', 'Two']);
+  const [first, head] = commits as [string, string];
+  const path = `/api/v4/projects/${project.id}/repository/commits`;
+  const shown = async (name: string) => (await here.as('guest').get(`${path}/${name}`).expect(200)).body as Shown;
+  type Shown = { status: unknown; last_pipeline: Record<string, unknown> | null };
+  await report(here, { sha: head, ref: source, status: 'failed' });
+  const id = await report(here, { sha: head, ref: 'main', status: 'running' });
+  const other = await MergeActions.in(service, scene);
+  await report(other, { sha: head, ref: source, status: 'success' });
+  expect(await shown(first)).toMatchObject({ status: null, last_pipeline: null });
+  for (const name of [head, head.slice(0, 10), encodeURIComponent(source)]) {
+    const { status, last_pipeline: pipeline } = await shown(name);
+    expect(status).toBe('running');
+    expect(pipeline).toEqual({
+      ...{ id, iid: id - 700, project_id: project.id, sha: head, ref: 'main', status: 'running', source: 'external' },
+      ...{ created_at: expect.any(String), updated_at: expect.any(String), name: null },
+      web_url: `http://localhost:8080/${fullPath}/-/pipelines/${id}`,
+    });
+  }
+  await report(here, { sha: head, ref: 'main', status: 'canceled', id });
+  expect(await shown(head)).toMatchObject({ status: 'canceled', last_pipeline: { id, status: 'canceled' } });
+  const gone = { pipeline_id: id, project_id: project.id };
+  await publish(nats, pipelineDeleted.of({ aggregateId: id, actorId: null, data: gone }));
+  await worker.drained();
+  expect(await shown(head)).toMatchObject({ status: 'failed', last_pipeline: { status: 'failed' } });
+  expect((await here.as('guest').get(path).expect(200)).body[0]).not.toHaveProperty('last_pipeline');
+});
+
 test('pipelines of a private project are for readers of its merge requests', async () => {
   const here = await MergeActions.in(service, scene, null, { visibility: 'private' });
   const { iid } = await here.open();

@@ -1,4 +1,5 @@
 import { PublishMergeSettings1767225600061 } from '../../src/migrations/1767225600061-publish-merge-settings';
+import { PublishCiSettings1767225600070 } from '../../src/migrations/1767225600070-publish-ci-settings';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -34,27 +35,41 @@ it('publishes the settings for merges that a project has set', async () => {
     ...{ merge_method: 'ff', squash_option: 'always' },
     ...{ merge_commit_template: '%{title}', autoclose_referenced_issues: false },
   });
-  await change({ merge_commit_template: null });
+  await change({ ci_config_path: 'ci/all.yml', jobs_enabled: false });
+  expect(await settingsOf(id)).toMatchObject({ ci_config_path: 'ci/all.yml', builds_access_level: 'disabled' });
+  await change({ merge_commit_template: null, ci_config_path: null, jobs_enabled: true });
   expect(await settingsOf(id)).toEqual({
     merge_method: 'ff',
     squash_option: 'always',
     autoclose_referenced_issues: false,
+    builds_access_level: 'enabled',
   });
 });
 
-it('publishes again those projects that had set one before services knew of them, and no others', async () => {
-  const set = await makeProject({ merge_method: 'rebase_merge', squash_option: 'never' });
-  const silent = await makeProject({});
-  const [before, others] = [await logged(set), await logged(silent)];
-  const runner = identity.db.dataSource.createQueryRunner();
-  try {
-    await new PublishMergeSettings1767225600061().up(runner);
-  } finally {
-    await runner.release();
-  }
-  const [published, ...former] = await logged(set);
-  expect(former).toEqual(before);
-  expect(published!.state).toEqual(before[0]!.state);
-  expect(published!.version).toBeGreaterThan(before[0]!.version);
-  expect(await logged(silent)).toEqual(others);
-});
+it.each([
+  ['merges', { merge_method: 'rebase_merge', squash_option: 'never' }, {}, new PublishMergeSettings1767225600061()],
+  [
+    'pipelines',
+    { ci_config_path: 'ci.yml', jobs_enabled: false },
+    { squash_option: 'always' },
+    new PublishCiSettings1767225600070(),
+  ],
+])(
+  'publishes again those projects that had set one for %s before services knew of them, and no others',
+  async (_, own, other, migration) => {
+    const set = await makeProject(own);
+    const silent = await makeProject(other);
+    const [before, others] = [await logged(set), await logged(silent)];
+    const runner = identity.db.dataSource.createQueryRunner();
+    try {
+      await migration.up(runner);
+    } finally {
+      await runner.release();
+    }
+    const [published, ...former] = await logged(set);
+    expect(former).toEqual(before);
+    expect(published!.state).toEqual(before[0]!.state);
+    expect(published!.version).toBeGreaterThan(before[0]!.version);
+    expect(await logged(silent)).toEqual(others);
+  },
+);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ResolvedRef, ResolveRefRequest } from '@rookery/contracts';
+import type { PushedPipelines, PushedPipelinesRequest, ResolvedRef, ResolveRefRequest } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { internalAuthorization } from '@rookery/testing';
 
@@ -10,15 +10,26 @@ export const COMMITTED_AT = '2026-01-02T03:04:05.000Z';
 /** Returns a full commit id that consists of one digit. */
 export const shaOf = (digit: string): string => digit.repeat(40);
 
+const NO_PIPELINES: PushedPipelines = { project_id: null, user_id: null, refs: [], variables: [], inputs: {} };
+
 /**
- * Collaboration's route for refs over real HTTP. Every project has the same repository, except for projects in `empty`:
+ * Collaboration's routes for refs and pushes over real HTTP. Every project has the same repository, except for projects in `empty`:
  * `main` at `1…`, `feature/a` at `2…`, the tag `v1` at `3…`, and `4…` on no branch. It records requests and can fail.
  */
 export class FakeCollaboration {
   readonly asked: ResolveRefRequest[] = [];
   readonly empty = new Set<number>();
+  /** Pipelines of pushes by id. */
+  readonly pushes = new Map<number, PushedPipelines>();
   isAway = false;
   private server: Server | undefined;
+  private readonly answers: Readonly<Record<string, (asked: never) => object>> = {
+    [INTERNAL_PATHS.resolveRef]: (asked: ResolveRefRequest) => {
+      this.asked.push(asked);
+      return { commit: this.empty.has(asked.project_id) ? null : resolved(asked) };
+    },
+    [INTERNAL_PATHS.pushedPipelines]: ({ push_id: id }: PushedPipelinesRequest) => this.pushes.get(id) ?? NO_PIPELINES,
+  };
 
   get url(): string {
     return `http://127.0.0.1:${(this.server!.address() as AddressInfo).port}`;
@@ -30,11 +41,9 @@ export class FakeCollaboration {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const isOurs = request.headers.authorization === internalAuthorization('package', 'collaboration');
-        const isKnown = request.method === 'POST' && request.url === INTERNAL_PATHS.resolveRef;
-        if (!isOurs || !isKnown || this.isAway) return response.writeHead(this.isAway ? 503 : 404).end();
-        const asked = JSON.parse(Buffer.concat(chunks).toString()) as ResolveRefRequest;
-        this.asked.push(asked);
-        response.end(JSON.stringify({ commit: this.empty.has(asked.project_id) ? null : resolved(asked) }));
+        const answer = request.method === 'POST' ? this.answers[request.url!] : undefined;
+        if (!isOurs || !answer || this.isAway) return response.writeHead(this.isAway ? 503 : 404).end();
+        response.end(JSON.stringify(answer(JSON.parse(Buffer.concat(chunks).toString()) as never)));
       });
     });
     await new Promise<void>((resolve) => this.server!.listen(0, '127.0.0.1', resolve));

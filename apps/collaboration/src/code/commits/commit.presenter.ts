@@ -1,7 +1,9 @@
-import { alwaysNull, int, list, mapOf, object, presenter, text } from '@rookery/api-v4';
-import type { FieldType } from '@rookery/api-v4';
+import { alwaysNull, instant, int, list, mapOf, nested, nullable, object, presenter, text } from '@rookery/api-v4';
+import type { FieldType, PresentContext } from '@rookery/api-v4';
 import { parseTrailers } from '@rookery/git';
 import type { Commit, LineCounts, Signature, Trailer } from '@rookery/git';
+import { CommitPipelines } from './commit-pipelines';
+import type { CommitPipeline } from './commit-pipelines';
 import { titleOf } from './commit-title';
 
 /** A commit with what its answer needs. */
@@ -64,13 +66,57 @@ export const commitPresenter = presenter<CommitRow>('Commit').fields({
   web_url: [text, ({ commit, projectPath }, _, { links }) => links.web(`${projectPath}/-/commit/${commit.id}`)],
 });
 
-/** A single commit. Source: reference repositories 4.1. */
-export const detailedCommitPresenter = commitPresenter.extend<DetailedCommitRow>('DetailedCommit').fields({
-  stats: [stats, (row) => withTotal(row.stats!), STATS],
-  status: [alwaysNull, () => null],
-  project_id: [int, (row) => row.projectId],
-  last_pipeline: [alwaysNull, () => null, { about: 'Always null: pipelines are not connected.' }],
+/** A pipeline with the full path of its project, which its URL contains. */
+interface ShownPipeline extends CommitPipeline {
+  readonly projectPath: string;
+}
+
+/** A pipeline of a commit, with the fields that lists of pipelines have. Source: reference identity-and-import 7.3. */
+const commitPipelinePresenter = presenter<ShownPipeline>('CommitPipeline').fields({
+  id: [int, (pipeline) => pipeline.id],
+  iid: [int, (pipeline) => pipeline.iid],
+  project_id: [int, (pipeline) => pipeline.project_id],
+  sha: [text, (pipeline) => pipeline.sha],
+  ref: [text, (pipeline) => pipeline.ref],
+  status: [text, (pipeline) => pipeline.status],
+  source: [text, (pipeline) => pipeline.source, { about: 'Cause of the pipeline.' }],
+  created_at: [instant, (pipeline) => pipeline.created_at],
+  updated_at: [instant, (pipeline) => pipeline.updated_at],
+  web_url: [text, ({ projectPath, id }, _, { links }) => links.web(`${projectPath}/-/pipelines/${id}`)],
+  name: [alwaysNull, () => null, { about: 'Always null: a pipeline of an outside CI has no name.' }],
 });
+
+type Pipelines = ReadonlyMap<string, CommitPipeline>;
+
+/** Loads the newest pipelines of commits of one project. */
+async function pipelinesOf(rows: readonly DetailedCommitRow[], ctx: PresentContext): Promise<Pipelines> {
+  const shas = rows.map(({ commit }) => commit.id);
+  return ctx.get(CommitPipelines).newestOf(rows[0]!.projectId, shas);
+}
+
+function pipelineOf({ commit, projectPath }: DetailedCommitRow, pipelines: Pipelines): ShownPipeline | null {
+  const found = pipelines.get(commit.id);
+  return found ? { ...found, projectPath } : null;
+}
+
+/** A single commit. Source: reference repositories 4.1. */
+export const detailedCommitPresenter = commitPresenter
+  .extend<DetailedCommitRow>('DetailedCommit')
+  .load(pipelinesOf)
+  .fields({
+    stats: [stats, (row) => withTotal(row.stats!), STATS],
+    status: [
+      nullable(text),
+      ({ commit }, pipelines) => pipelines.get(commit.id)?.status ?? null,
+      { about: 'Status of `last_pipeline`.' },
+    ],
+    project_id: [int, (row) => row.projectId],
+    last_pipeline: [
+      nullable(nested(commitPipelinePresenter)),
+      pipelineOf,
+      { about: 'The newest pipeline of the commit; null without one.' },
+    ],
+  });
 
 /** A commit in a list with numbers of lines. Source: reference repositories 4.1. */
 export const measuredCommitPresenter = commitPresenter

@@ -4,6 +4,7 @@ import { RepositoriesModule } from '../repositories/repositories.module';
 import { CommitCopies } from './commit-copies';
 import { CommitCopiesController } from './commit-copies.controller';
 import { CommitHistory } from './commit-history';
+import { CommitPipelines } from './commit-pipelines';
 import { CommitsController } from './commits.controller';
 import { Comparisons } from './comparison';
 import { ComparisonController } from './comparison.controller';
@@ -13,6 +14,6 @@ import { Contributors } from './contributors';
 @Module({
   imports: [ProtectedRefsModule, RepositoriesModule],
   controllers: [CommitCopiesController, CommitsController, ComparisonController],
-  providers: [CommitCopies, CommitHistory, Comparisons, Contributors],
+  providers: [CommitCopies, CommitHistory, CommitPipelines, Comparisons, Contributors],
 })
 export class CommitsModule {}

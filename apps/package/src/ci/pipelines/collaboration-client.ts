@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
-import type { ResolvedRef, ResolveRefAnswer, ResolveRefRequest } from '@rookery/contracts';
+import type {
+  PushedPipelines,
+  PushedPipelinesRequest,
+  ResolvedRef,
+  ResolveRefAnswer,
+  ResolveRefRequest,
+} from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { InternalKeys, InternalRoute, LOGGER, platformSettings } from '@rookery/platform';
@@ -12,25 +18,29 @@ const MAX_WAIT_MS = 10_000;
 const KEPT_MS = 500;
 const CONNECTIONS = 8;
 
-/** Client for the internal route of collaboration that finds commits. Source: reference identity-and-import 7. */
+/** Client for the internal routes of collaboration that find commits. Source: reference identity-and-import 7. */
 @Injectable()
 export class CollaborationClient implements OnModuleDestroy {
-  private readonly route: InternalRoute<ResolveRefRequest, ResolveRefAnswer>;
+  private readonly refs: InternalRoute<ResolveRefRequest, ResolveRefAnswer>;
+  private readonly pushes: InternalRoute<PushedPipelinesRequest, PushedPipelines>;
 
   constructor(
     @Inject(platformSettings.token) { collaborationUrl: url }: SettingsOf<typeof platformSettings>,
     @Inject(InternalKeys) keys: InternalKeys,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.route = new InternalRoute({
-      ...{ caller: 'package', callee: 'collaboration', url, keys, path: INTERNAL_PATHS.resolveRef },
-      ...{ connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS },
+    const common = { caller: 'package', callee: 'collaboration', url, keys, maxWaitMs: MAX_WAIT_MS } as const;
+    this.refs = new InternalRoute({
+      ...common,
+      path: INTERNAL_PATHS.resolveRef,
+      connections: CONNECTIONS,
       share: (leftMs) => leftMs - KEPT_MS,
     });
+    this.pushes = new InternalRoute({ ...common, path: INTERNAL_PATHS.pushedPipelines, connections: 1 });
   }
 
-  onModuleDestroy(): Promise<void> {
-    return this.route.close();
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all([this.refs.close(), this.pushes.close()]);
   }
 
   /**
@@ -39,9 +49,19 @@ export class CollaborationClient implements OnModuleDestroy {
    */
   async resolve(request: ResolveRefRequest): Promise<ResolvedRef | null> {
     try {
-      return (await this.route.ask(request)).commit;
+      return (await this.refs.ask(request)).commit;
     } catch (error) {
       this.logger.warn({ err: error }, 'collaboration did not resolve a ref');
+      throw new Unavailable('collaboration away');
+    }
+  }
+
+  /** Finds the pipelines that a push starts. Errors: Unavailable. */
+  async pipelinesOfPush(id: number): Promise<PushedPipelines> {
+    try {
+      return await this.pushes.ask({ push_id: id });
+    } catch (error) {
+      this.logger.warn({ err: error, pushId: id }, 'collaboration did not name the pipelines of a push');
       throw new Unavailable('collaboration away');
     }
   }

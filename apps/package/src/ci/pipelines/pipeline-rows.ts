@@ -24,6 +24,7 @@ export interface NewPipeline {
   readonly source: PipelineSource;
   readonly userId: number | null;
   readonly upstreamJobId?: number;
+  readonly pushId?: number;
   readonly arguments?: PipelineArguments;
 }
 
@@ -37,15 +38,16 @@ interface InsertParams {
   readonly user: number | null;
   readonly inputs: string;
   readonly upstream: number | null;
+  readonly push: number | null;
   readonly committedAt: string;
   readonly now: Date;
 }
 const ADD = statement<InsertParams, StoredPipeline>(
   'pipelines_add',
-  `insert into pipelines as p (project_id, iid, sha, ref, is_tag, source, user_id, inputs, upstream_job_id, committed_at,
-     created_at, updated_at)
+  `insert into pipelines as p (project_id, iid, sha, ref, is_tag, source, user_id, inputs, upstream_job_id, push_id,
+     committed_at, created_at, updated_at)
    values (:project::bigint, :iid::bigint, :sha, :ref, :isTag, :source, :user::bigint, :inputs::jsonb, :upstream::bigint,
-     :committedAt::timestamptz, :now::timestamptz, :now::timestamptz)
+     :push::bigint, :committedAt::timestamptz, :now::timestamptz, :now::timestamptz)
    returning ${PIPELINE_COLUMNS}`,
 );
 interface VariableParams {
@@ -125,6 +127,7 @@ export class PipelineRows {
       user: made.userId,
       inputs: JSON.stringify(inputs),
       upstream: made.upstreamJobId ?? null,
+      push: made.pushId ?? null,
       committedAt: made.committedAt,
       now: this.clock.now(),
     });

@@ -40,7 +40,7 @@ export const PIPELINE_SOURCES = [
 ] as const;
 
 /** Sources of the pipelines that Rookery creates. */
-export type PipelineSource = 'api' | 'external' | 'pipeline' | 'trigger';
+export type PipelineSource = 'api' | 'external' | 'merge_request_event' | 'pipeline' | 'push' | 'trigger';
 
 /** Statuses that no event follows, unless a job is retried or added. */
 export const FINISHED_STATUSES = ['success', 'failed', 'canceled', 'skipped'] as const satisfies PipelineStatus[];

@@ -9,12 +9,13 @@ import type { PipelineSource, PipelineStatus } from './pipeline-statuses';
 @Check('ck_pipelines_sha', `sha ~ '^[0-9a-f]{40}$'`)
 @Check('ck_pipelines_ref', 'char_length(ref) <= 255')
 @Check('ck_pipelines_status', `status in ('created', 'pending', 'running', 'success', 'failed', 'canceled', 'skipped')`)
-@Check('ck_pipelines_source', `source in ('api', 'external', 'pipeline', 'trigger')`)
+@Check('ck_pipelines_source', `source in ('api', 'external', 'merge_request_event', 'pipeline', 'push', 'trigger')`)
 @Unique('uq_pipelines_iid', ['projectId', 'iid'])
 @Index('ix_pipelines_project_id', ['projectId', 'id'])
 @Index('ix_pipelines_project_id_ref', ['projectId', 'ref', 'id'])
 @Index('ix_pipelines_project_id_sha', ['projectId', 'sha', 'id'])
 @Index('ix_pipelines_project_id_status', ['projectId', 'status', 'id'])
+@Index('uq_pipelines_push_id', ['pushId', 'ref', 'isTag'], { unique: true, where: 'push_id is not null' })
 @Index('ix_pipelines_project_id_updated_at', ['projectId', 'updatedAt', 'id'])
 export class Pipeline {
   @PrimaryGeneratedColumn('identity', {
@@ -36,6 +37,8 @@ export class Pipeline {
   @Column({ type: 'jsonb', default: {} }) inputs: Record<string, unknown>;
   /** The job whose token started the pipeline. */
   @Column({ type: 'bigint', nullable: true }) upstreamJobId: number | null;
+  /** The push that started the pipeline. */
+  @Column({ type: 'bigint', nullable: true }) pushId: number | null;
   /** Mean of the jobs that have one. Units: percent. */
   @Column({ type: 'double precision', nullable: true }) coverage: number | null;
   /** Time during which at least one job ran. Units: seconds. */

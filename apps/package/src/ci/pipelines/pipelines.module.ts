@@ -16,6 +16,7 @@ const attachedPipelines = attachedTo({
   through: collection(Pipeline, { within: 'projectId', numbered: 'iid' }),
   stays: {
     user_id: 'Answers show no user after the user was deleted.',
+    push_id: 'The push is a row of collaboration.',
     upstream_job_id: 'The job may be deleted with its own pipeline or project.',
   },
 });

@@ -29,6 +29,8 @@ interface Recorded {
 
 const NOT_ALLOWED = 'You are not allowed to push code to this project.';
 const CHANGED = 'Your permissions changed during the push. Please push again.';
+/** Push options that have an effect after the push: those about pipelines. */
+const KEPT = /^ci\./;
 const ACTS = /^merge_request\./;
 
 /**
@@ -70,7 +72,8 @@ export class PushReceiver {
         const refusal = await this.refusalOf(push, sent);
         if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
         const intent = { projectId: push.project.id, userId: push.viewer.userId, source: 'git' } as const;
-        recorded.id = await this.intents.record(intent, sent.updates);
+        const options = sent.options.filter((option) => KEPT.test(option) && !option.includes('\0'));
+        recorded.id = await this.intents.record({ ...intent, options }, sent.updates);
         return null;
       },
       afterUpdate: async ({ updates, options }) => {

@@ -22,6 +22,8 @@ export class Push {
   /** Null after the user was removed with `hard_delete`. */
   @Column({ type: 'bigint', nullable: true }) userId: number | null;
   @Column({ type: 'text' }) source: PushSource;
+  /** Push options about pipelines, such as `ci.skip`. */
+  @Column({ type: 'text', array: true, default: [] }) options: string[];
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   /** Until then the process of the push settles it. Afterwards a job does. */
   @Column({ type: 'timestamptz', precision: 3 }) leasedUntil: Date;

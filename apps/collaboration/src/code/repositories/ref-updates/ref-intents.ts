@@ -13,6 +13,7 @@ interface IntentParams {
   readonly projectId: number;
   readonly userId: number | null;
   readonly source: PushSource;
+  readonly options: readonly string[];
   readonly refs: readonly string[];
   readonly oldIds: readonly string[];
   readonly newIds: readonly string[];
@@ -21,8 +22,8 @@ interface IntentParams {
 const intend = statement<IntentParams, { id: number }>(
   'pushes_intend',
   `with push as (
-     insert into pushes (project_id, user_id, source, leased_until)
-     values (:projectId::bigint, :userId::bigint, :source::text, now() + interval '${LEASE_SECONDS} seconds')
+     insert into pushes (project_id, user_id, source, options, leased_until)
+     values (:projectId::bigint, :userId::bigint, :source::text, :options::text[], now() + interval '${LEASE_SECONDS} seconds')
      returning id
    ), updates as (
      insert into ref_updates (push_id, ref, old_id, new_id)
@@ -39,11 +40,12 @@ export class RefIntents {
 
   /** Records a push. Returns its id. Errors: a database error if the repository was removed meanwhile. */
   async record(
-    push: { readonly projectId: number; readonly userId: number | null; readonly source: PushSource },
+    push: Pick<IntentParams, 'projectId' | 'userId' | 'source'> & Partial<Pick<IntentParams, 'options'>>,
     updates: readonly RefUpdate[],
   ): Promise<number> {
     const [row] = await this.work.run((tx) =>
       tx.run(intend, {
+        options: [],
         ...push,
         refs: updates.map(({ ref }) => ref),
         oldIds: updates.map(({ oldId }) => oldId),

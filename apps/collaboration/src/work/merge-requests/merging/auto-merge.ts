@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { objectInfo } from '@rookery/git';
+import { readCommits } from '@rookery/git';
 import { NotFound, Unauthorized } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import { readerOfNamed } from '../../../base/noteables/reader';
+import { startsPipeline } from '../../../code/push-pipelines/ci-file';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
 import { mergeRequestKind } from '../merge-request.kind';
@@ -13,9 +14,6 @@ import type { MergeWishes } from './merge-wishes';
 import { MergePermissions } from './merge-permissions';
 import { mergingRow, setAutoMerge } from './merging-rows';
 import type { MergingRow } from './merging-rows';
-
-/** File that makes an outside CI start a pipeline for the head of a merge request. */
-const CI_FILE = '.gitlab-ci.yml';
 
 /** Requests to merge as soon as all checks pass. Source: reference repositories 8.9. */
 @Injectable()
@@ -26,14 +24,14 @@ export class AutoMerge {
     private readonly permissions: MergePermissions,
   ) {}
 
-  /** Whether a pipeline goes on, or is to come: the head has a CI file, and no pipeline is known. */
+  /** Whether a pipeline goes on, or is to come: a push of the head starts one, and none is known. */
   async waitsFor(project: ProjectScope, { head_sha: head, head_status: status }: MergingRow): Promise<boolean> {
     if (status !== null) return ACTIVE_STATUSES.includes(status);
-    if (head === null) return false;
-    const found = await this.repositories.use(project, (repository) =>
-      objectInfo(repository, { rev: head, path: CI_FILE }),
-    );
-    return found !== null;
+    if (head === null || project.mergeSettings.builds_access_level === 'disabled') return false;
+    return this.repositories.use(project, async (repository) => {
+      const [commit] = await readCommits(repository, [head]);
+      return commit !== undefined && startsPipeline(repository, commit, project.mergeSettings.ci_config_path ?? null);
+    });
   }
 
   async set(viewer: SignedInViewer, row: MergingRow, wishes: MergeWishes): Promise<void> {

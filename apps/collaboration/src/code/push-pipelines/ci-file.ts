@@ -1,0 +1,27 @@
+import { hasPathForm, objectInfo } from '@rookery/git';
+import type { Commit, Repository } from '@rookery/git';
+
+const DEFAULT_PATH = '.gitlab-ci.yml';
+/** Path of a file in another project, or an address. Rookery does not read it, so it counts as present. */
+const ELSEWHERE = /@|:\/\//;
+/** Markers of commits that start no pipeline: `[skip ci]`, `[ci skip]`, also with `-` or `_`. */
+const SKIPS = /\[(?:ci[ _-]skip|skip[ _-]ci)\]/i;
+
+/**
+ * Whether a push of a commit starts a pipeline: it contains the CI file, and its message does not skip pipelines. Shape:
+ * `path` is the project's setting; null for the default. Source: reference identity-and-import 7.6.
+ */
+export async function startsPipeline(
+  repository: Repository,
+  { id, message }: Pick<Commit, 'id' | 'message'>,
+  path: string | null,
+): Promise<boolean> {
+  return !SKIPS.test(message) && (await hasCiFile(repository, id, path?.trim() || DEFAULT_PATH));
+}
+
+async function hasCiFile(repository: Repository, commit: Commit['id'], setting: string): Promise<boolean> {
+  if (ELSEWHERE.test(setting)) return true;
+  const path = setting.replace(/^\/+/, '');
+  if (!hasPathForm(path)) return false;
+  return (await objectInfo(repository, { rev: commit, path }))?.type === 'blob';
+}

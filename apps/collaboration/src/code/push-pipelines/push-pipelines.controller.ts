@@ -1,0 +1,19 @@
+import { Controller } from '@nestjs/common';
+import { Internal } from '@rookery/api-v4';
+import type { InternalRequest } from '@rookery/api-v4';
+import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
+import type { PushedPipelines } from '@rookery/contracts';
+import { InvalidParameters } from '@rookery/kernel';
+import { PushPipelines } from './push-pipelines';
+
+/** Finds the pipelines that a push starts, for the package service. Source: reference identity-and-import 7.6. */
+@Controller()
+export class PushPipelinesController {
+  constructor(private readonly pipelines: PushPipelines) {}
+
+  @Internal('POST', INTERNAL_PATHS.pushedPipelines, INTERNAL_CALLERS.pushedPipelines)
+  show({ body: { push_id: id } }: InternalRequest): Promise<PushedPipelines> {
+    if (!Number.isSafeInteger(id)) throw new InvalidParameters(['push_id is invalid']);
+    return this.pipelines.of(id as number);
+  }
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { PushedPipelines, PushedRef } from '@rookery/contracts';
+import { NO_OBJECT, readCommits, resolveCommit } from '@rookery/git';
+import type { Repository } from '@rookery/git';
+import { Database, statement } from '@rookery/persistence';
+import { convertGitFailures } from '../repositories/git-failures';
+import { ProjectRepositories } from '../repositories/project-repositories';
+import { startsPipeline } from './ci-file';
+import { readPipelineOptions } from './push-options';
+
+interface PushRow {
+  readonly project_id: number;
+  readonly user_id: number | null;
+  readonly options: readonly string[];
+  readonly ci_path: string | null;
+  readonly builds: string | null;
+}
+const PUSH = statement<{ id: number }, PushRow>(
+  'pushed_pipelines_push',
+  `select p.project_id, p.user_id, p.options, d.merge_settings ->> 'ci_config_path' as ci_path,
+     d.merge_settings ->> 'builds_access_level' as builds
+   from pushes p left join directory_projects d on d.id = p.project_id
+   where p.id = :id::bigint and p.settled_at is not null`,
+);
+
+interface UpdateRow {
+  readonly ref: string;
+  readonly new_id: string;
+}
+/** Updates that feeds show one by one. */
+const UPDATES = statement<{ id: number }, UpdateRow>(
+  'pushed_pipelines_updates',
+  `select u.ref, u.new_id from ref_updates u
+   where u.push_id = :id::bigint and u.state = 'done' and not u.is_bulk and u.new_id <> '${NO_OBJECT}'
+     and (u.ref like 'refs/heads/%' or u.ref like 'refs/tags/%')
+   order by u.ref`,
+);
+
+const SHORT_NAME = /^refs\/(heads|tags)\/(.*)$/s;
+const NONE: PushedPipelines = { project_id: null, user_id: null, refs: [], variables: [], inputs: {} };
+
+/** Pipelines that pushes start. Source: reference identity-and-import 7.6. */
+@Injectable()
+export class PushPipelines {
+  constructor(
+    private readonly database: Database,
+    private readonly repositories: ProjectRepositories,
+  ) {}
+
+  /** Returns the refs of a push whose pipelines start. Shape: none for an unknown push. Errors: Unavailable. */
+  async of(id: number): Promise<PushedPipelines> {
+    const [push] = await this.database.run(PUSH, { id });
+    const { skips, variables, inputs } = readPipelineOptions(push?.options ?? []);
+    const repository = push && (await this.repositories.find(push.project_id));
+    if (!repository || push.user_id === null || push.builds === 'disabled' || skips) return NONE;
+    const updates = await this.database.run(UPDATES, { id });
+    const refs = await convertGitFailures(() => refsOf(repository, updates, push.ci_path));
+    return { project_id: push.project_id, user_id: push.user_id, refs, variables, inputs };
+  }
+}
+
+async function refsOf(
+  repository: Repository,
+  updates: readonly UpdateRow[],
+  ciPath: string | null,
+): Promise<PushedRef[]> {
+  const refs: PushedRef[] = [];
+  for (const { ref: name, new_id: id } of updates) {
+    const sha = await resolveCommit(repository, id);
+    const [commit] = sha === null ? [] : await readCommits(repository, [sha]);
+    const [, kind, ref] = SHORT_NAME.exec(name) ?? [];
+    if (!commit || ref === undefined || !(await startsPipeline(repository, commit, ciPath))) continue;
+    const committedAt = new Date(commit.committer.seconds * 1000).toISOString();
+    refs.push({ sha: commit.id, ref, is_tag: kind === 'tags', committed_at: committedAt });
+  }
+  return refs;
+}

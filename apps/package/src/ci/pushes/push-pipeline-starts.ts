@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import type { PushedPipelines } from '@rookery/contracts';
+import { Directory } from '@rookery/directory';
+import { Unavailable } from '@rookery/kernel';
+import { statement, Work } from '@rookery/persistence';
+import { CollaborationClient } from '../pipelines/collaboration-client';
+import { PipelineRows } from '../pipelines/pipeline-rows';
+import type { PipelineArguments } from '../pipelines/pipeline-variables';
+
+/** Serializes the starts of one push. */
+const LOCK_PUSH = statement<{ push: string }, never>(
+  'push_pipelines_lock',
+  `select pg_advisory_xact_lock(hashtextextended('push ' || :push, 0))`,
+);
+const STARTED = statement<{ push: number }, { ref: string; is_tag: boolean }>(
+  'push_pipelines_started',
+  'select ref, is_tag from pipelines where push_id = :push::bigint',
+);
+
+/** Starts the pipelines of pushes. Source: reference identity-and-import 7.6. */
+@Injectable()
+export class PushPipelineStarts {
+  constructor(
+    private readonly work: Work,
+    private readonly directory: Directory,
+    private readonly collaboration: CollaborationClient,
+    private readonly rows: PipelineRows,
+  ) {}
+
+  /**
+   * Starts the pipelines of a push that do not exist yet. Returns their number. Errors: Unavailable if collaboration
+   * does not answer, or if this service does not know the project yet.
+   */
+  async start(pushId: number): Promise<number> {
+    const pushed = await this.collaboration.pipelinesOfPush(pushId);
+    const { project_id: projectId, user_id: userId } = pushed;
+    if (projectId === null || userId === null || pushed.refs.length === 0) return 0;
+    // Collaboration has the project still, so a copy of the directory without it is behind. The job tries again.
+    if (!(await this.directory.projects([projectId])).has(projectId)) throw new Unavailable('directory behind');
+    return this.work.run(async (tx) => {
+      await tx.run(LOCK_PUSH, { push: String(pushId) });
+      const started = new Set((await tx.run(STARTED, { push: pushId })).map(keyOf));
+      const missing = pushed.refs.filter((ref) => !started.has(keyOf(ref)));
+      for (const { sha, ref, is_tag: isTag, committed_at: committedAt } of missing) {
+        const commit = { sha, ref, isTag, committedAt };
+        await this.rows.create(tx, {
+          ...{ projectId, userId, ...commit, source: 'push', pushId, arguments: argumentsOf(pushed) },
+        });
+      }
+      return missing.length;
+    });
+  }
+}
+
+function keyOf({ ref, is_tag: isTag }: { readonly ref: string; readonly is_tag: boolean }): string {
+  return `${isTag ? 'tag' : 'branch'} ${ref}`;
+}
+
+function argumentsOf({ variables, inputs }: PushedPipelines): PipelineArguments {
+  return { variables: variables.map((variable) => ({ ...variable, variable_type: 'env_var' })), inputs };
+}
