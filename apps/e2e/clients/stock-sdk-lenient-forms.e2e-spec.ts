@@ -1,7 +1,7 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { estate, mark } from '../support/estate';
 
-/** Forms of input that users of other servers send, by an unmodified public API client. Source: issue 40. */
+/** Forms of input that users of other servers send, by an unmodified public API client. */
 describe('lenient forms with a stock SDK', () => {
   const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
   const { Issues, Projects, Groups, Epics, ProjectMilestones } = root;

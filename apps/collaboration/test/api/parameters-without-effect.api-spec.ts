@@ -25,7 +25,7 @@ const ignored = (answer: { readonly headers: Record<string, string> }): string |
 const PLANNED = { assignee_ids: [], labels: 'a', milestone_id: null, due_date: '2030-01-01', discussion_locked: true };
 const PLANNED_NAMES = 'assignee_ids, labels, milestone_id, due_date, discussion_locked';
 
-/** Parameters that have no effect for a role are named, as those that no route reads. Source: issue 40.5. */
+/** Parameters that have no effect for a role are named, as those that no route reads. */
 describe('issues', () => {
   test.each([
     ['guest', `${PLANNED_NAMES}, weight, created_at`],

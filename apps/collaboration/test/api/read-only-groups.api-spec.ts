@@ -48,7 +48,7 @@ const writes = (): readonly (readonly [Method, string, object])[] => [
   ['delete', `/milestones/${milestoneId}`, {}],
 ];
 
-/** The contents of a group that is marked for deletion, or below a marked one, take no writes. Source: issue 40.6. */
+/** The contents of a group that is marked for deletion, or below a marked one, take no writes. */
 test.each(['owner', 'admin'] as const)('all writes of the role %s are refused', async (role) => {
   for (const [method, path, fields] of writes()) {
     const { status, body } = await as(role)[method](at(path)).send(fields);
