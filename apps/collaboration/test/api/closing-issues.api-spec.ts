@@ -53,7 +53,7 @@ const notes = async ({ iid }: ShownIssue, of = project, who: keyof Cast = 'admin
     .get(`${issuesOf(of)}/${iid}/notes`)
     .query(query)
     .expect(200);
-  return (body as { body: string }[]).map((note) => note.body);
+  return (body as { body: string }[]).map((note) => note.body).filter((text) => !text.startsWith('mentioned in'));
 };
 const settings = (merge_settings: DirectoryMergeSettings | null) =>
   service.seed.put('projects', { ...project, merge_settings });

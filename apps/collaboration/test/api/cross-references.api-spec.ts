@@ -9,7 +9,7 @@ import type { Worker } from '../support/worker';
 
 type Named = { readonly id: number; readonly iid: number };
 
-const UNSEEN = 'mentioned in something that you may not see';
+const UNSEEN = 'mentioned in issue something that you may not see';
 
 let service: SeededService;
 let nats: PrivateNats;
@@ -74,9 +74,9 @@ describe('a referenced issue', () => {
       .expect(201);
     expect((await referenceNotes()).sort()).toEqual(
       [
-        `mentioned in #${titled.iid}`,
-        `mentioned in ${group.full_path}/${sibling.path}#${described.iid}`,
-        `mentioned in ${secretPath}#${commented.iid}`,
+        `mentioned in issue #${titled.iid}`,
+        `mentioned in issue ${group.full_path}/${sibling.path}#${described.iid}`,
+        `mentioned in issue ${secretPath}#${commented.iid}`,
       ].sort(),
     );
     const [note] = (
@@ -89,7 +89,7 @@ describe('a referenced issue', () => {
     const other = await anIssue({ title: `#${target.iid} and #${target.iid}` });
     await Promise.all(Array.from({ length: 6 }, () => comment(other, `again #${target.iid}`)));
     await edit(other, { description: `and ${path}#${target.iid}` });
-    expect(await referenceNotes()).toEqual([`mentioned in #${other.iid}`]);
+    expect(await referenceNotes()).toEqual([`mentioned in issue #${other.iid}`]);
   });
 
   test('gets a note by the last editor of the text, even if the event is handled late', async () => {
@@ -121,7 +121,7 @@ describe('a referenced issue', () => {
     const third = await anIssue();
     await edit(third, { title: `now #${target.iid}` });
     expect((await referenceNotes()).sort()).toEqual(
-      [`mentioned in #${other.iid}`, `mentioned in #${third.iid}`].sort(),
+      [`mentioned in issue #${other.iid}`, `mentioned in issue #${third.iid}`].sort(),
     );
   });
 
@@ -144,7 +144,7 @@ describe('a referenced issue', () => {
     expect(await referenceNotes(cast.owner, hidden, secret)).toEqual([]);
     expect(await referenceNotes(cast.owner, confidential)).toEqual([]);
     const other = await anIssue({ title: `#${confidential.iid}` }, cast.planner);
-    expect(await referenceNotes(cast.owner, confidential)).toEqual([`mentioned in #${other.iid}`]);
+    expect(await referenceNotes(cast.owner, confidential)).toEqual([`mentioned in issue #${other.iid}`]);
     await service.seed.put('projects', { ...secret, issues_access_level: 'disabled' });
     await anIssue({ title: `${secretPath}#${hidden.iid}` });
     await worker.drained();
@@ -166,13 +166,15 @@ describe('a referenced issue', () => {
       .send({ description: `&${other!.iid}` })
       .expect(200);
     const issue = await anIssue({ description: `&${other!.iid}` });
-    expect(await referenceNotes()).toEqual([`mentioned in ${group.full_path}&${epic!.iid}`]);
+    expect(await referenceNotes()).toEqual([`mentioned in epic ${group.full_path}&${epic!.iid}`]);
     const { body: notes } = await by(cast.owner).get(`${epics}/${other!.id}/notes?sort=asc`).expect(200);
     expect((notes as { body: string }[]).map((note) => note.body).sort()).toEqual(
-      [`mentioned in &${epic!.iid}`, `mentioned in ${path}#${issue.iid}`].sort(),
+      [`mentioned in epic &${epic!.iid}`, `mentioned in issue ${path}#${issue.iid}`].sort(),
     );
     await by(cast.owner).put(`${epics}/${epic!.iid}`).send({ confidential: true }).expect(200);
-    expect([await referenceNotes(cast.guest), await referenceNotes(cast.stranger)]).toEqual([[UNSEEN], [UNSEEN]]);
+    expect([await referenceNotes(cast.guest), await referenceNotes(cast.stranger)]).toEqual(
+      Array(2).fill([UNSEEN.replace('issue', 'epic')]),
+    );
   });
 
   test('gets no to-do and no feed entry', async () => {
@@ -189,7 +191,7 @@ describe('a referenced issue', () => {
     const issues = await Promise.all(Array.from({ length: 52 }, () => anIssue()));
     const sorted = issues.sort((a, b) => a.iid - b.iid);
     const other = await anIssue({ description: sorted.map(({ iid }) => `#${iid}`).join(' ') });
-    expect(await referenceNotes(cast.owner, sorted[49])).toEqual([`mentioned in #${other.iid}`]);
+    expect(await referenceNotes(cast.owner, sorted[49])).toEqual([`mentioned in issue #${other.iid}`]);
     expect(await referenceNotes(cast.owner, sorted[50])).toEqual([]);
   });
 });
@@ -204,7 +206,9 @@ describe('visibility of the referencing issue', () => {
     ['external', false],
   ])('%s sees the issue of a private project: %s', async (name, isVisible) => {
     const there = await anIssueIn(secret, { title: `${path}#${target.iid}` });
-    expect(await referenceNotes(cast[name])).toEqual([isVisible ? `mentioned in ${secretPath}#${there.iid}` : UNSEEN]);
+    expect(await referenceNotes(cast[name])).toEqual([
+      isVisible ? `mentioned in issue ${secretPath}#${there.iid}` : UNSEEN,
+    ]);
   });
 
   test.each<[keyof Cast, boolean]>([
@@ -213,7 +217,7 @@ describe('visibility of the referencing issue', () => {
     ['stranger', false],
   ])('%s sees the confidential issue: %s', async (name, isVisible) => {
     const there = await anIssue({ title: `#${target.iid}`, confidential: true });
-    expect(await referenceNotes(cast[name])).toEqual([isVisible ? `mentioned in #${there.iid}` : UNSEEN]);
+    expect(await referenceNotes(cast[name])).toEqual([isVisible ? `mentioned in issue #${there.iid}` : UNSEEN]);
   });
 
   test('a deleted issue is shown to no user', async () => {

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { NoteableType } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
+import { prepared, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { findReferences } from '../mentions/references';
+import type { Reference } from '../mentions/references';
 import {
   accessSql,
   NoteableKinds,
@@ -13,6 +14,19 @@ import {
 } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { writeCrossReferences } from '../notes/cross-reference-notes';
+
+/** Commits of a push whose messages may contain references. */
+export interface ReferringCommits {
+  readonly projectId: number;
+  /** The user who pushed. */
+  readonly authorId: number;
+  readonly commits: readonly {
+    readonly id: string;
+    readonly message: string;
+    /** Issues that the commit closes, which get no other note about it. */
+    readonly closedIssueIds: ReadonlySet<number>;
+  }[];
+}
 
 /** Text that may contain references, with its author and its noteable. */
 export interface ReferringText {
@@ -58,6 +72,17 @@ const targets = perKind((kind) => {
   );
 });
 
+/** The project of commits, as a source of references. */
+const commitSource = statement<{ project: number }, CommitSource>(
+  'cross_references_commit_source',
+  `select p.id as parent_id, home.full_path || '/' || p.path as path, home.full_path as namespace, now() as at,
+     p.visibility = 'public' and coalesce(p.repository_access_level, 'enabled') = 'enabled' as is_public
+   from directory_projects p join directory_namespaces home on home.id = p.namespace_id where p.id = :project::bigint`,
+);
+
+/** Maximum number of references of the commits of one push; those of later commits are ignored. */
+const REFERENCES_PER_PUSH = 500;
+
 interface Target {
   readonly place: number;
   readonly id: number;
@@ -65,13 +90,27 @@ interface Target {
   readonly parent_id: number;
 }
 
-interface Source {
-  readonly id: number;
+/** Place from which references are resolved. */
+interface Place {
   /** Id of its project or group. */
   readonly parent_id: number;
-  readonly short: string;
   readonly path: string;
   readonly namespace: string;
+}
+type CommitSource = Place & { readonly at: Date; readonly is_public: boolean };
+type Source = Place & { readonly id: number; readonly short: string };
+
+/** A reference with the source that the note names. */
+interface Wanted extends Reference {
+  readonly place: Place;
+  readonly isOfProject: boolean;
+  /** Null for a commit. */
+  readonly about: ReferringText['about'] | null;
+  readonly authorId: number;
+  readonly at: string;
+  /** Name of the source in the note. Shape: null if the note would name a place that its readers may not see. */
+  describe(isHere: boolean): string | null;
+  isExcluded?(kind: NoteableKind, id: number): boolean;
 }
 
 /**
@@ -96,15 +135,46 @@ export class CrossReferences {
     const from = await this.sourcesOf(tx, referring);
     const wanted = referring.flatMap(({ references, about, ...text }) => {
       const source = from.get(keyOf(about));
-      const isOfProject = this.kinds.of(about.type)?.parent === 'project';
-      return source ? references.map((reference) => ({ ...text, about, source, isOfProject, ...reference })) : [];
+      const kind = this.kinds.of(about.type);
+      if (!source || !kind) return [];
+      const describe = (isHere: boolean): string =>
+        `${kind.word} ${isHere ? source.short : `${source.path}${source.short}`}`;
+      const isOfProject = kind.parent === 'project';
+      return references.map((reference) => ({ ...text, about, place: source, isOfProject, describe, ...reference }));
     });
+    await this.writeAll(tx, wanted);
+  }
+
+  /**
+   * Writes notes about the commits of a push. A commit of a project whose code is not public is mentioned within its
+   * project only. Source: reference work-tracking 2.7.
+   */
+  async writeCommits(tx: Tx, { projectId, authorId, commits }: ReferringCommits): Promise<void> {
+    const sigils = this.referable.map(({ sigil }) => sigil);
+    const found = commits.flatMap((commit) =>
+      findReferences(commit.message, sigils).map((reference) => ({ commit, reference })),
+    );
+    if (found.length === 0) return;
+    const [place] = await tx.run(commitSource, { project: projectId });
+    if (!place) return;
+    const from = { place, isOfProject: true, about: null, authorId, at: place.at.toISOString() };
+    const wanted = found.slice(0, REFERENCES_PER_PUSH).map(({ commit, reference }): Wanted => {
+      const elsewhere = place.is_public ? `commit ${place.path}@${commit.id}` : null;
+      return {
+        ...{ ...reference, ...from, describe: (isHere) => (isHere ? `commit ${commit.id}` : elsewhere) },
+        isExcluded: (kind, id) => kind.type === 'Issue' && commit.closedIssueIds.has(id),
+      };
+    });
+    await this.writeAll(tx, wanted);
+  }
+
+  private async writeAll(tx: Tx, wanted: readonly Wanted[]): Promise<void> {
     for (const kind of this.referable) {
       const ofKind = wanted
         .filter(({ sigil }) => sigil === kind.sigil)
         .flatMap((one) => {
-          const place = placeOf(kind, one.path, one);
-          return place ? [{ ...one, ...place }] : [];
+          const named = placeOf(kind, one.path, one);
+          return named ? [{ ...one, ...named }] : [];
         });
       if (ofKind.length === 0) continue;
       const rows = await tx.prepared<Target>(targets(kind), [
@@ -115,11 +185,12 @@ export class CrossReferences {
         ofKind.map((one) => one.authorId),
       ]);
       const references = rows.flatMap(({ place, id, project_id: projectId, parent_id: parentId }) => {
-        const { about, source, authorId: actorId, at } = ofKind[place]!;
-        if (about.type === kind.type && about.id === id) return [];
-        const isHere = this.kinds.of(about.type)!.parent === kind.parent && source.parent_id === parentId;
-        const text = isHere ? source.short : `${source.path}${source.short}`;
-        return [{ noteableId: id, projectId, actorId, text, from: about, at }];
+        const one = ofKind[place]!;
+        const { about: from, authorId: actorId, at } = one;
+        if ((from?.type === kind.type && from.id === id) || one.isExcluded?.(kind, id)) return [];
+        const isHere = one.isOfProject === (kind.parent === 'project') && one.place.parent_id === parentId;
+        const text = one.describe(isHere);
+        return text === null ? [] : [{ noteableId: id, projectId, actorId, text, from, at }];
       });
       await writeCrossReferences(tx, kind, references);
     }
@@ -148,13 +219,13 @@ function keyOf({ type, id }: ReferringText['about']): string {
 function placeOf(
   kind: NoteableKind,
   path: string | null,
-  { source, isOfProject }: { readonly source: Source; readonly isOfProject: boolean },
+  { place, isOfProject }: Pick<Wanted, 'place' | 'isOfProject'>,
 ): { readonly namespace: string; readonly project: string | null } | null {
-  if (kind.parent === 'group') return { namespace: path ?? source.namespace, project: null };
+  if (kind.parent === 'group') return { namespace: path ?? place.namespace, project: null };
   if (path === null && !isOfProject) return null;
-  const fullPath = path ?? source.path;
+  const fullPath = path ?? place.path;
   const slash = fullPath.lastIndexOf('/');
   return slash < 0
-    ? { namespace: source.namespace, project: fullPath }
+    ? { namespace: place.namespace, project: fullPath }
     : { namespace: fullPath.slice(0, slash), project: fullPath.slice(slash + 1) };
 }

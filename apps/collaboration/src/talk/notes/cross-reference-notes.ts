@@ -11,14 +11,15 @@ export interface CrossReference {
   /** Null for noteables of groups. */
   readonly projectId: number | null;
   readonly actorId: number;
-  /** Reference to the noteable whose text contains the reference: `#7`, `group/project#7`. */
+  /** Source of the reference: `issue #7`, `merge request group/project!7`, `commit <sha>`. */
   readonly text: string;
-  readonly from: { readonly type: NoteableType; readonly id: number };
+  /** Null for a commit. */
+  readonly from: { readonly type: NoteableType; readonly id: number } | null;
   /** ISO 8601. */
   readonly at: string;
 }
 
-/** A unique index prevents duplicate notes for the same pair of noteables. */
+/** Unique indexes prevent duplicate notes for the same pair of noteables, and for the same commit. */
 const write = perKind(({ table, type, writes }) =>
   prepared(
     `${table}_write_references`,
@@ -52,8 +53,8 @@ export async function writeCrossReferences(
     references.map((one) => one.projectId),
     references.map((one) => one.actorId),
     references.map((one) => one.text),
-    references.map((one) => one.from.type),
-    references.map((one) => one.from.id),
+    references.map((one) => one.from?.type ?? null),
+    references.map((one) => one.from?.id ?? null),
     references.map((one) => one.at),
   ]);
 }

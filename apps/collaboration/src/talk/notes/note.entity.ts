@@ -22,6 +22,7 @@ const MAX_BODY_LENGTH = 1_000_000;
 @Index('ix_notes_author_id', ['authorId'])
 @Index('ix_notes_thread', { synchronize: false })
 @Index('uq_notes_cross_reference', { synchronize: false })
+@Index('uq_notes_commit_reference', { synchronize: false })
 @Index('ix_notes_referenced', { synchronize: false })
 @Index('ix_notes_unresolved', { synchronize: false })
 @Index('ix_notes_resolved_by_id', ['resolvedById'], { where: 'resolved_by_id is not null' })

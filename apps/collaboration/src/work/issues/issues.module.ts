@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../../talk/award-emoji/award-emoji.module';
+import { CrossReferencesModule } from '../../talk/cross-references/cross-references.module';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
 import { MilestonesModule } from '../../planning/milestones/milestones.module';
 import { NotesModule } from '../../talk/notes/notes.module';
@@ -11,7 +12,7 @@ import { TimeTrackingModule } from '../../planning/time-tracking/time-tracking.m
 import { TodosModule } from '../../following/todos/todos.module';
 import { PeopleModule } from '../../planning/people/people.module';
 import { UnassignmentConsumer } from './assignees/unassignment.consumer';
-import { ClosingCommits } from './closing/closing-commits';
+import { CommitReferences } from './closing/commit-references';
 import { IssueCopiesService } from './copying/issue-copies.service';
 import { IssueCount } from './counting/issue-count.entity';
 import {
@@ -55,6 +56,7 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
 @Module({
   imports: [
     AwardEmojiModule,
+    CrossReferencesModule,
     MentionsModule,
     MilestonesModule,
     NotesModule,
@@ -87,7 +89,7 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     UnassignmentConsumer,
   ],
   providers: [
-    ClosingCommits,
+    CommitReferences,
     DuplicateAction,
     EpicAssignments,
     IssueActions,
