@@ -51,3 +51,4 @@ export * from './migrations/1767225852900-create-note-positions';
 export * from './migrations/1767225852901-index-unresolved-notes';
 export * from './migrations/1767225852902-create-suggestion-intents';
 export * from './migrations/1767225852903-create-draft-notes';
+export * from './migrations/1767225853100-create-discussed-commits';

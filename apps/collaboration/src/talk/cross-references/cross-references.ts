@@ -23,17 +23,19 @@ export interface ReferringText {
   readonly at: string;
 }
 
-/** $1 ids. Selects each noteable's reference within its project or group, and the path of that. */
+/** $1 ids. Selects each noteable's reference within its project or group, the reference from elsewhere, and the path. */
 const sources = perKind((kind) => {
-  const short = `'${kind.sigil}' || i.${kind.shownId}`;
+  const reference = `'${kind.sigil}' || i.${kind.shownId}`;
+  const short = kind.shownId === 'sha' ? 'i.sha' : reference;
   return prepared(
     `${kind.table}_referring`,
     kind.parent === 'project'
-      ? `select i.id, i.project_id as parent_id, ${short} as short, home.full_path || '/' || p.path as path,
+      ? `select i.id, i.project_id as parent_id, ${short} as short,
+           home.full_path || '/' || p.path || ${reference} as long, home.full_path || '/' || p.path as path,
            home.full_path as namespace
          from ${kind.table} i join directory_projects p on p.id = i.project_id
          join directory_namespaces home on home.id = p.namespace_id where i.id = any($1::bigint[])`
-      : `select i.id, i.group_id as parent_id, ${short} as short, g.full_path as path, g.full_path as namespace
+      : `select i.id, i.group_id as parent_id, ${short} as short, g.full_path || ${reference} as long, g.full_path as path, g.full_path as namespace
          from ${kind.table} i join directory_namespaces g on g.id = i.group_id where i.id = any($1::bigint[])`,
   );
 });
@@ -70,6 +72,8 @@ interface Source {
   /** Id of its project or group. */
   readonly parent_id: number;
   readonly short: string;
+  /** With the path of its project or group. */
+  readonly long: string;
   readonly path: string;
   readonly namespace: string;
 }
@@ -118,7 +122,7 @@ export class CrossReferences {
         const { about, source, authorId: actorId, at } = ofKind[place]!;
         if (about.type === kind.type && about.id === id) return [];
         const isHere = this.kinds.of(about.type)!.parent === kind.parent && source.parent_id === parentId;
-        const text = isHere ? source.short : `${source.path}${source.short}`;
+        const text = isHere ? source.short : source.long;
         return [{ noteableId: id, projectId, actorId, text, from: about, at }];
       });
       await writeCrossReferences(tx, kind, references);
