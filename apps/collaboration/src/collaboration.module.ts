@@ -10,6 +10,8 @@ import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './following/activity/activity.module';
 import { CommitsModule } from './code/commits/commits.module';
+import { commitKind } from './work/commit-comments/commit.kind';
+import { CommitCommentsModule } from './work/commit-comments/commit-comments.module';
 import { CrossReferencesModule } from './talk/cross-references/cross-references.module';
 import { migrations } from './database';
 import { epicKind } from './work/epics/epic.kind';
@@ -43,7 +45,7 @@ import { UserCountsModule } from './following/user-counts/user-counts.module';
 const service = 'collaboration';
 
 /** All noteable kinds of this service. */
-const kinds: readonly NoteableKind[] = [issueKind, epicKind, mergeRequestKind, snippetKind];
+const kinds: readonly NoteableKind[] = [issueKind, epicKind, mergeRequestKind, snippetKind, commitKind];
 documentTargets(
   kinds,
   Object.values(placeTargetShapes).map(({ presenter }) => presenter),
@@ -53,6 +55,7 @@ documentTargets(
 @Module({
   imports: [
     ActivityModule,
+    CommitCommentsModule,
     CommitsModule,
     CrossReferencesModule,
     EpicsModule,

@@ -54,4 +54,5 @@ export * from './migrations/1767225852903-create-draft-notes';
 export * from './migrations/1767225853000-create-merge-request-issues';
 export * from './migrations/1767225853001-index-referenced-of-notes';
 export * from './migrations/1767225853002-index-commit-references-of-notes';
+export * from './migrations/1767225853100-create-discussed-commits';
 export * from './migrations/1767225853200-add-options-to-pushes';

@@ -4,7 +4,7 @@ import { call, estate, mark } from '../support/estate';
 /** Files of repositories with an unmodified public API client, through the gateway. */
 describe('files of repositories with a stock SDK', () => {
   const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
-  const { Commits, Repositories, RepositoryFiles } = root;
+  const { CommitDiscussions, Commits, Repositories, RepositoryFiles } = root;
   const path = `files-${mark}`;
   const name = 'src/größe "1".txt';
   const encoded = encodeURIComponent(name);
@@ -59,6 +59,29 @@ describe('files of repositories with a stock SDK', () => {
     const { status, headers } = await call('GET', url);
     expect([status, headers.get('content-type')]).toEqual([200, 'application/octet-stream']);
     expect(headers.get('content-disposition')).toContain(`filename="${path}-feature-x-${made.id}-d1.tar.gz"`);
+  });
+
+  it('comments on commits and discusses them', async () => {
+    const made = await Commits.create(projectId, 'main', 'Talk', [
+      { action: 'create', filePath: 'talk.txt', content: 'one\ntwo\n' },
+    ]);
+    await Commits.createComment(projectId, made.id, 'A note', { path: 'talk.txt', line: 2, lineType: 'new' });
+    const comments = await Commits.allComments(projectId, 'main');
+    expect(comments).toEqual([
+      expect.objectContaining({ note: 'A note', path: 'talk.txt', line: 2, line_type: 'new' }),
+    ]);
+    const [parent] = made.parent_ids as string[];
+    const shas = { baseSha: parent!, startSha: parent!, headSha: made.id };
+    const position = { ...shas, positionType: 'text' as const, oldPath: 'talk.txt', newPath: 'talk.txt', newLine: '1' };
+    const { id, notes } = await CommitDiscussions.create(projectId, made.id, 'A thread', { position });
+    expect(notes).toEqual([expect.objectContaining({ type: 'DiffNote', noteable_type: 'Commit' })]);
+    const reply = await CommitDiscussions.addNote(projectId, made.id, id, 'A reply');
+    await CommitDiscussions.editNote(projectId, made.id, id, reply.id, { body: 'Edited' });
+    const shown = await CommitDiscussions.show(projectId, made.id, id);
+    expect(shown.notes!.map(({ body }) => body)).toEqual(['A thread', 'Edited']);
+    await CommitDiscussions.removeNote(projectId, made.id, id, reply.id);
+    expect(await CommitDiscussions.all(projectId, made.id)).toHaveLength(2);
+    expect(await Commits.allComments(projectId, made.id)).toHaveLength(2);
   });
 
   it('accepts a commit of 40 MiB', async () => {

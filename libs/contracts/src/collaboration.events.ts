@@ -72,7 +72,7 @@ export interface DeletedNoteable {
 
 /**
  * The events of one kind. Shape: a kind that is never closed leaves out `closed` and `reopened`; a kind that announces
- * no changes of its own has `deleted` alone.
+ * no changes of its own has `deleted` alone, and one that is removed only with its project has none.
  */
 export interface NoteableEvents {
   readonly created?: NoteableEvent<'created'>;
@@ -83,8 +83,8 @@ export interface NoteableEvents {
   readonly approved?: NoteableEvent<'approved'>;
   readonly unapproved?: NoteableEvent<'unapproved'>;
   readonly moved?: NoteableEvent<'moved'>;
-  readonly deleted: NoteableDeleted;
-  deletedOf(gone: DeletedNoteable, actorId: number | null, seen?: DirectoryPosition): DomainEvent;
+  readonly deleted?: NoteableDeleted;
+  deletedOf?(gone: DeletedNoteable, actorId: number | null, seen?: DirectoryPosition): DomainEvent;
 }
 
 /**
@@ -156,13 +156,13 @@ export const snippetDeleted = defineEvent(
   object({ snippet_id: int, snippet_iid: nullable(int), ...GONE }),
 );
 /** Snippets announce only their deletion; other events about a snippet are events of its notes. */
-export const snippetEvents: NoteableEvents = {
+export const snippetEvents = {
   deleted: snippetDeleted,
-  deletedOf: ({ id, project_id }, actorId, seen) => {
+  deletedOf({ id, project_id }, actorId, seen) {
     const data = { snippet_id: id, snippet_iid: null, project_id };
     return { definition: snippetDeleted, aggregateId: id, actorId, seen, data };
   },
-};
+} satisfies NoteableEvents;
 export const epicEvents = noteableEvents('epic', { a: 'an epic', iid: int, states: ['opened', 'closed'] });
 export const {
   created: epicCreated,

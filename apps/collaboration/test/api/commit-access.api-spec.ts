@@ -27,6 +27,7 @@ const READS = [
   'commits/main/refs',
   'commits/main/sequence',
   'commits/main/merge_requests',
+  'commits/main/comments',
   'compare?from=main&to=main',
   'merge_base?refs=main,main',
   'contributors',
@@ -98,10 +99,50 @@ it('is open to tokens that read repositories', async () => {
   const { viewers, path } = await place({ visibility: 'private' });
   for (const read of READS) {
     const asked = (scopes: string[]) => service.app.as({ ...viewers.reporter, scopes }).get(`${path}/${read}`);
-    // Merge requests are not code.
-    const ofCode = read.endsWith('/merge_requests') ? 403 : 200;
+    // Merge requests and comments are not code.
+    const ofCode = /\/(merge_requests|comments)$/.test(read) ? 403 : 200;
     expect([read, (await asked(['read_repository'])).status]).toEqual([read, ofCode]);
     expect([read, (await asked(['read_api'])).status]).toEqual([read, 200]);
     expect([read, (await asked(['read_user'])).status]).toEqual([read, 403]);
   }
+});
+
+/** Discussions of commits are for signed-in callers only, and so are new comments. */
+describe.each(VISIBILITIES)('discussions in a %s project', (visibility) => {
+  it.each(['enabled', 'private', 'disabled'] as const)('whose repository is %s', async (access) => {
+    const { viewers, path } = await place({ visibility, repository_access_level: access });
+    const commit = `${path}/commits/main`;
+    const unknown = '0'.repeat(40);
+    const asked = {
+      'GET discussions': { found: [200, []] },
+      'POST discussions': { found: [400, { error: 'body is missing' }], sent: {} },
+      'POST comments': { found: [400, { error: 'note is missing' }], sent: {} },
+      [`GET discussions/${unknown}`]: { found: [404, { message: '404 Discussion Not Found' }] },
+      [`GET discussions/${unknown}/notes`]: { found: [404, { message: '404 Notes Not Found' }] },
+      [`POST discussions/${unknown}/notes`]: {
+        found: [404, { message: '404 Discussion Not Found' }],
+        sent: { body: 'x' },
+      },
+      [`GET discussions/${unknown}/notes/1`]: { found: [404, { message: '404 Discussion Not Found' }] },
+      [`PUT discussions/${unknown}/notes/1`]: { found: [404, { message: '404 Not found' }], sent: { body: 'x' } },
+      [`DELETE discussions/${unknown}/notes/1`]: { found: [404, { message: '404 Not found' }] },
+    };
+    // As above, all routes are asked for in one kind of project only.
+    const isSampled = visibility !== 'private' || access !== 'enabled';
+    const requests = Object.entries(asked).slice(0, isSampled ? 3 : undefined);
+    for (const caller of [...CALLERS, 'admin'] as const) {
+      const refusal = expected(caller, visibility, access);
+      for (const [request, { found, ...rest }] of requests) {
+        const [method, tail] = request.split(' ') as [string, string];
+        const verb = method.toLowerCase() as 'get' | 'post' | 'put' | 'delete';
+        const sent = 'sent' in rest ? rest.sent : undefined;
+        // Parameters are checked first, so that valid ones are sent where the caller is refused.
+        const isRefused = refusal !== READ;
+        const params = isRefused && sent && !('body' in sent) ? { body: 'x', note: 'x' } : sent;
+        const { status, body } = await service.app.as(viewers[caller])[verb](`${commit}/${tail}`).send(params);
+        const wanted = caller === 'anonymous' ? [401, { message: '401 Unauthorized' }] : isRefused ? refusal : found;
+        expect([caller, request, status, body]).toEqual([caller, request, ...wanted]);
+      }
+    }
+  });
 });

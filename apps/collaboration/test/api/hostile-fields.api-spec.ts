@@ -85,10 +85,13 @@ beforeAll(async () => {
     await one(`${p}/snippets`, file),
   ];
   await one(`${p}/issues`, { title: 'y' });
-  const [ofIssue, ofEpic, ofSnippet] = [
+  const action = { action: 'create', file_path: 'a.txt', content: 'x' };
+  await one(`${p}/repository/commits`, { branch: 'main', commit_message: 'x', actions: [action] });
+  const [ofIssue, ofEpic, ofSnippet, ofCommit] = [
     await createDiscussion(`${p}/issues/${issue.iid}`),
     await createDiscussion(`${g}/epics/${epic.id}`),
     await createDiscussion(`${p}/snippets/${snippet.id}`),
+    await createDiscussion(`${p}/repository/commits/main`),
   ];
   places = {
     'projects id': project.id,
@@ -105,9 +108,12 @@ beforeAll(async () => {
     'issues discussion_id': ofIssue.discussion,
     'epics discussion_id': ofEpic.discussion,
     'snippets discussion_id': ofSnippet.discussion,
+    'commits sha': 'main',
+    'commits discussion_id': ofCommit.discussion,
     'issues note_id': ofIssue.note,
     'epics note_id': ofEpic.note,
     'snippets note_id': ofSnippet.note,
+    'commits note_id': ofCommit.note,
     child_epic_id: (await one(`${g}/epics/${epic.iid}/epics`, { title: 'z' })).id,
     epic_issue_id: (await one(`${g}/epics/${epic.iid}/issues/${issue.id}`)).id,
   };
@@ -157,7 +163,7 @@ function valueOf(field: string, value: unknown): object {
 
 function pathOf({ path }: Operation): string {
   const [root] = path.split('/').slice(3);
-  const noteable = /\/(issues|epics|snippets)\//.exec(path)?.[1];
+  const noteable = /\/(issues|epics|snippets|commits)\//.exec(path)?.[1];
   const valueFor = (key: string) => places[`${root} ${key}`] ?? places[`${noteable} ${key}`] ?? places[key] ?? 1;
   return path.replace(/\{(\w+)\}/g, (_, key: string) => `${valueFor(key)}`);
 }

@@ -4,13 +4,14 @@ import type { TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { CollaborationModule } from '../../src/collaboration.module';
 import { migrations } from '../../src/database';
+import { commitKind } from '../../src/work/commit-comments/commit.kind';
 import { epicKind } from '../../src/work/epics/epic.kind';
 import { issueKind } from '../../src/work/issues/issue.kind';
 import { mergeRequestKind } from '../../src/work/merge-requests/merge-request.kind';
 import { snippetKind } from '../../src/work/snippets/snippet.kind';
 
 const attached = [
-  ...[issueKind, epicKind, mergeRequestKind, snippetKind].flatMap((kind) => kind.attached),
+  ...[issueKind, epicKind, mergeRequestKind, snippetKind, commitKind].flatMap((kind) => kind.attached),
   ...attachedIn(CollaborationModule),
 ];
 

@@ -1,3 +1,4 @@
+import { WORDS_OF_COMMITS } from './commit-field-descriptions';
 import { WORDS_OF_INSTANCE } from './instance-field-descriptions';
 import { WORDS_OF_MERGE_REQUESTS } from './merge-request-field-descriptions';
 import { WORDS_OF_PLACES } from './namespace-field-descriptions';
@@ -228,6 +229,7 @@ const WORDS: Readonly<Record<string, string>> = {
   target_url: 'URL of the target, for a browser.',
   data: 'Always null: pushes are not recorded.',
   ...WORDS_OF_PLACES,
+  ...WORDS_OF_COMMITS,
   ...WORDS_OF_INSTANCE,
   ...WORDS_OF_MERGE_REQUESTS,
   ...WORDS_OF_RELEASES,

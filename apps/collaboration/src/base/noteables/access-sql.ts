@@ -60,6 +60,17 @@ export function groupAccessSql(group: string, person: PersonSql, plan: 'with epi
     offset 0)`;
 }
 
+/**
+ * Boolean SQL: does an access show the code of the project? Guests and planners read no code of a private project, and none
+ * but members that of a private repository. `reads_internal` holds from reporter on. Shape: `project` is an id; `access` is
+ * the alias of a `projectAccessSql` subquery. Source: reference repositories 1.2.
+ */
+export function readsCodeSql(project: string, access: string): string {
+  return `exists (select 1 from directory_projects code where code.id = ${project}
+        and coalesce(code.repository_access_level, 'enabled') <> 'disabled' and (${access}.reads_internal or (code.visibility <> 'private'
+        and (${access}.is_member or coalesce(code.repository_access_level, 'enabled') = 'enabled'))))`;
+}
+
 /** Subquery for the id of the user with a username, ignoring case. Shape: `username` is a text expression. */
 export function userNamedSql(username: string): string {
   return `(select u.id from directory_users u where lower(u.username) = lower(${username}) limit 1)`;

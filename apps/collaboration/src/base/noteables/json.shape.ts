@@ -9,6 +9,8 @@ type Piece = { readonly constant: string } | { readonly sql: string };
 export interface SqlType<S> {
   readonly type: FieldType<never>;
   readonly pieces: (source: S) => readonly Piece[];
+  /** Description of the field; default: that of its name. */
+  readonly about?: string;
 }
 
 /** Type and source of each output field by name, as with `presenter()`; the order is the order of the output. */
@@ -19,6 +21,7 @@ type SqlFields<A, V extends Record<string, unknown>> = {
 interface CompiledField<A> {
   readonly name: string;
   readonly type: FieldType<never>;
+  readonly about: string | undefined;
   readonly pieces: (args: A) => readonly Piece[];
   /** Boolean SQL; the key is left out if it is false. */
   readonly when: ((args: A) => string) | undefined;
@@ -46,7 +49,11 @@ export class JsonShape<in A> {
     private readonly lookup?: (args: A) => string,
   ) {
     const shown = fields.map(
-      ({ name: key, type, when }) => [key, [type, (row: never) => row, when ? OPTIONAL : {}] as const] as const,
+      ({ name: key, type, about, when }) =>
+        [
+          key,
+          [type, (row: never) => row, { ...(about ? { about } : {}), ...(when ? OPTIONAL : {}) }] as const,
+        ] as const,
     );
     this.presenter = presenter<never>(name).fields<Record<string, never>>(Object.fromEntries(shown));
   }
@@ -110,8 +117,8 @@ export class JsonShapeBuilder<A> {
   /** Adds fields. Shape: `when` is boolean SQL, the same for all of these fields; they come last, and are left out if it is false. */
   fields<V extends Record<string, unknown>>(fields: SqlFields<A, V>, when?: (args: A) => string): JsonShape<A> {
     const own = (Object.keys(fields) as (keyof V & string)[]).map((name) => {
-      const [{ type, pieces }, source] = fields[name];
-      return { name, type, pieces: (args: A) => pieces(source(args)), when };
+      const [{ type, pieces, about }, source] = fields[name];
+      return { name, type, about, pieces: (args: A) => pieces(source(args)), when };
     });
     return new JsonShape<A>(this.name, [...this.base, ...own], this.lookup);
   }
@@ -234,6 +241,11 @@ export const json = {
     pieces: (array) => [orNull(`(${array})[1]`)],
   }),
 } as const;
+
+/** Adds a description to the type of a field whose name means something else elsewhere. */
+export function described<S>(type: SqlType<S>, about: string): SqlType<S> {
+  return { ...type, about };
+}
 
 /** All rows of a FROM clause as one JSON array text. Shape: null if `heavy` holds for any row; heavy rows are not rendered. */
 export function arraySql(

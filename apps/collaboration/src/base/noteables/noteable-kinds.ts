@@ -1,7 +1,7 @@
 import { EventFamily } from '@rookery/contracts';
 import type { NoteableDeleted, NoteableEvent, NoteableEvents, NoteableType } from '@rookery/contracts';
 import type { Attachment } from '@rookery/persistence';
-import { groupAccessSql, projectAccessSql } from './access-sql';
+import { groupAccessSql, projectAccessSql, readsCodeSql } from './access-sql';
 import type { PersonSql } from './access-sql';
 import type { JsonShape } from './json.shape';
 import { webPathSql } from './references.shape';
@@ -39,17 +39,19 @@ export type DetailSql = ShownSql & { readonly viewer: string };
 
 /** Parts of a project that can be disabled or limited to members. */
 export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets';
-/** The feature that a kind depends on: a part of its project, or a part of its group's plan. */
-export type Feature = ProjectFeature | 'epics';
+/** The feature that a kind depends on: a part of its project, its code, or a part of its group's plan. */
+export type Feature = ProjectFeature | 'code' | 'epics';
 
 /** Operations that a kind supports in addition to plain notes. Source: reference work-tracking 2.1. */
 export type Ability =
   | 'internal-notes'
   | 'threads'
   | 'diff-threads'
+  | 'suggestions'
   | 'awards'
   | 'time'
   | 'todos'
+  | 'marking'
   | 'subscriptions'
   | 'labels'
   | 'milestones';
@@ -65,7 +67,8 @@ export interface AssigneesOfKind {
 /**
  * Declaration of a noteable kind, made in the wing of the kind and collected by the service's module. Notes, to-dos, feeds,
  * e-mails and removal handle every kind by its declaration.
- * Shape: the table has the columns id, project_id (group_id for noteables of groups), author_id, title, description,
+ * Shape: the table has the columns id, project_id (group_id for noteables of groups), author_id (null for a commit whose
+ * author has no account), title, description,
  * discussion_locked, created_at, updated_at, public_notes_count, internal_notes_count and system_notes_count, iid where
  * `shownId` says so, with awards upvotes_count and downvotes_count, with milestones milestone_id, and
  * with time time_estimate and total_time_spent.
@@ -224,7 +227,13 @@ export function subjectSql<K extends { readonly type: string; readonly table: st
 
 /** Boolean SQL: does a person see the row `i`? Shape: `access` is the alias of an `accessSql` subquery. */
 export function readableSql(kind: NoteableKind, access: string, viewer: string): string {
-  return `${access}.reads_${kind.feature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
+  const readsFeature = readsFeatureSql(kind, access, parentSql(kind));
+  return `${readsFeature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
+}
+
+/** Boolean SQL: does the access show the feature of a kind? Shape: `parent` is the id of the project or group. */
+function readsFeatureSql({ feature }: NoteableKind, access: string, parent: string): string {
+  return feature === 'code' ? readsCodeSql(parent, access) : `${access}.reads_${feature}`;
 }
 
 /** Boolean SQL: does a person see the noteable that `type` and `id` identify? False for deleted noteables. */
@@ -243,7 +252,7 @@ export function seesSql(
 
 /** Boolean SQL: does the access show every noteable of these kinds, with every note? */
 export function readsAllSql(kinds: readonly NoteableKind[], access: string): string {
-  const features = [...new Set(kinds.map((kind) => `${access}.reads_${kind.feature}`))];
+  const features = [...new Set(kinds.map((kind) => readsFeatureSql(kind, access, `${access}.${kind.parent}_id`)))];
   return `${features.join(' and ')} and ${access}.reads_internal`;
 }
 

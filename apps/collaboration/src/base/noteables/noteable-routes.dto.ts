@@ -1,6 +1,7 @@
-import { ability, anyone, Int, signedIn, source } from '@rookery/api-v4';
+import { ability, anyone, Int, signedIn, source, Text } from '@rookery/api-v4';
 import type { Call, GroupScope, Permission, ProjectScope, ScopeOption } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
+import type { NoteableFinders } from './noteable-finders';
 import type { NoteableKind } from './noteable-kinds';
 import type { PlacedNoteable } from './planning.policy';
 import type { NoteableReference } from './reader';
@@ -22,10 +23,15 @@ export interface NoteableRoutes {
   /** Source that requires notes for this kind: `requirements 1 §4 Issue notes`. */
   readonly notesSource: string;
   /**
-   * Whether the parent offers this kind, for instance by its plan. If set, the routes are for signed-in callers only, and
-   * answer 403 where it is false.
+   * Whether the parent offers this kind to the viewer, for instance by its plan. If set, the routes are for signed-in callers
+   * only, and answer 403 where it is false. Errors: NotFound if the viewer may not learn that the parent has the kind.
    */
-  readonly offeredBy?: (parent: ParentScope) => boolean;
+  readonly offeredBy?: (parent: ParentScope, viewer: Viewer) => boolean;
+}
+
+/** The same for a kind whose paths name a noteable by a text, which its `NoteableFinder` understands. */
+export interface NamedNoteableRoutes extends Omit<NoteableRoutes, 'by'> {
+  readonly by: 'text';
 }
 
 /** Parameters of a route that needs only the noteable, whose parameter each kind adds. */
@@ -36,7 +42,7 @@ type ParentScope = ProjectScope | GroupScope;
 export type BelowCall<P, V extends Viewer> = Call<P, ParentScope, V>;
 
 /** Shared options of the routes below a noteable. */
-export interface RoutesBelow {
+interface RoutesBelow {
   readonly within: ScopeOption<ParentScope>;
   /** Every caller who sees the parent (`write`: signed-in callers only). The handler checks access to the noteable. */
   readonly may: {
@@ -44,36 +50,77 @@ export interface RoutesBelow {
     readonly write: Permission<unknown, ParentScope, SignedInViewer>;
   };
   /** `offeredBy` of the routes, for use in compound rules. */
-  isOffered(parent: ParentScope): boolean;
+  isOffered(parent: ParentScope, viewer: Viewer): boolean;
   /** Further paths that end in `tail`. Shape: spread it into the options of an endpoint. */
   aliases(tail: string): { readonly aliases?: readonly string[] };
   /** Adds the parameter that names the noteable to the route's own parameters. */
   params<P extends object>(own: new () => P): new () => P;
+}
+/** The same for kinds whose paths name a noteable by a column. */
+export interface ColumnRoutesBelow extends RoutesBelow {
   /** Returns the noteable that the call names. */
   of(call: BelowCall<object, Viewer>): PlacedNoteable;
 }
+/** The same for kinds of both sorts. */
+export interface FoundRoutesBelow extends RoutesBelow {
+  /** Finds the noteable that the call names. Shape: `isForNew` for the first note of a discussion. Errors: NotFound. */
+  find(finders: NoteableFinders, call: BelowCall<object, Viewer>, isForNew?: 'for a new note'): Promise<PlacedNoteable>;
+}
+
+const nameOf = ({ path }: Pick<NoteableRoutes, 'path'>): string => /:(\w+)$/.exec(path)![1]!;
 
 /** Builds the shared route options from a kind's declaration, for controllers that are generated for each kind. */
-export function routesBelow({ kind, path, aliases = [], by, offeredBy }: NoteableRoutes): RoutesBelow {
-  const name = /:(\w+)$/.exec(path)![1]!;
+export function routesBelow(routes: NoteableRoutes): ColumnRoutesBelow {
+  const { kind, by } = routes;
+  const name = nameOf(routes);
+  return {
+    ...optionsOf(routes),
+    of: ({ params, within }) => ({ kind, parent: within, by, named: (params as Record<string, number>)[name]! }),
+  };
+}
+
+/** The same for controllers that also serve kinds whose paths name a noteable by a text. */
+export function foundRoutesBelow(routes: NoteableRoutes | NamedNoteableRoutes): FoundRoutesBelow {
+  if (routes.by !== 'text') {
+    const { of, ...options } = routesBelow(routes);
+    return { ...options, find: (_, call) => Promise.resolve(of(call)) };
+  }
+  const name = nameOf(routes);
+  return {
+    ...optionsOf(routes),
+    find: (finders, { params, within }, isForNew) => {
+      const finder = finders.of(routes.kind.type);
+      const named = (params as Record<string, string>)[name]!;
+      return isForNew ? finder.findOrAdd(within, named) : finder.find(within, named);
+    },
+  };
+}
+
+function optionsOf(routes: NoteableRoutes | NamedNoteableRoutes): RoutesBelow {
+  const { kind, aliases = [], by, offeredBy } = routes;
+  const name = nameOf(routes);
   const offered =
     offeredBy &&
-    ability(`${kind.noun}.reach`, ({ within }: BelowCall<unknown, SignedInViewer>) => offeredBy(within), {
-      signedIn: true,
-    });
+    ability(
+      `${kind.noun}.reach`,
+      ({ within, viewer }: BelowCall<unknown, SignedInViewer>) => offeredBy(within, viewer),
+      {
+        signedIn: true,
+      },
+    );
   return {
     // The JSON of a noteable mentions other noteables from anywhere if the reader sees them, so the scope is the copy.
     within: source(kind.parent, 'id', 'copy'),
     // The cast is safe: a SignedInViewer is a Viewer.
     may: { read: (offered as Permission<unknown, ParentScope> | undefined) ?? anyone(), write: offered ?? signedIn() },
-    isOffered: (parent) => offeredBy?.(parent) ?? true,
+    isOffered: (parent, viewer) => offeredBy?.(parent, viewer) ?? true,
     aliases: (tail) => (aliases.length === 0 ? {} : { aliases: aliases.map((alias) => `${alias}/${tail}`) }),
     params: (own) => {
       const Named = class extends (own as new () => object) {};
-      Int()(Named.prototype as Record<string, number>, name);
+      if (by === 'text') Text({ in: 'path' })(Named.prototype as Record<string, string>, name);
+      else Int()(Named.prototype as Record<string, number>, name);
       return Named as typeof own;
     },
-    of: ({ params, within }) => ({ kind, parent: within, by, named: (params as Record<string, number>)[name]! }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
+import { NoteableFinders } from './noteable-finders';
 import { NoteableKinds, noteables } from './noteable-kinds';
 import type { NoteableKind } from './noteable-kinds';
 import { OriginsQueries } from './origins.queries';
@@ -15,8 +16,13 @@ export class NoteablesModule {
     return {
       module: NoteablesModule,
       global: true,
-      providers: [{ provide: NoteableKinds, useValue: new NoteableKinds(kinds) }, OriginsQueries, ...families],
-      exports: [NoteableKinds, OriginsQueries, ...families.map(({ provide }) => provide)],
+      providers: [
+        { provide: NoteableKinds, useValue: new NoteableKinds(kinds) },
+        NoteableFinders,
+        OriginsQueries,
+        ...families,
+      ],
+      exports: [NoteableKinds, NoteableFinders, OriginsQueries, ...families.map(({ provide }) => provide)],
     };
   }
 }

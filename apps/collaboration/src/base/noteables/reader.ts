@@ -33,6 +33,8 @@ export interface NoteableReference {
   /** Column that `named` is a value of. */
   readonly by: 'id' | 'iid';
   readonly named: number;
+  /** It exists, but has no row, because nothing was written about it yet: a commit without notes. */
+  readonly isUntouched?: true;
 }
 
 /** Caches one value, usually a statement, for each kind and naming column; it is made on first use. */
@@ -70,15 +72,24 @@ export function readerOf(viewer: Viewer, { level }: ParentFacts): Reader {
 }
 
 /**
+ * Error for a reference that no row belongs to. Shape: `resource` is what was looked up below the noteable, for the case
+ * that the noteable exists.
+ */
+export function missingBelow({ kind, isUntouched }: NoteableReference, resource?: string): NotFound {
+  return new NotFound(isUntouched ? resource : kind.resource);
+}
+
+/**
  * Whether a reader sees a feature: it is enabled, or private and the reader is a member. Merge requests need permission to
  * read the code too. The routes check plans.
  */
 export function reads(feature: Feature, parent: ParentFacts, reader: Reader): boolean {
-  return hasFeature(feature, parent, reader) && (feature !== 'merge_requests' || readsCode(parent, reader));
+  const needsCode = feature === 'merge_requests' || feature === 'code';
+  return hasFeature(feature, parent, reader) && (!needsCode || readsCode(parent, reader));
 }
 
 function hasFeature(feature: Feature, parent: ParentFacts, { isMember }: Reader): boolean {
-  if (feature === 'epics') return true;
+  if (feature === 'epics' || feature === 'code') return true;
   const access = parent[FEATURES[feature]] ?? 'enabled';
   return access === 'enabled' || (access === 'private' && isMember);
 }
@@ -91,7 +102,7 @@ function readsCode({ visibility, repositoryAccessLevel: access = 'enabled' }: Pa
 
 /**
  * Read permissions for a noteable. Errors: NotFound of its kind if the viewer does not see the feature in the project;
- * Forbidden for merge requests if only the permission to read the code is missing.
+ * Forbidden for merge requests and commits if only the permission to read the code is missing.
  */
 export function readerOfNamed(viewer: Viewer, { kind, parent }: Pick<NoteableReference, 'kind' | 'parent'>): Reader {
   const reader = readerOf(viewer, parent);

@@ -3,16 +3,21 @@ import { json, jsonShape } from './json.shape';
 /** Identifiers of a noteable kind in paths, web URLs and texts. */
 export interface ShownAs {
   /** Column shown to users and used in paths. */
-  readonly shownId: 'id' | 'iid';
+  readonly shownId: 'id' | 'iid' | 'sha';
   /** Part of the web path between the full path of the project and the shown id: `/-/issues/`. */
   readonly webPath: string;
-  /** Prefix of the shown id in a reference: `#`. */
+  /** Prefix of the shown id in a reference: `#`. The short reference of a commit, its sha, has none. */
   readonly sigil: string;
 }
 
 /** Web path of a noteable: `group/project/-/issues/7`. Shape: a text expression over `row`. */
 export function webPathSql({ webPath, shownId }: ShownAs, fullPath: string, row = 'i'): string {
   return `${fullPath} || '${webPath}' || ${row}.${shownId}`;
+}
+
+/** The column that identifies a noteable of a kind in statements. */
+export function keyColumnOf({ shownId }: Pick<ShownAs, 'shownId'>): 'id' | 'iid' {
+  return shownId === 'iid' ? 'iid' : 'id';
 }
 
 /** The iid of the row `i`, null for kinds without one. */

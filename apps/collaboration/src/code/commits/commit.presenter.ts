@@ -1,10 +1,11 @@
 import { alwaysNull, instant, int, list, mapOf, nested, nullable, object, presenter, text } from '@rookery/api-v4';
 import type { FieldType, PresentContext } from '@rookery/api-v4';
 import { parseTrailers } from '@rookery/git';
-import type { Commit, LineCounts, Signature, Trailer } from '@rookery/git';
+import type { Commit, LineCounts, Trailer } from '@rookery/git';
 import { CommitPipelines } from './commit-pipelines';
 import type { CommitPipeline } from './commit-pipelines';
 import { titleOf } from './commit-title';
+import { zonedTime } from './zoned-time';
 
 /** A commit with what its answer needs. */
 export interface CommitRow {
@@ -122,16 +123,6 @@ export const detailedCommitPresenter = commitPresenter
 export const measuredCommitPresenter = commitPresenter
   .extend<MeasuredCommitRow>('MeasuredCommit')
   .fields({ stats: [stats, (row) => withTotal(row.stats!), STATS] });
-
-/** ISO 8601 with milliseconds in the zone of the person, such as `2012-09-20T11:50:22.000+03:00`. */
-export function zonedTime({ seconds, offsetMinutes }: Pick<Signature, 'seconds' | 'offsetMinutes'>): string {
-  const local = new Date((seconds + offsetMinutes * 60) * 1000);
-  if (Number.isNaN(local.getTime())) return '1970-01-01T00:00:00.000+00:00';
-  const minutes = Math.abs(offsetMinutes);
-  const part = (value: number): string => String(value).padStart(2, '0');
-  const zone = `${offsetMinutes < 0 ? '-' : '+'}${part(Math.floor(minutes / 60))}:${part(minutes % 60)}`;
-  return `${local.toISOString().slice(0, -1)}${zone}`;
-}
 
 function trailersOf({ commit, hasTrailers }: CommitRow): readonly Trailer[] {
   return hasTrailers ? parseTrailers(commit.message) : [];

@@ -9,11 +9,16 @@ const readsCode: Permission<unknown, ProjectScope, Viewer> = ability('may read c
   mayReadCode(viewer, within),
 );
 
-/** The same, but a project without a repository for the caller is 404. Errors: NotFound. */
-const readsHistory: Permission<unknown, ProjectScope, Viewer> = ability('may read history', ({ viewer, within }) => {
-  if (!hasRepository(viewer, within)) throw new NotFound('Repository');
-  return mayReadCode(viewer, within);
-});
+/** Whether the caller may read the history of a project. Errors: NotFound if it has no repository for the caller. */
+export function mayReadHistory(viewer: Viewer, project: ProjectScope): boolean {
+  if (!hasRepository(viewer, project)) throw new NotFound('Repository');
+  return mayReadCode(viewer, project);
+}
+
+/** Permits callers who may read the history of the project. Errors: NotFound. */
+const readsHistory: Permission<unknown, ProjectScope, Viewer> = ability('may read history', ({ viewer, within }) =>
+  mayReadHistory(viewer, within),
+);
 
 /** Permits callers who may push to the project, unless it is archived. The rules of the ref follow in the handler. */
 const pushesCode = ability<unknown, ProjectScope>(

@@ -21,9 +21,19 @@ export class CommitIdentities {
    */
   async of({ userId }: Pick<SignedInViewer, 'userId'>): Promise<Identity> {
     const user = (await this.directory.users([userId])).get(userId);
-    const { hostname } = new URL(this.links.web(''));
     const username = user?.username ?? String(userId);
-    const email = user?.publicEmail || `${userId}-${username}@users.noreply.${hostname}`;
+    const email = user?.publicEmail || `${userId}-${username}@${this.noReplyHost}`;
     return { name: user?.name ?? username, email, at: this.clock.now() };
+  }
+
+  /** Returns the id of the user whose address without mail this is. Shape: null for other addresses. */
+  userIdOf(email: string): number | null {
+    const [local = '', host] = email.split('@');
+    const id = /^([1-9]\d{0,14})-/.exec(local)?.[1];
+    return id !== undefined && host === this.noReplyHost ? Number(id) : null;
+  }
+
+  private get noReplyHost(): string {
+    return `users.noreply.${new URL(this.links.web('')).hostname}`;
   }
 }

@@ -1,13 +1,13 @@
 import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Filters, JsonRows, Statement } from '@rookery/persistence';
-import { projectAccessSql } from '../../base/noteables/access-sql';
+import { projectAccessSql, readsCodeSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
 import type { WrittenShape } from '../../base/noteables/json.shape';
 import { readableSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 import { iidSql } from '../../base/noteables/references.shape';
-import { resolvableAmongSql } from '../../talk/notes/note.shape';
+import { noteableIdAmongSql, resolvableAmongSql } from '../../talk/notes/note.shape';
 import { activityEventShape } from './activity-event.shape';
 import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-types';
 import type { ActivityAction, ActivityTarget } from './activity-types';
@@ -78,15 +78,8 @@ const ONE_PROJECT = `(select (select :project::bigint) as project_id, (select :p
       (select :reads_merge_requests::boolean) as reads_merge_requests, (select :reads_snippets::boolean) as reads_snippets)`;
 
 const NOTE = `left join notes n on n.id = e.target_id and e.target_type in (${NOTE_TARGETS})`;
-/**
- * Whether the viewer reads the code of the project `a`: guests and planners do not if the project or its repository is
- * private. `reads_internal` holds from reporter on. Source: reference repositories 1.2.
- */
-const READS_CODE = `exists (select 1 from directory_projects code where code.id = e.project_id
-        and coalesce(code.repository_access_level, 'enabled') <> 'disabled' and (a.reads_internal or (code.visibility <> 'private'
-        and (a.is_member or coalesce(code.repository_access_level, 'enabled') = 'enabled'))))`;
 /** Source: reference work-tracking 7.7. */
-const VISIBLE = `(case when e.action = 'pushed' then ${READS_CODE} when e.noteable_id is null then true else (about.is_readable
+const VISIBLE = `(case when e.action = 'pushed' then ${readsCodeSql('e.project_id', 'a')} when e.noteable_id is null then true else (about.is_readable
         and (e.target_type not in (${NOTE_TARGETS}) or (n.id is not null and (not n.internal or a.reads_internal)))) end)`;
 
 /** Columns of an entry's JSON that the visibility check has already read: size of its note, title and iids. */
@@ -128,6 +121,7 @@ export class ActivityFeeds {
       viewer: VIEWER,
       isAdmin: IS_ADMIN,
       noteableType: 'e.noteable_type',
+      noteableId: noteableIdAmongSql(this.kinds, 'e.noteable_type'),
       noteableIid: 'e.noteable_iid',
       hasDiffThreads: true,
       resolvable: resolvableAmongSql(this.kinds, 'e.noteable_type'),

@@ -16,7 +16,7 @@ export class TodoQuickActions {
   ) {
     actions.declare({
       names: ['todo', 'done'],
-      fits: ({ abilities }) => abilities.includes('todos'),
+      fits: ({ abilities }) => abilities.includes('marking'),
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>

@@ -37,17 +37,19 @@ export interface ReferringText {
   readonly at: string;
 }
 
-/** $1 ids. Selects each noteable's reference within its project or group, and the path of that. */
+/** $1 ids. Selects each noteable's reference within its project or group, the reference from elsewhere, and the path. */
 const sources = perKind((kind) => {
-  const short = `'${kind.sigil}' || i.${kind.shownId}`;
+  const reference = `'${kind.sigil}' || i.${kind.shownId}`;
+  const short = kind.shownId === 'sha' ? 'i.sha' : reference;
   return prepared(
     `${kind.table}_referring`,
     kind.parent === 'project'
-      ? `select i.id, i.project_id as parent_id, ${short} as short, home.full_path || '/' || p.path as path,
+      ? `select i.id, i.project_id as parent_id, ${short} as short,
+           home.full_path || '/' || p.path || ${reference} as long, home.full_path || '/' || p.path as path,
            home.full_path as namespace
          from ${kind.table} i join directory_projects p on p.id = i.project_id
          join directory_namespaces home on home.id = p.namespace_id where i.id = any($1::bigint[])`
-      : `select i.id, i.group_id as parent_id, ${short} as short, g.full_path as path, g.full_path as namespace
+      : `select i.id, i.group_id as parent_id, ${short} as short, g.full_path || ${reference} as long, g.full_path as path, g.full_path as namespace
          from ${kind.table} i join directory_namespaces g on g.id = i.group_id where i.id = any($1::bigint[])`,
   );
 });
@@ -98,7 +100,8 @@ interface Place {
   readonly namespace: string;
 }
 type CommitSource = Place & { readonly at: Date; readonly is_public: boolean };
-type Source = Place & { readonly id: number; readonly short: string };
+/** A referring noteable. Shape: `short` is its reference within its project or group, `long` that from elsewhere. */
+type Source = Place & { readonly id: number; readonly short: string; readonly long: string };
 
 /** A reference with the source that the note names. */
 interface Wanted extends Reference {
@@ -137,8 +140,7 @@ export class CrossReferences {
       const source = from.get(keyOf(about));
       const kind = this.kinds.of(about.type);
       if (!source || !kind) return [];
-      const describe = (isHere: boolean): string =>
-        `${kind.word} ${isHere ? source.short : `${source.path}${source.short}`}`;
+      const describe = (isHere: boolean): string => `${kind.word} ${isHere ? source.short : source.long}`;
       const isOfProject = kind.parent === 'project';
       return references.map((reference) => ({ ...text, about, place: source, isOfProject, describe, ...reference }));
     });

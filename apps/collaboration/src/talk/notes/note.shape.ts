@@ -17,6 +17,8 @@ export interface NoteSql {
   readonly isAdmin: string;
   /** Type of the noteable: an expression, or a fixed type. */
   readonly noteableType: string | { readonly is: NoteableType };
+  /** Id of the noteable that the API shows. */
+  readonly noteableId: string;
   readonly noteableIid: string;
   /** Boolean: can the note be resolved? */
   readonly resolvable: string;
@@ -24,6 +26,19 @@ export interface NoteSql {
   readonly hasDiffThreads?: boolean;
   /** Boolean: may the reader see the noteable that the note refers to? */
   readonly seesReferenced: string;
+}
+
+/** Id of the noteable of note `n` in the API. Commits have none, because their sha identifies them. */
+export function noteableIdSql({ shownId }: Pick<NoteableKind, 'shownId'>): string {
+  return shownId === 'sha' ? 'null::bigint' : 'n.noteable_id';
+}
+
+/** Like `noteableIdSql`, for rows of several kinds. Shape: `type` is an expression for the kind of the row. */
+export function noteableIdAmongSql(kinds: readonly NoteableKind[], type: string): string {
+  const without = kinds.filter(({ shownId }) => shownId === 'sha').map((kind) => `'${kind.type}'`);
+  return without.length === 0
+    ? 'n.noteable_id'
+    : `case when ${type} not in (${without.join(', ')}) then n.noteable_id end`;
 }
 
 /** Boolean SQL: true for notes in threads if the kind has threads. Only diff threads have system notes. */
@@ -82,7 +97,7 @@ const unresolvable = jsonShape<NoteSql>('Note').fields({
   created_at: [json.instant, () => 'n.created_at'],
   updated_at: [json.instant, () => 'n.updated_at'],
   system: [json.bool, () => 'n.system'],
-  noteable_id: [json.intOrNull, () => 'n.noteable_id'],
+  noteable_id: [json.intOrNull, (sql) => sql.noteableId],
   noteable_type: [json.choice(...NOTEABLE_TYPES), (sql) => sql.noteableType],
   project_id: [json.intOrNull, () => 'n.project_id'],
   noteable_iid: [json.intOrNull, (sql) => sql.noteableIid],
@@ -138,9 +153,12 @@ const position = object(
 );
 const OF_POSITION = 'from note_positions p where p.thread_id = n.thread_id';
 
-/**
- * A note of a kind with diff threads. Shape: as `noteShape`. Source: reference work-tracking 2.2.
- */
+/** A note of a kind with diff threads. Shape: as `noteShape`. Source: reference work-tracking 2.2. */
+const placedNoteShape = noteShape
+  .extend<NoteSql>('PlacedNote')
+  .fields({ position: [json.written(position), () => `(select p.shown::text ${OF_POSITION})`] }, () => IS_DIFF_NOTE);
+
+/** The same with suggestions. Shape: as `noteShape`. Source: reference work-tracking 2.2. */
 const diffNoteShape = noteShape.extend<NoteSql>('DiffNote').fields(
   {
     commit_id: [json.tokenOrNull, () => `(select p.commit_id ${OF_POSITION})`],
@@ -158,5 +176,6 @@ const diffNoteShape = noteShape.extend<NoteSql>('DiffNote').fields(
 
 /** Shape of the notes of a kind. */
 export function noteShapeOf({ abilities }: Pick<NoteableKind, 'abilities'>): JsonShape<NoteSql> {
-  return abilities.includes('diff-threads') ? diffNoteShape : noteShape;
+  if (abilities.includes('suggestions')) return diffNoteShape;
+  return abilities.includes('diff-threads') ? placedNoteShape : noteShape;
 }

@@ -85,7 +85,7 @@ export function notesController(routes: NoteableRoutes) {
       may: ability(
         'note.create',
         ({ params, viewer, within }: NoteCall<CreateNote>) =>
-          noteable.isOffered(within) && notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
+          noteable.isOffered(within, viewer) && notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
         { signedIn: true },
       ),
       params: noteable.params(CreateNote),

@@ -8,6 +8,7 @@ import { Work } from '@rookery/persistence';
 import { findMentions } from '../mentions/mentions';
 import { publishTextWritten } from '../mentions/text-events';
 import type { WrittenText } from '../mentions/text-events';
+import { missingBelow } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
 import { editedBody, newBody } from './note.entity';
 import { NoteLimit, countedUserOf } from './note-limit';
@@ -222,6 +223,7 @@ export class NotesService {
   private async subject(tx: Tx, viewer: SignedInViewer, on: NoteableReference, { id, discussion }: NamedNote) {
     const values = { ...readerValues(viewer, on), note: id };
     const [row] = await tx.run(this.queries.statementsOf(on).of('subject', values));
+    if (!row) throw missingBelow(on);
     const note = foundNote(row, on.kind);
     if (discussion !== undefined && note.discussion_id !== discussion) throw new NotFound();
     const subject = { authorId: note.author_id, system: note.system };

@@ -5,12 +5,12 @@ import { arraySql } from '../../base/noteables/json.shape';
 import type { WrittenShape } from '../../base/noteables/json.shape';
 import { parentSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { iidSql } from '../../base/noteables/references.shape';
+import { iidSql, keyColumnOf } from '../../base/noteables/references.shape';
 import { countNotesSql, isLimitFullSql } from './note-limit';
 import { dropPlacesSql, headSql, promoteNextHeadSql } from './discussions/threads-sql';
 import { IS_ADMIN, READER, READS_INTERNAL } from './note-statement';
 import type { NewNoteKind, NotePageRow, NoteParams, NoteRows, NoteStatement, ReaderParams } from './note-statement';
-import { noteShapeOf, resolvableSql, seesReferencedSql } from './note.shape';
+import { noteableIdSql, noteShapeOf, resolvableSql, seesReferencedSql } from './note.shape';
 import type { NoteSql } from './note.shape';
 
 export interface NoteOrder {
@@ -35,6 +35,7 @@ export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: r
     ...reader,
     seesReferenced: seesReferencedSql(referenced, reader),
     noteableType: { is: kind.type },
+    noteableId: noteableIdSql(kind),
     // Notes of epics have no iid of the epic, only its id (reference work-tracking 2.2).
     noteableIid: kind.parent === 'project' ? iidSql(kind) : 'null::bigint',
     resolvable: resolvableSql(kind),
@@ -48,8 +49,8 @@ export function namedVisibleSql(kind: NoteableKind, by: 'id' | 'iid'): string {
 }
 
 /** Returns the prefix of the names of statements on a kind. */
-export function statementsName({ table, shownId }: NoteableKind, by: 'id' | 'iid', of: string): string {
-  return by === shownId ? `${table}_${of}` : `${table}_by_${by}_${of}`;
+export function statementsName(kind: NoteableKind, by: 'id' | 'iid', of: string): string {
+  return by === keyColumnOf(kind) ? `${kind.table}_${of}` : `${kind.table}_by_${by}_${of}`;
 }
 
 /**
@@ -67,7 +68,7 @@ export class NoteStatements {
   constructor(
     private readonly kind: NoteableKind,
     externalUrl: string,
-    by: 'id' | 'iid' = kind.shownId,
+    by = keyColumnOf(kind),
     referenced: readonly NoteableKind[] = [],
   ) {
     this.name = statementsName(kind, by, referenced.length > 0 ? 'notes_referring' : 'notes');

@@ -18,7 +18,7 @@ export const epicKind: NoteableKind = {
   confidentialColumn: 'confidential',
   stateColumn: 'state',
   hasEditorColumns: true,
-  abilities: ['internal-notes', 'threads', 'awards', 'todos', 'subscriptions', 'labels'],
+  abilities: ['internal-notes', 'threads', 'awards', 'todos', 'marking', 'subscriptions', 'labels'],
   events: epicEvents,
   visibleSql: (reader) => visibleEpicSql(reader),
   assignees: null,

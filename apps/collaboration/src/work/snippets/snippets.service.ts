@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { snippetEvents } from '@rookery/contracts';
 import { Forbidden, InvalidParameters, Refused } from '@rookery/kernel';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { prepared, Work } from '@rookery/persistence';
@@ -103,7 +104,7 @@ export class SnippetsService {
       check(snippet.updatedAt);
       if (project_id !== null) {
         await removeNotesOf(tx, snippetKind, [id]);
-        tx.emit(snippetKind.events.deletedOf({ id, iid: null, project_id }, viewer.userId, viewer.directory));
+        tx.emit(snippetEvents.deletedOf({ id, iid: null, project_id }, viewer.userId, viewer.directory));
       }
       await tx.manager.delete(Snippet, id);
     });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FileAnswer } from '@rookery/api-v4';
 import type { Repository } from '@rookery/git';
-import { zonedTime } from '../../commits/commit.presenter';
+import { zonedTime } from '../../commits/zoned-time';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { readBlamedLines } from './blamed-lines';
 import type { BlamedLines } from './blamed-lines';

@@ -1,6 +1,7 @@
 import { bool, choice, nested, nullable, object, presenter, text } from '@rookery/api-v4';
 import type { FieldType } from '@rookery/api-v4';
-import { commitPresenter, zonedTime } from '../../commits/commit.presenter';
+import { commitPresenter } from '../../commits/commit.presenter';
+import { zonedTime } from '../../commits/zoned-time';
 import type { SignatureType } from './tag-signature';
 import type { TagRow } from './tags';
 

@@ -37,7 +37,7 @@ const jobOf = (over: Partial<MailJob> = {}): MailJob => ({
   parent_name: 'Project',
   parent_path: 'group/project',
   noteable_id: 4,
-  shown_id: 5,
+  shown_id: '5',
   title: 'Title',
   description: 'Description',
   state: 'opened',

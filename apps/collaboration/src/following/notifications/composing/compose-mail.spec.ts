@@ -30,7 +30,7 @@ const job: MailJob = {
   parent_name: 'Project',
   parent_path: 'group/project',
   noteable_id: 4,
-  shown_id: 5,
+  shown_id: '5',
   title: 'Title',
   description: 'Description',
   state: 'opened',

@@ -25,8 +25,8 @@ export interface MailJob extends RowOf<
   readonly parent_id: number;
   readonly parent_name: string;
   readonly parent_path: string;
-  /** The number of the noteable that users see. */
-  readonly shown_id: number;
+  /** The number of the noteable that users see, or the sha of a commit. */
+  readonly shown_id: string;
   readonly title: string;
   readonly description: string | null;
   /** Both are null for kinds without the column. */
@@ -103,7 +103,7 @@ export function letterOf({ about, sender, messageId, body, because }: Letter, id
   const unsubscribe = unsubscribeLink(about, identity);
   const { word } = about.kind;
   const footer = `You get this e-mail ${because}.`;
-  const thread = `<${about.kind.noun}_${about.noteable_id}@${host}>`;
+  const thread = `<${about.kind.noun}_${identifierOf(about)}@${host}>`;
   const isFirst = messageId === thread;
   return {
     from: { name: oneLine(sender, 300), address: identity.from },
@@ -149,7 +149,7 @@ export function bodyOf(job: MailJob): MailBody {
 export function messageIdOf(job: MailJob, identity: MailIdentity): string {
   const host = hostOf(identity);
   const template = parseTemplate(job.kind, job.template);
-  if (template === 'created') return `<${job.kind.noun}_${job.noteable_id}@${host}>`;
+  if (template === 'created') return `<${job.kind.noun}_${identifierOf(job)}@${host}>`;
   if (template === 'note_created') return messageIdOfNote(job, identity);
   return messageIdFor(job, identity);
 }
@@ -162,8 +162,8 @@ function headersOf(job: MailJob, identity: MailIdentity, host: string): Record<s
     [place]: job.parent_name,
     [`${place}-Id`]: String(job.parent_id),
     [`${place}-Path`]: job.parent_path,
-    [`${type}-ID`]: String(job.noteable_id),
-    ...(job.kind.shownId === 'iid' ? { [`${type}-IID`]: String(job.shown_id) } : {}),
+    [`${type}-ID`]: String(identifierOf(job)),
+    ...(job.kind.shownId === 'iid' ? { [`${type}-IID`]: job.shown_id } : {}),
     ...(job.state === null ? {} : { [`${type}-State`]: job.state }),
     ...(job.confidential === null ? {} : { [`Confidential${type}`]: String(job.confidential) }),
     ...(job.note_id === null ? {} : { 'Note-ID': String(job.note_id) }),
@@ -181,11 +181,7 @@ function headersOf(job: MailJob, identity: MailIdentity, host: string): Record<s
 }
 
 function subjectOf(job: MailJob, { subjectSuffix }: MailIdentity): string {
-  const parts = [
-    oneLine(job.parent_name),
-    `${oneLine(job.title)} (${job.kind.sigil}${job.shown_id})`,
-    oneLine(subjectSuffix),
-  ];
+  const parts = [oneLine(job.parent_name), `${oneLine(job.title)} (${shortReferenceOf(job)})`, oneLine(subjectSuffix)];
   return parts.filter((part) => part !== '').join(' | ');
 }
 
@@ -210,8 +206,20 @@ export function actorName(job: Pick<MailJob, 'actor_name' | 'actor_username'>): 
 }
 
 /** Returns the noteable as `issue #7`. */
-export function noteableReference({ kind, shown_id }: MailJob): string {
-  return `${kind.word} ${kind.sigil}${shown_id}`;
+export function noteableReference(job: MailJob): string {
+  return `${job.kind.word} ${shortReferenceOf(job)}`;
+}
+
+/** Length of an abbreviated sha. */
+const SHORT_SHA = 8;
+
+function shortReferenceOf({ kind, shown_id }: MailJob): string {
+  return kind.shownId === 'sha' ? shown_id.slice(0, SHORT_SHA) : `${kind.sigil}${shown_id}`;
+}
+
+/** Id of the noteable that users know: of a commit its sha. */
+function identifierOf({ kind, noteable_id, shown_id }: MailJob): number | string {
+  return kind.shownId === 'sha' ? shown_id : noteable_id;
 }
 
 function labelsOf({ labels }: MailJob): string {

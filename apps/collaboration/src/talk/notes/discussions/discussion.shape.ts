@@ -37,9 +37,11 @@ const shapeWith = (name: string, noteShape: JsonShape<NoteSql>): JsonShape<Discu
   });
 
 const discussionShape = shapeWith('Discussion', noteShapeOf({ abilities: [] }));
-const diffDiscussionShape = shapeWith('DiffDiscussion', noteShapeOf({ abilities: ['diff-threads'] }));
+const placedDiscussionShape = shapeWith('PlacedDiscussion', noteShapeOf({ abilities: ['diff-threads'] }));
+const diffDiscussionShape = shapeWith('DiffDiscussion', noteShapeOf({ abilities: ['diff-threads', 'suggestions'] }));
 
 /** Shape of the discussions of a kind: individual notes and threads. Source: reference work-tracking 3.1. */
 export function discussionShapeOf({ abilities }: Pick<NoteableKind, 'abilities'>): JsonShape<DiscussionSql> {
-  return abilities.includes('diff-threads') ? diffDiscussionShape : discussionShape;
+  if (abilities.includes('suggestions')) return diffDiscussionShape;
+  return abilities.includes('diff-threads') ? placedDiscussionShape : discussionShape;
 }

@@ -13,8 +13,9 @@ import {
 } from '@rookery/api-v4';
 import type { JsonPage, AlternativeAnswer } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { routesBelow, OneNoteable, decorateIf, nameClass } from '../../../base/noteables/noteable-routes.dto';
-import type { BelowCall, NoteableRoutes } from '../../../base/noteables/noteable-routes.dto';
+import { NoteableFinders } from '../../../base/noteables/noteable-finders';
+import { decorateIf, foundRoutesBelow, nameClass, OneNoteable } from '../../../base/noteables/noteable-routes.dto';
+import type { BelowCall, NamedNoteableRoutes, NoteableRoutes } from '../../../base/noteables/noteable-routes.dto';
 import { NewNotesService } from '../new-notes.service';
 import { notePolicy } from '../note.policy';
 import { noteShapeOf } from '../note.shape';
@@ -24,14 +25,15 @@ import { NotesService } from '../notes.service';
 import { commandsOnly, presentNewNote } from '../new-note.presenter';
 import { discussionShapeOf } from './discussion.shape';
 import {
-  CreateDiffThread,
   CreateReply,
   newThreadOf,
   OneDiscussion,
   OneReply,
+  threadParamsOf,
   UpdateDiscussion,
   UpdateReply,
 } from './discussions.dto';
+import type { CreateDiffThread } from './discussions.dto';
 import { DiscussionsQueries } from './discussions.queries';
 import { DiscussionsService } from './discussions.service';
 import { discussionKeyOf } from './threads-sql';
@@ -45,18 +47,17 @@ const keyOf = ({ params }: { readonly params: OneDiscussion }): number => discus
  * Creates the controller with the routes for discussions on one kind of noteable. Only kinds with threads have the route
  * that resolves.
  */
-export function discussionsController(routes: NoteableRoutes) {
+export function discussionsController(routes: NoteableRoutes | NamedNoteableRoutes) {
   const { kind, a } = routes;
   const note = noteShapeOf(kind).presenter;
   const discussion = discussionShapeOf(kind).presenter;
-  const threadParams = kind.abilities.includes('diff-threads') ? CreateDiffThread : CreateNote;
-  const noteable = routesBelow(routes);
+  const noteable = foundRoutesBelow(routes);
   const path = (tail: string): string => `/${routes.path}/discussions${tail}`;
   const at = (tail: string) => ({ within: noteable.within, ...noteable.aliases(`discussions${tail}`) });
   const mayCreate = ability(
     'note.create',
     ({ params, viewer, within }: DiscussionCall<CreateNote>) =>
-      noteable.isOffered(within) && notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
+      noteable.isOffered(within, viewer) && notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
     { signedIn: true },
   );
 
@@ -67,6 +68,7 @@ export function discussionsController(routes: NoteableRoutes) {
       readonly discussions: DiscussionsService,
       readonly notes: NotesService,
       readonly commanded: NewNotesService,
+      readonly finders: NoteableFinders,
     ) {}
 
     @Endpoint('GET', path(''), {
@@ -77,8 +79,8 @@ export function discussionsController(routes: NoteableRoutes) {
       params: noteable.params(OneNoteable),
       answers: page(discussion),
     })
-    list(call: DiscussionCall<OneNoteable>): Promise<JsonPage> {
-      return this.queries.page(call.viewer, noteable.of(call), call.page);
+    async list(call: DiscussionCall<OneNoteable>): Promise<JsonPage> {
+      return this.queries.page(call.viewer, await noteable.find(this.finders, call), call.page);
     }
 
     @Endpoint('GET', path('/:discussion_id'), {
@@ -90,7 +92,7 @@ export function discussionsController(routes: NoteableRoutes) {
       answers: one(discussion),
     })
     async show(call: DiscussionCall<OneDiscussion>): Promise<JsonText> {
-      return new JsonText(await this.queries.one(call.viewer, noteable.of(call), keyOf(call)));
+      return new JsonText(await this.queries.one(call.viewer, await noteable.find(this.finders, call), keyOf(call)));
     }
 
     @Endpoint('POST', path(''), {
@@ -98,14 +100,15 @@ export function discussionsController(routes: NoteableRoutes) {
       about: `Starts a thread on ${a}, and runs the quick actions in its text.`,
       source: SOURCE,
       may: mayCreate,
-      params: noteable.params<CreateDiffThread>(threadParams),
+      params: noteable.params(threadParamsOf(kind)),
       withoutEffect: withoutEffectIn(kind),
       answers: withAlternative(created(discussion), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
     })
     async create(call: DiscussionCall<CreateDiffThread>): Promise<JsonText | AlternativeAnswer> {
-      return presentNewNote(await this.commanded.open(call.viewer, noteable.of(call), newThreadOf(kind, call.params)));
+      const on = await noteable.find(this.finders, call, 'for a new note');
+      return presentNewNote(await this.commanded.open(call.viewer, on, newThreadOf(kind, call.params)));
     }
 
     @(decorateIf(kind.abilities.includes('threads'))(
@@ -120,7 +123,8 @@ export function discussionsController(routes: NoteableRoutes) {
     ))
     async resolve(call: DiscussionCall<UpdateDiscussion>): Promise<JsonText> {
       const { resolved } = call.params;
-      return new JsonText(await this.discussions.resolve(call.viewer, noteable.of(call), keyOf(call), resolved));
+      const on = await noteable.find(this.finders, call);
+      return new JsonText(await this.discussions.resolve(call.viewer, on, keyOf(call), resolved));
     }
 
     @Endpoint('GET', path('/:discussion_id/notes'), {
@@ -132,7 +136,7 @@ export function discussionsController(routes: NoteableRoutes) {
       answers: all(note),
     })
     async listNotes(call: DiscussionCall<OneDiscussion>): Promise<JsonText> {
-      return new JsonText(await this.queries.notes(call.viewer, noteable.of(call), keyOf(call)));
+      return new JsonText(await this.queries.notes(call.viewer, await noteable.find(this.finders, call), keyOf(call)));
     }
 
     @Endpoint('POST', path('/:discussion_id/notes'), {
@@ -148,7 +152,8 @@ export function discussionsController(routes: NoteableRoutes) {
     })
     async reply(call: DiscussionCall<CreateReply>): Promise<JsonText | AlternativeAnswer> {
       const newNote = newNoteOf(kind, call.params);
-      return presentNewNote(await this.commanded.reply(call.viewer, noteable.of(call), keyOf(call), newNote));
+      const on = await noteable.find(this.finders, call);
+      return presentNewNote(await this.commanded.reply(call.viewer, on, keyOf(call), newNote));
     }
 
     @Endpoint('GET', path('/:discussion_id/notes/:note_id'), {
@@ -161,7 +166,8 @@ export function discussionsController(routes: NoteableRoutes) {
     })
     async showNote(call: DiscussionCall<OneReply>): Promise<JsonText> {
       const { note_id: noteId } = call.params;
-      return new JsonText(await this.queries.note(call.viewer, noteable.of(call), keyOf(call), noteId));
+      const on = await noteable.find(this.finders, call);
+      return new JsonText(await this.queries.note(call.viewer, on, keyOf(call), noteId));
     }
 
     @Endpoint('PUT', path('/:discussion_id/notes/:note_id'), {
@@ -177,11 +183,12 @@ export function discussionsController(routes: NoteableRoutes) {
     async updateNote(call: DiscussionCall<UpdateReply>): Promise<JsonText> {
       const { viewer, params } = call;
       const named = { id: params.note_id, discussion: keyOf(call) };
+      const on = await noteable.find(this.finders, call);
       if (params.resolved !== undefined) {
-        return new JsonText(await this.discussions.resolveNote(viewer, noteable.of(call), named, params.resolved));
+        return new JsonText(await this.discussions.resolveNote(viewer, on, named, params.resolved));
       }
       const edit = { body: params.body, sentConfidential: false };
-      return new JsonText(await this.notes.update(viewer, noteable.of(call), named, edit));
+      return new JsonText(await this.notes.update(viewer, on, named, edit));
     }
 
     @Endpoint('DELETE', path('/:discussion_id/notes/:note_id'), {
@@ -193,9 +200,10 @@ export function discussionsController(routes: NoteableRoutes) {
       answers: none(),
       fails: [412],
     })
-    removeNote(call: DiscussionCall<OneReply>): Promise<void> {
+    async removeNote(call: DiscussionCall<OneReply>): Promise<void> {
       const named = { id: call.params.note_id, discussion: keyOf(call) };
-      return this.notes.remove(call.viewer, noteable.of(call), named, (at) => checkUnmodifiedSince(call, at));
+      const on = await noteable.find(this.finders, call);
+      return this.notes.remove(call.viewer, on, named, (at) => checkUnmodifiedSince(call, at));
     }
   }
   return nameClass(`${kind.type}DiscussionsController`, DiscussionsController);

@@ -65,9 +65,19 @@ export class OnePosition {
 }
 
 /** Parameters of a thread on a kind with diff threads. */
-export class CreateDiffThread extends CreateNote {
+class CreatePlacedThread extends CreateNote {
   @HashOf(() => OnePosition, { optional: true, about: 'Place in the diff. Default: none.' }) position?: OnePosition;
+}
+
+/** The same on a kind with several commits. */
+export class CreateDiffThread extends CreatePlacedThread {
   @Text({ optional: true, about: 'Full id of the commit that the thread is about.' }) commit_id?: string;
+}
+
+/** Returns the parameters of a new thread on a kind; the others are absent. */
+export function threadParamsOf({ abilities }: NoteableKind): new () => CreateDiffThread {
+  if (abilities.includes('suggestions')) return CreateDiffThread;
+  return abilities.includes('diff-threads') ? CreatePlacedThread : CreateNote;
 }
 
 /** Converts the parameters of a new thread. */

@@ -6,11 +6,13 @@ import type { SqlReader, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../../base/noteables/noteable-kinds';
-import { perKindAndColumn } from '../../../base/noteables/reader';
+import { missingBelow, perKindAndColumn } from '../../../base/noteables/reader';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { readerValues } from '../notes.queries';
 import { runWithReferences } from '../reference-statements';
 import { DiscussionStatements } from './discussions.statements';
+
+const NO_DISCUSSIONS: JsonPage = { json: '[]', total: 0, hasNext: false };
 
 /**
  * Queries for discussions, with one statement per request. Shape: `key` is the id of the note that started the
@@ -33,6 +35,7 @@ export class DiscussionsQueries {
   async page(viewer: Viewer, on: NoteableReference, page: PageRequest): Promise<JsonPage> {
     const values = readerValues(viewer, on);
     const row = await this.row(this.database, on, (statements) => statements.page(page, values));
+    if (!row && on.isUntouched) return NO_DISCUSSIONS;
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, { ...row, has_more: null });
   }
@@ -51,7 +54,7 @@ export class DiscussionsQueries {
   async note(viewer: Viewer, on: NoteableReference, key: number, noteId: number): Promise<string> {
     const values = { ...readerValues(viewer, on), discussion: key, note: noteId };
     const row = await this.row(this.database, on, (statements) => statements.of('note', values));
-    if (!row) throw new NotFound(on.kind.resource);
+    if (!row) throw missingBelow(on, 'Discussion');
     if (row.head === null) throw new NotFound('Discussion');
     if (row.json === null) throw new NotFound();
     return row.json;
@@ -65,7 +68,7 @@ export class DiscussionsQueries {
   ): Promise<string> {
     const values = { ...readerValues(viewer, on), discussion: key };
     const row = await this.row(reads, on, (statements) => statements.of(of, values));
-    if (!row) throw new NotFound(on.kind.resource);
+    if (!row) throw missingBelow(on, resource);
     if (row.json === null) throw new NotFound(resource);
     return row.json;
   }

@@ -3,6 +3,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
+import { missingBelow } from '../../../base/noteables/reader';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { notePolicy } from '../note.policy';
 import { foundNote, NotesQueries, readerValues } from '../notes.queries';
@@ -103,7 +104,7 @@ export class DiscussionsService {
   private async head(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {
     const values = { ...readerValues(viewer, on), discussion: key };
     const [row] = await tx.run(this.queries.statementsOf(on).of('head', values));
-    if (!row) throw new NotFound(on.kind.resource);
+    if (!row) throw missingBelow(on, 'Discussion');
     if (row.id === null) throw new NotFound('Discussion');
     return row;
   }

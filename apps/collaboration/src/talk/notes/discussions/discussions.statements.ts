@@ -4,6 +4,7 @@ import type { RowOf, Statement } from '@rookery/persistence';
 import { arraySql } from '../../../base/noteables/json.shape';
 import type { WrittenShape } from '../../../base/noteables/json.shape';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
+import { keyColumnOf } from '../../../base/noteables/references.shape';
 import { noteShapeOf } from '../note.shape';
 import type { Note } from '../note.entity';
 import { READS_INTERNAL } from '../note-statement';
@@ -72,7 +73,7 @@ export class DiscussionStatements {
   constructor(
     private readonly kind: NoteableKind,
     externalUrl: string,
-    by: 'id' | 'iid' = kind.shownId,
+    by = keyColumnOf(kind),
     referenced: readonly NoteableKind[] = [],
   ) {
     const sql = noteSqlOf(kind, externalUrl, referenced);

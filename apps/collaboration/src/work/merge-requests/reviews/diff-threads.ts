@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { isObjectId, listChangedFiles, objectInfo, readHunks } from '@rookery/git';
-import type { FileHunks, ObjectId, Repository } from '@rookery/git';
-import { NotFound, Refused } from '@rookery/kernel';
+import { isObjectId } from '@rookery/git';
+import type { ObjectId, Repository } from '@rookery/git';
+import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
@@ -12,21 +12,15 @@ import { readerOfNamed } from '../../../base/noteables/reader';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { CodeReviews } from '../../../talk/notes/positions/code-reviews';
-import type {
-  CodeReview,
-  PreparedThread,
-  RequestedPosition,
-  SuggestingNote,
-} from '../../../talk/notes/positions/code-reviews';
+import type { CodeReview, PreparedThread, SuggestingNote } from '../../../talk/notes/positions/code-reviews';
 import type { NewPosition, NewSuggestion, ShownPosition } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
 import { hasSuggestion, suggestionsIn } from '../suggestions/suggestions-in';
 import { readLines } from '../suggestions/line-content';
-import { countersAt, lineCode } from './diff-lines';
 import { followPosition } from './follow-position';
 import { DiffThreadFollower } from './followed-threads';
+import { placeIn } from './place-in-diff';
 import { ReadMoves } from './read-moves';
-import { shownPositionOf } from './shown-position';
 
 interface ReviewedRow {
   readonly id: number;
@@ -124,57 +118,6 @@ function isFullId(text: string | null): text is ObjectId {
   return text !== null && isObjectId(text);
 }
 
-/** Checks a place against the diff of its commits. Errors: Refused. */
-async function placeIn(
-  repository: Repository,
-  position: RequestedPosition,
-  commitId: ObjectId | null,
-): Promise<NewPosition> {
-  const { baseSha, startSha, headSha } = position;
-  for (const sha of [baseSha, startSha, headSha]) if (!(await isCommit(repository, sha))) throw incomplete();
-  const sides = { oldId: baseSha as ObjectId, newId: headSha as ObjectId };
-  const file = await findFile(repository, sides, position);
-  if (!file) throw invalidLine();
-  const { oldPath, newPath } = file.change;
-  const shown = shownPositionOf(position);
-  const common = { shown, original: shown, commitId, oldPath, newPath, isActive: true };
-  if (position.type !== 'text') return { ...common, lineCode: null };
-  const counters = countersAt(file.hunks, position);
-  if (counters === null || !(await isInFile(repository, position, newPath))) throw invalidLine();
-  return { ...common, lineCode: lineCode(newPath, counters) };
-}
-
-async function isCommit(repository: Repository, sha: string): Promise<boolean> {
-  return isObjectId(sha) && (await objectInfo(repository, { rev: sha }))?.type === 'commit';
-}
-
-/** Finds a changed file by its new path, or by the old one. */
-async function findFile(
-  repository: Repository,
-  sides: { readonly oldId: ObjectId; readonly newId: ObjectId },
-  { oldPath, newPath }: RequestedPosition,
-): Promise<FileHunks | undefined> {
-  const changes = await listChangedFiles(repository, sides);
-  const change =
-    changes.find((one) => newPath !== null && (one.newPath === newPath || one.oldPath === newPath)) ??
-    changes.find((one) => oldPath !== null && (one.oldPath === oldPath || one.newPath === oldPath));
-  if (!change) return undefined;
-  const paths = [...new Set([change.oldPath, change.newPath])];
-  const files = await readHunks(repository, { ...sides, paths });
-  return files.find((one) => one.change.newPath === change.newPath && one.change.status === change.status);
-}
-
-/** The lines of hunks exist; of the others it is not known yet. */
-async function isInFile(
-  repository: Repository,
-  { headSha, oldLine, newLine }: RequestedPosition,
-  newPath: string,
-): Promise<boolean> {
-  if (oldLine === null || newLine === null) return true;
-  const lines = await readLines(repository, headSha as ObjectId, newPath);
-  return lines !== null && newLine <= lines.length;
-}
-
 /** A thread that is started at an older version follows the code to the latest one. Others keep what was sent. */
 async function followedToHead(repository: Repository, row: ReviewedRow, sent: NewPosition): Promise<NewPosition> {
   const { head_sha: headSha, base_sha: baseSha, start_sha: startSha } = row;
@@ -203,12 +146,4 @@ async function readSuggestions(
   if (type !== 'text' || !line || !hasSuggestion(body)) return [];
   const lines = await readLines(repository, head as ObjectId, newPath);
   return lines === null ? [] : suggestionsIn(body, { lines, line });
-}
-
-function incomplete(): Refused {
-  return new Refused('Note {:position=>["is incomplete"]}');
-}
-
-function invalidLine(): Refused {
-  return new Refused(`Note {:line_code=>["can't be blank", "must be a valid line code"]}`);
 }

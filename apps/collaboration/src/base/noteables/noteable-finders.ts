@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import type { NoteableType } from '@rookery/contracts';
+import type { PlacedNoteable, PlanningSource } from './planning.policy';
+
+/** Finds noteables of a kind that paths name by a text instead of a column, such as commits by a branch. */
+export interface NoteableFinder {
+  /** Shape: `isUntouched` if nothing was written about the noteable yet. Errors: NotFound. */
+  find(parent: PlanningSource, named: string): Promise<PlacedNoteable>;
+  /** The same for a new note: the noteable has a row afterwards. Errors: NotFound. */
+  findOrAdd(parent: PlanningSource, named: string): Promise<PlacedNoteable>;
+}
+
+/** Finders that wings declare for their kinds, because discussions know no repositories. */
+@Injectable()
+export class NoteableFinders {
+  private readonly finders = new Map<NoteableType, NoteableFinder>();
+
+  /** Adds the finder of a kind at start-up. */
+  declare(type: NoteableType, finder: NoteableFinder): void {
+    this.finders.set(type, finder);
+  }
+
+  /** Errors: a plain Error for a kind without a finder. */
+  of(type: NoteableType): NoteableFinder {
+    const finder = this.finders.get(type);
+    if (!finder) throw new Error(`no wing finds noteables of the type ${type}`);
+    return finder;
+  }
+}

@@ -1,0 +1,28 @@
+import { described, json, jsonShape } from '../../base/noteables/json.shape';
+import { personShape } from '../../base/noteables/person.shape';
+
+const lineSql = (side: 'old' | 'new'): string => `(p.shown->>'${side}_line')::integer`;
+
+/**
+ * A comment on a commit. Shape: aliases `n` (notes), `a` (its author in directory_users, may be missing), `p` (note_positions,
+ * may be missing). Source: reference repositories 4.6.
+ */
+export const commitCommentShape = jsonShape<{ readonly externalUrl: string }>('CommitComment').fields({
+  note: [json.text, () => 'n.body'],
+  path: [described(json.textOrNull, 'Path of the file; null for a comment on the whole commit.'), () => 'p.new_path'],
+  line: [
+    described(json.intOrNull, 'New number of the line, or the old one of a removed line.'),
+    () => `coalesce(${lineSql('new')}, ${lineSql('old')})`,
+  ],
+  line_type: [
+    described(
+      json.choiceOrNull('new', 'old'),
+      'Whether the line is added (`new`) or removed (`old`); null for others.',
+    ),
+    () =>
+      `case when ${lineSql('old')} is null and ${lineSql('new')} is not null then 'new'
+        when ${lineSql('new')} is null and ${lineSql('old')} is not null then 'old' end`,
+  ],
+  author: [json.objectWhen(personShape), (sql) => ({ of: { ...sql, user: 'a' }, when: 'a.id is not null' })],
+  created_at: [json.instant, () => 'n.created_at'],
+});

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import { NotesService } from '../../talk/notes/notes.service';
+import { CommitCommentsQueries } from './commit-comments.queries';
+import { CommitThreads } from './commit-threads';
+import type { CommentedLine } from './commit-threads';
+import { DiscussedCommits } from './discussed-commits';
+
+/** A new comment. Shape: `at` is null for a comment on the whole commit. */
+export interface NewComment {
+  readonly body: string;
+  readonly at: CommentedLine | null;
+}
+
+/** Writes comments on commits. Source: reference repositories 4.6. */
+@Injectable()
+export class CommitCommentsService {
+  constructor(
+    private readonly work: Work,
+    private readonly commits: DiscussedCommits,
+    private readonly threads: CommitThreads,
+    private readonly notes: NotesService,
+    private readonly queries: CommitCommentsQueries,
+  ) {}
+
+  /**
+   * Writes a comment. A line that the diff does not add or remove is dropped, and the comment is on the whole commit.
+   * Shape: returns JSON text. Errors: NotFound, Refused; those of notes.
+   */
+  async create(viewer: SignedInViewer, project: ProjectScope, ref: string, { body, at }: NewComment): Promise<string> {
+    const on = await this.commits.findOrAdd(project, ref);
+    const position = at && (await this.threads.placeOf(on, at));
+    const plain = { body, internal: false, createdAt: null };
+    const newNote = position ? { ...plain, position } : plain;
+    return this.work.run(async (tx) => {
+      const as = position ? 'open' : 'create';
+      const { id } = await this.notes.write(tx, viewer, on, { as, newNote, isAlone: true });
+      return this.queries.written(tx, id);
+    });
+  }
+}

@@ -1,0 +1,85 @@
+import { isObjectId, listChangedFiles, objectInfo, readHunks } from '@rookery/git';
+import type { FileHunks, ObjectId, Repository } from '@rookery/git';
+import { Refused } from '@rookery/kernel';
+import type { RequestedPosition } from '../../../talk/notes/positions/code-reviews';
+import type { NewPosition } from '../../../talk/notes/positions/position-rows';
+import { readLines } from '../suggestions/line-content';
+import { countersAt, lineCode } from './diff-lines';
+import { shownPositionOf } from './shown-position';
+
+/** Checks a place against the diff of its commits. Errors: Refused. */
+export async function placeIn(
+  repository: Repository,
+  position: RequestedPosition,
+  commitId: ObjectId | null,
+): Promise<NewPosition> {
+  const { baseSha, startSha, headSha } = position;
+  for (const sha of [baseSha, startSha, headSha]) if (!(await isCommit(repository, sha))) throw incomplete();
+  return checkPlace(await findPlace(repository, position, commitId));
+}
+
+/** Returns a place that was found. Errors: Refused if it was not. */
+export function checkPlace(place: NewPosition | null): NewPosition {
+  if (place === null) throw invalidLine();
+  return place;
+}
+
+/**
+ * Finds a place in the diff of its commits, which exist. Shape: null if the diff has no such file or line; the base may be
+ * the empty tree.
+ */
+export async function findPlace(
+  repository: Repository,
+  position: RequestedPosition,
+  commitId: ObjectId | null,
+): Promise<NewPosition | null> {
+  const sides = { oldId: position.baseSha as ObjectId, newId: position.headSha as ObjectId };
+  const file = await findFile(repository, sides, position);
+  if (!file) return null;
+  const { oldPath, newPath } = file.change;
+  const shown = shownPositionOf(position);
+  const common = { shown, original: shown, commitId, oldPath, newPath, isActive: true };
+  if (position.type !== 'text') return { ...common, lineCode: null };
+  const counters = countersAt(file.hunks, position);
+  if (counters === null || !(await isInFile(repository, position, newPath))) return null;
+  return { ...common, lineCode: lineCode(newPath, counters) };
+}
+
+async function isCommit(repository: Repository, sha: string): Promise<boolean> {
+  return isObjectId(sha) && (await objectInfo(repository, { rev: sha }))?.type === 'commit';
+}
+
+/** Finds a changed file by its new path, or by the old one. */
+async function findFile(
+  repository: Repository,
+  sides: { readonly oldId: ObjectId; readonly newId: ObjectId },
+  { oldPath, newPath }: RequestedPosition,
+): Promise<FileHunks | undefined> {
+  const changes = await listChangedFiles(repository, sides);
+  const change =
+    changes.find((one) => newPath !== null && (one.newPath === newPath || one.oldPath === newPath)) ??
+    changes.find((one) => oldPath !== null && (one.oldPath === oldPath || one.newPath === oldPath));
+  if (!change) return undefined;
+  const paths = [...new Set([change.oldPath, change.newPath])];
+  const files = await readHunks(repository, { ...sides, paths });
+  return files.find((one) => one.change.newPath === change.newPath && one.change.status === change.status);
+}
+
+/** The lines of hunks exist; of the others it is not known yet. */
+async function isInFile(
+  repository: Repository,
+  { headSha, oldLine, newLine }: RequestedPosition,
+  newPath: string,
+): Promise<boolean> {
+  if (oldLine === null || newLine === null) return true;
+  const lines = await readLines(repository, headSha as ObjectId, newPath);
+  return lines !== null && newLine <= lines.length;
+}
+
+function incomplete(): Refused {
+  return new Refused('Note {:position=>["is incomplete"]}');
+}
+
+function invalidLine(): Refused {
+  return new Refused(`Note {:line_code=>["can't be blank", "must be a valid line code"]}`);
+}
