@@ -146,6 +146,86 @@ test('pipelines of a private project are for readers of its merge requests', asy
       .expect(status);
 });
 
+describe('a to-do about a failed pipeline', () => {
+  type Shown = { action_name: string; target_url: string; target: { iid: number }; author: { id: number } };
+  const todosOf = async (here: MergeActions, who: 'developer' | 'maintainer', state = 'pending') => {
+    const query = { project_id: here.place.project.id, state };
+    return (await here.as(who).get('/api/v4/todos').query(query).expect(200)).body as Shown[];
+  };
+
+  test('is raised for the author and the user of the automatic merge, once, and ends with success', async () => {
+    const here = await MergeActions.in(service, scene);
+    const { iid, source, commits } = await here.open();
+    const [sha] = commits as [string];
+    const id = await report(here, { sha, ref: source, status: 'running' });
+    await here.merge(iid, { auto_merge: true }, 'maintainer').expect(200);
+    await report(here, { sha, ref: source, status: 'failed', id });
+    for (const who of ['developer', 'maintainer'] as const) {
+      const [todo, ...others] = await todosOf(here, who);
+      expect(todo).toMatchObject({
+        ...{ action_name: 'build_failed', target_type: 'MergeRequest', target: { iid } },
+        ...{ author: { id: here.place.cast[who].id }, body: (await here.shown(iid))['title'] },
+        target_url: `http://localhost:8080/${here.place.fullPath}/-/merge_requests/${iid}/pipelines`,
+      });
+      expect(others).toEqual([]);
+    }
+    await report(here, { sha, ref: source, status: 'failed', id });
+    const next = await report(here, { sha, ref: source, status: 'failed' });
+    expect(await todosOf(here, 'developer')).toHaveLength(1);
+    await report(here, { sha, ref: source, status: 'success', id });
+    expect(await todosOf(here, 'developer')).toHaveLength(1);
+    await report(here, { sha, ref: source, status: 'success', id: next });
+    expect(await todosOf(here, 'developer')).toEqual([]);
+    expect(await todosOf(here, 'maintainer')).toEqual([]);
+    expect(await todosOf(here, 'maintainer', 'done')).toMatchObject([{ action_name: 'build_failed' }]);
+  });
+
+  test('is not raised for other commits, branches, tags and closed merge requests, nor without access', async () => {
+    const here = await MergeActions.in(service, scene, null, { visibility: 'private' });
+    const { iid, source, commits } = await here.open({}, ['One', 'Two']);
+    const [first, head] = commits as [string, string];
+    await report(here, { sha: first, ref: source, status: 'failed' });
+    await report(here, { sha: head, ref: 'main', status: 'failed' });
+    await report(here, { sha: head, ref: source, status: 'canceled' });
+    await report(here, { sha: head, ref: 'refs/merge-requests/999/head', status: 'failed' });
+    expect(await todosOf(here, 'developer')).toEqual([]);
+    await here.as('developer').put(here.path(iid)).send({ state_event: 'close' }).expect(200);
+    await report(here, { sha: head, ref: source, status: 'failed' });
+    await here.as('developer').put(here.path(iid)).send({ state_event: 'reopen' }).expect(200);
+    expect(await todosOf(here, 'developer')).toEqual([]);
+    // Closing it completed the author's to-dos of before.
+    clock = Math.max(clock, Date.now());
+    await report(here, { sha: head, ref: `refs/merge-requests/${iid}/head`, status: 'failed' });
+    expect(await todosOf(here, 'developer')).toHaveLength(1);
+    const { iid: other, commits: others, source: branch } = await here.open();
+    const memberships = await service.database.query<{ id: number; access_level: number }>(
+      'select * from directory_memberships where user_id = $1',
+      [here.place.cast.developer.id],
+    );
+    for (const row of memberships) await service.seed.put('memberships', { ...row, access_level: 10 });
+    await report(here, { sha: others[0]!, ref: branch, status: 'failed' });
+    for (const row of memberships) await service.seed.put('memberships', row);
+    expect((await todosOf(here, 'developer')).filter(({ target }) => target.iid === other)).toEqual([]);
+  });
+
+  test('ends with all others of the author there when the pipeline is repeated', async () => {
+    const here = await MergeActions.in(service, scene);
+    const { iid, source, commits } = await here.open();
+    await here
+      .as('developer')
+      .post(`${here.path(iid)}/todo`)
+      .expect(201);
+    const id = await report(here, { sha: commits[0]!, ref: source, status: 'failed' });
+    expect((await todosOf(here, 'developer')).map((todo) => todo.action_name).sort()).toEqual([
+      'build_failed',
+      'marked',
+    ]);
+    clock = Math.max(clock, Date.now());
+    await report(here, { sha: commits[0]!, ref: source, status: 'pending', id });
+    expect(await todosOf(here, 'developer')).toEqual([]);
+  });
+});
+
 describe('a project that requires pipelines', () => {
   test.each([
     [null, 'ci_must_pass', 405],

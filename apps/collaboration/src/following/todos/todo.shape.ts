@@ -39,10 +39,11 @@ const projectShape = jsonShape<unknown>('TodoProject').fields({
   created_at: [json.instant, () => 't.project_created_at'],
 });
 
-/** SQL of a to-do's URL: the page of its target, with the anchor of its note. */
+/** SQL of a to-do's URL: the page of its target or of the pipelines of the target, with the anchor of its note. */
 function urlSql(sql: { readonly externalUrl: string }): string {
   const anchor = `case when t.note_id is null then '' else '#note_' || t.note_id end`;
-  return `${literalSql(`${baseOf(sql)}/`)} || target.path || ${anchor}`;
+  const page = `case t.action when 'build_failed' then '/pipelines' else '' end`;
+  return `${literalSql(`${baseOf(sql)}/`)} || target.path || ${page} || ${anchor}`;
 }
 
 const commonFields = (name: string, target: ReturnType<typeof json.written>) =>

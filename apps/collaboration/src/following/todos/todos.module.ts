@@ -20,6 +20,6 @@ import { attachedTodos } from './todo-removal';
   imports: [MentionsModule, NotesModule],
   controllers: [TodosController, TodosConsumer, AccessRequestsConsumer],
   providers: [AccessRequestTodos, MarkingService, RaiseTodos, TodoQuickActions, TodosService],
-  exports: [MarkingService],
+  exports: [MarkingService, RaiseTodos],
 })
 export class TodosModule {}

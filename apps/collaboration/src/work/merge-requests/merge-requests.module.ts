@@ -79,6 +79,7 @@ import { CiPipeline } from './pipelines/ci-pipeline.entity';
 import { CiPipelinesConsumer } from './pipelines/ci-pipelines.consumer';
 import { attachedCiPipelines } from './pipelines/pipeline-removal';
 import { MergeRequestPipelinesController } from './pipelines/pipelines.controller';
+import { PipelineTodos } from './pipelines/pipeline-todos';
 import { MergeRequestPipelinesQueries } from './pipelines/pipelines.queries';
 import { ReviewersController } from './people/reviewers.controller';
 import { ReviewersQueries } from './people/reviewers.queries';
@@ -172,6 +173,7 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
     AutoMergeRuns,
     AutoMergeRunsJob,
     MergeRequestPipelinesQueries,
+    PipelineTodos,
     ApprovalRulesQueries,
     ApprovalRulesService,
     ApprovalsQueries,

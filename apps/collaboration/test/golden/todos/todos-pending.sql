@@ -317,7 +317,10 @@ select
                 t.target_type,
                 target.json,
                 to_json(
-                  'http://localhost:8080/' || target.path || case
+                  'http://localhost:8080/' || target.path || case t.action
+                    when 'build_failed' then '/pipelines'
+                    else ''
+                  end || case
                     when t.note_id is null then ''
                     else '#note_' || t.note_id
                   end
