@@ -33,3 +33,4 @@ export * from './migrations/1767225600052-tell-homes-of-bots';
 export * from './migrations/1767225600053-keep-paths-beside-members';
 export * from './migrations/1767225600060-add-notification-emails-to-users';
 export * from './migrations/1767225600061-publish-merge-settings';
+export * from './migrations/1767225600161-add-import-keys-to-projects';
