@@ -150,6 +150,21 @@ describe('POST /import/remote', () => {
     },
   );
 
+  it.each(['https://u:p@git.example/a.git', 'ssh://git.example/a', 'file:///etc', '-x'])(
+    'refuses the address %s of a repository',
+    async (clone_url) => {
+      const repository = await scene.host.add(`auk${scene.host.seen.length}`, { clone_url });
+      const { body } = await post(scene.parameters(repository)).expect(422);
+      expect(body.errors).toContain('The answer is not a repository.');
+    },
+  );
+
+  it('refuses an answer that repeats the credential', async () => {
+    const repository = await scene.host.add('jay', { description: `see ${scene.host.token}` });
+    const { body } = await post(scene.parameters(repository)).expect(422);
+    expect(body).toEqual({ errors: 'Import failed due to a remote error: The answer repeats the credential.' });
+  });
+
   it('follows no redirect to another address', async () => {
     scene.host.answer = (_, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
     const { body } = await post(scene.parameters({ id: 7001 })).expect(422);

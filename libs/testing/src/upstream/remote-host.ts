@@ -40,6 +40,8 @@ export class RemoteHost {
   readonly seen: SeenRequest[] = [];
   /** Answers requests instead of the host, until it is null again. */
   answer: Answer | null = null;
+  /** Runs before the host answers. */
+  beforeAnswer: () => Promise<void> = async () => undefined;
   private readonly repositories = new Map<number, HostedRepository>();
   private readonly server: Server;
 
@@ -91,6 +93,7 @@ export class RemoteHost {
     const { pathname: path } = new URL(request.url!, 'http://x');
     const { authorization } = request.headers;
     this.seen.push({ path, authorization });
+    await this.beforeAnswer();
     if (this.answer) return this.answer(request, response);
     if (path.startsWith('/api/v3/')) return this.serveApi(path, authorization, response);
     const basic = `Basic ${Buffer.from(`${this.token}:x-oauth-basic`).toString('base64')}`;

@@ -43,6 +43,8 @@ export class RemoteClient {
   /** Reads a repository by its id. Errors: SourceError. */
   async repository(access: RemoteAccess, id: number): Promise<RemoteRepository> {
     const answer = await this.get(access, `/repositories/${id}`);
+    // Names and descriptions are shown to other users.
+    if (answer.body.includes(access.token)) throw new SourceError('other', 'The answer repeats the credential.');
     const found = repositoryIn(parsed(answer.body));
     if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
     return found;

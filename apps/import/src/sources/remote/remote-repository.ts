@@ -24,13 +24,13 @@ export function repositoryIn(answer: unknown): RemoteRepository | null {
   const fields = answer as Readonly<Record<string, unknown>>;
   const { id, name, full_name: fullName, private: isPrivate, clone_url: cloneUrl, size } = fields;
   if (!Number.isSafeInteger(id) || typeof isPrivate !== 'boolean') return null;
-  if (!isText(name) || !isText(fullName) || !isText(cloneUrl)) return null;
+  if (!isText(name) || !isText(fullName) || !isAddress(cloneUrl)) return null;
   const web = fields['html_url'];
   return {
     id: id as number,
     ...{ name, fullName, isPrivate, cloneUrl },
     description: isText(fields['description']) ? fields['description'] : null,
-    webUrl: isText(web) && /^https?:\/\//.test(web) && URL.canParse(web) ? web : null,
+    webUrl: isAddress(web) ? web : null,
     defaultBranch: isText(fields['default_branch']) ? fields['default_branch'] : null,
     bytes: typeof size === 'number' && size > 0 ? size * KIB : 0,
   };
@@ -38,4 +38,11 @@ export function repositoryIn(answer: unknown): RemoteRepository | null {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !value.includes('\0');
+}
+
+/** An address without credentials, since addresses are shown to maintainers. */
+function isAddress(value: unknown): value is string {
+  if (!isText(value) || !/^https?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { username, password } = new URL(value);
+  return username === '' && password === '';
 }
