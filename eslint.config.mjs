@@ -4,7 +4,7 @@ import { boundaryRules } from './tools/checks/boundaries.mjs';
 
 /** Allowed first words of a class of parameters: the verb of the method, or `One` for a resource that the path names. */
 const PARAMETER_VERBS =
-  'One|List|Show|Create|Update|Remove|Apply|Approve|Check|CherryPick|Clone|Confirm|Estimate|Fork|Merge|Move|Preview|Protect|Publish|Rebase|Reorder|Revert|Revoke|Rotate|Set|Spend|Star|Transfer|Upload';
+  'One|List|Show|Create|Update|Remove|Apply|Approve|Cancel|Check|CherryPick|Clone|Confirm|Estimate|Fork|Import|Merge|Move|Preview|Protect|Publish|Rebase|Reorder|Revert|Revoke|Rotate|Set|Spend|Star|Transfer|Upload';
 
 /** Endings of the names of injected classes, by the layer of their file (docs/structure.md 3). */
 const LAYERS = {

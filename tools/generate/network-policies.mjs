@@ -9,7 +9,7 @@ import { stringify } from 'yaml';
 import { INTERNAL_PAIRS, SERVICES } from '../processes/environment.mjs';
 
 /** Services that call servers named by users (libs/egress). */
-export const ASKS_OUTSIDE = ['admin'];
+export const ASKS_OUTSIDE = ['import', 'admin'];
 const MIGRATIONS = SERVICES.map((name) => `${name}-migrate`);
 const BOOTSTRAP = 'identity-bootstrap';
 

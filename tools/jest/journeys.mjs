@@ -25,7 +25,9 @@ export async function runJourneys({ digests, words, modelRun = {}, only = null }
   /** @param {string} text */
   const warn = (text) => console.error(text);
   const second = new SecondEstate(startEstate, { dataDir: `${dataDir}-second`, port: await freePort(), digests, warn });
-  const env = { ...WITHOUT_RATES, ...second.geo };
+  const upstreamPort = await freePort();
+  const allowed = [second.geo.EGRESS_ALLOW, `127.0.0.1:${upstreamPort}`].join(',');
+  const env = { ...WITHOUT_RATES, ...second.geo, EGRESS_ALLOW: allowed };
   const estate = await startEstate({ dataDir, port: await freePort(), env, digests, warn });
   const control = await startControl(Object.assign(estate, { second }));
   try {
@@ -35,6 +37,7 @@ export async function runJourneys({ digests, words, modelRun = {}, only = null }
       TEST_MAIL_DIR: estate.mailDir,
       TEST_CONTROL_URL: control.url,
       TEST_SECOND_URL: second.url,
+      TEST_UPSTREAM_PORT: String(upstreamPort),
       TEST_DATABASE_URLS: JSON.stringify(estate.databases),
       ...(await pythonVariables()),
       ...modelRun,

@@ -22,7 +22,7 @@ export const LOOPBACK = '127.0.0.1';
  */
 export const INTERNAL_PAIRS = [
   ...PROCESSES.filter((name) => name !== 'identity').map(calls('identity')),
-  ...['identity', 'package'].map(calls('collaboration')),
+  ...['identity', 'import', 'package'].map(calls('collaboration')),
   ...['identity'].map(calls('package')),
   ...['identity', 'collaboration', 'package'].map(calls('admin')),
 ];
@@ -115,7 +115,7 @@ export function environmentOf(name, estate) {
     ROOKERY_INTERNAL_KEYS: internalKeysOf(name, estate.secrets),
     IDENTITY_URL: at('identity'),
     ADMIN_URL: at('admin'),
-    ...(['identity', 'package'].includes(name) ? { COLLABORATION_URL: at('collaboration') } : {}),
+    ...(['identity', 'import', 'package'].includes(name) ? { COLLABORATION_URL: at('collaboration') } : {}),
     ...(name === 'identity' ? { PACKAGE_URL: at('package') } : {}),
     HOST: name === 'gateway' ? estate.host : LOOPBACK,
     MANAGEMENT_HOST: LOOPBACK,

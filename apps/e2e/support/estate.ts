@@ -17,6 +17,8 @@ export const estate = {
   controlUrl: required('TEST_CONTROL_URL'),
   /** Address of the second estate while it runs: `control('/second/start')`. */
   secondUrl: required('TEST_SECOND_URL'),
+  /** Port of this machine from which the estate imports projects. */
+  upstreamPort: Number(required('TEST_UPSTREAM_PORT')),
 };
 
 /** A suffix that distinguishes the rows of one run of one file from all others in the estate. */

@@ -35,3 +35,4 @@ export * from './migrations/1767225600060-add-notification-emails-to-users';
 export * from './migrations/1767225600061-publish-merge-settings';
 export * from './migrations/1767225600062-publish-archived-groups';
 export * from './migrations/1767225600070-publish-ci-settings';
+export * from './migrations/1767225600161-add-import-keys-to-projects';

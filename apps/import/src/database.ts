@@ -1,5 +1,6 @@
 import { directoryMigrations } from '@rookery/directory';
+import { jobMigrations } from '@rookery/jobs';
 import type { MigrationClass } from '@rookery/persistence';
+import * as own from './migrations.generated';
 
-/** The import service owns its database and outbox. It has no tables of its own before its first route. */
-export const migrations: readonly MigrationClass[] = [...directoryMigrations];
+export const migrations: readonly MigrationClass[] = [...directoryMigrations, ...jobMigrations, ...Object.values(own)];

@@ -1,30 +1,40 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
-import { DirectoryModule } from '@rookery/directory';
+import { attachmentControllers, DirectoryModule } from '@rookery/directory';
+import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
-import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import {
+  attachedIn,
+  databaseSettingsFor,
+  entitiesOf,
+  PersistenceModule,
+  refuseUnreachable,
+} from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { migrations } from './database';
+import { ImportsModule } from './imports/imports.module';
+import { SourcesModule } from './sources/sources.module';
+import { StagesModule } from './stages/stages.module';
 
 const service = 'import';
 
-@Module({})
+/** Root module: the wings of the import service. */
+@Module({ imports: [SourcesModule, StagesModule, ImportsModule] })
 export class ImportModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));
+    const attached = attachedIn(ImportModule);
+    refuseUnreachable(attached);
     return {
       module: ImportModule,
+      controllers: attachmentControllers(attached),
       imports: [
         PlatformModule.forRoot({ service, values }),
-        PersistenceModule.forRoot({
-          service,
-          entities: [],
-          migrations,
-          settings,
-        }),
+        PersistenceModule.forRoot({ service, entities: entitiesOf(ImportModule), settings, migrations }),
         MessagingModule.forRoot({ service }),
+        JobsModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
         ApiV4Module.forRoot({ service, connections: settings.poolCount }),
       ],

@@ -1,4 +1,5 @@
 import { defineEvent } from './event';
+import { IMPORT_TYPES } from './internal-http';
 import { bool, choice, instant, int, list, nullable, object, optional, text } from './schema';
 
 export const projectCreated = defineEvent(
@@ -11,6 +12,8 @@ export const projectCreated = defineEvent(
     created_at: instant,
     /** The creator asked for a first commit with a README. */
     initialize_with_readme: optional(bool),
+    /** Kind of host that the project is imported from. */
+    imported_from: optional(choice(...IMPORT_TYPES)),
   }),
 );
 

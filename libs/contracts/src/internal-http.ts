@@ -20,6 +20,11 @@ export const INTERNAL_PATHS = {
   notificationEmail: '/internal/notification-emails',
   instance: '/internal/instance',
   runningJob: '/internal/jobs/running',
+  importTarget: '/internal/imports/target',
+  importProject: '/internal/imports/project',
+  importState: '/internal/imports/state',
+  importRefs: '/internal/repositories/:project_id/info/refs',
+  importPush: '/internal/repositories/:project_id/git-receive-pack',
 } as const;
 
 /** How long the caller will still wait for the answer. Shape: whole milliseconds; absent: unknown. */
@@ -47,6 +52,11 @@ export const INTERNAL_CALLERS = {
   pushedPipelines: ['package'],
   instance: INSTANCE_COPIES,
   runningJob: ['identity'],
+  importTarget: ['import'],
+  importProject: ['import'],
+  importState: ['import'],
+  importRefs: ['import'],
+  importPush: ['import'],
 } as const satisfies Record<keyof typeof INTERNAL_PATHS, readonly ('gateway' | ServiceName)[]>;
 
 /** POST resolveToken. `digest` is the hex SHA-256 of the presented token; null asks for the directory version only. */
@@ -357,4 +367,62 @@ export interface RunningJobRequest {
 /** Shape: `job` is null unless the job runs now and its token has not expired. */
 export interface RunningJobAnswer {
   readonly job: (JobOfToken & { readonly user_id: number }) | null;
+}
+
+/** States of an import, in order; the last three are final. Source: reference identity-and-import 6.1. */
+export const IMPORT_STATES = ['scheduled', 'started', 'finished', 'failed', 'canceled'] as const;
+export type ImportState = (typeof IMPORT_STATES)[number];
+
+/** Hosts that projects are imported from, as `import_type` names them. Source: reference identity-and-import 0. */
+export const IMPORT_TYPES = ['remote'] as const;
+export type ImportType = (typeof IMPORT_TYPES)[number];
+
+/** POST importTarget, answered by identity. Shape: `namespace` is the full path of a group or a username. */
+export interface ImportTargetRequest {
+  readonly user_id: number;
+  readonly namespace: string;
+}
+
+/** Shape: `missing` also for a group that the user may not see. */
+export interface ImportTargetAnswer {
+  readonly outcome: 'allowed' | 'forbidden' | 'missing';
+}
+
+/** POST importProject, answered by identity: creates the project of an import, once for each `import_key`. */
+export interface ImportProjectRequest extends ImportTargetRequest {
+  /** A random UUID that names the import. */
+  readonly import_key: string;
+  readonly import_type: ImportType;
+  /** Address of the upstream repository, without credentials. */
+  readonly import_url: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly default_branch: string | null;
+  readonly is_private: boolean;
+}
+
+export interface ImportedProject {
+  readonly id: number;
+  readonly name: string;
+  readonly full_path: string;
+  readonly name_with_namespace: string;
+}
+
+/** Shape: `problems` are complete sentences. */
+export type ImportProjectAnswer =
+  | { readonly outcome: 'created'; readonly project: ImportedProject }
+  | { readonly outcome: 'forbidden' | 'missing' }
+  | { readonly outcome: 'invalid'; readonly problems: readonly string[] };
+
+/** POST importState, answered by identity: the state of an import for the answers about its project. */
+export interface ImportStateRequest {
+  readonly import_key: string;
+  readonly state: ImportState;
+  /** Reason of a failure, without credentials. */
+  readonly error: string | null;
+}
+
+/** Shape: `is_known` is false if no project has this import. */
+export interface ImportStateAnswer {
+  readonly is_known: boolean;
 }

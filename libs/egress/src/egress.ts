@@ -39,6 +39,12 @@ export interface EgressAnswer {
   readonly url: string;
 }
 
+/** Shape: `isListed` if the operator listed the host, which then may speak plain http. */
+export interface CheckedAddresses {
+  readonly addresses: readonly string[];
+  readonly isListed: boolean;
+}
+
 export interface EgressOptions extends DestinationRules {
   readonly resolve: Resolve;
   /** Certificates that are trusted in addition to those of Node. Shape: PEM. */
@@ -70,6 +76,19 @@ export class Egress {
       const next = nextOf(answer, destination, request, limits.redirects - hop);
       if (next === null) return answer;
       url = next;
+    }
+  }
+
+  /**
+   * Checks an address for a program that connects by itself, such as git, and that must connect to these addresses only.
+   * Errors: EgressError `address refused`, `name unknown`.
+   */
+  async checkedAddresses(url: string): Promise<CheckedAddresses> {
+    const destination = checkedDestination(url, this.options);
+    try {
+      return { addresses: await addressesOf(destination, this.options.resolve), isListed: destination.isListed };
+    } catch (error) {
+      throw failureOf(error);
     }
   }
 

@@ -59,6 +59,7 @@ export { parseTrailers } from './history/trailers';
 export type { Trailer } from './history/trailers';
 export { openArchive } from './transport/archive';
 export type { ArchiveFormat } from './transport/archive';
+export { pushInside } from './transport/push-inside';
 export { fetchRemote } from './transport/fetch-remote';
 export type { RemoteFetch } from './transport/fetch-remote';
 export { openAdvertisement, receivePack, uploadPack } from './transport/pack-services';

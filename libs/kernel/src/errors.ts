@@ -179,6 +179,21 @@ export class Unprocessable extends RookeryError {
   }
 }
 
+/**
+ * An import that does not start. Shape: the answer has the one key `key` with `detail` as its value.
+ * Source: reference identity-and-import 6.3.
+ */
+export class ImportRefused extends RookeryError {
+  readonly code = 'import_refused';
+  constructor(
+    readonly why: 'address' | 'credential' | 'disabled' | 'limit' | 'unprocessable',
+    readonly key: 'error' | 'errors',
+    readonly detail: string | readonly string[],
+  ) {
+    super([detail].flat().join(', '));
+  }
+}
+
 export class MethodNotAllowed extends RookeryError {
   readonly code = 'method_not_allowed';
   /** `options.under`: the key of the explanation in the answer. */

@@ -48,3 +48,5 @@ export { expectGolden, expectGoldenSql } from './golden';
 export { contextOf } from './agent';
 export { GitClient } from './git-client';
 export type { Ran } from './git-client';
+export { serveGit } from './upstream/git-backend';
+export { RemoteHost, type HostedRepository } from './upstream/remote-host';

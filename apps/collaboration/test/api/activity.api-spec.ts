@@ -139,6 +139,15 @@ describe('an entry', () => {
     expect(await feed(by(cast.owner), `/api/v4/projects/${project.id}/events`, { action: 'expired' })).toHaveLength(1);
   });
 
+  test('for imported projects says so', async () => {
+    const { id: imported } = await service.seed.project();
+    await service.seed.member(cast.owner, { ...project, id: imported }, 'owner');
+    const facts = { project_id: imported, namespace_id: 1, creator_id: cast.owner.id, created_at: at };
+    await effect((tx) => consumer().projectCreated({ tx, events: [event({ ...facts, imported_from: 'remote' })] }));
+    const [entry] = await feed(by(cast.owner), `/api/v4/projects/${imported}/events`);
+    expect(entry).toMatchObject({ action_name: 'imported', imported: true, imported_from: 'remote' });
+  });
+
   test('for a note in a thread has another target type, which the filter `note` does not match', async () => {
     const issue = await anIssue();
     const threads = `/api/v4/projects/${project.id}/issues/${issue.iid}/discussions`;

@@ -1,3 +1,4 @@
+import type { ImportType } from '@rookery/contracts';
 import type { Visibility } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
@@ -15,6 +16,7 @@ export type FeatureAccess = 'disabled' | 'private' | 'enabled';
 @Index('ix_projects_forked_from_project_id', ['forkedFromProjectId', 'id'], {
   where: 'forked_from_project_id is not null',
 })
+@Index('uq_projects_import_key', ['importKey'], { unique: true, where: 'import_key is not null' })
 @Index('ix_projects_last_activity_at', ['lastActivityAt', 'id'])
 @Index('ix_projects_marked_for_deletion_on', ['markedForDeletionOn'], { where: 'marked_for_deletion_on is not null' })
 @Index('ix_projects_name', ['name', 'id'])
@@ -58,9 +60,11 @@ export class Project {
   @Column({ type: 'jsonb', default: {} }) settings: Partial<ProjectSettings>;
   @Column({ type: 'text', nullable: true }) runnersToken: string | null;
   @Column({ type: 'text', nullable: true }) importUrl: string | null;
-  @Column({ type: 'text', nullable: true }) importType: string | null;
+  @Column({ type: 'text', nullable: true }) importType: ImportType | null;
   @Column({ type: 'text', default: 'none' }) importStatus: string;
   @Column({ type: 'text', nullable: true }) importError: string | null;
+  /** Names the import of the project, for the import service. */
+  @Column({ type: 'uuid', nullable: true }) importKey: string | null;
   @Column({ type: 'date', nullable: true }) markedForDeletionOn: string | null;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) markedForDeletionAt: Date | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) lastActivityAt: Date;

@@ -16,6 +16,8 @@ import { Project, ProjectStar } from './project.entity';
 import { ProjectsService } from './projects.service';
 import { ProjectForksController } from './forks/project-forks.controller';
 import { ProjectForksService } from './forks/project-forks.service';
+import { ProjectImportsController } from './importing/project-imports.controller';
+import { ProjectImportsService } from './importing/project-imports.service';
 import { ProjectListsController } from './listing/project-lists.controller';
 import { ProjectListsQueries } from './listing/project-lists.queries';
 import { ProjectUsersController } from './listing/project-users.controller';
@@ -52,6 +54,7 @@ import { StarrersQueries } from './stars/starrers.queries';
     ProjectChangesController,
     ProjectForksController,
     FormerProjectsController,
+    ProjectImportsController,
     ProjectMovesController,
     ProjectSharesController,
     ProjectGroupsController,
@@ -63,6 +66,7 @@ import { StarrersQueries } from './stars/starrers.queries';
     ProjectCreationService,
     ProjectForksService,
     ProjectGroupsQueries,
+    ProjectImportsService,
     ProjectListsQueries,
     ProjectMovesService,
     ProjectPlacesService,

@@ -126,7 +126,8 @@ export class ProjectsService {
     if (home.owner_id !== null) await this.addNamespaceUser(tx, home.owner_id, options.actorId, id);
     const facts = { project_id: id, namespace_id: home.id, creator_id: options.creatorId };
     const { initialize_with_readme } = options;
-    const data = { ...facts, created_at: now.toISOString(), initialize_with_readme };
+    const source = draft.importType ? { imported_from: draft.importType } : {};
+    const data = { ...facts, created_at: now.toISOString(), initialize_with_readme, ...source };
     tx.emit(projectCreated.of({ aggregateId: id, actorId: options.actorId, data }));
     return id;
   }

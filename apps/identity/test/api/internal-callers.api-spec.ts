@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { INTERNAL_CALLERS, INTERNAL_PATHS, SERVICE_NAMES } from '@rookery/contracts';
 import type { ProcessName } from '@rookery/platform';
 import { internalAuthorization } from '@rookery/testing';
@@ -19,6 +20,8 @@ describe.each([
   ['formerProject', 'POST', { full_path: 'nobody/nothing' }],
   ['confirmCaller', 'POST', { token_id: 1, user_id: 1 }],
   ['accountMails', 'POST', { mails: [] }],
+  ['importTarget', 'POST', { user_id: 1, namespace: 'nobody' }],
+  ['importState', 'POST', { import_key: randomUUID(), state: 'started', error: null }],
   ['notificationEmail', 'POST', { user_id: 1, email: null }],
 ] as const)('%s', (call, method, asked) => {
   const path = INTERNAL_PATHS[call];

@@ -1,15 +1,26 @@
+import { egressSettings } from '@rookery/egress';
+import { gitSettings } from '@rookery/git';
+import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
 import { background } from '@rookery/testing';
 import { migrations } from '../../src/database';
+import { importSettings } from '../../src/import.config';
 import { ImportModule } from '../../src/import.module';
 
 background({
   service: 'import',
   module: ImportModule,
-  settings: [databaseSettingsFor('import'), messagingSettings],
+  settings: [
+    databaseSettingsFor('import'),
+    messagingSettings,
+    jobSettings,
+    egressSettings,
+    gitSettings,
+    importSettings,
+  ],
   migrations,
-  worker: eventWorker,
+  worker: withJobs(eventWorker),
   everywhere: ['libs/directory/src/copy/identity-client.ts', 'libs/platform/src/waiting/follower.ts'],
-  inWorkers: ['libs/messaging/src/bus/broker.ts'],
+  inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/bus/broker.ts'],
 });

@@ -1,8 +1,10 @@
 import { directoryMigrations } from '@rookery/directory';
-import { plumbingEntities } from '@rookery/persistence';
+import { jobEntities } from '@rookery/jobs';
+import { entitiesOf, plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { migrations } from '../../src/database';
+import { ImportModule } from '../../src/import.module';
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await testDatabase('import', migrations)));
@@ -13,5 +15,9 @@ afterAll(() => database.drop());
  * entities would repeat its columns.
  */
 test('entities of all other tables match the migrated schema', async () => {
-  await expectEntitiesToMatchSchema(database, [...plumbingEntities], directoryMigrations);
+  await expectEntitiesToMatchSchema(
+    database,
+    [...entitiesOf(ImportModule), ...plumbingEntities, ...jobEntities],
+    directoryMigrations,
+  );
 });

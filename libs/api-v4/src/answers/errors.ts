@@ -3,6 +3,7 @@ import {
   Conflict,
   Forbidden,
   HeavyPage,
+  ImportRefused,
   CommitInDoubt,
   InsufficientScope,
   Invalid,
@@ -87,6 +88,14 @@ const TOKEN_TEXTS = {
   impersonation_disabled: 'Token is an impersonation token but impersonation was disabled.',
 } as const;
 const SCOPE_TEXT = 'The request requires higher privileges than provided by the access token.';
+
+const IMPORT_STATUSES: Readonly<Record<ImportRefused['why'], number>> = {
+  address: 400,
+  credential: 401,
+  disabled: 403,
+  limit: 429,
+  unprocessable: 422,
+};
 
 /** Texts of statuses in answers. */
 export const STATUS_TEXTS: Readonly<Record<number, string>> = {
@@ -190,6 +199,7 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   }
   if (error instanceof Conflict) return message(409, error.reason ?? '409 Conflict');
   if (error instanceof Unprocessable) return message(422, error.detail ?? '422 Unprocessable Entity');
+  if (error instanceof ImportRefused) return answer(IMPORT_STATUSES[error.why], { [error.key]: error.detail });
   if (error instanceof MethodNotAllowed) {
     if (error.explanation === undefined) return plain(405);
     return error.options.under === 'message' ? message(405, error.explanation) : failure(405, error.explanation);

@@ -16,6 +16,11 @@ export const WORDS_OF_PLACES: Readonly<Record<string, string>> = {
   notification_level: 'Amount of notifications for the member.',
   extern_uid: 'Id of the user at the provider.',
   saml_provider_id: none('null'),
+  // Objects that an import could not bring along.
+  exception_class: 'Kind of the failure.',
+  exception_message: 'Name of the object and the reason.',
+  relation_name: 'Kind of the object, such as `branch`.',
+  line_number: 'Always null: nothing is read from files.',
   // Parameters of feature flag strategies.
   groupId: 'Name of the group in which the share is counted.',
   percentage: 'Percentage of users for whom it is on.',

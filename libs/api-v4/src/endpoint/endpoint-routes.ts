@@ -75,6 +75,7 @@ export class EndpointRoutes implements OnModuleInit {
     const fastify = this.http.httpAdapter.getInstance<FastifyInstance>();
     const runtime = this.runtime(declared.map(({ endpoint }) => endpoint));
     for (const { endpoint, instance } of declared) this.serve(fastify, endpoint, instance, runtime);
+    for (const { instance, metatype } of holders) this.serveInternal(fastify, metatype as object, instance, runtime);
     // Body parsers belong to a scope of Fastify, so these routes get their own.
     if (this.streaming.length > 0) {
       void fastify.register((scope, _options, done) => {
@@ -82,12 +83,6 @@ export class EndpointRoutes implements OnModuleInit {
         for (const route of this.streaming) scope.route(route);
         done();
       });
-    }
-    for (const { instance, metatype } of holders) {
-      for (const record of internalRoutesOf(metatype as object)) {
-        const handler = internalRoute(record, (request) => (instance as Methods)[record.handler]!(request), runtime);
-        fastify.route({ method: record.method, url: record.path, handler });
-      }
     }
   }
 
@@ -107,6 +102,15 @@ export class EndpointRoutes implements OnModuleInit {
     const path = url.split('?', 1)[0]!;
     const found = this.fixedRoutes.find(method as HTTPMethod, path)?.store as EndpointRecord | undefined;
     return found ?? this.wildcards.find(method, path)?.target.endpoint ?? null;
+  }
+
+  private serveInternal(fastify: FastifyInstance, controller: object, instance: unknown, runtime: ApiRuntime): void {
+    for (const record of internalRoutesOf(controller)) {
+      const handler = internalRoute(record, (request) => (instance as Methods)[record.handler]!(request), runtime);
+      const route = { method: record.method, url: record.path, handler };
+      if (record.isStreamed) this.streaming.push(route);
+      else fastify.route(route);
+    }
   }
 
   private serve(fastify: FastifyInstance, endpoint: EndpointRecord, instance: Methods, runtime: ApiRuntime): void {

@@ -29,6 +29,8 @@ export interface Refusals {
   readonly hasReasonPhrase?: true;
   /** Answers in the form of problem details (RFC 9457) clients whose `Accept` names it. */
   readonly offersProblemDetails?: true;
+  /** Refusals with the bodies of `ImportRefused` are documented too. */
+  readonly startsImport?: true;
   /** Changes each refusal before it is sent, for clients that read refusals in a form of their own. */
   readonly renderedAs?: (refusal: RenderedError) => RenderedError;
 }

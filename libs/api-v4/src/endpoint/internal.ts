@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import { awaitedBy } from '@rookery/platform';
 import type { ProcessName } from '@rookery/platform';
@@ -7,9 +9,11 @@ import type { HttpMethod } from './endpoint';
 import { renderError } from '../answers/errors';
 import { JsonText } from '../answers/json-text';
 import { writeError, writeJson } from '../answers/reply';
+import type { ReplyFacts } from '../answers/reply';
 import { BROKEN_QUERY } from '../params/request-body';
 import { requireCaller } from './request-context';
 import type { ApiRuntime } from './runtime';
+import { allowSlowBody } from './upload';
 
 /** A request from one of our own processes. Shape: `body` is parsed JSON, the values of `query` are texts. */
 export interface InternalRequest {
@@ -29,6 +33,19 @@ export interface InternalRecord {
   /** Processes that may call the route; others are refused. */
   readonly callers: readonly ProcessName[];
   readonly handler: string;
+  /** The handler gets the body as a stream, and returns one. */
+  readonly isStreamed: boolean;
+}
+
+/** A request whose body the handler reads as a stream. */
+export interface InternalUpload extends Omit<InternalRequest, 'body'> {
+  readonly input: Readable;
+}
+
+/** A streamed answer. */
+export interface InternalStream {
+  readonly mediaType: string;
+  readonly stream: Readable;
 }
 
 const INTERNAL = Symbol('rookery:internal');
@@ -41,9 +58,21 @@ const INTERNAL = Symbol('rookery:internal');
  * everywhere.
  */
 export function Internal(method: HttpMethod, path: string, callers: readonly ProcessName[]): MethodDecorator {
-  if (!path.startsWith('/internal/')) throw new Error(`${path} is not below /internal/`);
+  return declared({ method, path, callers, isStreamed: false });
+}
+
+/**
+ * Declares a route for our own processes that streams both ways. The method takes an InternalUpload and returns an
+ * InternalStream. The body has no total time limit. Otherwise as `Internal`.
+ */
+export function InternalStreamed(method: HttpMethod, path: string, callers: readonly ProcessName[]): MethodDecorator {
+  return declared({ method, path, callers, isStreamed: true });
+}
+
+function declared(route: Omit<InternalRecord, 'handler'>): MethodDecorator {
+  if (!route.path.startsWith('/internal/')) throw new Error(`${route.path} is not below /internal/`);
   return (target, key) => {
-    const record: InternalRecord = { method, path, callers, handler: String(key) };
+    const record: InternalRecord = { ...route, handler: String(key) };
     Reflect.defineMetadata(INTERNAL, [...internalRoutesOf(target.constructor), record], target.constructor);
   };
 }
@@ -53,7 +82,7 @@ export function internalRoutesOf(controller: object): readonly InternalRecord[] 
   return (Reflect.getOwnMetadata(INTERNAL, controller) as InternalRecord[] | undefined) ?? [];
 }
 
-type Handler = (request: InternalRequest) => unknown;
+type Handler = (request: InternalRequest | InternalUpload) => unknown;
 
 /** Returns the request handler of an internal route. The handler never rejects. */
 export function internalRoute(record: InternalRecord, handler: Handler, runtime: ApiRuntime) {
@@ -68,7 +97,7 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
     try {
       requireCaller(request.headers.authorization, record.callers, runtime);
       const call = {
-        body: (request.body ?? {}) as Record<string, unknown>,
+        ...bodyOf(request, record),
         query: request.query === BROKEN_QUERY ? {} : (request.query as Record<string, unknown>),
         params: request.params as Record<string, string>,
         requestId,
@@ -76,13 +105,35 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
       };
       const deadline = Date.now() + waitOf(request);
       const result = await awaitedBy({ kind: 'process', deadline }, async () => handler(call));
-      const text = result instanceof JsonText ? result.text : result === undefined ? null : JSON.stringify(result);
-      writeJson(reply, facts, text === null ? 204 : 200, text, []);
+      if (record.isStreamed) await writeStream(reply, result as InternalStream);
+      else writeResult(reply, facts, result);
     } catch (error) {
       writeError(reply, facts, renderError(error, runtime.log.child({ requestId }), runtime.outages, requestId));
     }
     runtime.traffic.end(record.method, record.path, reply.raw.statusCode, startedAt);
   };
+}
+
+function bodyOf(request: FastifyRequest, { isStreamed }: InternalRecord) {
+  if (!isStreamed) return { body: (request.body ?? {}) as Record<string, unknown> };
+  allowSlowBody(request.raw.socket);
+  return { input: request.raw };
+}
+
+function writeResult(reply: FastifyReply, facts: ReplyFacts, result: unknown): void {
+  const text = result instanceof JsonText ? result.text : result === undefined ? null : JSON.stringify(result);
+  writeJson(reply, facts, text === null ? 204 : 200, text, []);
+}
+
+/** Errors: those of the stream. A caller that left is not an error. */
+async function writeStream(reply: FastifyReply, { mediaType, stream }: InternalStream): Promise<void> {
+  reply.hijack();
+  reply.raw.writeHead(200, ['content-type', mediaType, 'cache-control', 'no-cache']);
+  try {
+    await pipeline(stream, reply.raw);
+  } catch (error) {
+    if (!reply.raw.destroyed || stream.errored) throw error;
+  }
 }
 
 /** Time that the caller waits for the answer. Units: milliseconds; Infinity without the header. */

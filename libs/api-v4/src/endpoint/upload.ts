@@ -23,6 +23,11 @@ export function isReceivingUpload(socket: Socket): boolean {
   return receiving.has(socket);
 }
 
+/** Lets the body of a connection take longer than the usual time of arrival. */
+export function allowSlowBody(socket: Socket): void {
+  receiving.add(socket);
+}
+
 /** Receives the streamed body of one request, from the check of its headers until its answer. */
 export class Upload {
   private body: StreamedBody | null = null;
@@ -68,7 +73,7 @@ export class Upload {
     const body = new StreamedBody(this.option, facts, recheck);
     const entry = coding === '' ? body : inflatedInto(body, this.option.maxBytes);
     this.body = body;
-    receiving.add(raw.socket);
+    allowSlowBody(raw.socket);
     // A handler may end before it has read everything; its answer reports the problem.
     body.on('error', () => undefined);
     raw.on('error', () => undefined);

@@ -72,6 +72,12 @@ export const REFUSAL_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: { error: text },
     required: ['error'],
   },
+  RefusalOfImport: {
+    type: 'object',
+    description: 'Reasons why an import does not start.',
+    properties: { errors: { anyOf: [text, texts], description: 'The reason, or several.' } },
+    required: ['errors'],
+  },
   RefusalOfToken: {
     type: 'object',
     description: 'The token is invalid or lacks a scope; `scope` lists sufficient scopes.',
@@ -282,6 +288,24 @@ export function registryRefusalResponse(status: number): JsonSchema {
   if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
   const others = kind.bodies.filter((name) => name !== 'Refusal' && name !== 'RefusalOfForm');
   return refusalOf({ ...kind, bodies: ['RefusalOfRegistry', ...others] });
+}
+
+/** Statuses of refused imports, with the key that they have instead of `message`. */
+const IMPORT_SCHEMAS: Readonly<Record<number, string>> = {
+  400: 'RefusalOfImport',
+  401: 'RefusalOfForm',
+  403: 'RefusalOfImport',
+  422: 'RefusalOfImport',
+  429: 'RefusalOfForm',
+};
+
+/** Returns the response object of a failure at a route that starts imports. */
+export function importRefusalResponse(status: number): JsonSchema {
+  const kind = REFUSALS[status];
+  const own = IMPORT_SCHEMAS[status];
+  if (kind === undefined || own === undefined) return refusalResponse(status);
+  const { bodies, headers = [], headersOfSome = [] } = kind;
+  return refusalOf({ ...kind, bodies: [...bodies, own], headers: [], headersOfSome: [...headers, ...headersOfSome] });
 }
 
 export function replayHeaders(): JsonSchema {

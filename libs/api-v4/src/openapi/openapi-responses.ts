@@ -3,6 +3,7 @@ import type { EndpointRecord } from '../endpoint/endpoint';
 import { takesKey } from '../endpoint/keyed-request';
 import {
   htmlRefusalResponse,
+  importRefusalResponse,
   pageHeaders,
   refusalResponse,
   problemRefusalResponse,
@@ -63,6 +64,7 @@ function refusalAt({ options }: EndpointRecord, status: number): JsonSchema {
   if (options.failsAs !== undefined) return gitRefusal(options.failsAs);
   if (options.answers.kind === 'web' && status === 400) return htmlRefusalResponse(status);
   if (options.refusals?.offersProblemDetails) return problemRefusalResponse(status);
+  if (options.refusals?.startsImport) return importRefusalResponse(status);
   if (options.refusals?.renderedAs !== undefined) return registryRefusalResponse(status);
   return refusalResponse(status);
 }

@@ -88,6 +88,7 @@ it('documents lists, aliases, and each schema once', () => {
     'ByField',
     'InSentences',
     'OfForm',
+    'OfImport',
     'OfRate',
     'OfRegistry',
     'OfSome',

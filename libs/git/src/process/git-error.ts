@@ -72,7 +72,7 @@ const PATTERNS: readonly (readonly [RegExp, GitReason, string])[] = [
   [/ is ambiguous$/m, 'ambiguous', 'The abbreviated id fits several objects.'],
   [/cannot lock ref|is at [0-9a-f]{40} but expected|reference already exists/, 'conflict', 'The ref has changed.'],
   [
-    /fsck error|corrupt|inflate:|hash mismatch|bad object header|garbage at end|missing (?:blob|tree|commit)|unable to read (?:tree|sha1|object)|index-pack (?:died|failed|abnormal)|early EOF|bad pack|unresolved deltas|unpack-objects abnormal/i,
+    /fsck error|corrupt|inflate:|hash mismatch|bad object header|garbage at end|missing (?:blob|tree|commit)|unable to read (?:tree|sha1|object)|index-pack (?:died|failed|abnormal)|early EOF|bad pack|invalid index-pack output|unresolved deltas|unpack-objects abnormal/i,
     'corrupt',
     'An object is damaged or breaks the rules of git.',
   ],

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { access, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { GitError, invalid } from '../process/git-error';
 import { refName } from '../names/ref-name';
@@ -28,6 +29,8 @@ const OWN_CONFIG = `[core]
 \thideRefs = refs/keep-around
 `;
 const FORK_MS = 600_000;
+/** Start of the names of folders with scratch repositories. */
+const SCRATCH = 'rookery-scratch-';
 
 /** Makes the path of a repository, which renames and moves of its project do not change. */
 export function hashedPath(projectId: number): string {
@@ -129,6 +132,32 @@ export class Repositories {
           else count += await sweepObjects(join(folder, name, 'objects'), olderThanMs);
         }
       }
+    }
+    return count;
+  }
+
+  /**
+   * Runs a step with an empty repository in a folder of its own below the folder for temporary files, which is removed
+   * at the end.
+   */
+  async scratch<T>(step: (repository: Repository) => Promise<T>): Promise<T> {
+    const folder = await mkdtemp(join(tmpdir(), SCRATCH));
+    try {
+      const directory = join(folder, 'scratch.git');
+      const args = ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--', directory];
+      await this.tools.processes.run({ args });
+      await writeFile(join(directory, 'config'), OWN_CONFIG);
+      return await step(new Repository({ storage: 'scratch', path: directory }, directory, this.tools));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Deletes scratch repositories of killed processes. Shape: a job calls it with an age above the longest step. */
+  async sweepScratch(olderThanMs: number): Promise<number> {
+    let count = 0;
+    for (const name of await names(tmpdir())) {
+      if (name.startsWith(SCRATCH)) count += await removeOld(join(tmpdir(), name), olderThanMs);
     }
     return count;
   }

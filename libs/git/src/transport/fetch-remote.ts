@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitConfig } from '../process/environment';
 import { GitError, invalid } from '../process/git-error';
 import type { Repository } from '../repository/repository';
+import { withAuthorization } from './authorization';
 
 /** Fetch from a server that a user named, into a scratch repository. */
 export interface RemoteFetch {
@@ -30,6 +29,8 @@ const LOW_SPEED_SECONDS = 60;
 /** git's value for a history without a limit. */
 const WHOLE_HISTORY = 2 ** 31 - 1;
 
+const TOO_LARGE = new GitError('too large', 'The remote repository is larger than the limit.');
+
 const UNFIT = /[\u0000-\u0020\u007f"\\<>^`{|}]/;
 /** curl reads a leading `-`, `+` or `*` of a pinned name as a command, and then asks DNS for the name. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_][a-z0-9._-]*)$/;
@@ -42,27 +43,37 @@ const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_][a-z0-9._-]*)$/;
  */
 export async function fetchRemote(repository: Repository, fetch: RemoteFetch): Promise<void> {
   const url = checkedUrl(fetch);
-  const folder = await mkdtemp(join(tmpdir(), 'rookery-fetch-'));
-  try {
-    const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
-    // Servers without git's own protocol (plain files) cannot answer a depth. git would take their files without fsck,
-    // and `maxBytes` would bound each of them instead of all.
-    const depth = `--depth=${WHOLE_HISTORY}`;
-    const options = ['--no-recurse-submodules', '--no-show-forced-updates', depth, '--', url.href, ...REFSPECS];
-    await repository.run({
+  const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
+  // Servers without git's own protocol (plain files) cannot answer a depth. git would take their files without fsck,
+  // and `maxBytes` would bound each of them instead of all.
+  const depth = `--depth=${WHOLE_HISTORY}`;
+  const options = ['--no-recurse-submodules', '--no-show-forced-updates', depth, '--', url.href, ...REFSPECS];
+  const fetching = withAuthorization(authorizationOf(fetch), (authorization) =>
+    repository.run({
       args: [...args, ...options],
-      config: [...configOf(url, fetch), ...(await credentialsOf(folder, fetch))],
+      config: [...configOf(url, fetch), ...authorization],
       variables: { GIT_ALLOW_PROTOCOL: fetch.allowHttp ? 'https:http' : 'https' },
       lane: 'transport',
       limits: { ms: fetch.maxMs, idleMs: fetch.maxMs, fileBytes: fetch.maxBytes },
       signal: fetch.signal,
-    });
-    if (existsSync(join(repository.directory, 'shallow'))) {
-      throw new GitError('remote', 'The remote repository does not have its whole history.');
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    }),
+  );
+  await fetching.catch((error: unknown) => {
+    throw isUnfinished(error) && hasReachedLimit(repository, fetch) ? TOO_LARGE : error;
+  });
+  if (existsSync(join(repository.directory, 'shallow'))) {
+    throw new GitError('remote', 'The remote repository does not have its whole history.');
   }
+}
+
+/** git reports a reader of packs that was ended by the limit in the same words as a damaged pack. */
+function isUnfinished(error: unknown): boolean {
+  return error instanceof GitError && /invalid index-pack output/.test(error.stderr);
+}
+
+function hasReachedLimit(repository: Repository, { maxBytes }: RemoteFetch): boolean {
+  const packs = join(repository.directory, 'objects', 'pack');
+  return readdirSync(packs).some((name) => statSync(join(packs, name)).size >= maxBytes);
 }
 
 function checkedUrl({ url: text, allowHttp, addresses }: RemoteFetch): URL {
@@ -98,11 +109,7 @@ function configOf(url: URL, { allowHttp, addresses }: RemoteFetch): GitConfig {
   ];
 }
 
-/** A header in a private file: neither arguments nor environment of a process show it. */
-async function credentialsOf(folder: string, { credentials }: RemoteFetch): Promise<GitConfig> {
-  if (!credentials) return [];
-  const encoded = Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64');
-  const path = join(folder, 'credentials');
-  await writeFile(path, `[http]\n\textraHeader = "Authorization: Basic ${encoded}"\n`, { mode: 0o600 });
-  return [['include.path', path]];
+function authorizationOf({ credentials }: RemoteFetch): string | null {
+  if (!credentials) return null;
+  return `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
 }

@@ -544,7 +544,7 @@ describe('fetches from a server that a user named', () => {
     commit(repository, { a: randomBytes(3_000_000) });
     const scratch = await test.create();
     await expect(fetchRemote(scratch, { ...pinned(server), maxBytes: 1_000_000 })).rejects.toMatchObject({
-      name: 'GitError',
+      reason: 'too large',
     });
     expect(await readRef(scratch, 'refs/heads/main')).toBeNull();
   });

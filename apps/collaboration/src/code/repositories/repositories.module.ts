@@ -16,6 +16,7 @@ import { RefIntents } from './ref-updates/ref-intents';
 import { RefUpdateEffects } from './ref-updates/ref-update-effects';
 import { Settlement } from './ref-updates/settlement';
 import { GoImportController } from './transport/go-import.controller';
+import { ImportDoorController } from './transport/import-door.controller';
 import { LfsController } from './transport/lfs.controller';
 import { SmartHttpController } from './transport/smart-http.controller';
 
@@ -26,6 +27,7 @@ import { SmartHttpController } from './transport/smart-http.controller';
   imports: [GitModule, ProtectedRefsModule],
   controllers: [
     GoImportController,
+    ImportDoorController,
     LfsController,
     RepositoryFactsController,
     ResolveRefController,

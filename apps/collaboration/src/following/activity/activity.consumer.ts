@@ -90,6 +90,7 @@ export class ActivityConsumer {
         authorId: data.creator_id,
         action: 'created',
         at: data.created_at,
+        ...(data.imported_from === undefined ? {} : { importedFrom: data.imported_from }),
       }),
     );
     await this.activity.record(tx, entries);
@@ -170,7 +171,7 @@ function isOfProject(event: { readonly data: { readonly source_type: string } })
 
 function projectEntry(
   eventId: string,
-  facts: Pick<ActivityEntry, 'projectId' | 'authorId' | 'action' | 'at'>,
+  facts: Pick<ActivityEntry, 'projectId' | 'authorId' | 'action' | 'at' | 'importedFrom'>,
 ): ActivityEntry {
   return { eventId, ...facts, targetType: 'Project', targetId: facts.projectId, noteable: null };
 }

@@ -26,17 +26,19 @@ export interface ActivityEntry {
   readonly at: string;
   /** Facts of a push. */
   readonly push?: PushData;
+  /** Kind of host from which the project was imported. */
+  readonly importedFrom?: string;
 }
 
 const record = prepared(
   'activity_record',
   `insert into activity_events (source_event_id, project_id, author_id, action, target_type, target_id, noteable_type,
-     noteable_id, created_at, push_data)
+     noteable_id, created_at, push_data, imported_from)
    select e.event_id, e.project_id, e.author_id, e.action, e.target_type, e.target_id, e.noteable_type, e.noteable_id,
-     e.at, e.push_data
+     e.at, e.push_data, e.imported_from
    from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[],
-     $9::timestamptz[], $10::jsonb[]) with ordinality as e (event_id, project_id, author_id, action, target_type, target_id,
-     noteable_type, noteable_id, at, push_data, place)
+     $9::timestamptz[], $10::jsonb[], $11::text[]) with ordinality as e (event_id, project_id, author_id, action, target_type, target_id,
+     noteable_type, noteable_id, at, push_data, imported_from, place)
    order by e.place
    on conflict do nothing`,
 );
@@ -64,6 +66,7 @@ export class RecordActivity {
       entries.map(({ noteable }) => noteable?.noteableId ?? null),
       column('at'),
       entries.map(({ push }) => (push === undefined ? null : JSON.stringify(push))),
+      entries.map(({ importedFrom }) => importedFrom ?? 'none'),
     ]);
   }
 

@@ -14,7 +14,8 @@ import { Settlement } from './settlement';
 /** A push that a client sends. */
 export interface IncomingPush {
   readonly project: ProjectScope;
-  readonly viewer: SignedInViewer;
+  /** Null for an import, which has the rights of the level of `project`. */
+  readonly viewer: SignedInViewer | null;
   readonly input: Readable;
   /** Text that git shows after the push, accepted or refused; null for none. */
   readonly notice: string | null;
@@ -31,6 +32,7 @@ const NOT_ALLOWED = 'You are not allowed to push code to this project.';
 const CHANGED = 'Your permissions changed during the push. Please push again.';
 /** Push options that have an effect after the push: those about pipelines. */
 const KEPT = /^ci\./;
+const IMPORT = { isAdmin: false };
 const ACTS = /^merge_request\./;
 
 /**
@@ -71,7 +73,7 @@ export class PushReceiver {
       beforeUpdate: async (sent) => {
         const refusal = await this.refusalOf(push, sent);
         if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
-        const intent = { projectId: push.project.id, userId: push.viewer.userId, source: 'git' } as const;
+        const intent = { projectId: push.project.id, userId: push.viewer?.userId ?? null, source: 'git' } as const;
         const options = sent.options.filter((option) => KEPT.test(option) && !option.includes('\0'));
         recorded.id = await this.intents.record({ ...intent, options }, sent.updates);
         return null;
@@ -87,7 +89,8 @@ export class PushReceiver {
     { project, viewer, recheckRights }: IncomingPush,
     { quarantined, updates }: Push,
   ): Promise<string | null> {
-    const refusal = await this.rules.refusalOf(quarantined, { project, viewer, source: 'git' }, updates);
+    const request = { project, viewer: viewer ?? IMPORT, source: 'git' } as const;
+    const refusal = await this.rules.refusalOf(quarantined, request, updates);
     if (refusal !== null) return refusal;
     try {
       await recheckRights();

@@ -14,7 +14,7 @@ import type { PushFacts } from './ref-rules';
 /** A push or a change through the API, as far as its rules depend on it. */
 export interface PushRequest {
   readonly project: ProjectScope;
-  readonly viewer: Viewer;
+  readonly viewer: Pick<Viewer, 'isAdmin'>;
   readonly source: PushSource;
   /** The change merges a request. */
   readonly isMerge?: true | undefined;

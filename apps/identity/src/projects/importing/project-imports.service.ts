@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import type {
+  ImportedProject,
+  ImportProjectAnswer,
+  ImportProjectRequest,
+  ImportStateRequest,
+  ImportTargetAnswer,
+} from '@rookery/contracts';
+import { ACCESS_LEVELS, Invalid, maySee, VISIBILITY_LEVELS } from '@rookery/kernel';
+import type { Viewer, Visibility } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { projectPathFrom } from '../../namespaces/paths/path-rules';
+import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
+import type { Home } from '../changing/project-places.service';
+import { problemsOfProject, problemsOfTexts } from '../changing/project-rules';
+import { ProjectsService, withUniqueNames } from '../projects.service';
+import type { ProjectDraft } from '../projects.service';
+import { sentencesOf } from './import-problems';
+
+type Importer = Pick<Viewer, 'userId' | 'isAdmin' | 'isExternal'> & { readonly userId: number };
+type Target = { readonly outcome: 'allowed'; readonly home: Home } | { readonly outcome: 'forbidden' | 'missing' };
+
+/** Units: characters. Longer descriptions of upstream are cut. */
+const MAX_DESCRIPTION = 2000;
+
+/** Creates projects for imports, and keeps the states of the imports. Source: reference identity-and-import 6. */
+@Injectable()
+export class ProjectImportsService {
+  constructor(
+    private readonly work: Work,
+    private readonly places: ProjectPlacesService,
+    private readonly projects: ProjectsService,
+  ) {}
+
+  /** Checks whether a user may import into a group, or into a personal namespace. */
+  target(userId: number, namespace: string): Promise<ImportTargetAnswer['outcome']> {
+    return this.work.run(async (tx) => {
+      const importer = await this.importer(tx, userId);
+      return importer ? (await this.targetOf(tx, importer, namespace)).outcome : 'forbidden';
+    });
+  }
+
+  /** Creates the project of an import. A repeated request gets the same project. */
+  async create(request: ImportProjectRequest): Promise<ImportProjectAnswer> {
+    try {
+      return await withUniqueNames(() => this.work.run((tx) => this.createIn(tx, request)));
+    } catch (error) {
+      if (error instanceof Invalid) return { outcome: 'invalid', problems: sentencesOf(error.fields) };
+      throw error;
+    }
+  }
+
+  /** Notes the state of an import. A final state stays. Returns whether a project has this import. */
+  note({ import_key: key, state, error }: ImportStateRequest): Promise<boolean> {
+    return this.work.run(async (tx) => {
+      await tx.query(
+        `update projects set import_status = $2, import_error = $3
+         where import_key = $1 and import_status in ('scheduled', 'started')`,
+        [key, state, error],
+      );
+      return (await this.find(tx, key)) !== null;
+    });
+  }
+
+  private async createIn(tx: Tx, request: ImportProjectRequest): Promise<ImportProjectAnswer> {
+    const made = await this.find(tx, request.import_key);
+    if (made) return { outcome: 'created', project: made };
+    const importer = await this.importer(tx, request.user_id);
+    const target = importer && (await this.targetOf(tx, importer, request.namespace));
+    if (!target) return { outcome: 'forbidden' };
+    if (target.outcome !== 'allowed') return { outcome: target.outcome };
+    const draft = draftOf(request, target.home);
+    await this.validate(tx, target.home, draft);
+    const { userId } = importer;
+    const options = { creatorId: userId, actorId: userId, initialize_with_readme: undefined };
+    await this.projects.insert(tx, target.home, draft, options);
+    return { outcome: 'created', project: (await this.find(tx, request.import_key))! };
+  }
+
+  /** Errors: Invalid by field. */
+  private async validate(tx: Tx, home: Home, draft: ProjectDraft): Promise<void> {
+    const problems = {
+      ...problemsOfProject(draft, home),
+      ...problemsOfTexts({ default_branch: draft.defaultBranch ?? '' }),
+      ...(await this.projects.problemsOfRoom(tx, home)),
+    };
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+    const taken = await this.projects.taken(tx, home.id, draft);
+    if (Object.keys(taken).length > 0) throw new Invalid(taken);
+  }
+
+  /** Source: reference identity-and-import 6.3. */
+  private async targetOf(tx: Tx, importer: Importer, fullPath: string): Promise<Target> {
+    const [found] = await tx.query<{ id: number }>(`select id from namespaces where lower(full_path) = lower($1)`, [
+      fullPath,
+    ]);
+    const home = found ? await this.places.home(tx, importer, found.id) : null;
+    if (!home) return { outcome: 'missing' };
+    const viewer = importer as Viewer;
+    if (home.kind === 'group' && !maySee(viewer, home.visibility, home.level)) return { outcome: 'missing' };
+    const hasRole = home.kind === 'user' || importer.isAdmin || home.level >= ACCESS_LEVELS.maintainer;
+    return hasRole && mayPutProjectsIn(viewer, home) ? { outcome: 'allowed', home } : { outcome: 'forbidden' };
+  }
+
+  /** Shape: null for a user who is not active. */
+  private async importer(tx: Tx, userId: number): Promise<Importer | null> {
+    const [user] = await tx.query<{ admin: boolean; external: boolean }>(
+      `select admin, external from users where id = $1 and state = 'active'`,
+      [userId],
+    );
+    return user ? { userId, isAdmin: user.admin, isExternal: user.external } : null;
+  }
+
+  private async find(tx: Tx, key: string): Promise<ImportedProject | null> {
+    const [row] = await tx.query<ImportedProject>(
+      `select p.id, p.name, n.full_path || '/' || p.path as full_path, n.full_name || ' / ' || p.name as name_with_namespace
+       from projects p join namespaces n on n.id = p.namespace_id where p.import_key = $1`,
+      [key],
+    );
+    return row ?? null;
+  }
+}
+
+function draftOf(request: ImportProjectRequest, home: Home): ProjectDraft {
+  const wanted: Visibility = request.is_private ? 'private' : 'public';
+  const isAbove = home.kind === 'group' && VISIBILITY_LEVELS[wanted] > VISIBILITY_LEVELS[home.visibility];
+  return {
+    name: request.name,
+    path: projectPathFrom(request.name),
+    description: request.description?.slice(0, MAX_DESCRIPTION) ?? null,
+    visibility: isAbove ? home.visibility : wanted,
+    defaultBranch: request.default_branch,
+    importKey: request.import_key,
+    importType: request.import_type,
+    importUrl: request.import_url,
+    importStatus: 'scheduled',
+  };
+}

@@ -1,0 +1,26 @@
+import { IMPORT_TYPES } from '@rookery/contracts';
+import { defineSettings, setting } from '@rookery/platform';
+
+/** Settings of the import service. */
+export const importSettings = defineSettings('import', {
+  sources: setting.list('IMPORT_SOURCES', {
+    default: [...IMPORT_TYPES],
+    check: (items) => {
+      const unknown = items.find((item) => !IMPORT_TYPES.some((type) => type === item));
+      return unknown === undefined
+        ? null
+        : `holds ${JSON.stringify(unknown)}, which is none of ${IMPORT_TYPES.join(', ')}`;
+    },
+    about: 'Kinds of hosts that users may import projects from.',
+  }),
+  repositoryBytes: setting.int('IMPORT_REPOSITORY_BYTES', {
+    default: 2 ** 31,
+    min: 2 ** 20,
+    about: 'Largest repository that may be imported.',
+  }),
+  repositoryMs: setting.int('IMPORT_REPOSITORY_MS', {
+    default: 3_600_000,
+    min: 1000,
+    about: 'Longest time for fetching the repository of an import, and for storing it.',
+  }),
+});

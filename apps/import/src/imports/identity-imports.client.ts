@@ -1,0 +1,66 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { OnModuleDestroy } from '@nestjs/common';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import type {
+  ImportProjectAnswer,
+  ImportProjectRequest,
+  ImportStateAnswer,
+  ImportStateRequest,
+  ImportTargetAnswer,
+  ImportTargetRequest,
+} from '@rookery/contracts';
+import { Unavailable } from '@rookery/kernel';
+import { InternalKeys, InternalRoute, LOGGER, platformSettings } from '@rookery/platform';
+import type { Logger, SettingsOf } from '@rookery/platform';
+
+/** Maximum wait for an answer. Units: ms. */
+const MAX_WAIT_MS = 10_000;
+const CONNECTIONS = 4;
+
+/** Client for the internal routes of identity about imports. Errors: Unavailable. Source: reference identity-and-import 6. */
+@Injectable()
+export class IdentityImportsClient implements OnModuleDestroy {
+  private readonly targets: InternalRoute<ImportTargetRequest, ImportTargetAnswer>;
+  private readonly projects: InternalRoute<ImportProjectRequest, ImportProjectAnswer>;
+  private readonly states: InternalRoute<ImportStateRequest, ImportStateAnswer>;
+
+  constructor(
+    @Inject(platformSettings.token) { identityUrl: url }: SettingsOf<typeof platformSettings>,
+    @Inject(InternalKeys) keys: InternalKeys,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    const common = { caller: 'import', callee: 'identity', url, keys } as const;
+    const limits = { connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS };
+    this.targets = new InternalRoute({ ...common, ...limits, path: INTERNAL_PATHS.importTarget });
+    this.projects = new InternalRoute({ ...common, ...limits, path: INTERNAL_PATHS.importProject });
+    this.states = new InternalRoute({ ...common, ...limits, path: INTERNAL_PATHS.importState });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all([this.targets, this.projects, this.states].map((route) => route.close()));
+  }
+
+  /** Checks whether a user may import into a namespace. */
+  target(request: ImportTargetRequest): Promise<ImportTargetAnswer> {
+    return this.answered(() => this.targets.ask(request));
+  }
+
+  /** Creates the project of an import, once. */
+  createProject(request: ImportProjectRequest): Promise<ImportProjectAnswer> {
+    return this.answered(() => this.projects.ask(request));
+  }
+
+  /** Reports the state of an import. */
+  noteState(request: ImportStateRequest): Promise<ImportStateAnswer> {
+    return this.answered(() => this.states.ask(request));
+  }
+
+  private async answered<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'identity did not answer a question about an import');
+      throw new Unavailable('identity away');
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import type { ImportState } from '@rookery/contracts';
+import { Jobs } from '@rookery/jobs';
+import { Database, statement, Work } from '@rookery/persistence';
+import type { RowOf, Tx } from '@rookery/persistence';
+import type { FailedObject } from '../stages/stage-failure';
+import { reportImportState, runImport } from './import-jobs';
+import { ImportFailure, ProjectImport } from './project-import.entity';
+
+/** An import as stored. */
+export type ImportRow = RowOf<ProjectImport, Exclude<keyof ProjectImport, 'createdAt' | 'updatedAt'>>;
+export type FailureRow = RowOf<ImportFailure, Exclude<keyof ImportFailure, 'importId'>>;
+export type NewImport = Omit<
+  ProjectImport,
+  'id' | 'projectId' | 'state' | 'jobId' | 'error' | 'createdAt' | 'updatedAt'
+>;
+
+/** States that an import leaves only once. */
+type FinalState = Extract<ImportState, 'finished' | 'failed' | 'canceled'>;
+
+const COLUMNS = `i.id, i.import_key, i.project_id, i.user_id, i.source, i.state, i.upstream_name, i.upstream_url, i.clone_url,
+  i.default_branch, i.sealed_credential, i.job_id, i.error`;
+/** Imports without progress for so long have failed. Source: reference identity-and-import 6.1. */
+const STUCK_HOURS = 24;
+/** A request that creates an import ends within this time. */
+const PENDING_MINUTES = 10;
+const CHUNK = 100;
+
+const SCHEDULE = statement<{ id: number; project: number; job: number }, ImportRow>(
+  'project_imports_schedule',
+  `update project_imports i set state = 'scheduled', project_id = :project::bigint, job_id = :job::bigint, updated_at = now()
+   where i.id = :id::bigint and i.state = 'pending' returning ${COLUMNS}`,
+);
+const BEGIN = statement<{ id: number }, ImportRow>(
+  'project_imports_begin',
+  `update project_imports i set state = 'started', updated_at = now()
+   where i.id = :id::bigint and i.state in ('scheduled', 'started') returning ${COLUMNS}`,
+);
+const END = statement<{ id: number; state: FinalState; error: string | null }, ImportRow>(
+  'project_imports_end',
+  `update project_imports i set state = :state, error = :error::text, sealed_credential = null, updated_at = now()
+   where i.id = :id::bigint and i.state in ('pending', 'scheduled', 'started') returning ${COLUMNS}`,
+);
+const DROP = statement<{ id: number }, never>(
+  'project_imports_drop',
+  `delete from project_imports where id = :id::bigint and state = 'pending'`,
+);
+const ONE = statement<{ id: number }, ImportRow>(
+  'project_imports_one',
+  `select ${COLUMNS} from project_imports i where i.id = :id::bigint`,
+);
+const OF_PROJECT = statement<{ project: number }, ImportRow>(
+  'project_imports_of_project',
+  `select ${COLUMNS} from project_imports i where i.project_id = :project::bigint order by i.id desc limit 1`,
+);
+const STUCK = statement<{ count: number }, { id: number }>(
+  'project_imports_stuck',
+  `select id from project_imports
+   where state in ('pending', 'scheduled', 'started')
+     and updated_at < now() - case state when 'pending' then interval '${PENDING_MINUTES} minutes'
+       else interval '${STUCK_HOURS} hours' end
+   order by updated_at limit :count::int`,
+);
+interface FailureParams {
+  readonly id: number;
+  readonly relations: readonly string[];
+  readonly names: readonly string[];
+  readonly messages: readonly string[];
+}
+const ADD_FAILURES = statement<FailureParams, never>(
+  'import_failures_add',
+  `insert into import_failures (import_id, relation_name, object_name, message)
+   select i.id, f.relation_name, f.object_name, f.message
+   from project_imports i
+     cross join unnest(:relations::text[], :names::text[], :messages::text[]) as f (relation_name, object_name, message)
+   where i.id = :id::bigint
+   on conflict do nothing`,
+);
+const FAILURES = statement<{ id: number; count: number }, FailureRow>(
+  'import_failures_of_import',
+  `select id, relation_name, object_name, message, created_at from import_failures
+   where import_id = :id::bigint order by id limit :count::int`,
+);
+/** Listed failures of an import; an answer with more would not be useful. */
+const SHOWN_FAILURES = 100;
+
+/**
+ * Rows of imports. An import ends once: of a cancellation and an end of the job, the first one wins. Each change of the
+ * state is reported to identity by a job. Source: reference identity-and-import 6.1.
+ */
+@Injectable()
+export class ImportRecords {
+  constructor(
+    private readonly database: Database,
+    private readonly work: Work,
+    private readonly jobs: Jobs,
+  ) {}
+
+  /** Adds a pending import. Returns its id. */
+  add(made: NewImport): Promise<number> {
+    return this.work.run(async (tx) => {
+      const { identifiers } = await tx.manager.insert(ProjectImport, { ...made, state: 'pending' });
+      return Number(identifiers[0]!['id']);
+    });
+  }
+
+  /** Schedules a pending import, whose project exists now. */
+  schedule(id: number, projectId: number): Promise<ImportRow | null> {
+    return this.work.run(async (tx) => {
+      const job = await this.jobs.enqueue(tx, runImport, { import_id: id });
+      const [row] = await tx.run(SCHEDULE, { id, project: projectId, job });
+      return row ?? null;
+    });
+  }
+
+  /** Removes a pending import whose project was refused. */
+  async drop(id: number): Promise<void> {
+    await this.work.run((tx) => tx.run(DROP, { id }));
+  }
+
+  /** Marks an unfinished import as started; null for one that has ended or was deleted. */
+  begin(id: number): Promise<ImportRow | null> {
+    return this.work.run(async (tx) => {
+      const [row] = await tx.run(BEGIN, { id });
+      if (row) await this.report(tx, id);
+      return row ?? null;
+    });
+  }
+
+  /** Ends an import and wipes its credential. Shape: null if it has ended already. */
+  end(id: number, state: FinalState, error: string | null = null): Promise<ImportRow | null> {
+    return this.work.run(async (tx) => {
+      const [row] = await tx.run(END, { id, state, error });
+      if (!row) return null;
+      await this.report(tx, id);
+      if (state === 'canceled' && row.job_id !== null) await this.jobs.cancel(tx, row.job_id);
+      return row;
+    });
+  }
+
+  /** Notes objects that could not be imported. */
+  async addFailures(id: number, failed: readonly FailedObject[]): Promise<void> {
+    if (failed.length === 0) return;
+    await this.work.run((tx) =>
+      tx.run(ADD_FAILURES, {
+        id,
+        relations: failed.map(({ relation }) => relation),
+        names: failed.map(({ name }) => name),
+        messages: failed.map(({ message }) => message),
+      }),
+    );
+  }
+
+  async one(id: number): Promise<ImportRow | null> {
+    const [row] = await this.database.run(ONE, { id });
+    return row ?? null;
+  }
+
+  /** Returns the newest import of a project; null for none. */
+  async ofProject(projectId: number): Promise<ImportRow | null> {
+    const [row] = await this.database.run(OF_PROJECT, { project: projectId });
+    return row ?? null;
+  }
+
+  failures(id: number): Promise<readonly FailureRow[]> {
+    return this.database.run(FAILURES, { id, count: SHOWN_FAILURES });
+  }
+
+  /** Returns imports that have made no progress for too long, a limited number at a time. */
+  async stuck(): Promise<readonly number[]> {
+    return (await this.database.run(STUCK, { count: CHUNK })).map(({ id }) => id);
+  }
+
+  private async report(tx: Tx, id: number): Promise<void> {
+    await this.jobs.enqueue(tx, reportImportState, { import_id: id });
+  }
+}

@@ -1,0 +1,54 @@
+import { Controller } from '@nestjs/common';
+import { created, Endpoint, one, project, signedIn } from '@rookery/api-v4';
+import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { CancelImport, ImportRemote } from './imports.dto';
+import { importedProject, importStatus } from './imports.presenter';
+import { ImportsService } from './imports.service';
+import type { ImportStatus, ShownImport } from './imports.service';
+
+const SOURCE = 'requirements 2 §4 Imports; reference identity-and-import 6.2';
+
+@Controller()
+export class ImportsController {
+  constructor(private readonly imports: ImportsService) {}
+
+  @Endpoint('POST', '/import/remote', {
+    about: 'Creates a project and imports an upstream repository into it.',
+    source: 'requirements 2 §4 Imports; reference identity-and-import 6.3',
+    may: signedIn(),
+    params: ImportRemote,
+    fails: [401, 403, 422, 429],
+    refusals: { startsImport: true },
+    answers: created(importedProject),
+    aliases: ['/import/github'],
+    takesNoKey: true,
+  })
+  start({ viewer, params }: Call<ImportRemote, undefined, SignedInViewer>): Promise<ShownImport> {
+    return this.imports.start(viewer, params);
+  }
+
+  @Endpoint('POST', '/import/remote/cancel', {
+    about: 'Cancels an import for an owner of its project. Imported data stays.',
+    source: SOURCE,
+    may: signedIn(),
+    params: CancelImport,
+    fails: [403, 404],
+    answers: one(importedProject),
+    aliases: ['/import/github/cancel'],
+  })
+  cancel({ viewer, params }: Call<CancelImport, undefined, SignedInViewer>): Promise<ShownImport> {
+    return this.imports.cancel(viewer, params.project_id);
+  }
+
+  @Endpoint('GET', '/projects/:id/import', {
+    about: 'Returns the state of the import of a project.',
+    source: 'reference identity-and-import 6.2',
+    within: project(),
+    may: signedIn(),
+    answers: one(importStatus),
+  })
+  show({ within }: Call<NoParams, ProjectScope, SignedInViewer>): Promise<ImportStatus> {
+    return this.imports.show(within);
+  }
+}

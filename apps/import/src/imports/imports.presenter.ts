@@ -1,0 +1,65 @@
+import { alwaysNull, choice, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import { IMPORT_STATES, IMPORT_TYPES } from '@rookery/contracts';
+import type { FailureRow } from './import-records';
+import type { ImportStatus, ShownImport } from './imports.service';
+
+const state = choice('none', ...IMPORT_STATES);
+
+/** A pending import has no project yet, so it is never shown. */
+const shownState = ({ row }: ShownImport) => row.state as (typeof IMPORT_STATES)[number];
+
+/** Source: reference identity-and-import 6.2. */
+export const importedProject = presenter<ShownImport>('ImportedProject').fields({
+  id: [int, ({ project }) => project.id],
+  name: [text, ({ project }) => project.name],
+  full_path: [text, ({ project }) => `/${project.full_path}`],
+  full_name: [text, ({ project }) => project.name_with_namespace],
+  refs_url: [text, ({ project }) => `/${project.full_path}/refs`, { about: 'Path of the list of branches and tags.' }],
+  import_source: [text, ({ row }) => row.upstream_name, { about: 'Owner and name of the upstream repository.' }],
+  import_status: [state, shownState],
+  human_import_status_name: [state, shownState],
+  provider_link: [
+    text,
+    ({ row }) => row.upstream_url ?? `/${row.upstream_name}`,
+    { about: 'Web page of the upstream repository, or its path if the page is unknown.' },
+  ],
+  relation_type: [alwaysNull, () => null, { about: 'For imports of files, which do not exist.' }],
+  import_warning: [alwaysNull, () => null, { about: 'Imports have no warnings.' }],
+  import_error: [text, ({ row }) => row.error!, { when: ({ row }) => row.error !== null }],
+});
+
+const failure = object({
+  id: int,
+  created_at: instant,
+  exception_class: text,
+  exception_message: text,
+  source: text,
+  relation_name: text,
+  line_number: alwaysNull,
+});
+
+function failureOf({ id, created_at, message, object_name: name, relation_name }: FailureRow) {
+  const text = `${name}: ${message}`;
+  const named = { exception_class: 'ImportFailure', exception_message: text, source: 'import', relation_name };
+  return { id, created_at: created_at.toISOString(), ...named, line_number: null };
+}
+
+/** Source: reference identity-and-import 6.2. */
+export const importStatus = presenter<ImportStatus>('ProjectImport').fields({
+  id: [int, ({ project }) => project.id],
+  description: [nullable(text), ({ project }) => project.description],
+  name: [text, ({ project }) => project.name],
+  name_with_namespace: [text, ({ project }) => project.nameWithNamespace],
+  path: [text, ({ project }) => project.path],
+  path_with_namespace: [text, ({ project }) => project.fullPath],
+  created_at: [instant, ({ project }) => new Date(project.createdAt)],
+  import_status: [state, ({ row }) => (row === null ? 'none' : shownState({ row } as ShownImport))],
+  import_type: [nullable(choice(...IMPORT_TYPES)), ({ row }) => row?.source ?? null],
+  correlation_id: [nullable(text), ({ row }) => row?.import_key ?? null, { about: 'Identifies the import in logs.' }],
+  failed_relations: [
+    list(failure),
+    ({ failures }) => failures.map(failureOf),
+    { about: 'Objects that could not be imported, at most 100.' },
+  ],
+  import_error: [nullable(text), ({ row }) => row?.error ?? null],
+});

@@ -1,0 +1,61 @@
+import type { ImportState, ImportType } from '@rookery/contracts';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+
+/**
+ * An import of a project. It is `pending` until identity has created the project. A credential exists only until the
+ * import ends. Source: reference identity-and-import 6.1.
+ */
+@Entity('project_imports')
+@Check('ck_project_imports_source', `source in ('remote')`)
+@Check('ck_project_imports_state', `state in ('pending', 'scheduled', 'started', 'finished', 'failed', 'canceled')`)
+@Check('ck_project_imports_project', `project_id is not null or state in ('pending', 'failed')`)
+@Check('ck_project_imports_credential', `sealed_credential is null or state in ('pending', 'scheduled', 'started')`)
+@Index('ix_project_imports_project_id', ['projectId', 'id'])
+@Index('ix_project_imports_unfinished', ['updatedAt'], { where: `state in ('pending', 'scheduled', 'started')` })
+@Unique('uq_project_imports_import_key', ['importKey'])
+export class ProjectImport {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_project_imports',
+  })
+  id: number;
+  /** Name of the import in identity, and the correlation id in the API. */
+  @Column({ type: 'uuid' }) importKey: string;
+  @Column({ type: 'bigint', nullable: true }) projectId: number | null;
+  @Column({ type: 'bigint' }) userId: number;
+  @Column({ type: 'text' }) source: ImportType;
+  @Column({ type: 'text' }) state: 'pending' | ImportState;
+  /** Owner and name of the upstream repository. */
+  @Column({ type: 'text' }) upstreamName: string;
+  /** Web page of the upstream repository; null if unknown. */
+  @Column({ type: 'text', nullable: true }) upstreamUrl: string | null;
+  @Column({ type: 'text' }) cloneUrl: string;
+  @Column({ type: 'text', nullable: true }) defaultBranch: string | null;
+  /** The credential of the upstream host, encrypted (`ImportCredentials`). */
+  @Column({ type: 'bytea', nullable: true }) sealedCredential: Buffer | null;
+  /** The job that runs the import. */
+  @Column({ type: 'bigint', nullable: true }) jobId: number | null;
+  @Column({ type: 'text', nullable: true }) error: string | null;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
+}
+
+/** An object that an import could not bring along. */
+@Entity('import_failures')
+@Unique('uq_import_failures_object', ['importId', 'relationName', 'objectName'])
+export class ImportFailure {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_import_failures',
+  })
+  id: number;
+  @ForeignKey(() => ProjectImport, { name: 'fk_import_failures_import_id', onDelete: 'CASCADE' })
+  @Column({ type: 'bigint' })
+  importId: number;
+  @Column({ type: 'text' }) relationName: string;
+  @Column({ type: 'text' }) objectName: string;
+  @Column({ type: 'text' }) message: string;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+}

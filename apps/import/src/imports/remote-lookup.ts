@@ -1,0 +1,58 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ImportRefused } from '@rookery/kernel';
+import type { SettingsOf } from '@rookery/platform';
+import { importSettings } from '../import.config';
+import { remoteApiUrl, RemoteClient } from '../sources/remote/remote-client';
+import type { RemoteAccess } from '../sources/remote/remote-client';
+import type { RemoteRepository } from '../sources/remote/remote-repository';
+import { SourceError } from '../sources/source-error';
+import { describeSize } from './describe-size';
+
+const SERVICE = 'remote';
+
+/** Finds the repository that a user wants to import. Source: reference identity-and-import 6.3. */
+@Injectable()
+export class RemoteLookup {
+  constructor(
+    private readonly remote: RemoteClient,
+    @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
+  ) {}
+
+  /** Returns the address of the API of a host. Shape: null is the public service. Errors: ImportRefused. */
+  async addressOf(hostname: string | null): Promise<string> {
+    const url = remoteApiUrl(hostname);
+    if (hostname === null) return url;
+    try {
+      await this.remote.check(url);
+      return url;
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      throw new ImportRefused('address', 'errors', `Invalid URL: ${hostname}`);
+    }
+  }
+
+  /** Errors: ImportRefused for a repository that cannot be read, or is too large. */
+  async find(access: RemoteAccess, id: number): Promise<RemoteRepository> {
+    const repository = await this.read(access, id);
+    const { repositoryBytes: limit } = this.settings;
+    if (repository.bytes <= limit) return repository;
+    const text = `"${repository.name}" size (${describeSize(repository.bytes)}) is larger than the limit of ${describeSize(limit)}.`;
+    throw new ImportRefused('unprocessable', 'errors', text);
+  }
+
+  private async read(access: RemoteAccess, id: number): Promise<RemoteRepository> {
+    try {
+      return await this.remote.repository(access, id);
+    } catch (error) {
+      throw error instanceof SourceError ? refusalOf(error) : error;
+    }
+  }
+}
+
+function refusalOf({ reason, message }: SourceError): ImportRefused {
+  if (reason === 'credential') {
+    return new ImportRefused('credential', 'error', `Access denied to your ${SERVICE} account.`);
+  }
+  if (reason === 'limit') return new ImportRefused('limit', 'error', 'Too Many Requests');
+  return new ImportRefused('unprocessable', 'errors', `Import failed due to a ${SERVICE} error: ${message}`);
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { Egress, EgressError } from '@rookery/egress';
+import type { EgressAnswer } from '@rookery/egress';
+import { SourceError } from '../source-error';
+import { repositoryIn } from './remote-repository';
+import type { RemoteRepository } from './remote-repository';
+
+/** A host with REST API v3, and a credential for it. Shape: `url` has no trailing slash. */
+export interface RemoteAccess {
+  readonly url: string;
+  readonly token: string;
+}
+
+const PUBLIC_API = 'https://api.github.com';
+const API_PATH = '/api/v3';
+const MAX_QUOTED = 200;
+
+/**
+ * Returns the address of the API of a host. Shape: null is the public service; another host gets `/api/v3` unless its
+ * path is one of an API. Source: reference identity-and-import 6.8.
+ */
+export function remoteApiUrl(hostname: string | null): string {
+  if (hostname === null) return PUBLIC_API;
+  const trimmed = hostname.replace(/\/+$/, '');
+  const path = URL.canParse(trimmed) ? new URL(trimmed).pathname : '/';
+  return path.startsWith('/api/') ? trimmed : `${trimmed}${API_PATH}`;
+}
+
+/** Client for upstream hosts with REST API v3. Source: reference identity-and-import 6.9. */
+@Injectable()
+export class RemoteClient {
+  constructor(private readonly egress: Egress) {}
+
+  /** Checks whether the address of a host may be called. Errors: SourceError `address`. */
+  async check(url: string): Promise<void> {
+    try {
+      await this.egress.checkedAddresses(url);
+    } catch (error) {
+      throw error instanceof EgressError ? new SourceError('address', error.message, { cause: error }) : error;
+    }
+  }
+
+  /** Reads a repository by its id. Errors: SourceError. */
+  async repository(access: RemoteAccess, id: number): Promise<RemoteRepository> {
+    const answer = await this.get(access, `/repositories/${id}`);
+    // Names and descriptions are shown to other users.
+    if (answer.body.includes(access.token)) throw new SourceError('other', 'The answer repeats the credential.');
+    const found = repositoryIn(parsed(answer.body));
+    if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
+    return found;
+  }
+
+  private async get({ url, token }: RemoteAccess, path: string): Promise<EgressAnswer> {
+    const answer = await this.send(`${url}${path}`, token);
+    if (answer.status === 200) return answer;
+    if (answer.status === 401) throw new SourceError('credential', 'The credential is not accepted.');
+    if (isLimited(answer)) throw new SourceError('limit', 'The rate of requests is limited.');
+    throw new SourceError('other', `${quoted(answer.body, token)} (HTTP ${answer.status})`);
+  }
+
+  private async send(url: string, token: string): Promise<EgressAnswer> {
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' };
+    try {
+      return await this.egress.request({ url, headers });
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      const reason = error.reason === 'address refused' ? 'address' : 'other';
+      throw new SourceError(reason, error.message, { cause: error });
+    }
+  }
+}
+
+/** Primary limits answer 403 without remaining requests, secondary ones 429, or 403 with `Retry-After`. */
+function isLimited({ status, headers }: EgressAnswer): boolean {
+  if (status === 429) return true;
+  return status === 403 && (headers['x-ratelimit-remaining'] === '0' || headers['retry-after'] !== undefined);
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return null;
+  }
+}
+
+/** The answer of the host in one short line. A host that repeats the credential does not show it to anyone. */
+function quoted(body: Buffer, token: string): string {
+  const text = body
+    .toString()
+    .replaceAll(token, '[credential]')
+    .replace(/[\s\p{C}]+/gu, ' ');
+  return text.trim().slice(0, MAX_QUOTED);
+}

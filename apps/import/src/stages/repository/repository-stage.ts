@@ -1,0 +1,89 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import { Egress, EgressError } from '@rookery/egress';
+import { fetchRemote, GitBusy, GitError, listRefNames, pushInside, Repositories } from '@rookery/git';
+import type { Repository } from '@rookery/git';
+import { InternalKeys, platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { importSettings } from '../../import.config';
+import { StageFailed } from '../stage-failure';
+import type { FailedObject } from '../stage-failure';
+import { splitRefs } from './imported-refs';
+
+/** Repository to import. */
+export interface RepositorySource {
+  readonly projectId: number;
+  /** Without credentials. */
+  readonly cloneUrl: string;
+  /** Null for a public repository. */
+  readonly token: string | null;
+  readonly defaultBranch: string | null;
+}
+
+/** Checked between fetching and storing. Errors: those that end the stage. */
+type Checkpoint = () => Promise<void>;
+
+const REFS_SUFFIX = '/info/refs';
+
+/**
+ * Imports branches and tags: fetches them into a scratch repository, and pushes them to the repository of the project.
+ * Another run changes only what upstream has changed. Source: reference identity-and-import 6.6; ADR 0191.
+ */
+@Injectable()
+export class RepositoryStage {
+  constructor(
+    private readonly repositories: Repositories,
+    private readonly egress: Egress,
+    @Inject(InternalKeys) private readonly keys: InternalKeys,
+    @Inject(platformSettings.token) private readonly platform: SettingsOf<typeof platformSettings>,
+    @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
+  ) {}
+
+  /** Returns the refs that could not be imported. Errors: StageFailed; the reason of the signal. */
+  async run(source: RepositorySource, checkpoint: Checkpoint, signal: AbortSignal): Promise<readonly FailedObject[]> {
+    try {
+      return await this.repositories.scratch(async (scratch) => {
+        await this.fetch(scratch, source, signal);
+        await checkpoint();
+        return await this.push(scratch, source, signal);
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw failureOf(error);
+    }
+  }
+
+  private async fetch(scratch: Repository, { cloneUrl: url, token }: RepositorySource, signal: AbortSignal) {
+    const { addresses, isListed } = await this.egress.checkedAddresses(url);
+    const { repositoryBytes: maxBytes, repositoryMs: maxMs } = this.settings;
+    const credentials = token === null ? {} : { credentials: { user: token, password: 'x-oauth-basic' } };
+    await fetchRemote(scratch, { url, addresses, allowHttp: isListed, maxBytes, maxMs, signal, ...credentials });
+  }
+
+  private async push(scratch: Repository, source: RepositorySource, signal: AbortSignal) {
+    const [branches, tags] = await Promise.all(
+      ['refs/heads', 'refs/tags'].map((under) => listRefNames(scratch, { under, order: 'name' })),
+    );
+    const names = [...branches!, ...tags!].map(({ name }) => name);
+    const { refs, failed } = splitRefs(names, source.defaultBranch);
+    const path = INTERNAL_PATHS.importRefs.replace(':project_id', String(source.projectId));
+    await pushInside(scratch, {
+      url: this.platform.collaborationUrl.replace(/\/+$/, '') + path.slice(0, -REFS_SUFFIX.length),
+      authorization: this.keys.authorization('import', 'collaboration'),
+      refs,
+      maxMs: this.settings.repositoryMs,
+      signal,
+    });
+    return failed;
+  }
+}
+
+const FINAL: ReadonlySet<string> = new Set(['too large', 'corrupt', 'invalid']);
+
+function failureOf(error: unknown): unknown {
+  if (error instanceof EgressError) {
+    return new StageFailed(error.message, error.reason === 'address refused', { cause: error });
+  }
+  if (error instanceof GitBusy || !(error instanceof GitError)) return error;
+  return new StageFailed(error.message, FINAL.has(error.reason), { cause: error });
+}

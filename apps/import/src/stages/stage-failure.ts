@@ -1,0 +1,20 @@
+/** An object that a stage could not import. The import goes on without it. */
+export interface FailedObject {
+  /** Kind of the object, such as `branch`. */
+  readonly relation: string;
+  /** Name of the object upstream. */
+  readonly name: string;
+  readonly message: string;
+}
+
+/** A stage that cannot be completed. Shape: `message` is shown to users; `isFinal` if another try would fail too. */
+export class StageFailed extends Error {
+  constructor(
+    message: string,
+    readonly isFinal: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'StageFailed';
+  }
+}

@@ -1,0 +1,315 @@
+import { anonymousViewer, parameterEncodings } from '@rookery/testing';
+import type { SeededUser } from '@rookery/testing';
+import { ImportScene } from '../support/scene';
+
+let scene: ImportScene;
+let outsider: SeededUser;
+beforeAll(async () => {
+  scene = await ImportScene.open();
+  outsider = await scene.service.seed.user();
+});
+afterEach(() => {
+  scene.host.answer = null;
+  scene.inside.target = 'allowed';
+  scene.inside.away.clear();
+});
+afterAll(() => scene.close());
+
+const PATH = '/api/v4/import/remote';
+const post = (body: object, path = PATH) => scene.as(scene.owner).post(path).send(body);
+const cancel = (project_id: number, by = scene.owner, path = `${PATH}/cancel`) =>
+  scene.as(by).post(path).send({ project_id });
+const count = async (): Promise<number> =>
+  (await scene.service.database.query<{ count: number }>('select count(*)::int as count from project_imports'))[0]!
+    .count;
+
+describe('POST /import/remote', () => {
+  it('creates a project through identity and schedules its import', async () => {
+    const { projectId, importId, repository } = await scene.started('warbler');
+    const { import_key: key, ...asked } = scene.inside.projects.at(-1)!;
+    expect(asked).toEqual({
+      user_id: scene.owner.id,
+      namespace: scene.owner.username,
+      import_type: 'remote',
+      import_url: repository.clone_url,
+      name: 'warbler',
+      description: 'About warbler',
+      default_branch: 'main',
+      is_private: true,
+    });
+    expect(scene.inside.targets.at(-1)).toEqual({ user_id: scene.owner.id, namespace: scene.owner.username });
+    expect(await scene.row(importId)).toMatchObject({ import_key: key, project_id: projectId, state: 'scheduled' });
+    const jobs = await scene.service.database.query('select name, state from background_jobs order by id desc limit 1');
+    expect(jobs).toEqual([{ name: 'run-import', state: 'waiting' }]);
+  });
+
+  it('answers with the project, also under the name of existing clients', async () => {
+    const { projectId, repository } = await scene.started('plover');
+    const { body } = await post(
+      { ...scene.parameters(repository), remote_hostname: undefined, github_hostname: scene.host.url },
+      '/api/v4/import/github',
+    ).expect(201);
+    expect(body).toEqual({
+      id: projectId,
+      name: 'plover',
+      full_path: `/${scene.owner.username}/plover`,
+      full_name: `${scene.owner.name} / plover`,
+      refs_url: `/${scene.owner.username}/plover/refs`,
+      import_source: 'wren/plover',
+      import_status: 'scheduled',
+      human_import_status_name: 'scheduled',
+      provider_link: repository.html_url,
+      relation_type: null,
+      import_warning: null,
+    });
+  });
+
+  it('takes another name, and a public repository without a page', async () => {
+    const repository = await scene.host.add('grebe', { private: false, html_url: 'javascript:alert(1)' });
+    const { body } = await post(scene.parameters(repository, { new_name: 'Great Grebe' })).expect(201);
+    expect(scene.inside.projects.at(-1)).toMatchObject({ name: 'Great Grebe', is_private: false });
+    expect(body.provider_link).toBe('/wren/grebe');
+  });
+
+  it.each([
+    [{}, 'personal_access_token is missing, repo_id is missing, target_namespace is missing'],
+    [{ target_namespace: '  ' }, 'target_namespace is empty'],
+    [{ repo_id: 0 }, 'repo_id does not have a valid value'],
+    [{ timeout_strategy: 'slow' }, 'timeout_strategy does not have a valid value'],
+    [{ pagination_limit: 0 }, 'pagination_limit does not have a valid value'],
+    [{ pagination_limit: 101 }, 'pagination_limit does not have a valid value'],
+    [{ optional_stages: 'all' }, 'optional_stages is invalid'],
+    [{ personal_access_token: 'a\r\nb: c' }, 'personal_access_token is invalid'],
+  ])('refuses the parameters %j', async (over, error) => {
+    const given = Object.keys(over).length === 0 ? {} : scene.parameters({ id: 1 }, over);
+    expect((await post(given).expect(400)).body).toEqual({ error });
+  });
+
+  it.each([
+    'http://169.254.169.254',
+    'https://localhost',
+    'https://127.0.0.1:9',
+    'https://[::1]',
+    'https://user:password@example.org',
+    'ftp://example.org',
+    'no address',
+    'https://name.invalid',
+  ])('refuses the host %s before anything else', async (remote_hostname) => {
+    scene.inside.target = 'missing';
+    const { body } = await post(scene.parameters({ id: 1 }, { remote_hostname })).expect(400);
+    expect(body).toEqual({ errors: `Invalid URL: ${remote_hostname}` });
+  });
+
+  it.each([
+    ['missing', 'Namespace or group to import repository into does not exist.'],
+    ['forbidden', 'You are not allowed to import projects in this namespace.'],
+  ] as const)('refuses a target that is %s without asking upstream', async (target, errors) => {
+    scene.inside.target = target;
+    const before = scene.host.seen.length;
+    expect((await post(scene.parameters({ id: 7001 })).expect(422)).body).toEqual({ errors });
+    expect(scene.host.seen).toHaveLength(before);
+  });
+
+  it('refuses a repository that is too large', async () => {
+    const repository = await scene.host.add('albatross', { size: 2.5 * 1024 * 1024 });
+    const { body } = await post(scene.parameters(repository)).expect(422);
+    expect(body).toEqual({ errors: '"albatross" size (2.5 GiB) is larger than the limit of 2 GiB.' });
+  });
+
+  it('reports a credential that upstream does not accept', async () => {
+    const wrong = scene.parameters({ id: 7001 }, { personal_access_token: 'wrong' });
+    expect((await post(wrong).expect(401)).body).toEqual({ error: 'Access denied to your remote account.' });
+  });
+
+  it.each([
+    [429, {}],
+    [403, { 'x-ratelimit-remaining': '0' }],
+    [403, { 'retry-after': '60' }],
+  ])('reports a rate limit of upstream: %i %j', async (status, headers) => {
+    scene.host.answer = (_, response) => void response.writeHead(status, headers).end('{}');
+    expect((await post(scene.parameters({ id: 7001 })).expect(429)).body).toEqual({ error: 'Too Many Requests' });
+  });
+
+  it('reports other errors of upstream in one short line without the credential', async () => {
+    const { body } = await post(scene.parameters({ id: 999 })).expect(422);
+    expect(body).toEqual({ errors: 'Import failed due to a remote error: {"message":"Not Found"} (HTTP 404)' });
+    scene.host.answer = (_, response) =>
+      void response.writeHead(500).end(`no\n\u202e${scene.host.token} ${'x'.repeat(500)}`);
+    const { errors } = (await post(scene.parameters({ id: 7001 })).expect(422)).body as { errors: string };
+    expect(errors).toMatch(/^Import failed due to a remote error: no \[credential\] x{50,200} \(HTTP 500\)$/);
+  });
+
+  it.each(['[]', '{"id":"1"}', 'no json', '{"id":1,"name":"","full_name":"a/b","private":true,"clone_url":"x"}'])(
+    'refuses the malformed answer %s',
+    async (answer) => {
+      scene.host.answer = (_, response) => void response.end(answer);
+      const { body } = await post(scene.parameters({ id: 7001 })).expect(422);
+      expect(body).toEqual({
+        errors: 'Import failed due to a remote error: The answer is not a repository. (HTTP 200)',
+      });
+    },
+  );
+
+  it.each(['https://u:p@git.example/a.git', 'ssh://git.example/a', 'file:///etc', '-x'])(
+    'refuses the address %s of a repository',
+    async (clone_url) => {
+      const repository = await scene.host.add(`auk${scene.host.seen.length}`, { clone_url });
+      const { body } = await post(scene.parameters(repository)).expect(422);
+      expect(body.errors).toContain('The answer is not a repository.');
+    },
+  );
+
+  it('refuses an answer that repeats the credential', async () => {
+    const repository = await scene.host.add('jay', { description: `see ${scene.host.token}` });
+    const { body } = await post(scene.parameters(repository)).expect(422);
+    expect(body).toEqual({ errors: 'Import failed due to a remote error: The answer repeats the credential.' });
+  });
+
+  it('follows no redirect to another address', async () => {
+    scene.host.answer = (_, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
+    const { body } = await post(scene.parameters({ id: 7001 })).expect(422);
+    expect(body.errors).toContain('The server leads to another one');
+  });
+
+  it('reports the problems of the project, and keeps nothing', async () => {
+    const repository = await scene.host.add('stilt');
+    const before = await count();
+    const problems = ['Name has already been taken', 'Path has already been taken'];
+    scene.inside.project = { outcome: 'invalid', problems };
+    expect((await post(scene.parameters(repository)).expect(422)).body).toEqual({ errors: problems.join(', ') });
+    expect(await count()).toBe(before);
+  });
+
+  it('answers 503 while identity does not answer', async () => {
+    scene.inside.away.add('/internal/imports/target');
+    await post(scene.parameters({ id: 7001 })).expect(503);
+  });
+
+  it('is for callers with a token that has the scope api', async () => {
+    const { app } = scene.service;
+    expect((await app.as(anonymousViewer()).post(PATH).send({}).expect(401)).body).toEqual({
+      message: '401 Unauthorized',
+    });
+    await scene
+      .as(scene.owner, { scopes: ['read_api'] })
+      .post(PATH)
+      .send({})
+      .expect(403);
+  });
+
+  it('keeps the credential encrypted', async () => {
+    const { importId } = await scene.started('merlin');
+    const row = JSON.stringify(await scene.row(importId));
+    expect(row).toContain('sealed_credential');
+    expect(row).not.toContain(scene.host.token);
+    expect(row).not.toContain(Buffer.from(scene.host.token).toString('base64'));
+    expect(JSON.stringify(scene.service.app.logs)).not.toContain(scene.host.token);
+  });
+});
+
+describe('POST /import/remote/cancel', () => {
+  it('cancels a scheduled import once, and wipes its credential', async () => {
+    const { projectId, importId } = await scene.started('curlew');
+    const { body } = await cancel(projectId, scene.owner, '/api/v4/import/github/cancel').expect(200);
+    expect(body).toMatchObject({ id: projectId, import_status: 'canceled', human_import_status_name: 'canceled' });
+    expect(await scene.row(importId)).toMatchObject({ state: 'canceled', sealed_credential: null });
+    expect((await cancel(projectId).expect(400)).body).toEqual({
+      message: 'The import cannot be canceled because it is canceled',
+    });
+    await scene.run(importId);
+    expect(await scene.row(importId)).toMatchObject({ state: 'canceled' });
+  });
+
+  it('refuses a finished import', async () => {
+    const { projectId, importId } = await scene.started('dunlin');
+    await scene.run(importId);
+    expect((await cancel(projectId).expect(400)).body).toEqual({
+      message: 'The import cannot be canceled because it is finished',
+    });
+  });
+
+  it('has one winner among many', async () => {
+    const { projectId } = await scene.started('knot');
+    const answers = await Promise.all(Array.from({ length: 5 }, () => cancel(projectId)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
+  });
+
+  it('is for owners and administrators', async () => {
+    const { projectId, project } = await scene.started('ruff');
+    const { seed } = scene.service;
+    expect((await cancel(projectId, outsider).expect(404)).body).toEqual({ message: 'Not Found' });
+    const maintainer = await seed.user();
+    await seed.member(maintainer, project, 'maintainer');
+    expect((await cancel(projectId, maintainer).expect(403)).body).toEqual({ message: 'Unauthorized access' });
+    await cancel(projectId, await seed.user({ admin: true })).expect(200);
+  });
+
+  it('refuses unknown projects and projects without an import', async () => {
+    const { id } = await scene.service.seed.project({ namespace_id: scene.owner.namespace_id });
+    expect((await cancel(999_999).expect(404)).body).toEqual({ message: '404 Not found' });
+    expect((await cancel(id).expect(404)).body).toEqual({ message: '404 Not found' });
+    const { body } = await scene.as(scene.owner).post(`${PATH}/cancel`).send({}).expect(400);
+    expect(body).toEqual({ error: 'project_id is missing' });
+  });
+});
+
+describe('GET /projects/:id/import', () => {
+  const show = (ref: number | string, by = scene.owner) => scene.as(by).get(`/api/v4/projects/${ref}/import`);
+
+  it('shows the state by id and by path', async () => {
+    const { projectId, importId } = await scene.started('osprey');
+    const row = await scene.row(importId);
+    const { body } = await show(projectId).expect(200);
+    expect(body).toEqual({
+      id: projectId,
+      description: null,
+      name: 'osprey',
+      name_with_namespace: expect.stringContaining('osprey') as string,
+      path: 'osprey',
+      path_with_namespace: `${scene.owner.username}/osprey`,
+      created_at: expect.any(String) as string,
+      import_status: 'scheduled',
+      import_type: 'remote',
+      correlation_id: row!['import_key'],
+      failed_relations: [],
+      import_error: null,
+    });
+    const path = encodeURIComponent(`${scene.owner.username}/osprey`);
+    expect((await show(path).expect(200)).body).toEqual(body);
+  });
+
+  it('shows projects that were not imported', async () => {
+    const { id } = await scene.service.seed.project({ namespace_id: scene.owner.namespace_id, visibility: 'public' });
+    const { body } = await show(id, outsider).expect(200);
+    expect(body).toMatchObject({ import_status: 'none', import_type: null, correlation_id: null, import_error: null });
+  });
+
+  it('is hidden with the project', async () => {
+    const { projectId } = await scene.started('avocet');
+    expect((await show(projectId, outsider).expect(404)).body).toEqual({ message: '404 Project Not Found' });
+    await scene.service.app.as(anonymousViewer()).get(`/api/v4/projects/${projectId}/import`).expect(401);
+  });
+});
+
+describe('parameters of POST /import/remote', () => {
+  parameterEncodings({
+    app: () => scene.service.app,
+    to: async (encoding) => {
+      const { repository } = await scene.started(`shrike-${encoding.replaceAll(' ', '-')}`);
+      const over = {
+        optional_stages: { attachments_import: true },
+        timeout_strategy: 'optimistic',
+        pagination_limit: 20,
+      };
+      const viewer = scene.service.seed.viewer(scene.owner);
+      return {
+        viewer,
+        method: 'POST',
+        path: PATH,
+        params: scene.parameters(repository, { new_name: 'Shrike', ...over }),
+      };
+    },
+    seen: ({ import_status }) => [import_status, scene.inside.projects.at(-1)!.name],
+    expected: ['scheduled', 'Shrike'],
+  });
+});

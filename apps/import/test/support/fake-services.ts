@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type {
+  ImportProjectAnswer,
+  ImportProjectRequest,
+  ImportStateRequest,
+  ImportTargetAnswer,
+  ImportTargetRequest,
+} from '@rookery/contracts';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import { internalAuthorization, serveGit } from '@rookery/testing';
+
+const DOOR = /^\/internal\/repositories\/(\d+)(\/.*)$/;
+
+/**
+ * Internal routes of identity and collaboration over real HTTP: identity's answers are set by the test, and repositories
+ * of projects are served by the stock git server.
+ */
+export class FakeServices {
+  readonly targets: ImportTargetRequest[] = [];
+  readonly projects: ImportProjectRequest[] = [];
+  readonly states: ImportStateRequest[] = [];
+  target: ImportTargetAnswer['outcome'] = 'allowed';
+  project: ImportProjectAnswer = { outcome: 'missing' };
+  /** Paths that get no answer but an error. */
+  readonly away = new Set<string>();
+  /** Runs before a push is received. */
+  beforePush: () => Promise<void> = async () => undefined;
+  private readonly server: Server;
+
+  private constructor(readonly folder: string) {
+    this.server = createServer((request, response) => {
+      this.serve(request, response).catch(() => response.destroy());
+    });
+  }
+
+  static async start(): Promise<FakeServices> {
+    const services = new FakeServices(await mkdtemp(join(tmpdir(), 'rookery-fake-services-')));
+    await new Promise<void>((listening) => services.server.listen(0, '127.0.0.1', listening));
+    return services;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** The bare repository of a project, which a test creates. */
+  repositoryOf(projectId: number): string {
+    return join(this.folder, String(projectId));
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((closed) => this.server.close(closed));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url!, 'http://x').pathname;
+    const door = DOOR.exec(path);
+    const callee = door ? 'collaboration' : 'identity';
+    if (request.headers.authorization !== internalAuthorization('import', callee)) {
+      return void response.writeHead(401).end();
+    }
+    if (this.away.has(path)) return void response.writeHead(503).end();
+    if (!door) return this.serveIdentity(path, await bodyOf(request), response);
+    if (request.method === 'POST') await this.beforePush();
+    await serveGit(request, response, { root: this.folder, path: `/${door[1]}${door[2]}`, user: 'import' });
+  }
+
+  private serveIdentity(path: string, body: unknown, response: ServerResponse): void {
+    const answers: Readonly<Record<string, () => object>> = {
+      [INTERNAL_PATHS.importTarget]: () => {
+        this.targets.push(body as ImportTargetRequest);
+        return { outcome: this.target };
+      },
+      [INTERNAL_PATHS.importProject]: () => {
+        this.projects.push(body as ImportProjectRequest);
+        return this.project;
+      },
+      [INTERNAL_PATHS.importState]: () => {
+        this.states.push(body as ImportStateRequest);
+        return { is_known: true };
+      },
+    };
+    const answer = answers[path]?.();
+    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(answer ?? {}));
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
