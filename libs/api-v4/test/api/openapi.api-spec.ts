@@ -76,6 +76,7 @@ it('documents lists, aliases, and each schema once', () => {
     'id',
     'order_by',
     'labels[]',
+    'lfs',
     ...shared.map((name) => `#/components/parameters/${name}`),
   ]);
   expect(paths['/api/v4/projects/{id}/items']!['get']).toMatchObject({
