@@ -48,7 +48,7 @@ export class ImportsController {
     may: signedIn(),
     answers: one(importStatus),
   })
-  show({ within }: Call<NoParams, ProjectScope, SignedInViewer>): Promise<ImportStatus> {
-    return this.imports.show(within);
+  show({ viewer, within }: Call<NoParams, ProjectScope, SignedInViewer>): Promise<ImportStatus> {
+    return this.imports.show(viewer, within);
   }
 }

@@ -59,7 +59,7 @@ export const importStatus = presenter<ImportStatus>('ProjectImport').fields({
   failed_relations: [
     list(failure),
     ({ failures }) => failures.map(failureOf),
-    { about: 'Objects that could not be imported, at most 100.' },
+    { about: 'Objects that could not be imported, at most 100; for reporters and higher roles.' },
   ],
-  import_error: [nullable(text), ({ row }) => row?.error ?? null],
+  import_error: [nullable(text), ({ error }) => error, { about: 'For reporters and higher roles.' }],
 });

@@ -29,10 +29,11 @@ export interface ShownImport {
   readonly row: ImportRow;
 }
 
-/** Shape: no row for a project that was not imported. */
+/** Shape: no row for a project that was not imported; `error` and `failures` are hidden from some callers. */
 export interface ImportStatus {
   readonly project: ProjectScope;
   readonly row: ImportRow | null;
+  readonly error: string | null;
   readonly failures: readonly FailureRow[];
 }
 
@@ -99,7 +100,8 @@ export class ImportsService {
     const found = await this.records.ofProject(projectId);
     if (found?.source !== SOURCE) throw new NotFound();
     const project = await this.directory.project(projectId, viewer);
-    if (!project) throw new NotFound('Not Found', { verbatim: true });
+    // As for a project that was never imported, so that the answer does not reveal a hidden one.
+    if (!project) throw new NotFound();
     if (!viewer.isAdmin && project.level < ACCESS_LEVELS.owner) {
       throw new Forbidden('Unauthorized access', { verbatim: true });
     }
@@ -109,10 +111,15 @@ export class ImportsService {
     throw new Refused(`The import cannot be canceled because it is ${state}`, { verbatim: true });
   }
 
-  /** Returns the import of a project. */
-  async show(project: ProjectScope): Promise<ImportStatus> {
+  /**
+   * Returns the import of a project. Errors and failures contain names of branches and tags: only reporters and higher roles
+   * get them.
+   */
+  async show(viewer: SignedInViewer, project: ProjectScope): Promise<ImportStatus> {
     const row = await this.records.ofProject(project.id);
-    return { project, row, failures: row ? await this.records.failures(row.id) : [] };
+    const seesDetails = viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter;
+    if (!row || !seesDetails) return { project, row, error: null, failures: [] };
+    return { project, row, error: row.error, failures: await this.records.failures(row.id) };
   }
 }
 

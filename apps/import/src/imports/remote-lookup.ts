@@ -22,12 +22,14 @@ export class RemoteLookup {
   async addressOf(hostname: string | null): Promise<string> {
     const url = remoteApiUrl(hostname);
     if (hostname === null) return url;
+    // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
+    if (/[?#]/.test(hostname)) throw invalidAddress(hostname);
     try {
       await this.remote.check(url);
       return url;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      throw new ImportRefused('address', 'errors', `Invalid URL: ${hostname}`);
+      throw invalidAddress(hostname);
     }
   }
 
@@ -47,6 +49,10 @@ export class RemoteLookup {
       throw error instanceof SourceError ? refusalOf(error) : error;
     }
   }
+}
+
+function invalidAddress(hostname: string): ImportRefused {
+  return new ImportRefused('address', 'errors', `Invalid URL: ${hostname}`);
 }
 
 function refusalOf({ reason, message }: SourceError): ImportRefused {

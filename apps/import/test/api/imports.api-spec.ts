@@ -94,6 +94,8 @@ describe('POST /import/remote', () => {
     'ftp://example.org',
     'no address',
     'https://name.invalid',
+    'https://example.org/admin?a=',
+    'https://example.org/admin#',
   ])('refuses the host %s before anything else', async (remote_hostname) => {
     scene.inside.target = 'missing';
     const { body } = await post(scene.parameters({ id: 1 }, { remote_hostname })).expect(400);
@@ -150,14 +152,17 @@ describe('POST /import/remote', () => {
     },
   );
 
-  it.each(['https://u:p@git.example/a.git', 'ssh://git.example/a', 'file:///etc', '-x'])(
-    'refuses the address %s of a repository',
-    async (clone_url) => {
-      const repository = await scene.host.add(`auk${scene.host.seen.length}`, { clone_url });
-      const { body } = await post(scene.parameters(repository)).expect(422);
-      expect(body.errors).toContain('The answer is not a repository.');
-    },
-  );
+  it.each([
+    'https://u:p@git.example/a.git',
+    'ssh://git.example/a',
+    'file:///etc',
+    '-x',
+    `https://a/${'x'.repeat(2048)}`,
+  ])('refuses the address %s of a repository', async (clone_url) => {
+    const repository = await scene.host.add(`auk${scene.host.seen.length}`, { clone_url });
+    const { body } = await post(scene.parameters(repository)).expect(422);
+    expect(body.errors).toContain('The answer is not a repository.');
+  });
 
   it('refuses an answer that repeats the credential', async () => {
     const repository = await scene.host.add('jay', { description: `see ${scene.host.token}` });
@@ -237,7 +242,7 @@ describe('POST /import/remote/cancel', () => {
   it('is for owners and administrators', async () => {
     const { projectId, project } = await scene.started('ruff');
     const { seed } = scene.service;
-    expect((await cancel(projectId, outsider).expect(404)).body).toEqual({ message: 'Not Found' });
+    expect((await cancel(projectId, outsider).expect(404)).body).toEqual({ message: '404 Not found' });
     const maintainer = await seed.user();
     await seed.member(maintainer, project, 'maintainer');
     expect((await cancel(projectId, maintainer).expect(403)).body).toEqual({ message: 'Unauthorized access' });
@@ -282,6 +287,25 @@ describe('GET /projects/:id/import', () => {
     const { id } = await scene.service.seed.project({ namespace_id: scene.owner.namespace_id, visibility: 'public' });
     const { body } = await show(id, outsider).expect(200);
     expect(body).toMatchObject({ import_status: 'none', import_type: null, correlation_id: null, import_error: null });
+  });
+
+  it('shows errors and failures to reporters and higher roles only', async () => {
+    const { projectId, project, importId } = await scene.started('whimbrel');
+    const { seed, database } = scene.service;
+    await database.query(`update project_imports set state = 'failed', error = 'a branch', sealed_credential = null where id = $1`, [importId]);
+    await database.query(
+      `insert into import_failures (import_id, relation_name, object_name, message) values ($1, 'branch', 'x..y', 'bad')`,
+      [importId],
+    );
+    const seen = async (role: 'guest' | 'reporter'): Promise<unknown> => {
+      const user = await seed.user();
+      await seed.member(user, project, role);
+      const { body } = await show(projectId, user).expect(200);
+      const { import_error: error, failed_relations: failures } = body as Record<string, string | unknown[]>;
+      return [error, failures!.length];
+    };
+    expect(await seen('guest')).toEqual([null, 0]);
+    expect(await seen('reporter')).toEqual(['a branch', 1]);
   });
 
   it('is hidden with the project', async () => {

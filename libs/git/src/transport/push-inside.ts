@@ -9,6 +9,7 @@ export interface InsidePush {
   /** Value of the `Authorization` header. */
   readonly authorization: string;
   readonly refs: readonly RefName[];
+  /** Longest time for all refs. */
   readonly maxMs: number;
   readonly signal?: AbortSignal;
 }
@@ -22,6 +23,7 @@ const CHUNK = 500;
  * Errors: GitError, `remote` if the receiver refuses.
  */
 export async function pushInside(repository: Repository, push: InsidePush): Promise<void> {
+  const deadline = Date.now() + push.maxMs;
   for (let first = 0; first < push.refs.length; first += CHUNK) {
     const refspecs = push.refs.slice(first, first + CHUNK).map((ref) => `${ref}:${ref}`);
     await withAuthorization(push.authorization, (authorization) =>
@@ -37,7 +39,7 @@ export async function pushInside(repository: Repository, push: InsidePush): Prom
         ],
         variables: { GIT_ALLOW_PROTOCOL: 'https:http' },
         lane: 'transport',
-        limits: { ms: push.maxMs, idleMs: push.maxMs },
+        limits: { ms: Math.max(1, deadline - Date.now()), idleMs: push.maxMs },
         signal: push.signal,
       }),
     );

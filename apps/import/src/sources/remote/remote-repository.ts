@@ -14,6 +14,9 @@ export interface RemoteRepository {
 }
 
 const KIB = 1024;
+/** Longest name and address. Units: characters. */
+const MAX_NAME = 1024;
+const MAX_ADDRESS = 2048;
 
 /**
  * Reads a repository from the answer of an upstream host. Shape: null if a needed field is missing or has another type.
@@ -24,7 +27,7 @@ export function repositoryIn(answer: unknown): RemoteRepository | null {
   const fields = answer as Readonly<Record<string, unknown>>;
   const { id, name, full_name: fullName, private: isPrivate, clone_url: cloneUrl, size } = fields;
   if (!Number.isSafeInteger(id) || typeof isPrivate !== 'boolean') return null;
-  if (!isText(name) || !isText(fullName) || !isAddress(cloneUrl)) return null;
+  if (!isText(name) || !isText(fullName) || fullName.length > MAX_NAME || !isAddress(cloneUrl)) return null;
   const web = fields['html_url'];
   return {
     id: id as number,
@@ -42,7 +45,7 @@ function isText(value: unknown): value is string {
 
 /** An address without credentials, since addresses are shown to maintainers. */
 function isAddress(value: unknown): value is string {
-  if (!isText(value) || !/^https?:\/\//.test(value) || !URL.canParse(value)) return false;
+  if (!isText(value) || value.length > MAX_ADDRESS || !/^https?:\/\//.test(value) || !URL.canParse(value)) return false;
   const { username, password } = new URL(value);
   return username === '' && password === '';
 }

@@ -65,6 +65,7 @@ export class RepositoryStage {
       ['refs/heads', 'refs/tags'].map((under) => listRefNames(scratch, { under, order: 'name' })),
     );
     const names = [...branches!, ...tags!].map(({ name }) => name);
+    if (names.length > MAX_REFS) throw new StageFailed('The repository has too many branches and tags.', true);
     const { refs, failed } = splitRefs(names, source.defaultBranch);
     const path = INTERNAL_PATHS.importRefs.replace(':project_id', String(source.projectId));
     await pushInside(scratch, {
@@ -78,7 +79,10 @@ export class RepositoryStage {
   }
 }
 
-const FINAL: ReadonlySet<string> = new Set(['too large', 'corrupt', 'invalid']);
+/** Failures that another try would repeat. One that ran out of time would occupy a place of other imports again. */
+const FINAL: ReadonlySet<string> = new Set(['too large', 'corrupt', 'invalid', 'timed out']);
+/** More refs would make storing them take longer than an import may. */
+const MAX_REFS = 20_000;
 
 function failureOf(error: unknown): unknown {
   if (error instanceof EgressError) {
