@@ -69,6 +69,31 @@ describe('a pushed commit', () => {
     expect(await on.notes(iid)).toEqual(['merged']);
   });
 
+  test('is not named to readers who may not read the code', async () => {
+    const closed = await MergeActions.in(service, scene, null, { repository_access_level: 'private' });
+    const [mentioned, ended] = [await anIssue({}, closed), await anIssue({}, closed)];
+    const sha = await closed.pushMain(`For #${mentioned.iid}, closes #${ended.iid}`);
+    const bodiesFor = async (role: 'stranger' | 'guest' | 'developer'): Promise<string[]> => {
+      const found: string[] = [];
+      for (const { iid } of [mentioned, ended]) {
+        const { body } = await closed
+          .as(role)
+          .get(`${issues(closed)}/${iid}/discussions`)
+          .expect(200);
+        found.push(...(body as { notes: { body: string }[] }[]).flatMap((one) => one.notes.map((note) => note.body)));
+        const notesOf = await closed
+          .as(role)
+          .get(`${issues(closed)}/${iid}/notes`)
+          .expect(200);
+        expect((notesOf.body as { body: string }[]).map((note) => note.body)).toEqual(found.slice(-1));
+      }
+      return found;
+    };
+    const hidden = 'something that you may not see';
+    expect(await bodiesFor('stranger')).toEqual([`mentioned in commit ${hidden}`, `closed via commit ${hidden}`]);
+    expect(await bodiesFor('developer')).toEqual([`mentioned in commit ${sha}`, `closed via commit ${sha}`]);
+  });
+
   test('does not mention an issue that the pusher may not see, or code does not', async () => {
     const hidden = await MergeActions.in(service, scene, null, { visibility: 'private' });
     const there = await anIssue({}, hidden);

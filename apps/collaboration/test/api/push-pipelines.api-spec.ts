@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DirectoryProject, PushedPipelines } from '@rookery/contracts';
 import { GitClient, internalAuthorization } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
@@ -87,6 +89,22 @@ it('names branches and tags whose commit has the CI file', async () => {
     inputs: {},
   });
   expect(await place.push('origin', ':feature')).toMatchObject({ refs: [] });
+});
+
+it('names a ref whose commit has a date that no clock can show', async () => {
+  const place = await Place.with(CI_FILE);
+  const tree = (await git.ok(place.folder, 'rev-parse', 'HEAD^{tree}')).trim();
+  const person = 'A <a@example.org> 9000000000000 +0000';
+  await writeFile(
+    join(git.folder, place.folder, 'far'),
+    `tree ${tree}\nauthor ${person}\ncommitter ${person}\n\nFar\n`,
+  );
+  const sha = (await git.ok(place.folder, 'hash-object', '-t', 'commit', '-w', 'far')).trim();
+  await git.ok(place.folder, 'update-ref', 'refs/heads/far', sha);
+  expect((await place.push('origin', 'far', 'feature')).refs).toMatchObject([
+    { sha, ref: 'far', committed_at: '1970-01-01T00:00:00.000Z' },
+    { ref: 'feature' },
+  ]);
 });
 
 it('names no refs that feeds show only together', async () => {

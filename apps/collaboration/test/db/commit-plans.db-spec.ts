@@ -45,6 +45,7 @@ const pageOne = { page: 1, perPage: 20 };
 const reader = {
   ...{ parent: 3, named: 10, viewer: 7, is_member: true, reads_confidential: true, reads_internal: true },
   is_admin: false,
+  reads_code: true,
 };
 const HOT: Record<string, () => Planned> = {
   'commits/comments': () => comments.page(10, pageOne),

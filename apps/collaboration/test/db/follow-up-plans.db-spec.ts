@@ -112,6 +112,7 @@ const reader = {
   reads_confidential: false,
   reads_internal: false,
   is_admin: false,
+  reads_code: true,
 };
 const HOT: Record<string, () => Statement<unknown>> = {
   'todos/todos-pending': () => listed('ofProjects'),

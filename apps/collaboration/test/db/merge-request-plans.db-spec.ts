@@ -96,6 +96,7 @@ const discussions = new DiscussionStatements(mergeRequestKind, externalUrl);
 const reader = {
   ...{ parent: 3, named: 10, viewer: 7, is_member: true, reads_confidential: true, reads_internal: true },
   is_admin: false,
+  reads_code: true,
 };
 
 const named = { ...viewer, project: 3, iid: 50 };

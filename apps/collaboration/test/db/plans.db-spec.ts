@@ -119,6 +119,7 @@ const reader = {
   reads_confidential: false,
   reads_internal: false,
   is_admin: false,
+  reads_code: true,
 };
 const ofEvents = [2, 1, 7, true, false, [1, 2]];
 const pageOne = { page: 1, perPage: 20 };

@@ -56,6 +56,12 @@ describe('the target of an import', () => {
     expect(await target(member, full_path)).toBe(outcome);
   });
 
+  it('is no group that is marked for deletion, nor one below', async () => {
+    const { id, full_path } = await group(ada, { visibility: 'private' });
+    await ada.client.delete(`/api/v4/groups/${id}`).expect(202);
+    expect(await target(ada, `${full_path}-deletion_scheduled-${id}`)).toBe('forbidden');
+  });
+
   it('is a group only as far as its rules let members create projects', async () => {
     const { id, full_path } = await group(ada, { project_creation_level: 'noone', visibility: 'public' });
     const maintainer = await person();

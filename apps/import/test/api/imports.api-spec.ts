@@ -292,7 +292,10 @@ describe('GET /projects/:id/import', () => {
   it('shows errors and failures to reporters and higher roles only', async () => {
     const { projectId, project, importId } = await scene.started('whimbrel');
     const { seed, database } = scene.service;
-    await database.query(`update project_imports set state = 'failed', error = 'a branch', sealed_credential = null where id = $1`, [importId]);
+    await database.query(
+      `update project_imports set state = 'failed', error = 'a branch', sealed_credential = null where id = $1`,
+      [importId],
+    );
     await database.query(
       `insert into import_failures (import_id, relation_name, object_name, message) values ($1, 'branch', 'x..y', 'bad')`,
       [importId],

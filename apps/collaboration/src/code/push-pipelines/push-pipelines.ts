@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { PushedPipelines, PushedRef } from '@rookery/contracts';
-import { NO_OBJECT, readCommits, resolveCommit } from '@rookery/git';
-import type { Repository } from '@rookery/git';
+import { GitError, NO_OBJECT, readCommits, resolveCommit } from '@rookery/git';
+import type { Commit, ObjectId, Repository } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
+import { utcTime } from '../commits/zoned-time';
 import { convertGitFailures } from '../repositories/git-failures';
 import { ProjectRepositories } from '../repositories/project-repositories';
 import { startsPipeline } from './ci-file';
@@ -59,6 +60,16 @@ export class PushPipelines {
   }
 }
 
+/** Reads a commit. Shape: null if it is too large for a reader; then the other refs of the push have their pipelines. */
+async function readKnown(repository: Repository, sha: ObjectId): Promise<Commit | null> {
+  try {
+    return (await readCommits(repository, [sha]))[0] ?? null;
+  } catch (error) {
+    if (error instanceof GitError && error.reason === 'too large') return null;
+    throw error;
+  }
+}
+
 async function refsOf(
   repository: Repository,
   updates: readonly UpdateRow[],
@@ -67,11 +78,10 @@ async function refsOf(
   const refs: PushedRef[] = [];
   for (const { ref: name, new_id: id } of updates) {
     const sha = await resolveCommit(repository, id);
-    const [commit] = sha === null ? [] : await readCommits(repository, [sha]);
+    const commit = sha === null ? null : await readKnown(repository, sha);
     const [, kind, ref] = SHORT_NAME.exec(name) ?? [];
     if (!commit || ref === undefined || !(await startsPipeline(repository, commit, ciPath))) continue;
-    const committedAt = new Date(commit.committer.seconds * 1000).toISOString();
-    refs.push({ sha: commit.id, ref, is_tag: kind === 'tags', committed_at: committedAt });
+    refs.push({ sha: commit.id, ref, is_tag: kind === 'tags', committed_at: utcTime(commit.committer) });
   }
   return refs;
 }

@@ -1,6 +1,7 @@
 import { isRefName, listRefs, readCommits, readHead, readRefs, resolveCommit } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import type { ResolvedRef } from '@rookery/contracts';
+import { utcTime } from '../commits/zoned-time';
 
 const BRANCHES = 'refs/heads/';
 const TAGS = 'refs/tags/';
@@ -22,7 +23,7 @@ export async function resolveRef(
     sha: commit.id,
     ref: ref && shortNameOf(ref),
     is_tag: ref?.startsWith(TAGS) ?? false,
-    committed_at: new Date(commit.committer.seconds * 1000).toISOString(),
+    committed_at: utcTime(commit.committer),
     branch: findsBranch ? await branchWith(repository, commit.id) : null,
   };
 }

@@ -127,6 +127,7 @@ export class ActivityFeeds {
       resolvable: resolvableAmongSql(this.kinds, 'e.noteable_type'),
       // Feeds show comments only, which have no reference.
       seesReferenced: 'false',
+      readsCode: 'false',
       targetIid: 'e.target_iid',
       targetTitle: 'e.target_title',
     });

@@ -14,6 +14,7 @@ export interface ReaderParams {
   readonly reads_confidential: boolean;
   readonly reads_internal: boolean;
   readonly is_admin: boolean;
+  readonly reads_code: boolean;
 }
 
 /** SQL parameters of the reader, for the conditions of statements on a noteable. */
@@ -23,6 +24,7 @@ export const READER = {
   readsConfidential: ':reads_confidential::boolean',
 };
 export const READS_INTERNAL = ':reads_internal::boolean';
+export const READS_CODE = ':reads_code::boolean';
 export const IS_ADMIN = ':is_admin::boolean';
 
 /** Kinds of new notes: an individual note, one that starts a thread, or a reply in a thread. */

@@ -26,6 +26,8 @@ export interface NoteSql {
   readonly hasDiffThreads?: boolean;
   /** Boolean: may the reader see the noteable that the note refers to? */
   readonly seesReferenced: string;
+  /** Boolean: may the reader see the code of the project of the note, and thus its commits? */
+  readonly readsCode: string;
 }
 
 /** Id of the noteable of note `n` in the API. Commits have none, because their sha identifies them. */
@@ -54,11 +56,12 @@ export function resolvableAmongSql(kinds: readonly NoteableKind[], type: string)
 }
 
 /**
- * Text of a note. The reference in a system note is replaced if the reader may not see its target. Source: reference
- * work-tracking 2.7.
+ * Text of a note. The reference in a system note is replaced if the reader may not see its target: a noteable, or a commit
+ * of the same project, which only the text names. Source: reference work-tracking 2.7.
  */
-function bodySql({ seesReferenced }: Pick<NoteSql, 'seesReferenced'>): string {
-  return `case when n.referenced_id is null or ${seesReferenced} then n.body
+function bodySql({ seesReferenced, readsCode }: Pick<NoteSql, 'seesReferenced' | 'readsCode'>): string {
+  const isOfCommit = `n.system and n.body ~ '^(?:mentioned in|closed via) commit [0-9a-f]+$'`;
+  return `case when (n.referenced_id is null or ${seesReferenced}) and (not (${isOfCommit}) or ${readsCode}) then n.body
     else regexp_replace(n.body, '${REFERENCE}', '${HIDDEN_REFERENCE}') end`;
 }
 /** Pattern of the reference in a system note: the last word, or the word before one of these endings. */

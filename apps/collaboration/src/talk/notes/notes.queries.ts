@@ -7,7 +7,7 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { perKindAndColumn, readerOfNamed } from '../../base/noteables/reader';
+import { perKindAndColumn, readerOfNamed, reads } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
 import type { ReaderParams } from './note-statement';
 import { NoteStatements } from './notes.statements';
@@ -61,7 +61,8 @@ export class NotesQueries {
  * Errors: NotFound for the noteable if the reader has no access to its kind in the project.
  */
 export function readerValues(viewer: Viewer, on: NoteableReference): ReaderParams {
-  const { viewerId, isMember, readsConfidential, readsInternal, isAdmin } = readerOfNamed(viewer, on);
+  const reader = readerOfNamed(viewer, on);
+  const { viewerId, isMember, readsConfidential, readsInternal, isAdmin } = reader;
   return {
     parent: on.parent.id,
     named: on.named,
@@ -70,6 +71,7 @@ export function readerValues(viewer: Viewer, on: NoteableReference): ReaderParam
     reads_confidential: readsConfidential,
     reads_internal: readsInternal,
     is_admin: isAdmin,
+    reads_code: reads('code', on.parent, reader),
   };
 }
 

@@ -8,7 +8,7 @@ import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { iidSql, keyColumnOf } from '../../base/noteables/references.shape';
 import { countNotesSql, isLimitFullSql } from './note-limit';
 import { dropPlacesSql, headSql, promoteNextHeadSql } from './discussions/threads-sql';
-import { IS_ADMIN, READER, READS_INTERNAL } from './note-statement';
+import { IS_ADMIN, READER, READS_CODE, READS_INTERNAL } from './note-statement';
 import type { NewNoteKind, NotePageRow, NoteParams, NoteRows, NoteStatement, ReaderParams } from './note-statement';
 import { noteableIdSql, noteShapeOf, resolvableSql, seesReferencedSql } from './note.shape';
 import type { NoteSql } from './note.shape';
@@ -34,6 +34,7 @@ export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: r
     externalUrl,
     ...reader,
     seesReferenced: seesReferencedSql(referenced, reader),
+    readsCode: READS_CODE,
     noteableType: { is: kind.type },
     noteableId: noteableIdSql(kind),
     // Notes of epics have no iid of the epic, only its id (reference work-tracking 2.2).

@@ -46,6 +46,7 @@ export interface MergeIntent {
 @Index('ix_merge_requests_closed_by_id', ['closedById'], { where: 'closed_by_id is not null' })
 @Index('ix_merge_requests_merged_by_id', ['mergedById'], { where: 'merged_by_id is not null' })
 @Index('ix_merge_requests_auto_merge_user_id', ['autoMergeUserId'], { where: 'auto_merge_user_id is not null' })
+@Index('ix_merge_requests_merge_commit_sha', ['projectId', 'mergeCommitSha'], { where: 'merge_commit_sha is not null' })
 @Index('ix_merge_requests_unpublished', ['id'], { where: 'head_sha is distinct from published_sha' })
 export class MergeRequest {
   @PrimaryGeneratedColumn('identity', {

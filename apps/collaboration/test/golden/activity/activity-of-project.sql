@@ -263,8 +263,17 @@ select
                     ),
                     to_json(
                       case
-                        when n.referenced_id is null
-                        or false then n.body
+                        when (
+                          n.referenced_id is null
+                          or false
+                        )
+                        and (
+                          not (
+                            n.system
+                            and n.body ~ '^(?:mentioned in|closed via) commit [0-9a-f]+$'
+                          )
+                          or false
+                        ) then n.body
                         else regexp_replace(n.body, '\S+(?= as (?:child epic|parent epic|a duplicate of this issue)$)|\S+$', 'something that you may not see')
                       end
                     ),

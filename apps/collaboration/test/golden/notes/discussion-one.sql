@@ -1,4 +1,4 @@
--- issues_discussions_one: $1 is_admin, $2 viewer, $3 reads_internal, $4 discussion, $5 parent, $6 named, $7 reads_confidential, $8 is_member
+-- issues_discussions_one: $1 reads_code, $2 is_admin, $3 viewer, $4 reads_internal, $5 discussion, $6 parent, $7 named, $8 reads_confidential, $9 is_member
 select
   (
     select
@@ -26,8 +26,17 @@ select
                   ),
                   to_json(
                     case
-                      when n.referenced_id is null
-                      or false then n.body
+                      when (
+                        n.referenced_id is null
+                        or false
+                      )
+                      and (
+                        not (
+                          n.system
+                          and n.body ~ '^(?:mentioned in|closed via) commit [0-9a-f]+$'
+                        )
+                        or :reads_code::boolean
+                      ) then n.body
                       else regexp_replace(n.body, '\S+(?= as (?:child epic|parent epic|a duplicate of this issue)$)|\S+$', 'something that you may not see')
                     end
                   ),

@@ -1,4 +1,4 @@
--- issues_discussions_page_20: $1 reads_internal, $2 is_admin, $3 viewer, $4 parent, $5 named, $6 reads_confidential, $7 is_member
+-- issues_discussions_page_20: $1 reads_internal, $2 reads_code, $3 is_admin, $4 viewer, $5 parent, $6 named, $7 reads_confidential, $8 is_member
 select
   i.public_notes_count + i.system_notes_count + case
     when :reads_internal::boolean then i.internal_notes_count
@@ -49,8 +49,17 @@ select
                           ),
                           to_json(
                             case
-                              when n.referenced_id is null
-                              or false then n.body
+                              when (
+                                n.referenced_id is null
+                                or false
+                              )
+                              and (
+                                not (
+                                  n.system
+                                  and n.body ~ '^(?:mentioned in|closed via) commit [0-9a-f]+$'
+                                )
+                                or :reads_code::boolean
+                              ) then n.body
                               else regexp_replace(n.body, '\S+(?= as (?:child epic|parent epic|a duplicate of this issue)$)|\S+$', 'something that you may not see')
                             end
                           ),

@@ -1,4 +1,4 @@
--- issues_notes_one: $1 reads_internal, $2 is_admin, $3 viewer, $4 note, $5 parent, $6 named, $7 reads_confidential, $8 is_member
+-- issues_notes_one: $1 reads_internal, $2 reads_code, $3 is_admin, $4 viewer, $5 note, $6 parent, $7 named, $8 reads_confidential, $9 is_member
 select
   n.id,
   n.internal
@@ -21,8 +21,17 @@ select
       ),
       to_json(
         case
-          when n.referenced_id is null
-          or false then n.body
+          when (
+            n.referenced_id is null
+            or false
+          )
+          and (
+            not (
+              n.system
+              and n.body ~ '^(?:mentioned in|closed via) commit [0-9a-f]+$'
+            )
+            or :reads_code::boolean
+          ) then n.body
           else regexp_replace(n.body, '\S+(?= as (?:child epic|parent epic|a duplicate of this issue)$)|\S+$', 'something that you may not see')
         end
       ),

@@ -6,6 +6,7 @@ import type { Tx } from '@rookery/persistence';
 import { mayCreateProjectIn } from '../../namespaces/group.policy';
 import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
 import type { ProjectRecord } from '../project.entity';
+import { readOnlyGroupSql } from '../../directory/change-states';
 import { OWN_TABLES } from '../../directory/reach/reach-sql';
 
 /** The present or future namespace of a project, with the caller's access level there. */
@@ -19,6 +20,8 @@ export interface Home {
   readonly visibility: Visibility;
   readonly project_creation_level: string;
   readonly level: number;
+  /** Whether its contents take no writes: it or a group above is marked for deletion. */
+  readonly archived: boolean;
 }
 export interface LocatedProject {
   readonly project: ProjectRecord;
@@ -47,7 +50,7 @@ export class ProjectPlacesService {
     if (!found) return null;
     const [home] = await tx.query<Home>(
       `select n.id, n.kind, n.owner_id, n.traversal_ids[1] as root_id, n.full_path, n.visibility,
-         n.project_creation_level, ${LEVEL} as level
+         n.project_creation_level, ${LEVEL} as level, ${readOnlyGroupSql('n')} as archived
        from namespaces n where n.id = $1 for ${found.kind === 'user' ? 'no key update' : 'share'} of n`,
       [namespaceId, viewer.userId],
     );

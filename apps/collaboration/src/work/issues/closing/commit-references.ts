@@ -5,6 +5,7 @@ import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
+import { lockNoteables } from '../../../base/noteables/noteable-locks';
 import { readReferringCommits } from '../../../code/commits/referring-commits';
 import type { ReferringCommit } from '../../../code/commits/referring-commits';
 import { isBulk } from '../../../code/repositories/ref-updates/push-groups';
@@ -16,6 +17,7 @@ import type {
 } from '../../../code/repositories/ref-updates/ref-update-effects';
 import { CrossReferences } from '../../../talk/cross-references/cross-references';
 import { systemNotes } from '../../../talk/notes/system-notes';
+import { issueKind } from '../issue.kind';
 import { closeIssues } from './close-issues';
 import { findIssueReferences, NAMED_ISSUES_SQL, namedIssuesParams } from './named-issues';
 import type { IssueReference, NamedIssuesParams } from './named-issues';
@@ -94,9 +96,9 @@ export class CommitReferences implements RefUpdateEffect {
     { projectId, userId }: { readonly projectId: number; readonly userId: number },
     commits: readonly PushedCommit[],
   ): Promise<void> {
-    const closed = await this.close(tx, { projectId, userId }, commits);
     const merges = await tx.run(mergeCommits, { project: projectId, ids: commits.map(({ id }) => id) });
     const repeated = new Set<string>(merges.map(({ id }) => id));
+    const closed = await this.close(tx, { projectId, userId }, commits);
     const mentioning = commits.flatMap(({ id, message }) =>
       repeated.has(id) ? [] : [{ id, message, closedIssueIds: closed.get(id) ?? new Set<number>() }],
     );
@@ -113,6 +115,8 @@ export class CommitReferences implements RefUpdateEffect {
     const references = commits.flatMap(({ closing }) => closing);
     if (references.length === 0) return closed;
     const rows = await tx.run(namedIssues, { project: projectId, ...namedIssuesParams(references) });
+    // All at once, because pushes that lock the same issues in the order of their commits could wait for each other.
+    await lockNoteables(tx, issueKind, [...new Set(rows.map(({ id }) => id))]);
     let first = 1;
     for (const { id: sha, closing } of commits) {
       const end = first + closing.length;
