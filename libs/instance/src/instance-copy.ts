@@ -62,7 +62,10 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
     this.hasRecalled = true;
   }
 
-  /** Takes every answer, also one with a lower version: after a restore of admin's database that is the current one. */
+  /**
+   * Asks admin once for the settings and takes them, also those of a lower version: a restored database of admin has a
+   * lower version, which is then the current one.
+   */
   private async turn(admin: AdminClient, signal: AbortSignal): Promise<boolean> {
     if (!this.hasRecalled) await this.recall();
     const before = this.instance.version;

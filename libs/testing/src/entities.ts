@@ -30,7 +30,7 @@ export async function schemaDifferences(
   }
 }
 
-/** Expects the entities to match the migrated schema: they are the only place that states columns. Source: ADR 0023. */
+/** Expects the columns of the entities and those of the migrated schema to be the same. Source: ADR 0023. */
 export async function expectEntitiesToMatchSchema(
   database: TestDatabase,
   entities: readonly Function[],

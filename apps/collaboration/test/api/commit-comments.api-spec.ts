@@ -114,6 +114,7 @@ describe('refusals', () => {
   ])('%j is 400', async (params, expected) => {
     expect((await as('guest').post(comments()).send(params).expect(400)).body).toEqual(expected);
     expect(await listed()).toEqual([]);
+    expect(await rowsOf(`discussed_commits where project_id = ${place.project.id}`)).toEqual([]);
   });
 
   test('an unknown commit is 404', async () => {

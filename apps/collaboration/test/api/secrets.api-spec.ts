@@ -16,7 +16,7 @@ const PLANNERS: readonly Who[] = ['planner', ...READERS];
 
 /**
  * A route that could reveal the secret, with its path. `hidden` is 404, or how many rows fewer (or how much smaller a count)
- * the viewer gets without the secret; `nobody` if even readers do not see the secret there.
+ * the viewer gets without the secret; `nobody` means that even readers do not see it there.
  */
 type Way = readonly [name: string, path: (scene: Scene) => string, hidden: number | 'nobody', more?: More];
 interface More {

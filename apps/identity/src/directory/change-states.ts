@@ -91,7 +91,7 @@ const all = LOGGED_KINDS.map(
 /** Entries per version when the log is rewritten, because copies read whole versions at a time. */
 const REWRITE_CHUNK = 1000;
 
-/** Writes the states of all rows, from version $1 on. Returns the last version used. */
+/** Adds the state of every user, namespace, project, membership and share to the log, from version $1 on. Returns the last version used. */
 export const REWRITE_LOG = `with written as (
     insert into directory_changes (version, ordinal, kind, entity_id, state)
     select $1::bigint + (row_number() over (order by rank, id) - 1) / ${REWRITE_CHUNK}, row_number() over (order by rank, id), kind, id, state

@@ -34,7 +34,7 @@ export function refName(name: string): RefName {
   return name;
 }
 
-/** Full names that are prefixes of other namespaces when a user writes them as a short name. */
+/** Beginning of a full name. A branch named `refs/heads/x` would be `refs/heads/refs/heads/x`, which reads like another branch. */
 const NAMESPACE = /^refs\/(?:heads|tags|remotes)\//;
 const LIKE_AN_ID = /^[0-9a-f]{40}(?:-\/|\/|$)/;
 

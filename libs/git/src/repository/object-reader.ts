@@ -223,7 +223,7 @@ export class ObjectReader {
     this.send();
   }
 
-  /** The process has died. */
+  /** Replaces a process that has died: the first request in line fails at its second attempt, and the others are sent again. */
   private replace(reason: () => GitError): void {
     this.forgetChild();
     const first = this.open[0];

@@ -38,7 +38,7 @@ export interface CollectionOptions<E, F extends object = object> {
   readonly within?: Property<E> | Parents<Property<E>>;
   /** Property by which a path may name a row instead of its id. */
   readonly name?: Property<E>;
-  /** Property that counts the rows of a parent from 1 on, without gaps. */
+  /** Property with the number of a row within its parent, from 1 on, without gaps, such as `iid`. */
   readonly numbered?: Property<E>;
   /** Sort order of lists, most significant property first; `id` is always the last tie-breaker. */
   readonly order?: Order<E>;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
+import { newBody } from '../../talk/notes/note.entity';
 import { NotesService } from '../../talk/notes/notes.service';
 import { CommitCommentsQueries } from './commit-comments.queries';
 import { CommitThreads } from './commit-threads';
@@ -30,6 +31,8 @@ export class CommitCommentsService {
    * Shape: returns JSON text. Errors: NotFound, Refused; those of notes.
    */
   async create(viewer: SignedInViewer, project: ProjectScope, ref: string, { body, at }: NewComment): Promise<string> {
+    // Checked before the commit is kept for its comments.
+    newBody(body);
     const on = await this.commits.findOrAdd(project, ref);
     const position = at && (await this.threads.placeOf(on, at));
     const plain = { body, internal: false, createdAt: null };

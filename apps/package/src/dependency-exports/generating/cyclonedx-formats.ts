@@ -3,7 +3,7 @@ import type { ComponentsQueries, DistinctComponent } from './components.queries'
 import type { DependencySource, SourceReport } from './dependency-sources';
 import { cycloneDxLicenses } from './spdx-licenses';
 
-/** Facts about the maker of a document. */
+/** Version, address and time of this instance, which documents name as their generator. */
 export interface DocumentMaker {
   readonly version: string;
   /** Address of this instance. */

@@ -3,7 +3,7 @@ import { Text } from '@rookery/api-v4';
 const ABOUT_ACCEPT =
   'Chooses between `text/html`, `application/vnd.pypi.simple.v1+html` and `application/vnd.pypi.simple.v1+json`.';
 
-/** Form of an index page. Source: reference packages-and-admin 4.5. */
+/** Parameters for listing packages: the content type of the page. Source: reference packages-and-admin 4.5. */
 export class ListPypiPackages {
   @Text({ optional: true, in: 'header', header: 'accept', about: ABOUT_ACCEPT }) accept?: string;
 }

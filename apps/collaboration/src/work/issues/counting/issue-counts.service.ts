@@ -24,7 +24,7 @@ const lockUncounted = prepared(
   `select project_id from issue_counts where counted_at is null order by project_id limit ${CHUNK}
    for no key update skip locked`,
 );
-/** Sets changed counts. The time is always later than the last one, even if the clock moves back. */
+/** Recounts the open issues of projects. `counted_at` always increases, even if the clock moves back. */
 const count = prepared(
   'issue_counts_count',
   `update issue_counts kept set open_count = found.open_count, open_public_count = found.open_public_count,

@@ -73,7 +73,10 @@ export class PipelineTodos {
     await this.todos.raise(tx, candidates);
   }
 
-  /** A repeated pipeline completes all to-dos of the people of the merge request, a successful one those about it. */
+  /**
+   * Marks to-dos of this merge request as done: for a retried pipeline all of its author and automatic merger, for a successful
+   * one the `build_failed` to-dos.
+   */
   private async settle(tx: Tx, event: Changed, row: OfHead, isRetried: boolean): Promise<void> {
     const common = { projectId: row.project_id, targetType: 'MergeRequest', targetId: row.id, threadId: null };
     const action = isRetried ? null : ('build_failed' as const);
