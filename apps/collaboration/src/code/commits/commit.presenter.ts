@@ -5,7 +5,7 @@ import type { Commit, LineCounts, Trailer } from '@rookery/git';
 import { CommitPipelines } from './commit-pipelines';
 import type { CommitPipeline } from './commit-pipelines';
 import { titleOf } from './commit-title';
-import { zonedTime } from './zoned-time';
+import { zonedTime } from '../repositories/commit-times';
 
 /** A commit with what its answer needs. */
 export interface CommitRow {

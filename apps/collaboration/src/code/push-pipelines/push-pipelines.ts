@@ -3,7 +3,7 @@ import type { PushedPipelines, PushedRef } from '@rookery/contracts';
 import { GitError, NO_OBJECT, readCommits, resolveCommit } from '@rookery/git';
 import type { Commit, ObjectId, Repository } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
-import { utcTime } from '../commits/zoned-time';
+import { utcTime } from '../repositories/commit-times';
 import { convertGitFailures } from '../repositories/git-failures';
 import { ProjectRepositories } from '../repositories/project-repositories';
 import { startsPipeline } from './ci-file';

@@ -1,7 +1,7 @@
 import { isRefName, listRefs, readCommits, readHead, readRefs, resolveCommit } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import type { ResolvedRef } from '@rookery/contracts';
-import { utcTime } from '../commits/zoned-time';
+import { utcTime } from './commit-times';
 
 const BRANCHES = 'refs/heads/';
 const TAGS = 'refs/tags/';

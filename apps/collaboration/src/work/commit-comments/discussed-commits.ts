@@ -7,7 +7,7 @@ import type { NoteableFinder } from '../../base/noteables/noteable-finders';
 import type { PlacedNoteable } from '../../base/noteables/planning.policy';
 import { findCommit } from '../../code/commits/commit-history';
 import { titleOf } from '../../code/commits/commit-title';
-import { zonedTime } from '../../code/commits/zoned-time';
+import { zonedTime } from '../../code/repositories/commit-times';
 import { CommitIdentities } from '../../code/repositories/commit-identities';
 import { keepAround, setHiddenRefs } from '../../code/repositories/hidden-refs';
 import { ProjectRepositories } from '../../code/repositories/project-repositories';

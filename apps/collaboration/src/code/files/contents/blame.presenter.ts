@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FileAnswer } from '@rookery/api-v4';
 import type { Repository } from '@rookery/git';
-import { zonedTime } from '../../commits/zoned-time';
+import { zonedTime } from '../../repositories/commit-times';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { readBlamedLines } from './blamed-lines';
 import type { BlamedLines } from './blamed-lines';

@@ -1,7 +1,7 @@
 import { bool, choice, nested, nullable, object, presenter, text } from '@rookery/api-v4';
 import type { FieldType } from '@rookery/api-v4';
 import { commitPresenter } from '../../commits/commit.presenter';
-import { zonedTime } from '../../commits/zoned-time';
+import { zonedTime } from '../../repositories/commit-times';
 import type { SignatureType } from './tag-signature';
 import type { TagRow } from './tags';
 

@@ -39,7 +39,7 @@ export function searchesBothTexts({ searchIn }: IssueFilter): boolean {
 
 /** SQL fragments that find the issues with all words of a search. */
 export interface WordSearch {
-  /** CTE `found (issue_id, project_id)`: the matches. It stops one above the limit, so that `areFew` can tell. */
+  /** CTE `found (issue_id, project_id)`: the matches. It stops one above the limit, for `areFew`. */
   readonly with: string;
   /** Boolean: the matches do not exceed that limit. */
   readonly areFew: string;
