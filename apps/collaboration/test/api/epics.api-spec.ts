@@ -192,11 +192,12 @@ describe('a colour', () => {
 
   it('is ignored while the feature is off, even if invalid', async () => {
     const { iid } = await open(planner, group, { color: 'nonsense' });
-    const { body } = await as(planner)
+    const { body, headers } = await as(planner)
       .put(`${pathOf(group)}/${iid}`)
       .send({ color: '#123456' })
       .expect(200);
     expect((body as { color: string }).color).toBe('#1068bf');
+    expect(headers['x-rookery-ignored']).toBe('color');
   });
 
   it('is applied while it is on: hex digits or a CSS name', async () => {
@@ -204,7 +205,8 @@ describe('a colour', () => {
     const { iid, ...made } = await open(planner, group, { color: 'white' });
     expect(made).toMatchObject({ color: '#FFFFFF', text_color: '#1F1E24' });
     const path = `${pathOf(group)}/${iid}`;
-    const { body } = await as(planner).put(path).send({ color: '#123' }).expect(200);
+    const { body, headers } = await as(planner).put(path).send({ color: '#123' }).expect(200);
+    expect(headers['x-rookery-ignored']).toBeUndefined();
     expect(body).toMatchObject({ color: '#123', text_color: '#FFFFFF' });
     expect(answerOf(await as(planner).put(path).send({ color: 'nonsense' }))).toEqual([
       400,

@@ -9,7 +9,7 @@ import type { GroupChange, NewGroup } from './group-input';
 export class ShowGroup {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Flag({ default: true, deprecated: 'GET /groups/:id/projects' }) with_projects: boolean;
-  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
+  @Flag({ default: false, forAdministrators: true }) with_custom_attributes: boolean;
 }
 
 class AccessLevelEntry {

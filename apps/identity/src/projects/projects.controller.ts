@@ -12,7 +12,7 @@ export class ShowProject implements ProjectDetail {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Flag({ default: false, about: 'For reporters of the project and administrators.' }) statistics: boolean;
   @Flag({ default: false }) license: boolean;
-  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
+  @Flag({ default: false, forAdministrators: true }) with_custom_attributes: boolean;
 }
 
 @Controller()

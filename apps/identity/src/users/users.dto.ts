@@ -11,26 +11,27 @@ export class ListUsers implements UserFilters {
   @Search({ about: 'Part of the name or username, or a whole public e-mail address.' }) search?: string;
   @Flag({ optional: true, about: 'Only active users. `false` has no effect.' }) active?: boolean;
   @Flag({ optional: true, about: 'Only blocked users. `false` has no effect.' }) blocked?: boolean;
-  @Flag({ optional: true, about: 'For administrators.' }) external?: boolean;
+  @Flag({ optional: true, forAdministrators: true }) external?: boolean;
   @Flag({ optional: true }) humans?: boolean;
   @Flag({ optional: true }) exclude_active?: boolean;
-  @Flag({ optional: true, about: 'For administrators.' }) exclude_external?: boolean;
+  @Flag({ optional: true, forAdministrators: true }) exclude_external?: boolean;
   @Flag({ optional: true }) exclude_humans?: boolean;
   @Flag({ optional: true }) exclude_internal?: boolean;
   @Flag({ optional: true }) without_project_bots?: boolean;
-  @Instant({ optional: true, about: 'For administrators.' }) created_after?: Date;
-  @Instant({ optional: true, about: 'For administrators.' }) created_before?: Date;
-  @Text({ optional: true, about: 'For administrators. Requires provider.' }) extern_uid?: string;
-  @Text({ optional: true }) provider?: string;
-  @OneOf(['enabled', 'disabled'], { optional: true, about: 'For administrators.' }) two_factor?: 'enabled' | 'disabled';
-  @Flag({ optional: true, about: 'For administrators.' }) without_projects?: boolean;
-  @Flag({ optional: true, about: 'For administrators.' }) admins?: boolean;
-  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
-  @Hash({ optional: true, about: 'For administrators: users that have all of these attributes.' })
+  @Instant({ optional: true, forAdministrators: true }) created_after?: Date;
+  @Instant({ optional: true, forAdministrators: true }) created_before?: Date;
+  @Text({ optional: true, forAdministrators: true, about: 'Requires provider.' }) extern_uid?: string;
+  @Text({ optional: true, forAdministrators: true }) provider?: string;
+  @OneOf(['enabled', 'disabled'], { optional: true, forAdministrators: true }) two_factor?: 'enabled' | 'disabled';
+  @Flag({ optional: true, forAdministrators: true }) without_projects?: boolean;
+  @Flag({ optional: true, forAdministrators: true }) admins?: boolean;
+  @Flag({ default: false, forAdministrators: true }) with_custom_attributes: boolean;
+  @Hash({ optional: true, forAdministrators: true, about: 'Users that have all of these attributes.' })
   custom_attributes?: Record<string, string | null>;
   @OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], {
     default: 'id',
-    about: 'For administrators. Other callers get the order by id.',
+    forAdministrators: true,
+    about: 'Other callers get the order by id.',
   })
   order_by: 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
@@ -41,7 +42,7 @@ export class OneUser {
 }
 
 export class ShowUser extends OneUser {
-  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
+  @Flag({ default: false, forAdministrators: true }) with_custom_attributes: boolean;
 }
 
 /** Maximum of the column's type. */

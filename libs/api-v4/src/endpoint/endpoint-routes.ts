@@ -26,6 +26,7 @@ import { endpointProblems } from './endpoint-check';
 import { UnknownRoute, WrongVerb } from '../answers/errors';
 import { internalRoute, internalRoutesOf } from './internal';
 import { EndpointPipeline } from './pipeline';
+import type { Controller } from './pipeline';
 import { DEFAULT_BODY_LIMIT, registerStreams } from '../params/request-body';
 import { templatesOf, wildcardNameOf } from './route-template';
 import { API_V4_OPTIONS, BEFORE_REPLAY, Traffic, WRITE_HEADERS } from './runtime';
@@ -37,7 +38,6 @@ import { WildcardRoutes } from './wildcard-routes';
 
 const NO_CALLERS: CallerSource = { confirm: () => Promise.reject(new Unavailable('identity away')) };
 type Verb = HttpMethod | 'HEAD';
-type Methods = Record<string, (argument: unknown) => unknown>;
 
 /**
  * Registers the endpoints of all controllers with Fastify's router when the application starts. It bypasses Nest's
@@ -66,7 +66,7 @@ export class EndpointRoutes implements OnModuleInit {
   onModuleInit(): void {
     const holders = this.discovery.getControllers().filter((wrapper) => wrapper.instance && wrapper.metatype);
     const declared = holders.flatMap(({ instance, metatype }) =>
-      endpointsOf(metatype as object).map((endpoint) => ({ endpoint, instance: instance as Methods })),
+      endpointsOf(metatype as object).map((endpoint) => ({ endpoint, instance: instance as Controller })),
     );
     const problems = endpointProblems(declared.map(({ endpoint }) => endpoint));
     if (problems.length > 0) throw new Error(`endpoints that cannot be served:\n  ${problems.join('\n  ')}`);
@@ -106,18 +106,17 @@ export class EndpointRoutes implements OnModuleInit {
 
   private serveInternal(fastify: FastifyInstance, controller: object, instance: unknown, runtime: ApiRuntime): void {
     for (const record of internalRoutesOf(controller)) {
-      const handler = internalRoute(record, (request) => (instance as Methods)[record.handler]!(request), runtime);
+      const handler = internalRoute(record, (request) => (instance as Controller)[record.handler]!(request), runtime);
       const route = { method: record.method, url: record.path, handler };
       if (record.isStreamed) this.streaming.push(route);
       else fastify.route(route);
     }
   }
 
-  private serve(fastify: FastifyInstance, endpoint: EndpointRecord, instance: Methods, runtime: ApiRuntime): void {
+  private serve(fastify: FastifyInstance, endpoint: EndpointRecord, controller: Controller, runtime: ApiRuntime): void {
     const verbs: Verb[] = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
     for (const template of templatesOf(endpoint)) {
-      const handle = (call: unknown): unknown => instance[endpoint.handler]!(call);
-      const pipeline = new EndpointPipeline(endpoint, template, handle, runtime);
+      const pipeline = new EndpointPipeline(endpoint, template, controller, runtime);
       if (wildcardNameOf(template) === null) this.serveFixed(fastify, verbs, template, pipeline);
       else for (const verb of verbs) this.serveWildcard(verb, template, pipeline);
     }

@@ -53,9 +53,12 @@ export interface EndpointOptions<
   readonly params?: ParamsClass<P>;
   /**
    * Names the parameters that have no effect for this caller, such as those of roles above theirs. Sent ones are named in
-   * `X-Rookery-Ignored`.
+   * `X-Rookery-Ignored`. Shape: `controller` is the one that declares the endpoint.
    */
-  readonly withoutEffect?: (call: Call<NoInfer<P>, NoInfer<W>, V>) => readonly (keyof NoInfer<P> & string)[];
+  readonly withoutEffect?: (
+    call: Call<NoInfer<P>, NoInfer<W>, V>,
+    controller: never,
+  ) => readonly (keyof NoInfer<P> & string)[];
   readonly answers: Answer<R>;
   /** Failure statuses of the endpoint's own. Those of the pipeline are added automatically. */
   readonly fails?: readonly number[];

@@ -1,3 +1,4 @@
+import type { Viewer } from '@rookery/kernel';
 import { InvalidParameters } from '@rookery/kernel';
 import type { RawParams } from '../params/bracket-params';
 import { isRecord } from '../params/bracket-params';
@@ -27,7 +28,8 @@ interface PlannedField {
   readonly header: string | undefined;
   readonly headerOnly: boolean;
   readonly upload: boolean;
-  readonly hasNoEffect: boolean;
+  /** Callers for whom the parameter is read for compatibility only. */
+  readonly withoutEffectFor: 'nobody' | 'others than administrators' | 'everybody';
   readonly optional: boolean;
   readonly nullable: boolean;
   readonly initial: unknown;
@@ -90,11 +92,13 @@ export class ParamsPlan<P extends object> {
     return names;
   }
 
-  /** Names of sent parameters that are read for compatibility only. */
-  withoutEffect(sources: ParamSources): readonly string[] {
-    return this.fields.flatMap((field) =>
-      field.hasNoEffect && sent(field, sources) !== undefined ? [field.name] : [],
-    );
+  /** Names of sent parameters that have no effect for the viewer. */
+  withoutEffect(sources: ParamSources, viewer: Pick<Viewer, 'isAdmin'>): readonly string[] {
+    return this.fields.flatMap((field) => {
+      const { withoutEffectFor: callers, name } = field;
+      const isWithout = callers === 'everybody' || (callers === 'others than administrators' && !viewer.isAdmin);
+      return isWithout && sent(field, sources) !== undefined ? [name] : [];
+    });
   }
 
   private gatherUnread(sent: RawParams, within: string, found: Unread): void {
@@ -195,7 +199,11 @@ function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: Rea
     header: common.header,
     headerOnly: common.in === 'header',
     upload: form.kind === 'upload',
-    hasNoEffect: common.hasNoEffect === true,
+    withoutEffectFor: common.hasNoEffect
+      ? 'everybody'
+      : common.forAdministrators
+        ? 'others than administrators'
+        : 'nobody',
     optional: common.optional === true || common.nullable === true || common.default !== undefined,
     nullable: common.nullable === true,
     initial: common.default,

@@ -46,7 +46,8 @@ import { writeWebPage } from '../answers/web-page';
 
 class NoDeclaredParams {}
 
-type Handler = (call: Call<object, unknown>) => unknown;
+/** A controller, by the names of its methods. */
+export type Controller = Readonly<Record<string, (argument: unknown) => unknown>>;
 
 /** State of one request between its arrival and its answer. */
 interface RequestState {
@@ -84,7 +85,7 @@ export class EndpointPipeline {
   constructor(
     readonly endpoint: EndpointRecord,
     readonly template: string,
-    private readonly handler: Handler,
+    private readonly controller: Controller,
     private readonly runtime: ApiRuntime,
   ) {
     this.options = endpoint.options;
@@ -213,7 +214,7 @@ export class EndpointPipeline {
     const { request, reply, facts, viewer, rights } = state;
     const prepared = this.prepare(request, viewer, facts, body) as Call;
     const call = first ? { ...prepared, within: first.within } : await this.authorize(request, prepared);
-    const names = this.options.withoutEffect?.(call as never) ?? [];
+    const names = this.options.withoutEffect?.(call as never, this.controller as never) ?? [];
     if (names.length > 0) facts.unread = [...(facts.unread ?? []), ...names.filter((name) => isSent(call, name))];
     rights.reauthorize = (now) => this.reauthorize(request, call, now);
     // Handlers that execute no statement need the recheck too.
@@ -272,9 +273,8 @@ export class EndpointPipeline {
   }
 
   private resultOf(call: Call): unknown {
-    return this.isCostly(call.params)
-      ? this.runtime.costly!.run(call.viewer, () => this.handler(call))
-      : this.handler(call);
+    const handle = (): unknown => this.controller[this.endpoint.handler]!(call);
+    return this.isCostly(call.params) ? this.runtime.costly!.run(call.viewer, handle) : handle();
   }
 
   private contentOf(result: unknown, call: Call, request: FastifyRequest): Answered | Promise<Answered> {
@@ -361,7 +361,7 @@ export class EndpointPipeline {
       if (query === BROKEN_QUERY) throw new InvalidParameters(['parameters are not encoded correctly']);
       refuseUnreadSudo(viewer, query, body, files);
       const sources = { path: request.params as RawParams, body, query, files, headers: request.headers };
-      facts.unread = this.unread.in(sources);
+      facts.unread = this.unread.in(sources, viewer);
       const params = this.plan.read(sources);
       let page: PageRequest = FIRST_PAGE;
       let keyset: Call['keyset'] = null;

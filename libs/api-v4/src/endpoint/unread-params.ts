@@ -1,3 +1,4 @@
+import type { Viewer } from '@rookery/kernel';
 import { InvalidParameters } from '@rookery/kernel';
 import type { EndpointRecord } from './endpoint';
 import { CREDENTIAL_NAMES, KEYSET_NAMES, PAGE_NAMES } from '../params/paging';
@@ -26,11 +27,10 @@ export class UnreadParams {
   }
 
   /**
-   * Returns the names without an effect, each once: unread ones, then those that are read for compatibility only. Shape:
-   * nested ones as `not[name]`. Errors: InvalidParameters with the unread ones in a strict estate.
+   * Returns the names without an effect for the viewer, each once: unread ones, then read ones. Shape: nested ones as `not[name]`. Errors: InvalidParameters with the unread ones in a strict estate.
    */
-  in(sources: ParamSources): readonly string[] {
-    const withoutEffect = this.plan.withoutEffect(sources);
+  in(sources: ParamSources, viewer: Pick<Viewer, 'isAdmin'>): readonly string[] {
+    const withoutEffect = this.plan.withoutEffect(sources, viewer);
     const unread = this.plan.unread(sources, this.readElsewhere, MAX_NAMES);
     if (unread.length === 0) return withoutEffect;
     const names = [...new Set(unread.map(shownName))];

@@ -7,7 +7,10 @@ import { descriptionOf } from '../answers/field-descriptions';
 export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchema {
   const schema = formSchema(form);
   const deprecated = common.deprecated === undefined ? undefined : `Deprecated: use ${common.deprecated}.`;
-  const description = [common.about ?? descriptionOf(name), deprecated].filter(Boolean).join(' ');
+  const audience = common.forAdministrators
+    ? ['For administrators.', common.about]
+    : [common.about ?? descriptionOf(name)];
+  const description = [...audience, deprecated].filter(Boolean).join(' ');
   return {
     ...(common.nullable && typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema),
     ...(common.default === undefined ? {} : { default: asJson(common.default) }),

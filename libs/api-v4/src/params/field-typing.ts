@@ -30,6 +30,11 @@ export interface FieldCommon<T> {
   readonly costly?: true;
   /** The parameter is read for compatibility only. Sent ones are named in `X-Rookery-Ignored`. */
   readonly hasNoEffect?: true;
+  /**
+   * Has an effect for administrators only, and the description begins by saying so. Ones that other callers send are named
+   * in `X-Rookery-Ignored`.
+   */
+  readonly forAdministrators?: true;
 }
 
 /** Type of the property of a field: the value, with null or undefined if the options allow them. */

@@ -49,13 +49,14 @@ export function withPlainFields<B extends object, T extends PlainTable, When ext
   return WithPlainFields as ParamsOf<B & PlainInput<T, When>>;
 }
 
-function commonOf({ options: { nullable, alias, about, deprecated } }: PlainField): FieldCommon<unknown> {
+function commonOf({ options: { nullable, alias, about, deprecated, by } }: PlainField): FieldCommon<unknown> {
   return {
     optional: true,
     ...(nullable === undefined ? {} : { nullable }),
     ...(alias === undefined ? {} : { alias }),
     ...(about === undefined ? {} : { about }),
     ...(deprecated === undefined ? {} : { deprecated }),
+    ...(by === undefined ? {} : { forAdministrators: true }),
   };
 }
 

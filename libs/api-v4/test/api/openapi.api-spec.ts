@@ -77,6 +77,7 @@ it('documents lists, aliases, and each schema once', () => {
     'order_by',
     'labels[]',
     'lfs',
+    'hidden',
     ...shared.map((name) => `#/components/parameters/${name}`),
   ]);
   expect(paths['/api/v4/projects/{id}/items']!['get']).toMatchObject({

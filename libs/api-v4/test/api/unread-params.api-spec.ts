@@ -41,6 +41,13 @@ describe('an unread parameter', () => {
     expect(await ignored(`${WIDGETS}?lfs=true&colour=red`)).toBe('colour, lfs');
   });
 
+  it('is followed by parameters that have an effect for administrators only', async () => {
+    expect(await ignored(`${WIDGETS}?hidden=false&colour=red`)).toBe('colour, hidden');
+    const admin = app.as(makeViewer({ userId: 1, isAdmin: true }));
+    const { headers } = await admin.get(`${WIDGETS}?hidden=true&colour=red`).expect(200);
+    expect(headers['x-rookery-ignored']).toBe('colour');
+  });
+
   it('is shown as a star if its name is not plain, and of many only some are shown', async () => {
     expect(await ignored(`${WIDGETS}?a%0d%0aset-cookie=1&%C3%A9=2&${'n'.repeat(65)}=3&ok=4`)).toBe('*, ok');
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]));

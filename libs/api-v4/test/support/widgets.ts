@@ -118,6 +118,7 @@ class ListWidgets {
   @Text({ default: 'created_at' }) order_by: string;
   @ListOf('text', { optional: true }) labels?: string[];
   @Flag({ default: false, hasNoEffect: true }) lfs: boolean;
+  @Flag({ default: false, forAdministrators: true }) hidden: boolean;
 }
 class OneWidget {
   @Int() widget_id: number;

@@ -83,6 +83,7 @@ export const systemNotes = {
   mergedByPush: 'merged manually',
   approved: 'approved this merge request',
   unapproved: 'unapproved this merge request',
+  continuedIn: (reference: string): string => `created ${reference} to continue this discussion`,
   description: 'changed the description',
   confidential: (is: boolean, word: string): string =>
     is ? `made the ${word} confidential` : `made the ${word} visible to everyone`,

@@ -73,7 +73,7 @@ export class EpicsController {
     about: 'Opens an epic.',
     may: mayCreate,
     params: CreateEpic,
-    withoutEffect: ({ viewer, within }) => (epicPolicy.mayBackdate(viewer, within) ? [] : ['created_at']),
+    withoutEffect: (call, controller: EpicsController) => controller.withoutEffect(call, 'created_at'),
     answers: created(listedEpicShape.presenter),
     fails: [409, 429],
     bodyLimit: BODY_LIMIT,
@@ -87,13 +87,18 @@ export class EpicsController {
     about: 'Updates, closes or reopens an epic.',
     may: mayReadEpics,
     params: UpdateEpic,
-    withoutEffect: ({ viewer, within }) => (epicPolicy.mayBackdate(viewer, within) ? [] : ['updated_at']),
+    withoutEffect: (call, controller: EpicsController) => controller.withoutEffect(call, 'updated_at'),
     answers: one(listedEpicShape.presenter),
     fails: [404, 409, 429],
     bodyLimit: BODY_LIMIT,
   })
   async update({ params, viewer, within }: EpicCall<UpdateEpic>): Promise<JsonText> {
     return new JsonText(await this.quickActions.update(viewer, within, params.epic_iid, epicUpdateOf(params)));
+  }
+
+  private withoutEffect<T extends string>({ viewer, within }: EpicCall<unknown>, time: T): ('color' | T)[] {
+    const color = this.epics.takesColour(viewer, within) ? [] : (['color'] as const);
+    return epicPolicy.mayBackdate(viewer, within) ? [...color] : [...color, time];
   }
 
   @Endpoint('DELETE', ':epic_iid', {

@@ -216,10 +216,13 @@ export class EpicsService {
     throw new Invalid({ confidential: [CONFIDENTIAL_ISSUES_ONLY] });
   }
 
-  /** Drops the colour unless the feature is on. Source: reference packages-and-admin 10.1. */
+  /** Whether epics of the group take a colour. Source: reference packages-and-admin 10.1. */
+  takesColour(viewer: SignedInViewer, group: EpicGroup): boolean {
+    return this.instance.isOn('epic_highlight_color', { viewer, groupId: group.id });
+  }
+
   private allowed(viewer: SignedInViewer, group: EpicGroup, { color, ...fields }: EpicInput): EpicInput {
-    const isColourOn = color !== undefined && this.instance.isOn('epic_highlight_color', { viewer, groupId: group.id });
-    return isColourOn ? { ...fields, color } : fields;
+    return color !== undefined && this.takesColour(viewer, group) ? { ...fields, color } : fields;
   }
 }
 

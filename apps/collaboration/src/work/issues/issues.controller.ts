@@ -26,6 +26,7 @@ import {
   OneIssue,
   ReorderIssue,
   UpdateIssue,
+  followedThreadsOf,
   withoutEffectInNew,
   withoutEffectInUpdate,
 } from './issues.dto';
@@ -34,6 +35,7 @@ import { IssuesService } from './issues.service';
 import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 import { EpicAssignments } from './epic/epic-assignment';
+import { FollowUps } from './follow-ups/follow-ups';
 
 /**
  * Limit of a request body: a description of a million characters, escaped. Units: bytes. Source: reference reliability
@@ -52,6 +54,7 @@ export class IssuesController {
     private readonly order: IssueOrderService,
     private readonly quickActions: IssueQuickActionsService,
     private readonly epics: EpicAssignments,
+    private readonly followUps: FollowUps,
   ) {}
 
   @Endpoint('GET', '', {
@@ -91,14 +94,16 @@ export class IssuesController {
       },
     ),
     params: CreateIssue,
-    withoutEffect: ({ viewer, within }) => withoutEffectInNew(issuePolicy.fieldPermissions(viewer, within)),
+    withoutEffect: ({ params, viewer, within }) =>
+      withoutEffectInNew(params, issuePolicy.fieldPermissions(viewer, within)),
     answers: created(issueDetailShape.presenter),
     fails: [404, 409, 429],
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
     const epicId = await this.epics.idOf(within, params);
-    return new JsonText(await this.quickActions.create(viewer, within, newIssueOf(params), epicId));
+    const followUp = await this.followUps.find(viewer, within, followedThreadsOf(params));
+    return new JsonText(await this.quickActions.create(viewer, within, newIssueOf(params), { epicId, followUp }));
   }
 
   @Endpoint('PUT', ':issue_iid', {

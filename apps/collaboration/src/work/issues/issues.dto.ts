@@ -11,6 +11,7 @@ import { ISSUE_TYPES } from './issue.entity';
 import type { IssueType } from './issue.entity';
 import { EMPTY_ORDERS, ISSUE_ORDERS } from './listing/issue-order';
 import type { IssueOrder } from './listing/issue-order';
+import type { FollowedThreads } from './follow-ups/follow-ups';
 import type { NewIssue } from './new-issue';
 
 const STATES = ['opened', 'closed', 'all'] as const;
@@ -132,6 +133,14 @@ export class CreateIssue extends IssueWrite implements OriginParams {
     about: 'For administrators and owners; ignored from other callers.',
   })
   iid?: number;
+  @Int({
+    optional: true,
+    min: 1,
+    about: 'Number of a merge request whose open threads the issue follows up. They are resolved.',
+  })
+  merge_request_to_resolve_discussions_of?: number;
+  @Text({ optional: true, max: 100, about: 'Id of the only thread of that merge request to follow up.' })
+  discussion_to_resolve?: string;
 }
 
 @AtLeastOneOf('move_after_id', 'move_before_id')
@@ -173,8 +182,9 @@ export class UpdateIssue extends IssueWrite {
 const PLANNED = ['assignee_id', 'assignee_ids', 'labels', 'milestone_id', 'due_date', 'discussion_locked'] as const;
 
 /** Names the parameters that have no effect in an issue that a caller with these permissions creates. */
-export function withoutEffectInNew(may: FieldPermissions): readonly (keyof CreateIssue)[] {
+export function withoutEffectInNew(params: CreateIssue, may: FieldPermissions): readonly (keyof CreateIssue)[] {
   return [
+    ...(followedThreadsOf(params) ? [] : (['discussion_to_resolve'] as const)),
     ...(may.plan ? [] : ([...PLANNED, 'add_labels'] as const)),
     ...(may.weigh ? [] : (['weight'] as const)),
     ...(may.backdate ? [] : (['created_at', 'iid'] as const)),
@@ -191,9 +201,18 @@ export function withoutEffectInUpdate({ weight }: UpdateIssue, may: FieldPermiss
   ];
 }
 
-/** Maps the parameters to a new issue, without its epic. */
+/** The threads that a new issue follows up, if any. */
+export function followedThreadsOf({
+  merge_request_to_resolve_discussions_of: mergeRequestIid,
+  discussion_to_resolve: discussionId,
+}: CreateIssue): FollowedThreads | undefined {
+  return mergeRequestIid === undefined ? undefined : { mergeRequestIid, discussionId };
+}
+
+/** Maps the parameters to a new issue, without its epic and the threads that it follows up. */
 export function newIssueOf({ epic_id: _, epic_iid: __, user_agent, ip_address, ...params }: CreateIssue): NewIssue {
-  const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
+  const { merge_request_to_resolve_discussions_of: ___, discussion_to_resolve: ____, ...fields } = params;
+  const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = fields;
   const { discussion_locked, issue_type, created_at, iid, weight, labels, add_labels, remove_labels, ...rest } = others;
   assertAllUsed(rest);
   return {

@@ -48,6 +48,7 @@ import { IssueDuplicatesService } from './quick-actions/issue-duplicates.service
 import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 import { EpicAssignments } from './epic/epic-assignment';
+import { FollowUps } from './follow-ups/follow-ups';
 import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
 
 /** Issues with assignees, counts and search texts, and the routes of their notes, awards and events. */
@@ -92,6 +93,7 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     CommitReferences,
     DuplicateAction,
     EpicAssignments,
+    FollowUps,
     IssueActions,
     IssueCopiesService,
     IssueCountsService,
@@ -103,6 +105,6 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     IssueQuickActionsService,
     UncountedIssuesJob,
   ],
-  exports: [EpicAssignments, IssueCopiesService, IssuesQueries],
+  exports: [EpicAssignments, FollowUps, IssueCopiesService, IssuesQueries],
 })
 export class IssuesModule {}

@@ -92,6 +92,8 @@ import { DraftNotesService } from './drafts/draft-notes.service';
 import { PublishDraftsService } from './drafts/publish-drafts.service';
 import { AppliedSuggestions } from './suggestions/applied-suggestions';
 import { ApplySuggestionsService } from './suggestions/apply-suggestions.service';
+import { IssuesModule } from '../issues/issues.module';
+import { ThreadFollowUps } from './follow-ups/thread-follow-ups';
 import { SuggestionAuthors } from './suggestions/suggestion-authors';
 import { SuggestionsController } from './suggestions/suggestions.controller';
 import { VersionContentsQueries } from './versions/version-contents';
@@ -126,6 +128,7 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
 )
 @Module({
   imports: [
+    IssuesModule,
     AwardEmojiModule,
     MentionsModule,
     MilestonesModule,
@@ -207,6 +210,7 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
     RelatedMergeRequestsQueries,
     ReviewersQueries,
     SuggestionAuthors,
+    ThreadFollowUps,
     VersionContentsQueries,
   ],
 })

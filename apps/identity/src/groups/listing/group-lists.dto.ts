@@ -14,8 +14,8 @@ export class ListAnyGroups implements LinkedGroupFilters {
   @OneOf(ORDERS, { default: 'name' }) order_by: (typeof ORDERS)[number];
   @OneOf(['asc', 'desc'], { default: 'asc' }) sort: 'asc' | 'desc';
   @OneOf(LEVELS, { optional: true }) min_access_level?: number;
-  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
-  @Hash({ optional: true, about: 'For administrators.' }) custom_attributes?: Record<string, string | null>;
+  @Flag({ default: false, forAdministrators: true }) with_custom_attributes: boolean;
+  @Hash({ optional: true, forAdministrators: true }) custom_attributes?: Record<string, string | null>;
 }
 
 /** Source: reference identity-and-import 2.2. */
@@ -23,8 +23,8 @@ export class ListGroups extends ListAnyGroups implements GroupFilters {
   @Flag({ optional: true, about: 'Default: true for administrators, false for others.' }) all_available?: boolean;
   @Flag({ default: false }) owned: boolean;
   @Flag({ default: false }) top_level_only: boolean;
-  @Flag({ default: false, about: 'For administrators.' }) statistics: boolean;
-  @Text({ optional: true, about: 'For administrators.' }) repository_storage?: string;
+  @Flag({ default: false, forAdministrators: true }) statistics: boolean;
+  @Text({ optional: true, forAdministrators: true }) repository_storage?: string;
   @Day({ optional: true }) marked_for_deletion_on?: string;
   @Flag({
     optional: true,

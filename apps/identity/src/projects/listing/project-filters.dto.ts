@@ -33,8 +33,8 @@ export class ListAnyProjects implements ProjectFilters {
   @Flag({ default: false }) with_issues_enabled: boolean;
   @Flag({ default: false }) with_merge_requests_enabled: boolean;
   @OneOf([5, ...GRANTABLE_LEVELS], { optional: true }) min_access_level?: number;
-  @Flag({ default: false, about: 'For administrators.' }) with_custom_attributes: boolean;
-  @Hash({ optional: true, about: 'For administrators: exact values by key.' }) custom_attributes?: Record<
+  @Flag({ default: false, forAdministrators: true }) with_custom_attributes: boolean;
+  @Hash({ optional: true, forAdministrators: true, about: 'Exact values by key.' }) custom_attributes?: Record<
     string,
     string | null
   >;

@@ -6,6 +6,7 @@ import { project } from '../project.presenter';
 import type { ProjectRow } from '../project-row';
 import { KEYSET, projectKeyset } from './project-keyset.dto';
 import { ListForks, ListProjects } from './project-filters.dto';
+import { orderWithoutEffect } from './project-order';
 import { ProjectListsQueries } from './project-lists.queries';
 
 const SOURCE = 'reference identity-and-import 10.2';
@@ -19,6 +20,7 @@ export class ProjectListsController {
     source: SOURCE,
     may: anyone(),
     params: ListProjects,
+    withoutEffect: ({ params, viewer }) => orderWithoutEffect(params, viewer),
     answers: page(project, { keyset: KEYSET }),
   })
   async list({ viewer, params, page, keyset }: Call<ListProjects>): Promise<Page<ProjectRow> | KeysetPage<ProjectRow>> {
@@ -32,6 +34,7 @@ export class ProjectListsController {
     within: inProject('id'),
     may: anyone(),
     params: ListForks,
+    withoutEffect: ({ params, viewer }) => orderWithoutEffect(params, viewer),
     answers: page(project),
   })
   forks({ viewer, params, page, within }: Call<ListForks, ProjectScope>): Promise<Page<ProjectRow>> {

@@ -34,6 +34,11 @@ export function sortingOf(bind: Bind, viewer: Viewer, params: ProjectFilters): P
   return plain([[`p.${order_by}`, sort]], ['id', order_by]);
 }
 
+/** Names the order of a list that has no effect for the viewer: other callers than administrators get the default one. */
+export function orderWithoutEffect({ order_by }: ProjectFilters, viewer: Viewer): readonly 'order_by'[] {
+  return isSizeOrder(order_by) && !viewer.isAdmin ? ['order_by'] : [];
+}
+
 const plain = (order: readonly OrderTerm[], columns: readonly string[]): ProjectSorting => ({
   order,
   unique: 'p.id',

@@ -1,4 +1,5 @@
 import { ListProjects } from './project-filters.dto';
+import { orderWithoutEffect } from './project-order';
 import { Controller } from '@nestjs/common';
 import type { Call, KeysetPage } from '@rookery/api-v4';
 import { anyone, Endpoint, page, Text } from '@rookery/api-v4';
@@ -32,6 +33,7 @@ export class UserProjectsController {
     may: anyone(),
     tokenScopes: ['read_user'],
     params: ListUserProjects,
+    withoutEffect: ({ params, viewer }) => orderWithoutEffect(params, viewer),
     fails: [404],
     answers: page(project, { keyset: KEYSET }),
   })
@@ -46,6 +48,7 @@ export class UserProjectsController {
     may: anyone(),
     tokenScopes: ['read_user'],
     params: ListUserProjects,
+    withoutEffect: ({ params, viewer }) => orderWithoutEffect(params, viewer),
     fails: [404],
     answers: page(project, { keyset: KEYSET }),
   })

@@ -7,6 +7,7 @@ import { issueKind } from '../issue.kind';
 import { IssuesService } from '../issues.service';
 import type { NewIssue } from '../new-issue';
 import { EpicAssignments } from '../epic/epic-assignment';
+import type { FollowUp } from '../follow-ups/follow-ups';
 import { opensConfidential } from './common-actions';
 
 /** Creates issues with quick actions in their description. Source: reference work-tracking 2.6. */
@@ -20,25 +21,28 @@ export class IssueQuickActionsService {
 
   /**
    * Creates an issue. The commands of the description run on it in the same transaction, and are removed from the
-   * description.
+   * description. An issue without one describes the threads that it follows up.
    */
   async create(
     viewer: SignedInViewer,
     project: ProjectScope,
     input: NewIssue,
-    epicId?: number | null,
+    { epicId, followUp }: { readonly epicId?: number | null | undefined; readonly followUp?: FollowUp | null } = {},
   ): Promise<string> {
     const epicAssignment = await this.epics.prepare(viewer, { project, iid: null }, epicId);
     const { commands, rest } = this.actions.read(issueKind, input.description ?? '');
-    const description = input.description === null ? null : rest;
+    const description = input.description === null ? (followUp?.description ?? null) : rest;
     const confidential = input.confidential || opensConfidential(commands);
     const issue = { ...input, description, confidential };
-    if (commands.length === 0) return this.issues.create(viewer, project, issue, { epicAssignment });
+    const resolve = followUp && ((tx: Tx, iid: number): Promise<void> => followUp.resolve(tx, iid));
+    if (commands.length === 0)
+      return this.issues.create(viewer, project, issue, { epicAssignment, ...(resolve && { finish: resolve }) });
     const asking = { viewer, kind: issueKind, parent: project, isNew: true, epicId } as const;
     const planned = await this.actions.plan(asking, commands);
     const lock = (tx: Tx): Promise<void> => planned.lock(tx, null);
     const finish = async (tx: Tx, iid: number): Promise<void> => {
       await planned.execute(tx, { kind: issueKind, parent: project, by: 'iid', named: iid });
+      await resolve?.(tx, iid);
     };
     return this.issues.create(viewer, project, issue, { epicAssignment, lock, finish });
   }

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+
+/** Open threads of a merge request that an issue follows up. */
+export interface FollowUp {
+  /** Description for an issue that has none: the threads as a task list. */
+  readonly description: string;
+  /** Resolves those threads that the author of the issue may resolve. Shape: `iid` is the number of the issue. */
+  resolve(tx: Tx, iid: number): Promise<void>;
+}
+
+/** Threads that a new issue follows up: those of a merge request of its project, or one of them. */
+export interface FollowedThreads {
+  readonly mergeRequestIid: number;
+  readonly discussionId: string | undefined;
+}
+
+/** Finds open threads. */
+export interface FollowUpFinder {
+  /** Shape: null without an open thread. Errors: NotFound of the merge request or the discussion. */
+  find(viewer: SignedInViewer, project: ProjectScope, threads: FollowedThreads): Promise<FollowUp | null>;
+}
+
+/**
+ * Connects issues with the threads of merge requests. The merge requests wing imports this one, and registers here how
+ * to find them.
+ */
+@Injectable()
+export class FollowUps {
+  private finder: FollowUpFinder | undefined;
+
+  declare(finder: FollowUpFinder): void {
+    this.finder = finder;
+  }
+
+  /** Shape: null where nothing is to be followed up. Errors: those of FollowUpFinder. */
+  async find(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    threads: FollowedThreads | undefined,
+  ): Promise<FollowUp | null> {
+    return (threads && (await this.finder?.find(viewer, project, threads))) ?? null;
+  }
+}
