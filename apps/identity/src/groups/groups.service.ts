@@ -13,12 +13,13 @@ import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../namespaces/group.p
 import { partsOf, problemsOfGroup } from './group-rules';
 import type { GroupParts } from './group-rules';
 import type { KnownGroup, NewGroup } from './group-input';
+import { readOnlyGroupSql } from '../directory/change-states';
 import type { NamespaceRecord } from '../namespaces/namespace.entity';
 
 type Parent = Pick<
   NamespaceRecord,
   'id' | 'traversal_ids' | 'full_path' | 'full_name' | 'visibility' | 'plan' | 'subgroup_creation_level'
->;
+> & { readonly archived: boolean };
 
 type NamedParts = GroupParts & { readonly name: string; readonly path: string };
 
@@ -82,8 +83,9 @@ export class GroupsService {
   /** Locks the parent against changes of location and visibility, but not against other new children. */
   private async lockedParent(tx: Tx, id: number): Promise<Parent> {
     const [parent] = await tx.query<Parent>(
-      `select id, traversal_ids, full_path, full_name, visibility, plan, subgroup_creation_level
-       from namespaces where id = $1 for share`,
+      `select n.id, n.traversal_ids, n.full_path, n.full_name, n.visibility, n.plan, n.subgroup_creation_level,
+         ${readOnlyGroupSql('n')} as archived
+       from namespaces n where n.id = $1 for share of n`,
       [id],
     );
     if (!parent) throw new NotFound('Group');
@@ -97,7 +99,8 @@ export class GroupsService {
     parent: Parent | null,
   ): Promise<void> {
     if (scope && parent) {
-      if (!mayCreateSubgroup(viewer, scope.level, parent.subgroup_creation_level)) throw new Forbidden();
+      if (parent.archived || !mayCreateSubgroup(viewer, scope.level, parent.subgroup_creation_level))
+        throw new Forbidden();
       return;
     }
     const [user] = await tx.query<{ can_create_group: boolean }>(`select can_create_group from users where id = $1`, [

@@ -56,6 +56,34 @@ describe('POST /groups/:id/restore', () => {
     expect(await published()).toEqual([false, false]);
   });
 
+  it('takes no new contents while it is marked, not from administrators either', async () => {
+    const above = await group(ada);
+    const sent = { name: 'in', path: `in-${above.id}`, parent_id: above.id };
+    const marked = (await ada.client.post('/api/v4/groups').send(sent).expect(201)).body as { readonly id: number };
+    const loose = await group(ada);
+    const moving = await project(ada);
+    const forked = await project(ada, { visibility: 'public' });
+    await ada.client.delete(`/api/v4/groups/${above.id}`).expect(202);
+    for (const { client } of [ada, { client: identity.root }]) {
+      const refusals = await Promise.all([
+        client.post('/api/v4/groups').send({ name: 'n', path: `n-${above.id}`, parent_id: marked.id }),
+        client.post(`/api/v4/groups/${loose.id}/transfer`).send({ group_id: marked.id }),
+        client.post('/api/v4/projects').send({ name: 'n', namespace_id: marked.id }),
+        client.put(`/api/v4/projects/${moving.id}/transfer`).send({ namespace: marked.id }),
+        client.post(`/api/v4/projects/${forked.id}/fork`).send({ namespace_id: marked.id }),
+      ]);
+      expect(refusals.map(({ status, body }) => [status, body])).toEqual([
+        [403, { message: '403 Forbidden' }],
+        [400, { message: "Transfer failed: You don't have enough permissions." }],
+        [400, { message: { namespace: ['is not valid'] } }],
+        [400, { message: expect.any(String) }],
+        [404, { message: '404 Target Namespace Not Found' }],
+      ]);
+    }
+    await ada.client.post(`/api/v4/groups/${above.id}/restore`).expect(201);
+    await ada.client.post('/api/v4/projects').send({ name: 'n', namespace_id: marked.id }).expect(201);
+  });
+
   it('requires owners', async () => {
     const own = await group(ada);
     await join(`/api/v4/groups/${own.id}`, bob, 40);

@@ -6,6 +6,7 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
+import { readOnlyGroupSql } from '../../directory/change-states';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../../namespaces/group.policy';
 import type { KnownGroup } from '../group-input';
 import { takenFields } from '../groups.service';
@@ -19,6 +20,9 @@ import { MovedTreesService } from './moved-trees.service';
  * below each other.
  */
 const MOVE_LOCK = 7_316_420_105;
+
+/** Shape: `archived`: its contents take no writes. */
+type LockedGroup = NamespaceRecord & { readonly visibility: Visibility; readonly archived: boolean };
 
 /** Moves of groups with their contents. Source: reference identity-and-import 2.6. */
 @Injectable()
@@ -51,7 +55,7 @@ export class GroupMovesService {
     const { group, parent } = await this.lockGroups(tx, groupId, target);
     const tree = await this.trees.lock(tx, groupId);
     const mayCreateThere = parent
-      ? mayCreateSubgroup(viewer, target!.level, parent.subgroup_creation_level)
+      ? !parent.archived && mayCreateSubgroup(viewer, target!.level, parent.subgroup_creation_level)
       : await this.mayCreateRoot(tx, viewer);
     const isTaken = await this.moved.isTaken(tx, parent?.id ?? null, group);
     const height = await this.trees.height(tx, groupId);
@@ -81,8 +85,8 @@ export class GroupMovesService {
     tx: Tx,
     groupId: number,
     target: KnownGroup | null,
-  ): Promise<{ group: NamespaceRecord; parent: NamespaceRecord | null }> {
-    const ends = new Map<number, NamespaceRecord>();
+  ): Promise<{ group: LockedGroup; parent: LockedGroup | null }> {
+    const ends = new Map<number, LockedGroup>();
     for (const id of await this.trees.inLockOrder(tx, [groupId, ...(target ? [target.id] : [])])) {
       ends.set(id, await this.locked(tx, id, id === groupId ? 'no key update' : 'share'));
     }
@@ -92,9 +96,9 @@ export class GroupMovesService {
     return { group, parent };
   }
 
-  private async locked(tx: Tx, id: number, how: 'share' | 'no key update'): Promise<NamespaceRecord> {
-    const rows = await tx.query<NamespaceRecord & { visibility: Visibility }>(
-      `select * from namespaces where id = $1 and kind = 'group' for ${how}`,
+  private async locked(tx: Tx, id: number, how: 'share' | 'no key update'): Promise<LockedGroup> {
+    const rows = await tx.query<LockedGroup>(
+      `select n.*, ${readOnlyGroupSql('n')} as archived from namespaces n where n.id = $1 and n.kind = 'group' for ${how} of n`,
       [id],
     );
     if (!rows[0]) throw new NotFound('Group');

@@ -119,10 +119,10 @@ export class ProjectPlacesService {
 }
 
 /**
- * Whether the viewer may create projects in this namespace or move them there. Source: reference identity-and-import
- * 10.2, 12.
+ * Whether the viewer may create projects in this namespace or move them there; no one may where its contents take no
+ * writes. Source: reference identity-and-import 10.2, 12; docs/reference/identity-and-import.md 2.6.
  */
 export function mayPutProjectsIn(viewer: Viewer, home: Home): boolean {
   if (home.kind === 'user') return viewer.isAdmin || home.owner_id === viewer.userId;
-  return mayCreateProjectIn(viewer, home.level, home.project_creation_level);
+  return !home.archived && mayCreateProjectIn(viewer, home.level, home.project_creation_level);
 }

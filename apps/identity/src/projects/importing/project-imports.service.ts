@@ -100,9 +100,7 @@ export class ProjectImportsService {
     const viewer = importer as Viewer;
     if (home.kind === 'group' && !maySee(viewer, home.visibility, home.level)) return { outcome: 'missing' };
     const hasRole = home.kind === 'user' || importer.isAdmin || home.level >= ACCESS_LEVELS.maintainer;
-    // The refs of an import are writes to the new project.
-    const isAllowed = hasRole && !home.archived && mayPutProjectsIn(viewer, home);
-    return isAllowed ? { outcome: 'allowed', home } : { outcome: 'forbidden' };
+    return hasRole && mayPutProjectsIn(viewer, home) ? { outcome: 'allowed', home } : { outcome: 'forbidden' };
   }
 
   /** Shape: null for a user who is not active. */
