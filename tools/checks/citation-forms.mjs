@@ -13,7 +13,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const AREAS = ['identity-and-import', 'packages-and-admin', 'reliability', 'repositories', 'work-tracking'];
+const AREAS = ['identity-and-import', 'packages-and-admin', 'pages', 'reliability', 'repositories', 'work-tracking'];
 const NUMBER = String.raw`\d+(?:\.\d+)*(?: row \d+)?(?: \((?!ADR)[^()]*\))?`;
 const NUMBERS = String.raw`${NUMBER}(?:(?:, |-| to | and )${NUMBER}(?! ?§))*`;
 const WORDS = String.raw`(?: [A-Z][\w-]*(?: [a-z][\w-]*)*)?`;

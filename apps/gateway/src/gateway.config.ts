@@ -115,6 +115,11 @@ export const gatewaySettings = defineSettings('gateway', {
     about:
       'Unknown credentials a minute from one address before further unknown ones are answered 429, and new ones are checked two at a time.',
   }),
+  sessionSecret: setting.secret('GATEWAY_SESSION_SECRET', {
+    default: null,
+    about:
+      'Seals the sign-in cookies of the web pages, at least 32 characters, the same for all gateways. Without it, people sign in again after a restart.',
+  }),
   revision: setting.text('GATEWAY_REVISION', {
     default: 'development',
     about: 'Revision that the version endpoint names.',

@@ -31,6 +31,7 @@ import { committedRoutes } from './routes/committed';
 import { RouteTable } from './routes/route-table';
 import { Forwarder } from './upstream/forwarder';
 import { Upstreams } from './upstream/upstreams';
+import { Site } from './web/site';
 
 type Platform = SettingsOf<typeof platformSettings>;
 type Token = symbol | (abstract new (...args: never[]) => unknown);
@@ -103,6 +104,17 @@ const pipeline = [
     (routes: RouteTable, admission: Admission, forwarder: Forwarder, settings: Own, tally: Tally) =>
       new Edge(routes, admission, forwarder, settings, tally),
   ),
+  provided(Site, [Edge, platformSettings.token, own], (edge: Edge, platform: Platform, settings: Own) => {
+    const arrival = { expectsContinue: false, isSurplus: false };
+    const site = new Site(
+      // Pages read routes of services only, so the gateway's own routes are not needed.
+      (request, response) => edge.handle(request, response, arrival, (_, own) => void own.destroy()),
+      platform.externalUrl,
+      settings,
+    );
+    edge.open(site);
+    return site;
+  }),
   provided(ServiceReadiness, [own], (settings: Own) => new ServiceReadiness(managementUrls(settings))),
 ];
 

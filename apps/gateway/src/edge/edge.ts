@@ -35,6 +35,12 @@ export interface Arrival {
   readonly isSurplus: boolean;
 }
 
+/** Answers addresses that no route has, for people with a browser. */
+export interface Pages {
+  serves(exchange: Exchange): boolean;
+  answer(exchange: Exchange): Promise<void>;
+}
+
 /** Answers the gateway's own routes. */
 export type OwnRoutes = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -47,6 +53,7 @@ const MAX_PATH = 8 * 1024;
  */
 export class Edge {
   private readonly connections: RateLimit;
+  private pages: Pages | null = null;
 
   constructor(
     private readonly routes: RouteTable,
@@ -58,6 +65,11 @@ export class Edge {
     const most = settings.socketsPerAddress;
     const setting = 'GATEWAY_SOCKETS_PER_ADDRESS_COUNT';
     this.connections = { name: 'connections_per_address', most, each: 'moment', setting };
+  }
+
+  /** Sets what answers addresses without a route. Pages ask the edge for their content, so it exists before them. */
+  open(pages: Pages): void {
+    this.pages = pages;
   }
 
   /** Handles a request; `own` answers the gateway's own routes. */
@@ -109,6 +121,7 @@ export class Edge {
 
   private serve(exchange: Exchange, own: OwnRoutes): Promise<void> | undefined {
     const refused = this.route(exchange);
+    if (refused === REFUSALS.notFound && this.pages?.serves(exchange)) return this.pages.answer(exchange);
     if (refused) {
       exchange.refuse(refused);
       return undefined;
@@ -206,12 +219,12 @@ export class Edge {
     const target = cut && servedTarget(method, cut);
     if (!target || head.isAmbiguous) return REFUSALS.badRequest;
     if (target.query.length > MAX_QUERY || target.path.length > MAX_PATH) return REFUSALS.uriTooLong;
+    exchange.target = target;
     const match = this.routes.find(method, target.segments);
     if (match.kind === 'none') return REFUSALS.notFound;
     if (match.kind === 'other methods') {
       return method === 'OPTIONS' ? preflight(head, match.allowed) : methodNotAllowed(match.allowed);
     }
-    exchange.target = target;
     exchange.route = match.route;
     exchange.deadline = exchange.receivedAt + (match.route.deadlineMs ?? this.settings.deadlineMs);
     if (head.contentLength > this.limitOf(exchange)) return REFUSALS.tooLarge;

@@ -19,12 +19,13 @@ export class BodyRefused extends Error {
 
 /**
  * Collects a small body. Returns a refusal if it takes too long, null if the client left. Shape: `length` is -1 for a
- * body of a GET without a stated length, which may turn out to be too large.
+ * body without a stated length, which may turn out to be too large. Units of `limit`: bytes.
  */
 export function collect(
   request: IncomingMessage,
   length: number,
   slowPeerMs: number,
+  limit = SMALL_BODY,
 ): Promise<Buffer | Refusal | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -37,7 +38,7 @@ export function collect(
     const onData = (chunk: Buffer): void => {
       chunks.push(chunk);
       received += chunk.length;
-      if (received > SMALL_BODY) settle(REFUSALS.unreadBody);
+      if (received > limit) settle(limit === SMALL_BODY ? REFUSALS.unreadBody : REFUSALS.tooLarge);
     };
     const onEnd = (): void => settle(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, received));
     const onClose = (): void => settle(received === length ? Buffer.concat(chunks, received) : null);

@@ -1,0 +1,148 @@
+import { html } from 'hono/html';
+import { ApiRefused } from '../api-calls';
+import { renderMarkdown } from '../markdown';
+import { pageNumber, pagesNav, sitePath, timeOf } from '../page';
+import type { Html, Page, PageRequest } from '../page';
+import { showDiff } from './diffs';
+import type { FileDiff } from './diffs';
+
+export interface TreeEntry {
+  readonly name: string;
+  readonly path: string;
+  readonly type: 'tree' | 'blob' | 'commit';
+}
+interface Commit {
+  readonly id: string;
+  readonly short_id: string;
+  readonly title: string;
+  readonly message: string;
+  readonly author_name: string;
+  readonly authored_date: string;
+}
+
+/** Larger files are not shown. Units: bytes. */
+const MAX_SHOWN = 512 * 1024;
+/** Names of branches have slashes: this many parts of a path are tried. */
+const MAX_REF_PARTS = 6;
+
+export function isMarkdown(path: string): boolean {
+  return /\.(md|markdown)$/i.test(path);
+}
+
+export function listFiles(place: string, ref: string, folder: string, entries: readonly TreeEntry[]): Html {
+  const above = folder.includes('/') ? folder.slice(0, folder.lastIndexOf('/')) : '';
+  const linkTo = ({ type, path }: Pick<TreeEntry, 'type' | 'path'>): string =>
+    sitePath(place, '-', type === 'tree' ? 'tree' : 'blob', ref, ...(path === '' ? [] : [path]));
+  return html`<table class="files">
+    <tbody>
+      ${
+        folder
+          ? html`<tr>
+              <td><a href="${linkTo({ type: 'tree', path: above })}">..</a></td>
+            </tr>`
+          : ''
+      }${entries.map(
+        (entry) =>
+          html`<tr>
+            <td>
+              ${entry.type === 'commit' ? entry.name : html`<a href="${linkTo(entry)}">${entry.name}${entry.type === 'tree' ? '/' : ''}</a>`}
+            </td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+/** Splits `feature/x/src/a.ts` into a ref that exists and a path. Errors: ApiRefused with 404 without one. */
+async function refAndPath({ api }: PageRequest, project: string, rest: readonly string[]) {
+  for (let parts = 1; parts <= Math.min(rest.length, MAX_REF_PARTS); parts += 1) {
+    const ref = rest.slice(0, parts).join('/');
+    const commit = await api.find<Commit>(`/projects/${project}/repository/commits/${encodeURIComponent(ref)}`);
+    if (commit) return { ref, path: rest.slice(parts).join('/') };
+  }
+  throw new ApiRefused(404, '404 Not Found');
+}
+
+export async function treePage(request: PageRequest, place: string, rest: readonly string[]): Promise<Page> {
+  const project = encodeURIComponent(place);
+  const { ref, path } = await refAndPath(request, project, rest);
+  const query = { ref, path, per_page: 100, page: pageNumber(request) };
+  const { data, headers } = await request.api.answer<readonly TreeEntry[]>(
+    `/projects/${project}/repository/tree`,
+    query,
+  );
+  return {
+    title: `${path || ref} · ${place}`,
+    content: html`${codeHead(place, ref, path)}${listFiles(place, ref, path, data)}${pagesNav(request, headers)}`,
+  };
+}
+
+export async function blobPage(request: PageRequest, place: string, rest: readonly string[]): Promise<Page> {
+  const project = encodeURIComponent(place);
+  const { ref, path } = await refAndPath(request, project, rest);
+  const file = `/projects/${project}/repository/files/${encodeURIComponent(path)}`;
+  const query = `ref=${encodeURIComponent(ref)}`;
+  const head = await request.api.send<unknown>('HEAD', `${file}?${query}`);
+  if (head.status !== 200) throw new ApiRefused(head.status, '404 Not Found');
+  const size = Number(head.headers['x-gitlab-size']);
+  const text = size > MAX_SHOWN ? null : (await request.api.send<unknown>('GET', `${file}/raw?${query}`)).text;
+  const raw = `/api/v4${file}/raw?${query}`;
+  const isText = text !== null && !text.includes('\0');
+  return {
+    title: `${path} · ${place}`,
+    content: html`${codeHead(place, ref, path)}
+      <p class="facts">${size} bytes · <a href="${raw}">in the API</a></p>
+      ${isText ? (isMarkdown(path) ? html`<div class="text">${renderMarkdown(text)}</div>` : html`<pre tabindex="0"><code>${text}</code></pre>`) : html`<p>This file is not shown here: it is binary or too large.</p>`}`,
+  };
+}
+
+export async function commitsPage(request: PageRequest, place: string, rest: readonly string[]): Promise<Page> {
+  const project = encodeURIComponent(place);
+  const { ref, path } = await refAndPath(request, project, rest);
+  const query = { ref_name: ref, path: path || undefined, page: pageNumber(request) };
+  const { data, headers } = await request.api.answer<readonly Commit[]>(
+    `/projects/${project}/repository/commits`,
+    query,
+  );
+  return {
+    title: `Commits of ${ref} · ${place}`,
+    content: html`${codeHead(place, ref, path)}
+      <ul class="list">
+        ${data.map(
+          (commit) =>
+            html`<li>
+              <a href="${sitePath(place, '-', 'commit', commit.id)}">${commit.title || commit.short_id}</a><br /><span
+                class="soft"
+                >${commit.author_name}, ${timeOf(commit.authored_date)} · <code>${commit.short_id}</code></span
+              >
+            </li>`,
+        )}
+      </ul>
+      ${pagesNav(request, headers)}`,
+  };
+}
+
+export async function commitPage(request: PageRequest, place: string, sha: string): Promise<Page> {
+  const api = `/projects/${encodeURIComponent(place)}/repository/commits/${encodeURIComponent(sha)}`;
+  const [commit, { data, headers }] = await Promise.all([
+    request.api.get<Commit>(api),
+    request.api.answer<readonly FileDiff[]>(`${api}/diff`, { per_page: 20, page: pageNumber(request) }),
+  ]);
+  return {
+    title: `${commit.title} · ${place}`,
+    content: html`<p class="crumbs">
+        <a href="${sitePath(place)}">${place}</a> · Commit <code>${commit.short_id}</code>
+      </p>
+      <h1>${commit.title}</h1>
+      <p class="facts">${commit.author_name}, ${timeOf(commit.authored_date)}</p>
+      <pre>${commit.message}</pre>
+      ${data.map(showDiff)}${pagesNav(request, headers)}`,
+  };
+}
+
+function codeHead(place: string, ref: string, path: string): Html {
+  return html`<p class="crumbs">
+      <a href="${sitePath(place)}">${place}</a> · <a href="${sitePath(place, '-', 'tree', ref)}">${ref}</a>
+    </p>
+    <h1>${path || ref}</h1>`;
+}

@@ -1,0 +1,137 @@
+import { html } from 'hono/html';
+import { renderMarkdown } from '../markdown';
+import { hiddenToken, pageNumber, pagesNav, timeOf, userLink } from '../page';
+import type { Html, PageRequest, ShownUser } from '../page';
+
+interface Suggestion {
+  readonly id: number;
+  readonly applied: boolean;
+  readonly appliable: boolean;
+}
+interface Note {
+  readonly id: number;
+  readonly body: string;
+  readonly author: ShownUser | null;
+  readonly system: boolean;
+  readonly created_at: string;
+  readonly resolvable: boolean;
+  readonly resolved?: boolean;
+  readonly position?: {
+    readonly new_path?: string;
+    readonly old_path?: string;
+    readonly new_line?: number | null;
+    readonly old_line?: number | null;
+  };
+  readonly suggestions?: readonly Suggestion[];
+}
+interface Discussion {
+  readonly id: string;
+  readonly individual_note: boolean;
+  readonly notes: readonly Note[];
+}
+
+const PER_PAGE = 20;
+
+/** Shows a page of the discussion of something, with forms for those who are signed in. Shape: `api` is its API path. */
+export async function showDiscussions(request: PageRequest, api: string): Promise<Html> {
+  // The API shows discussions to people who are signed in only.
+  if (!request.username)
+    return html`<p>
+      <a href="/-/sign_in?next=${encodeURIComponent(request.path)}">Sign in</a> to read the discussion and to comment.
+    </p>`;
+  const query = { page: pageNumber(request), per_page: PER_PAGE };
+  const { data, headers } = await request.api.answer<readonly Discussion[]>(`${api}/discussions`, query);
+  return html`<section aria-labelledby="discussion">
+    <h2 id="discussion">Discussion</h2>
+    ${data.map((discussion) => showDiscussion(request, discussion))}${pagesNav(request, headers)}${commentForm(request)}
+  </section>`;
+}
+
+function showDiscussion(request: PageRequest, discussion: Discussion): Html {
+  const [first, ...replies] = discussion.notes;
+  if (!first) return html``;
+  if (first.system)
+    return html`<p class="system" id="note_${first.id}">
+      ${userLink(first.author)} ${renderMarkdown(first.body)} ${timeOf(first.created_at)}
+    </p>`;
+  const isThread = !discussion.individual_note;
+  return html`${showNote(request, first, false)}${replies.map((note) => showNote(request, note, true))}${isThread ? threadForms(request, discussion, first) : ''}`;
+}
+
+function showNote(request: PageRequest, note: Note, isReply: boolean): Html {
+  const { position } = note;
+  const line = position?.new_line ?? position?.old_line;
+  const place = position
+    ? html` on <code>${position.new_path ?? position.old_path}${line ? `:${line}` : ''}</code>`
+    : '';
+  const state = note.resolvable && !isReply ? html` · ${note.resolved ? 'resolved' : 'open'}` : '';
+  const suggestions = note.suggestions ?? [];
+  return html`<article class="note${isReply ? ' reply' : ''}" id="note_${note.id}">
+    <header>${userLink(note.author)}${place} · ${timeOf(note.created_at)}${state}</header>
+    <div class="text">${renderMarkdown(note.body)}</div>
+    ${suggestions.map((one) => suggestionForm(request, one))}
+  </article>`;
+}
+
+function suggestionForm(request: PageRequest, { id, applied, appliable }: Suggestion): Html {
+  if (applied) return html`<p class="soft">The suggestion is applied.</p>`;
+  if (!request.username || !appliable) return html``;
+  return html`<form method="post" action="${request.path}">
+    ${hiddenToken(request)}<input type="hidden" name="suggestion_id" value="${id}" /><button name="act" value="apply">
+      Apply suggestion
+    </button>
+  </form>`;
+}
+
+function threadForms(request: PageRequest, { id }: Discussion, first: Note): Html {
+  if (!request.username) return html``;
+  const next = first.resolved ? 'unresolve' : 'resolve';
+  return html`<details>
+    <summary>Reply${first.resolvable ? ' or resolve' : ''}</summary>
+    <form method="post" action="${request.path}">
+      ${hiddenToken(request)}<input type="hidden" name="discussion_id" value="${id}" />
+      <p>
+        <label>Reply<textarea name="body"></textarea></label>
+      </p>
+      <button class="main" name="act" value="reply">Reply</button
+      >${first.resolvable ? html` <button name="act" value="${next}">${first.resolved ? 'Reopen thread' : 'Resolve thread'}</button>` : ''}
+    </form>
+  </details>`;
+}
+
+function commentForm(request: PageRequest): Html {
+  return html`<form method="post" action="${request.path}">
+    ${hiddenToken(request)}
+    <p>
+      <label>Comment, in Markdown<textarea name="body" required></textarea></label>
+    </p>
+    <button class="main" name="act" value="comment">Comment</button>
+  </form>`;
+}
+
+/** Handles a form of a discussion. Returns false for another form. Errors: ApiRefused. */
+export async function actOnDiscussion(
+  { api: calls }: PageRequest,
+  api: string,
+  form: URLSearchParams,
+): Promise<boolean> {
+  const body = form.get('body') ?? '';
+  const thread = `${api}/discussions/${encodeURIComponent(form.get('discussion_id') ?? '')}`;
+  switch (form.get('act')) {
+    case 'comment':
+      await calls.write('POST', `${api}/notes`, { body });
+      return true;
+    case 'reply':
+      await calls.write('POST', `${thread}/notes`, { body });
+      return true;
+    case 'resolve':
+    case 'unresolve':
+      await calls.write('PUT', thread, { resolved: form.get('act') === 'resolve' });
+      return true;
+    case 'apply':
+      await calls.write('PUT', `/suggestions/${encodeURIComponent(form.get('suggestion_id') ?? '')}/apply`);
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,117 @@
+import { html } from 'hono/html';
+import { renderMarkdown } from '../markdown';
+import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, timeOf, userLink } from '../page';
+import type { Html, Page, PageRequest, ShownUser } from '../page';
+import { showDiff } from './diffs';
+import type { FileDiff } from './diffs';
+import { actOnDiscussion, showDiscussions } from './discussions';
+
+/** Fields that issues, merge requests, epics and snippets share in the API, and some that only some of them have. */
+interface Shown {
+  readonly title: string;
+  readonly description: string | null;
+  readonly state?: string;
+  readonly author: ShownUser | null;
+  readonly created_at: string;
+  readonly labels?: readonly string[];
+  readonly milestone?: { readonly title: string } | null;
+  readonly assignees?: readonly ShownUser[];
+  readonly due_date?: string | null;
+  readonly confidential?: boolean;
+  readonly source_branch?: string;
+  readonly target_branch?: string;
+  readonly detailed_merge_status?: string;
+}
+
+interface Kind {
+  readonly noun: string;
+  readonly sign: string;
+  readonly segment: string;
+  readonly parent: 'projects' | 'groups';
+}
+
+export const ISSUES: Kind = { noun: 'Issue', sign: '#', segment: 'issues', parent: 'projects' };
+export const MERGE_REQUESTS: Kind = { noun: 'Merge request', sign: '!', segment: 'merge_requests', parent: 'projects' };
+export const EPICS: Kind = { noun: 'Epic', sign: '&', segment: 'epics', parent: 'groups' };
+export const SNIPPETS: Kind = { noun: 'Snippet', sign: '$', segment: 'snippets', parent: 'projects' };
+
+/** Shows one of a project or group with its discussion, and handles the forms below it. */
+export async function noteablePage(request: PageRequest, kind: Kind, place: string, number: string): Promise<Page> {
+  const { segment, parent, noun, sign } = kind;
+  const api = `/${parent}/${encodeURIComponent(place)}/${segment}/${encodeURIComponent(number)}`;
+  if (request.form) {
+    await act(request, api, request.form);
+    throw new Redirect(request.path);
+  }
+  const shown = await request.api.get<Shown>(api);
+  const [content, discussions] = await Promise.all([
+    kind === SNIPPETS ? request.api.send<unknown>('GET', `${api}/raw`) : null,
+    showDiscussions(request, api),
+  ]);
+  const parentPath = parent === 'groups' ? sitePath('groups', place) : sitePath(place);
+  const { title, state, author, created_at, description } = shown;
+  return {
+    title: `${title} (${sign}${number}) · ${place}`,
+    content: html`<p class="crumbs"><a href="${parentPath}">${place}</a> · ${noun} ${sign}${number}</p>
+      <h1>${title}</h1>
+      <p class="facts">
+        ${state ? html`<span class="state ${state}">${state}</span> ` : ''}${shown.confidential ? 'confidential · ' : ''}by
+        ${userLink(author)}, ${timeOf(created_at)}
+      </p>
+      ${factsOf(shown)} ${kind === MERGE_REQUESTS ? html`<p><a href="${request.path}/diffs">Changes</a></p>` : ''}
+      <div class="text">${renderMarkdown(description)}</div>
+      ${content ? html`<pre><code>${content.text}</code></pre>` : ''} ${stateForm(request, state)} ${discussions}`,
+  };
+}
+
+function factsOf(shown: Shown): Html {
+  const { labels = [], milestone, assignees = [], due_date: due, source_branch: source, target_branch: target } = shown;
+  const facts: (readonly [string, Html])[] = [];
+  if (source) facts.push(['Branches', html`<code>${source}</code> into <code>${target}</code>`]);
+  if (shown.detailed_merge_status)
+    facts.push(['Merge status', html`${shown.detailed_merge_status.replaceAll('_', ' ')}`]);
+  if (labels.length > 0)
+    facts.push(['Labels', html`${labels.map((label) => html`<span class="label">${label}</span> `)}`]);
+  if (milestone) facts.push(['Milestone', html`${milestone.title}`]);
+  if (assignees.length > 0) facts.push(['Assignees', html`${assignees.map((user) => html`${userLink(user)} `)}`]);
+  if (due) facts.push(['Due', html`<time datetime="${due}">${due}</time>`]);
+  if (facts.length === 0) return html``;
+  return html`<dl class="facts-list">
+    ${facts.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
+function stateForm(request: PageRequest, state: string | undefined): Html {
+  if (!request.username || (state !== 'opened' && state !== 'closed')) return html``;
+  const [act, words] = state === 'opened' ? ['close', 'Close'] : ['reopen', 'Reopen'];
+  return html`<form method="post" action="${request.path}">
+    ${hiddenToken(request)}<button name="act" value="${act}">${words}</button>
+  </form>`;
+}
+
+async function act(request: PageRequest, api: string, form: URLSearchParams): Promise<void> {
+  const wanted = form.get('act');
+  if (wanted === 'close' || wanted === 'reopen') await request.api.write('PUT', api, { state_event: wanted });
+  else await actOnDiscussion(request, api, form);
+}
+
+/** Shows the changed files of a merge request. */
+export async function mergeRequestDiffsPage(request: PageRequest, place: string, number: string): Promise<Page> {
+  const api = `/projects/${encodeURIComponent(place)}/merge_requests/${encodeURIComponent(number)}`;
+  const [shown, { data, headers }] = await Promise.all([
+    request.api.get<Shown>(api),
+    request.api.answer<readonly FileDiff[]>(`${api}/diffs`, { page: pageNumber(request), per_page: 20 }),
+  ]);
+  const back = sitePath(place, '-', 'merge_requests', number);
+  return {
+    title: `Changes of !${number} · ${place}`,
+    content: html`<p class="crumbs"><a href="${sitePath(place)}">${place}</a> · <a href="${back}">!${number}</a></p>
+      <h1>${shown.title}</h1>
+      <h2>Changes</h2>
+      ${data.map(showDiff)}${data.length === 0 ? html`<p>No changes.</p>` : ''}${pagesNav(request, headers)}`,
+  };
+}

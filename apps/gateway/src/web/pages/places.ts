@@ -1,0 +1,180 @@
+import { html } from 'hono/html';
+import { ApiRefused } from '../api-calls';
+import { renderMarkdown } from '../markdown';
+import { pageNumber, pagesNav, sitePath, timeOf, userLink } from '../page';
+import type { Html, Page, PageRequest, ShownUser } from '../page';
+import { isMarkdown, listFiles } from './code';
+import type { TreeEntry } from './code';
+
+interface Project {
+  readonly id: number;
+  readonly path_with_namespace: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly visibility?: string;
+  readonly default_branch?: string | null;
+  readonly last_activity_at?: string;
+}
+interface Group {
+  readonly full_path: string;
+  readonly full_name: string;
+  readonly description: string;
+}
+interface Event {
+  readonly action_name: string;
+  readonly target_type: string | null;
+  readonly target_title: string | null;
+  readonly author: ShownUser | null;
+  readonly created_at: string;
+  readonly push_data?: {
+    readonly commit_count: number;
+    readonly ref: string | null;
+    readonly commit_title: string | null;
+  };
+}
+
+/** Shows a project, a group or a user: what the path belongs to. Errors: ApiRefused with 404. */
+export async function placePage(request: PageRequest, place: string): Promise<Page> {
+  const project = await request.api.find<Project>(`/projects/${encodeURIComponent(place)}`);
+  if (project) return projectPage(request, project);
+  const group = await request.api.find<Group>(`/groups/${encodeURIComponent(place)}`, { with_projects: 'false' });
+  if (group) return groupOf(request, group);
+  return userPage(request, place);
+}
+
+export async function groupPage(request: PageRequest, place: string): Promise<Page> {
+  return groupOf(
+    request,
+    await request.api.get<Group>(`/groups/${encodeURIComponent(place)}`, { with_projects: 'false' }),
+  );
+}
+
+async function projectPage(request: PageRequest, project: Project): Promise<Page> {
+  const { id, path_with_namespace: place, default_branch: branch } = project;
+  const [files, events] = await Promise.all([
+    branch ? request.api.find<readonly TreeEntry[]>(`/projects/${id}/repository/tree`, { per_page: 100 }) : null,
+    request.api.find<readonly Event[]>(`/projects/${id}/events`, { per_page: 10 }),
+  ]);
+  const readme = files?.find(({ type, name }) => type === 'blob' && /^readme(\.\w+)?$/i.test(name));
+  return {
+    title: place,
+    content: html`<p class="crumbs">${crumbs(place)}</p>
+      <h1>${project.name}</h1>
+      <div class="text">${renderMarkdown(project.description)}</div>
+      <p>
+        <a href="${sitePath(place, '-', 'issues')}">Issues</a> ·
+        <a href="${sitePath(place, '-', 'merge_requests')}">Merge requests</a
+        >${branch ? html` · <a href="${sitePath(place, '-', 'commits', branch)}">Commits</a>` : ''} ·
+        <a href="${sitePath(place, '-', 'packages')}">Packages</a>
+      </p>
+      ${
+        files && branch
+          ? html`<h2>Files</h2>
+              ${listFiles(place, branch, '', files)}`
+          : ''
+      }
+      ${readme && branch ? await showReadme(request, id, branch, readme) : ''} ${activityOf(events)}`,
+  };
+}
+
+async function showReadme(request: PageRequest, id: number, branch: string, { path }: TreeEntry): Promise<Html> {
+  const { status, text } = await request.api.send<unknown>(
+    'GET',
+    `/projects/${id}/repository/files/${encodeURIComponent(path)}/raw?ref=${encodeURIComponent(branch)}`,
+  );
+  if (status !== 200) return html``;
+  return html`<h2>${path}</h2>
+    <div class="text">${isMarkdown(path) ? renderMarkdown(text) : html`<pre>${text}</pre>`}</div>`;
+}
+
+async function groupOf(request: PageRequest, { full_path: place, full_name, description }: Group): Promise<Page> {
+  const api = `/groups/${encodeURIComponent(place)}`;
+  const [groups, { data: projects, headers }] = await Promise.all([
+    request.api.get<readonly Group[]>(`${api}/subgroups`, { per_page: 100 }),
+    request.api.answer<readonly Project[]>(`${api}/projects`, {
+      per_page: 20,
+      page: pageNumber(request),
+      simple: 'true',
+    }),
+  ]);
+  return {
+    title: place,
+    content: html`<p class="crumbs">${crumbs(place)}</p>
+      <h1>${full_name}</h1>
+      <div class="text">${renderMarkdown(description)}</div>
+      ${
+        groups.length > 0
+          ? html`<h2>Groups</h2>
+              <ul class="list">
+                ${groups.map((one) => html`<li><a href="${sitePath(one.full_path)}">${one.full_name}</a></li>`)}
+              </ul>`
+          : ''
+      }
+      <h2>Projects</h2>
+      ${listProjects(projects)}${pagesNav(request, headers)}`,
+  };
+}
+
+async function userPage(request: PageRequest, username: string): Promise<Page> {
+  const [user] = (await request.api.find<readonly (ShownUser & { id: number })[]>('/users', { username })) ?? [];
+  if (!user) throw new ApiRefused(404, '404 Not Found');
+  const events = await request.api.find<readonly Event[]>(`/users/${user.id}/events`, {
+    per_page: 20,
+    page: pageNumber(request),
+  });
+  return {
+    title: user.name,
+    content: html`<h1>${user.name}</h1>
+      <p class="facts">@${user.username}</p>
+      ${activityOf(events)}`,
+  };
+}
+
+/** Shows the projects that the visitor sees. */
+export async function projectsPage(request: PageRequest): Promise<Page> {
+  const query = {
+    page: pageNumber(request),
+    per_page: 20,
+    order_by: 'last_activity_at',
+    simple: 'true',
+    search: request.query.get('search') ?? undefined,
+  };
+  const { data, headers } = await request.api.answer<readonly Project[]>('/projects', query);
+  return {
+    title: 'Projects',
+    content: html`<h1>Projects</h1>
+      <form method="get" action="${request.path}">
+        <p>
+          <label>Search<input type="text" name="search" value="${request.query.get('search') ?? ''}" /></label>
+        </p>
+        <button>Search</button>
+      </form>
+      ${listProjects(data)}${pagesNav(request, headers)}`,
+  };
+}
+
+function listProjects(projects: readonly Project[]): Html {
+  if (projects.length === 0) return html`<p class="soft">No projects.</p>`;
+  return html`<ul class="list">
+    ${projects.map(({ path_with_namespace: place, description }) => html`<li><a href="${sitePath(place)}">${place}</a>${description ? html`<br /><span class="soft">${description}</span>` : ''}</li>`)}
+  </ul>`;
+}
+
+function activityOf(events: readonly Event[] | null): Html {
+  if (!events || events.length === 0) return html``;
+  return html`<h2>Activity</h2>
+    <ul class="list">
+      ${events.map((event) => html`<li>${userLink(event.author)} ${event.action_name} ${objectOf(event)} <span class="soft">${timeOf(event.created_at)}</span></li>`)}
+    </ul>`;
+}
+
+function objectOf({ target_type: type, target_title: title, push_data: push }: Event): Html {
+  if (push) return html`${push.ref ?? ''}${push.commit_title ? html`: ${push.commit_title}` : ''}`;
+  return html`${(type ?? '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()} ${title ?? ''}`;
+}
+
+/** Links to each group above. */
+function crumbs(place: string): Html {
+  const parts = place.split('/');
+  return html`${parts.map((part, at) => html`${at > 0 ? ' / ' : ''}<a href="${sitePath(...parts.slice(0, at + 1))}">${part}</a>`)}`;
+}

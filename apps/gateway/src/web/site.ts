@@ -1,0 +1,245 @@
+import { html } from 'hono/html';
+import type { Exchange } from '../request/exchange';
+import { REFUSALS } from '../request/refusal';
+import { collect, isCollected } from '../request/request-body';
+import { ApiCalls, ApiRefused } from './api-calls';
+import type { PublicHandler } from './api-calls';
+import { Redirect, renderPage } from './page';
+import type { Page, PageRequest } from './page';
+import { blobPage, commitPage, commitsPage, treePage } from './pages/code';
+import { itemsPage, todosPage } from './pages/lists';
+import { EPICS, ISSUES, MERGE_REQUESTS, mergeRequestDiffsPage, noteablePage, SNIPPETS } from './pages/noteables';
+import { objectPage } from './pages/objects';
+import { groupPage, placePage, projectsPage } from './pages/places';
+import { safeNext, signInPage } from './pages/sign-in';
+import { Sessions } from './sessions';
+import type { Session } from './sessions';
+import { STYLE, STYLE_PATH } from './style';
+
+export interface SiteSettings {
+  readonly sessionSecret: string | null;
+  readonly slowPeerMs: number;
+}
+
+/** No scripts at all, and nothing from other hosts. */
+const SECURITY_HEADERS = [
+  'Content-Security-Policy',
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'X-Frame-Options',
+  'DENY',
+  'Referrer-Policy',
+  'same-origin',
+];
+/** A comment of a million characters, escaped. Units: bytes. */
+const MAX_FORM = 8 * 1024 * 1024;
+/** The form of the sign-in page. Units: bytes. */
+const MAX_FORM_OF_STRANGER = 16 * 1024;
+/** First segments that are never pages. */
+const NOT_PAGES = new Set(['api', 'internal', 'uploads', 'assets', '.well-known']);
+
+/** A page, or where to go; with the cookie to set. */
+interface Outcome {
+  readonly page?: Page;
+  readonly location?: string;
+  readonly cookie?: string;
+}
+
+/**
+ * The web site: pages behind the links of mails and `web_url`s. It answers addresses that no route of the API has, and
+ * reads and writes through the API as every other client. Source: reference pages 1-3; ADR 0193.
+ */
+export class Site {
+  private readonly sessions: Sessions;
+  private readonly origin: string;
+
+  /** Shape: `externalUrl` is where browsers find this instance; `handle` answers calls of the API. */
+  constructor(
+    private readonly handle: PublicHandler,
+    externalUrl: string,
+    private readonly settings: SiteSettings,
+  ) {
+    const { origin, protocol } = new URL(externalUrl);
+    this.origin = origin;
+    this.sessions = new Sessions(settings.sessionSecret, protocol === 'https:');
+  }
+
+  /** Whether a request is one for a page: of a browser or a person, not of a client that wants JSON. */
+  serves({ method, target, head, request }: Exchange): boolean {
+    if (NOT_PAGES.has(target.segments[0] ?? '')) return false;
+    if (method === 'POST') return head.contentType.toLowerCase().startsWith('application/x-www-form-urlencoded');
+    if (method !== 'GET' && method !== 'HEAD') return false;
+    const accept = request.headers.accept ?? '';
+    return !accept.includes('json') || accept.includes('text/html');
+  }
+
+  /** Answers a request for a page. */
+  async answer(exchange: Exchange): Promise<void> {
+    const { method, target } = exchange;
+    if (target.path === STYLE_PATH && method !== 'POST') {
+      write(
+        exchange,
+        200,
+        ['Content-Type', 'text/css; charset=utf-8', 'Cache-Control', 'public, max-age=31536000, immutable'],
+        STYLE,
+      );
+      return;
+    }
+    const session = await this.sessions.read(exchange.request.headers.cookie);
+    const form = method === 'POST' ? await this.form(exchange, session ? MAX_FORM : MAX_FORM_OF_STRANGER) : null;
+    if (form === undefined) return;
+    const asker = { token: session?.token ?? null, address: exchange.address };
+    const request: PageRequest = {
+      api: new ApiCalls(this.handle, asker),
+      path: target.path,
+      query: new URLSearchParams(target.query),
+      form,
+      username: session?.username ?? null,
+      formToken: session ? this.sessions.formToken(session) : '',
+    };
+    const { page, location, cookie } = await this.outcome(exchange, request, session);
+    const headers = [...SECURITY_HEADERS, 'Cache-Control', 'no-store', ...(cookie ? ['Set-Cookie', cookie] : [])];
+    if (location !== undefined) {
+      write(exchange, 303, [...headers, 'Location', location], '');
+      return;
+    }
+    const shown = cookie === undefined ? request : { ...request, username: null };
+    const banners = (await request.api.find<readonly { message: string }[]>('/broadcast_messages/displayed')) ?? [];
+    const document = await renderPage(page!, shown, banners);
+    write(exchange, page!.status ?? 200, [...headers, 'Content-Type', 'text/html; charset=utf-8'], String(document));
+  }
+
+  private async outcome(exchange: Exchange, request: PageRequest, session: Session | null): Promise<Outcome> {
+    const { form } = request;
+    if (form && !this.isOwnForm(exchange)) return { page: refused(403, 'This form was sent from another site.') };
+    try {
+      if (request.path === '/-/sign_in') return await this.signIn(exchange, request);
+      if (form && !session) return { location: signInPath(request) };
+      if (form && !this.sessions.isFormToken(session!, form.get('form_token') ?? ''))
+        return { page: refused(403, 'This form is too old. Load the page again.') };
+      if (request.path === '/-/sign_out')
+        return form ? { location: '/', cookie: this.sessions.end() } : { location: '/' };
+      return { page: await pageAt(request, exchange.target.segments.map(decodeURIComponent)) };
+    } catch (error) {
+      if (error instanceof Redirect) return { location: error.location };
+      if (error instanceof ApiRefused) return this.refusal(request, session, error);
+      throw error;
+    }
+  }
+
+  private async signIn(exchange: Exchange, request: PageRequest): Promise<Outcome> {
+    const token = request.form?.get('token')?.trim();
+    if (!token) return { page: signInPage(request, null) };
+    // Headers take visible characters only.
+    const api = /^[\x21-\x7e]{1,255}$/.test(token) && new ApiCalls(this.handle, { token, address: exchange.address });
+    const user = api ? await api.find<{ username: string }>('/user') : null;
+    if (!user)
+      return { page: signInPage(request, 'This token is invalid, or has neither the scope api nor read_api.') };
+    return { location: safeNext(request.form!.get('next')), cookie: await this.sessions.start(token, user.username) };
+  }
+
+  /** Hidden and missing look alike: both lead strangers to the sign-in page, and are 404 for others. */
+  private refusal(request: PageRequest, session: Session | null, { status, reason }: ApiRefused): Outcome {
+    if (session === null && [401, 403, 404].includes(status) && !request.form) return { location: signInPath(request) };
+    // The token was revoked or expired, or its user is blocked.
+    if (status === 401) return { location: signInPath(request), cookie: this.sessions.end() };
+    if (status === 404) return { page: refused(404, 'This page does not exist, or you may not see it.') };
+    return { page: refused(status < 500 ? status : 503, reason) };
+  }
+
+  /** Browsers say where a form was sent from. */
+  private isOwnForm({ request }: Exchange): boolean {
+    const { origin, host } = request.headers;
+    const site = request.headers['sec-fetch-site'];
+    if (site !== undefined && site !== 'same-origin') return false;
+    if (origin === undefined) return true;
+    return origin === this.origin || (URL.canParse(origin) && new URL(origin).host === host);
+  }
+
+  /** Reads the form of a request. Shape: undefined when the request was refused or its client left. */
+  private async form(exchange: Exchange, limit: number): Promise<URLSearchParams | undefined> {
+    const { request, head } = exchange;
+    if (head.contentLength > limit) {
+      exchange.refuse(REFUSALS.tooLarge);
+      return undefined;
+    }
+    exchange.sendContinue();
+    const body = await collect(request, head.contentLength, this.settings.slowPeerMs, limit);
+    if (body !== null && isCollected(body)) return new URLSearchParams(body.toString());
+    if (body !== null) exchange.refuse(body);
+    return undefined;
+  }
+}
+
+function signInPath({ path }: PageRequest): string {
+  return `/-/sign_in?next=${encodeURIComponent(path)}`;
+}
+
+function refused(status: number, reason: string): Page {
+  return {
+    title: String(status),
+    status,
+    content: html`<h1>${status}</h1>
+      <p class="problem" role="alert">${reason}</p>`,
+  };
+}
+
+/** Finds the page of an address. Errors: ApiRefused, Redirect. */
+async function pageAt(request: PageRequest, segments: readonly string[]): Promise<Page> {
+  const dash = segments.indexOf('-');
+  if (dash === 0) return ownPage(request, segments.slice(1));
+  if (dash > 0) {
+    const isGroup = segments[0] === 'groups';
+    const place = segments.slice(isGroup ? 1 : 0, dash).join('/');
+    const tail = segments.slice(dash + 1);
+    return isGroup ? pageOfGroup(request, place, tail) : pageOfProject(request, place, tail);
+  }
+  if (segments.length === 0) return request.username ? todosPage(request) : projectsPage(request);
+  if (segments.length === 2 && segments[0] === 'dashboard' && segments[1] === 'todos') return todosPage(request);
+  return segments[0] === 'groups'
+    ? groupPage(request, segments.slice(1).join('/'))
+    : placePage(request, segments.join('/'));
+}
+
+function ownPage(request: PageRequest, [name = '', number]: readonly string[]): Promise<Page> {
+  if (name === 'todos' && number === undefined) return todosPage(request);
+  if (name === 'projects' && number === undefined) return projectsPage(request);
+  throw new ApiRefused(404, '404 Not Found');
+}
+
+function pageOfGroup(request: PageRequest, place: string, [kind, number]: readonly string[]): Promise<Page> {
+  if (kind === 'epics' && number !== undefined) return noteablePage(request, EPICS, place, number);
+  return groupPage(request, place);
+}
+
+const NOTEABLES = { issues: ISSUES, merge_requests: MERGE_REQUESTS, snippets: SNIPPETS };
+
+function pageOfProject(request: PageRequest, place: string, tail: readonly string[]): Promise<Page> {
+  const [kind = '', number, part] = tail;
+  switch (kind) {
+    case 'issues':
+    case 'merge_requests':
+      if (number === undefined) return itemsPage(request, place, kind);
+      if (kind === 'merge_requests' && part === 'diffs') return mergeRequestDiffsPage(request, place, number);
+      return noteablePage(request, NOTEABLES[kind], place, number);
+    case 'snippets':
+      return noteablePage(request, SNIPPETS, place, number ?? '');
+    case 'tree':
+      return treePage(request, place, tail.slice(1));
+    case 'blob':
+    case 'raw':
+      return blobPage(request, place, tail.slice(1));
+    case 'commits':
+      return commitsPage(request, place, tail.slice(1));
+    case 'commit':
+      return commitPage(request, place, number ?? '');
+    default:
+      return objectPage(request, place, tail);
+  }
+}
+
+function write(exchange: Exchange, status: number, headers: readonly string[], body: string): void {
+  if (exchange.isOver) return;
+  const length = String(Buffer.byteLength(body));
+  exchange.response.writeHead(status, [...exchange.commonHeaders(status), ...headers, 'Content-Length', length]);
+  exchange.end(exchange.method === 'HEAD' ? null : Buffer.from(body).toString('latin1'));
+}

@@ -1,0 +1,213 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { request } from 'undici';
+import { aHolder } from '../support/fake-identity';
+import { Estate } from '../support/estate';
+import type { Gateway } from '../support/estate';
+
+/** Web pages over a gateway whose services are fakes. Source: reference pages 3. */
+const FORM = 'application/x-www-form-urlencoded';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+const estate = new Estate();
+let gateway: Gateway;
+
+const json = (value: unknown) => (_: IncomingMessage, response: ServerResponse) => {
+  response.setHeader('Content-Type', 'application/json').end(JSON.stringify(value));
+};
+const missing = (_: IncomingMessage, response: ServerResponse) => {
+  response.writeHead(404, { 'Content-Type': 'application/json' }).end('{"message":"404 Project Not Found"}');
+};
+
+beforeAll(async () => {
+  await estate.start();
+  estate.identityInside.give('good', aHolder());
+  estate.identity.on('/api/v4/user', json({ username: 'mina' }));
+  estate.identity.on('/api/v4/projects', json([{ path_with_namespace: 'a/b', description: '<i>' }]));
+  estate.identity.on('/api/v4/projects/a%2Fsecret', missing);
+  estate.identity.on('/api/v4/groups/a%2Fsecret', missing);
+  estate.identity.on('/api/v4/projects/a%2Fabsent', missing);
+  estate.identity.on('/api/v4/groups/a%2Fabsent', missing);
+  estate.identity.on('/api/v4/users', json([]));
+  estate.collaboration.on('/api/v4/todos', json([]));
+  gateway = await estate.gateway({ ROOKERY_EXTERNAL_URL: 'http://rook.test' });
+});
+afterAll(() => estate.stop());
+
+async function ask(
+  path: string,
+  o: { cookie?: string; form?: Record<string, string>; headers?: Record<string, string>; of?: Gateway } = {},
+): Promise<Answer> {
+  const headers = {
+    ...(o.cookie === undefined ? {} : { cookie: o.cookie }),
+    ...(o.form === undefined ? {} : { 'content-type': FORM }),
+    ...o.headers,
+  };
+  const body = o.form === undefined ? null : new URLSearchParams(o.form).toString();
+  const answer = await request(`${(o.of ?? gateway).url}${path}`, {
+    method: body === null ? 'GET' : 'POST',
+    headers,
+    body,
+  });
+  return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+}
+async function signIn(fields: Record<string, string> = {}, of = gateway): Promise<{ answer: Answer; cookie: string }> {
+  const answer = await ask('/-/sign_in', { form: { token: 'good', ...fields }, of });
+  return { answer, cookie: String(answer.headers['set-cookie'] ?? '').split(';')[0]! };
+}
+const formTokenIn = ({ text }: Answer): string => /name="form_token" value="([^"]+)"/.exec(text)![1]!;
+
+it('shows a page without scripts, with a policy that allows none', async () => {
+  const { status, headers, text } = await ask('/-/projects');
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(headers['content-security-policy']).toBe(
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  );
+  expect(headers).toMatchObject({
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'same-origin',
+    'cache-control': 'no-store',
+  });
+  expect(text).toContain('<a href="/a/b">a/b</a>');
+  expect(text).toContain('&lt;i&gt;');
+  expect(text).not.toMatch(/<script|<i>/);
+});
+
+it('serves its stylesheet for ever', async () => {
+  const [, path] = /href="(\/-\/assets\/[^"]+)"/.exec((await ask('/-/projects')).text)!;
+  const { status, headers } = await ask(path!);
+  expect([status, headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);
+  expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+});
+
+it.each([
+  ['a client that wants JSON', '/a/b', { accept: 'application/json' }],
+  ['an unknown route of the API', '/api/v4/nothing', {}],
+  ['a missing upload', '/uploads/nothing', {}],
+])('answers %s with JSON as before', async (_, path, headers) => {
+  const { status, text } = await ask(path, { headers });
+  expect([status, JSON.parse(text)]).toEqual([404, { error: '404 Not Found' }]);
+});
+
+it('answers a POST that is no form with JSON as before', async () => {
+  const { statusCode, body } = await request(`${gateway.url}/a/b`, {
+    method: 'POST',
+    body: '{}',
+    headers: { 'content-type': 'application/json' },
+  });
+  expect([statusCode, await body.json()]).toEqual([404, { error: '404 Not Found' }]);
+});
+
+describe('signing in', () => {
+  it('refuses a token that the API refuses', async () => {
+    const { answer } = await signIn({ token: 'bad' });
+    expect(answer.status).toBe(422);
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(answer.text).toContain('This token is invalid');
+  });
+
+  it('sets a sealed cookie that scripts and other sites cannot use', async () => {
+    const { answer } = await signIn({ next: '/-/todos' });
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/-/todos']);
+    const cookie = String(answer.headers['set-cookie']);
+    expect(cookie).toMatch(/^rookery_session=Fe26\.2\*[^;]+; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/);
+    expect(cookie).not.toContain('good');
+  });
+
+  it('sets a secure cookie of this host only where the instance has TLS', async () => {
+    const secure = await estate.gateway({ ROOKERY_EXTERNAL_URL: 'https://rook.test' });
+    const { answer } = await signIn({}, secure);
+    expect(String(answer.headers['set-cookie'])).toMatch(/^__Host-rookery_session=.*; SameSite=Lax; Secure$/);
+  });
+
+  it.each(['//evil.test', '/\\evil.test', 'https://evil.test', '/a\r\nSet-Cookie: x=1', ''])(
+    'does not lead to %j',
+    async (next) => {
+      const { answer } = await signIn({ next });
+      expect([answer.status, answer.headers['location']]).toEqual([303, '/']);
+    },
+  );
+
+  it('starts a new session each time, whatever cookie the browser had', async () => {
+    const first = await signIn();
+    const again = await ask('/-/sign_in', { form: { token: 'good' }, cookie: first.cookie });
+    const [cookie] = String(again.headers['set-cookie']).split(';');
+    const tokens = [
+      formTokenIn(await ask('/-/todos', { cookie: first.cookie })),
+      formTokenIn(await ask('/-/todos', { cookie: cookie! })),
+    ];
+    expect(new Set(tokens).size).toBe(2);
+  });
+
+  it('ends with the token, whose page then leads to the sign-in page', async () => {
+    estate.identityInside.give('ending', aHolder({ token_id: 71 }));
+    const { cookie } = await signIn({ token: 'ending' });
+    expect((await ask('/-/todos', { cookie })).status).toBe(200);
+    estate.collaboration.on('/api/v4/todos', (_, response) => {
+      response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"message":"401 Unauthorized"}');
+    });
+    const { status, headers } = await ask('/-/todos', { cookie });
+    expect([status, headers['location']]).toEqual([303, '/-/sign_in?next=%2F-%2Ftodos']);
+    expect(headers['set-cookie']).toMatch(/^rookery_session=; Path=\/; Max-Age=0/);
+    estate.collaboration.on('/api/v4/todos', json([]));
+  });
+
+  it('does not accept a changed cookie', async () => {
+    const { cookie } = await signIn();
+    expect((await ask('/-/todos', { cookie: `${cookie.slice(0, -4)}AAAA` })).status).toBe(200);
+    expect((await ask('/-/todos', { cookie: 'rookery_session=nonsense' })).text).toContain('Sign in');
+  });
+});
+
+it('leads strangers from hidden and missing addresses to the sign-in page alike', async () => {
+  const hidden = await ask('/a/secret');
+  const absent = await ask('/a/absent');
+  expect([hidden.status, hidden.headers['location']]).toEqual([303, '/-/sign_in?next=%2Fa%2Fsecret']);
+  expect([absent.status, absent.headers['location']]).toEqual([303, '/-/sign_in?next=%2Fa%2Fabsent']);
+  const { cookie } = await signIn();
+  const pages = await Promise.all(['/a/secret', '/a/absent'].map((path) => ask(path, { cookie })));
+  expect(pages.map(({ status }) => status)).toEqual([404, 404]);
+  expect(pages[0]!.text.replaceAll('secret', 'absent')).toBe(pages[1]!.text);
+});
+
+describe('forms', () => {
+  const marked = (): number =>
+    estate.collaboration.seen.filter(({ url }) => url === '/api/v4/todos/mark_as_done').length;
+  it.each([
+    ['without the token of the session', {}, {}],
+    ['with another token', { form_token: 'x' }, {}],
+    ['from another site, as the browser says', null, { 'sec-fetch-site': 'cross-site' }],
+    ['from another origin', null, { origin: 'http://evil.test' }],
+  ])('refuse a write %s', async (_, fields, headers) => {
+    const { cookie } = await signIn();
+    const form = fields ?? { form_token: formTokenIn(await ask('/-/todos', { cookie })) };
+    const before = marked();
+    expect((await ask('/-/todos', { cookie, form, headers })).status).toBe(403);
+    expect(marked()).toBe(before);
+  });
+
+  it('write with the token of the session, and lead back to the page', async () => {
+    const { cookie } = await signIn();
+    const form_token = formTokenIn(await ask('/-/todos', { cookie }));
+    estate.collaboration.on('/api/v4/todos/mark_as_done', json({}));
+    const headers = { origin: 'http://rook.test', 'sec-fetch-site': 'same-origin' };
+    const { status, headers: got } = await ask('/-/sign_out', { cookie, form: { form_token }, headers });
+    expect([status, got['location']]).toEqual([303, '/']);
+    expect(got['set-cookie']).toMatch(/^rookery_session=; Path=\/; Max-Age=0/);
+  });
+
+  it('of strangers lead to the sign-in page', async () => {
+    expect((await ask('/-/todos', { form: { todo_id: '1' } })).headers['location']).toBe(
+      '/-/sign_in?next=%2F-%2Ftodos',
+    );
+  });
+
+  it('are refused when they are too large', async () => {
+    expect((await ask('/-/todos', { form: { body: 'x'.repeat(100_000) } })).status).toBe(413);
+  });
+});
