@@ -31,6 +31,8 @@ for process in gateway $services; do
     case "$pair-" in "$process"-to-* | *-to-"$process"-) printf '%s,' "$(cat "$pair-key")" ;; esac
   done | sed 's/,$//')"
 done
+# All gateways seal the sign-in cookies of the web pages by it.
+keep gateway-session-secret "$(random 32 base64url)"
 # Sites of geo have it in common: a second site gets this file from the first.
 keep geo-shared-secret "$(random 32 hex)"
 if [ "${1:-}" = env ]; then
@@ -40,6 +42,7 @@ if [ "${1:-}" = env ]; then
   echo "NATS_PASSWORD_OPERATOR=$(kept operator-bus-password)"
   echo "CONTEXT_KEYS_GATEWAY=$(kept gateway-context-keys)"
   echo "INTERNAL_KEYS_GATEWAY=$(kept gateway-internal-keys)"
+  echo "SESSION_SECRET_GATEWAY=$(kept gateway-session-secret)"
   for service in $services; do
     name=$(echo "$service" | tr a-z A-Z)
     echo "CONTEXT_KEYS_$name=$(kept "$service-context-keys")"
