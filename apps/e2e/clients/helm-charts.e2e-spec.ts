@@ -117,7 +117,7 @@ describe('Helm charts', () => {
     expect((await helm('glpat-wrong').index('helm repo add, wrong token')).status).toBe(401);
     const reader = await person('passenger');
     await addMember(project.id, reader, 20, owner);
-    expect(await helm(reader.token).push(first)).toBe('403: 403 Forbidden');
+    expect(await helm(reader.token).push(first)).toBe('403: Forbidden');
     const listed = await call('GET', `/projects/${project.id}/packages?package_type=helm`, { token: owner.token });
     expect(listed.body).toHaveLength(2);
     await call('DELETE', `/projects/${project.id}/packages/${listed.body[0].id}`, { token: owner.token });
