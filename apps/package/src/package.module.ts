@@ -25,6 +25,7 @@ import { PackageSettingsModule } from './package-settings/package-settings.modul
 import { PackagesModule } from './packages/packages.module';
 import { ProtectionRulesModule } from './protection-rules/protection-rules.module';
 import { GenericModule } from './registries/generic/generic.module';
+import { HelmModule } from './registries/helm/helm.module';
 import { MavenModule } from './registries/maven/maven.module';
 import { NpmModule } from './registries/npm/npm.module';
 import { PypiModule } from './registries/pypi/pypi.module';
@@ -39,6 +40,7 @@ const service = 'package';
     PackageSettingsModule,
     PackagesModule,
     GenericModule,
+    HelmModule,
     MavenModule,
     NpmModule,
     PypiModule,

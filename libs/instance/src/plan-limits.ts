@@ -13,6 +13,8 @@ const STORAGE = { default: 0, min: 0, max: 1024 ** 2 * GIB } as const;
 export const PLAN_LIMITS = {
   /** Largest file of a generic package. */
   generic_packages_max_file_size: fileSize(5 * GIB),
+  /** Largest chart of a Helm package. */
+  helm_max_file_size: fileSize(5 * 1024 ** 2),
   /** Largest file of a Maven package. */
   maven_max_file_size: fileSize(3 * GIB),
   /** Storage that the packages of all projects below a top-level group or user may use. */

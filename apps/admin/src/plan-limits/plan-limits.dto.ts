@@ -7,6 +7,7 @@ import type { LimitedPlan, PlanLimits } from './plan-limit.entity';
 const FLAGS = PLAN_LIMITS.project_feature_flags;
 const NPM = PLAN_LIMITS.npm_max_file_size;
 const GENERIC = PLAN_LIMITS.generic_packages_max_file_size;
+const HELM = PLAN_LIMITS.helm_max_file_size;
 const MAVEN = PLAN_LIMITS.maven_max_file_size;
 const PYPI = PLAN_LIMITS.pypi_max_file_size;
 const STORAGE = PLAN_LIMITS.project_packages_size_limit;
@@ -19,6 +20,7 @@ export class ShowPlanLimits {
 /** Source: reference packages-and-admin 10.5. */
 @AtLeastOneOf(
   'generic_packages_max_file_size',
+  'helm_max_file_size',
   'maven_max_file_size',
   'namespace_packages_size_limit',
   'npm_max_file_size',
@@ -35,6 +37,8 @@ export class UpdatePlanLimits implements ExactInput<Partial<PlanLimits>, UpdateP
     about: 'Largest file of a generic package, in bytes; 0 means no limit.',
   })
   generic_packages_max_file_size?: number;
+  @Int({ min: HELM.min, max: HELM.max, optional: true, about: 'Largest Helm chart, in bytes; 0 means no limit.' })
+  helm_max_file_size?: number;
   @Int({
     min: MAVEN.min,
     max: MAVEN.max,

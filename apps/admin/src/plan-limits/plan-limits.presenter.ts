@@ -8,6 +8,7 @@ export const planLimitsPresenter = presenter<PlanLimits>('PlanLimits').fields({
     (limits) => limits.generic_packages_max_file_size,
     { about: 'In bytes; 0 means no limit.' },
   ],
+  helm_max_file_size: [int, (limits) => limits.helm_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   maven_max_file_size: [int, (limits) => limits.maven_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   npm_max_file_size: [int, (limits) => limits.npm_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   pypi_max_file_size: [int, (limits) => limits.pypi_max_file_size, { about: 'In bytes; 0 means no limit.' }],

@@ -5,6 +5,7 @@ import type { MatrixRole, MatrixVisibility } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startPackage } from '../support/app';
 import type { PackageService } from '../support/app';
+import { uploaded as uploadedHelm } from '../support/helm';
 import { mavenPath, putMaven } from '../support/maven';
 import { published } from '../support/npm';
 import { uploaded } from '../support/packages';
@@ -40,6 +41,7 @@ async function placeOf(visibility: MatrixVisibility, people: ReadonlyMap<Role, V
   const { package_id } = await uploaded(app, owner, project, { file: 'a.txt' });
   await uploaded(app, owner, project, { file: 'dir/a.txt' });
   await putMaven(app, owner, mavenPath(project, `${visibility}/eggs/1.0/eggs-1.0.jar`), 'jar').expect(200);
+  await uploadedHelm(app, owner, project, { name: 'chart' });
   await uploadedPypi(app, owner, project, { name: 'pkg', content: 'python' });
   await published(app, owner, project, { name: `@${visibility}/pkg`, version: '1.0.0' });
   return {

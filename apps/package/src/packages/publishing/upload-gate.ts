@@ -11,6 +11,7 @@ import { StorageQuota } from './storage-quota';
 /** Size limits of files, by the type of their package. */
 const FILE_LIMITS = {
   generic: 'generic_packages_max_file_size',
+  helm: 'helm_max_file_size',
   maven: 'maven_max_file_size',
   npm: 'npm_max_file_size',
   pypi: 'pypi_max_file_size',

@@ -1,8 +1,6 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import { Refused } from '@rookery/kernel';
-import { extract } from 'tar-stream';
+import { readTarEntry } from '../../../packages/archives/tar-entry';
 import type { Manifest } from './new-version';
 
 /** The manifest in a tarball. Shape: `truth` are the fields by which clients install. */
@@ -12,13 +10,14 @@ export interface TarballManifest {
 
 /** A file in exactly one folder, whatever its name. */
 const PLACE = /^(?:\.\/)?[^/]+\/package\.json$/;
-const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
-/** Bytes that any tarball may have inflated before its manifest. Beyond them, a multiple of its own bytes counts. */
-const FREE_INFLATED_BYTES = 64 * 1024 * 1024;
-const MAX_RATIO = 10;
-/** Icon sets have tens of thousands of files. */
-const MAX_ENTRIES = 100_000;
-const GZIP_MAGIC = 0x1f8b;
+const BOUNDS = {
+  name: PLACE,
+  maxEntryBytes: 4 * 1024 * 1024,
+  // Icon sets have tens of thousands of files.
+  maxEntries: 100_000,
+  freeInflatedBytes: 64 * 1024 * 1024,
+  maxRatio: 10,
+} as const;
 
 /** Fields that no client may learn otherwise than the package has them. */
 const TRUE_FIELDS = [
@@ -52,68 +51,12 @@ function incoherent(): Refused {
 
 /** Bytes that are no tarball have no manifest. Errors: Refused beyond the bounds, behind which a manifest could hide. */
 async function manifestIn(bytes: Readable): Promise<Manifest | null> {
-  const entries = extract();
-  const closed = pipeline(bytes, inflated, entries);
-  closed.catch(() => undefined);
-  let count = 0;
+  const content = await readTarEntry(bytes, { ...BOUNDS, refusal: incoherent });
   try {
-    for await (const entry of entries) {
-      if (++count > MAX_ENTRIES) throw incoherent();
-      const { name, type, size } = entry.header;
-      if (type !== 'file' || !PLACE.test(name)) {
-        entry.resume();
-        continue;
-      }
-      if ((size ?? Infinity) > MAX_ENTRY_BYTES) throw incoherent();
-      return manifestOf(await textOf(entry as unknown as Readable));
-    }
+    return content === null ? null : manifestOf(content.toString());
+  } catch {
     return null;
-  } catch (error) {
-    if (error instanceof Refused) throw error;
-    return null;
-  } finally {
-    bytes.destroy();
-    entries.destroy();
-    await closed.catch(() => undefined);
   }
-}
-
-/** The bytes of the archive. Clients also install an archive that is not compressed. Errors: Refused beyond the bounds. */
-async function* inflated(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const facts = { read: 0 };
-  const chunks = counted(source, facts);
-  const { value: first } = await chunks.next();
-  if (!first) return;
-  const whole = joined(first, chunks);
-  if (first.length < 2 || first.readUInt16BE(0) !== GZIP_MAGIC) return yield* whole;
-  const gunzip = createGunzip();
-  // Its failure is that of the reader below.
-  pipeline(whole, gunzip).catch(() => undefined);
-  let size = 0;
-  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > Math.max(FREE_INFLATED_BYTES, MAX_RATIO * facts.read)) throw incoherent();
-    yield chunk;
-  }
-}
-
-async function* counted(source: AsyncIterable<Buffer>, facts: { read: number }): AsyncGenerator<Buffer, undefined> {
-  for await (const chunk of source) {
-    facts.read += chunk.length;
-    yield chunk;
-  }
-  return undefined;
-}
-
-async function* joined(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  yield* rest;
-}
-
-async function textOf(entry: Readable): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of entry as AsyncIterable<Buffer>) parts.push(part);
-  return Buffer.concat(parts).toString();
 }
 
 function manifestOf(text: string): Manifest | null {

@@ -1,0 +1,69 @@
+import { Controller } from '@nestjs/common';
+import { createdMessage, Endpoint, file, streamed, streamedBody } from '@rookery/api-v4';
+import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Links } from '@rookery/platform';
+import { withErrorText } from '../../packages/error-text.presenter';
+import { packageDownload } from '../../packages/package-download.presenter';
+import { MAX_FILE_BYTES, PackageFiles } from '../../packages/package-files';
+import { basicRegistry, publishesPackages, readsPackages } from '../../packages/packages.permission';
+import { OneHelmFile, ShowHelmIndex, UploadHelmChart } from './helm.dto';
+import { HelmQueries } from './helm.queries';
+import { HelmService } from './helm.service';
+import { INDEX_TYPE, indexDocument } from './index-document.presenter';
+
+const HELM = '/projects/:id/packages/helm';
+const registry = { ...basicRegistry, source: 'reference packages-and-admin 4.8' } as const;
+
+@Controller()
+export class HelmController {
+  constructor(
+    private readonly uploads: HelmService,
+    private readonly helm: HelmQueries,
+    private readonly files: PackageFiles,
+    private readonly links: Links,
+  ) {}
+
+  @Endpoint('GET', `${HELM}/:channel/index.yaml`, {
+    ...registry,
+    may: readsPackages,
+    about: 'Lists the charts of a channel for Helm.',
+    params: ShowHelmIndex,
+    answers: file(INDEX_TYPE),
+    fails: [304],
+  })
+  async showIndex({ within, params }: Call<ShowHelmIndex, ProjectScope>): Promise<FileAnswer> {
+    const { id, channel } = params;
+    const { pathname: contextPath } = new URL(this.links.api(`projects/${encodeURIComponent(id)}/packages/helm`));
+    const state = await this.helm.state(within.id, channel);
+    return indexDocument({ contextPath, state, charts: () => this.helm.charts(within.id, channel) });
+  }
+
+  @Endpoint('GET', `${HELM}/:channel/charts/:file_name`, {
+    ...registry,
+    may: readsPackages,
+    about: 'Downloads a chart, or its provenance file.',
+    params: OneHelmFile,
+    answers: streamed(),
+    fails: [404],
+  })
+  async download({ within, params }: Call<OneHelmFile, ProjectScope>): Promise<FileAnswer> {
+    const { channel, file_name: name } = params;
+    return packageDownload(this.files, await this.helm.newest(within.id, channel, name), name);
+  }
+
+  @Endpoint('POST', `${HELM}/api/:channel/charts`, {
+    ...registry,
+    // Uploaders show this key alone.
+    refusals: { ...registry.refusals, renderedAs: withErrorText },
+    may: publishesPackages,
+    about: 'Uploads a chart, as a form.',
+    params: UploadHelmChart,
+    body: streamedBody({ maxBytes: MAX_FILE_BYTES }),
+    answers: createdMessage(),
+    fails: [400],
+  })
+  async upload({ within, viewer, params, body }: StreamedCall<UploadHelmChart, ProjectScope, SignedInViewer>) {
+    await this.uploads.upload(within, viewer, params.channel, body);
+  }
+}

@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { InvalidParameters, Refused } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { statement, Work } from '@rookery/persistence';
+import type { PackageFileRow } from '../../packages/listing/packages.queries';
+import { PackageFiles } from '../../packages/package-files';
+import type { StoredFile } from '../../packages/package-files';
+import { PackagePublishing } from '../../packages/publishing/package-publishing';
+import { UploadGate } from '../../packages/publishing/upload-gate';
+import { MAX_SKIPPED_BYTES, readUploadForm } from '../../packages/upload-form';
+import { Protections } from '../../protection-rules/protections';
+import type { Chart } from './chart';
+import { readChart } from './chart-archive';
+
+/** A form with a chart. Shape: `declaredSize` is null if unknown. Units: bytes. */
+export type HelmForm = Readable & { readonly mediaType: string; readonly declaredSize: number | null };
+
+const ADD = statement<
+  { file: number; project: number; channel: string; name: string; fileName: string; chart: string | null },
+  never
+>(
+  'helm_files_add',
+  `insert into helm_files (file_id, project_id, channel, chart_name, file_name, chart)
+   values (:file::bigint, :project::bigint, :channel, :name, :fileName, :chart::jsonb)`,
+);
+
+/** Uploads of Helm charts. Source: reference packages-and-admin 4.8. */
+@Injectable()
+export class HelmService {
+  constructor(
+    private readonly work: Work,
+    private readonly gate: UploadGate,
+    private readonly protections: Protections,
+    private readonly files: PackageFiles,
+    private readonly publishing: PackagePublishing,
+  ) {}
+
+  /**
+   * Publishes the chart of a form in a channel. Its description names it, so that a protected name is refused after the
+   * file is stored. Errors: Refused for a chart that is invalid or too large, Forbidden for a protected name and beyond a
+   * limit of storage, InvalidParameters for a form without a chart; those of the body.
+   */
+  async upload(project: ProjectScope, viewer: SignedInViewer, channel: string, form: HelmForm): Promise<void> {
+    const maxBytes = this.gate.fileLimit(project, 'helm');
+    if (form.declaredSize !== null && form.declaredSize > maxBytes + MAX_SKIPPED_BYTES)
+      throw new Refused('File is too large');
+    await this.gate.refuseFull(project, 0);
+    const { fields, content } = await readUploadForm(form, { fields: ['prov'], file: 'chart' }, ({ source }) =>
+      this.files.store(source, maxBytes),
+    );
+    if (content === null) throw new InvalidParameters(['chart is missing']);
+    const chart = await readChart(await this.files.reopen(content));
+    await this.protections.refusePush(project, viewer, 'helm', chart.name);
+    const provenance = fields.get('prov');
+    const signature =
+      provenance === undefined ? null : await this.files.store(Readable.from([Buffer.from(provenance)]), maxBytes);
+    await this.publish(project, viewer, channel, { chart, content, signature });
+  }
+
+  private async publish(
+    project: ProjectScope,
+    viewer: SignedInViewer,
+    channel: string,
+    upload: { readonly chart: Chart; readonly content: StoredFile; readonly signature: StoredFile | null },
+  ): Promise<void> {
+    const { chart, content, signature } = upload;
+    const { name, version } = chart;
+    const named = { project, creatorId: viewer.userId, type: 'helm', name, version } as const;
+    const fileName = `${name}-${version}.tgz`;
+    await this.work.run(async (tx) => {
+      const add = ({ id: file, file_name }: PackageFileRow, shown: string | null): Promise<unknown> =>
+        tx.run(ADD, { file, project: project.id, channel, name, fileName: file_name, chart: shown });
+      await add(await this.publishing.publish(tx, { ...named, fileName, content }), JSON.stringify(chart));
+      if (signature === null) return;
+      await add(
+        await this.publishing.publish(tx, { ...named, fileName: `${fileName}.prov`, content: signature }),
+        null,
+      );
+    });
+  }
+}
