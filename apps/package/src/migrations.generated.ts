@@ -13,4 +13,4 @@ export * from './migrations/1767225600052-index-listed-packages';
 export * from './migrations/1767225600060-create-dependency-exports';
 export * from './migrations/1767225600080-create-uploads';
 export * from './migrations/1767225600180-start-pipelines-by-push';
-export * from './migrations/1767225600400-create-helm-files';
+export * from './migrations/1767225600200-keep-outcomes-of-pipelines';

@@ -16,6 +16,7 @@ export const INTERNAL_PATHS = {
   repositoryFacts: '/internal/repositories/facts',
   resolveRef: '/internal/repositories/resolve-ref',
   pushedPipelines: '/internal/repositories/pushed-pipelines',
+  mergeRequestHead: '/internal/merge-requests/head',
   accountMails: '/internal/account-mails',
   notificationEmail: '/internal/notification-emails',
   instance: '/internal/instance',
@@ -50,6 +51,7 @@ export const INTERNAL_CALLERS = {
   repositoryFacts: ['identity'],
   resolveRef: ['package'],
   pushedPipelines: ['package'],
+  mergeRequestHead: ['package'],
   instance: INSTANCE_COPIES,
   runningJob: ['identity'],
   importTarget: ['import'],
@@ -330,6 +332,23 @@ export interface PushedPipelines {
   readonly refs: readonly PushedRef[];
   readonly variables: readonly PushedVariable[];
   readonly inputs: Readonly<Record<string, string>>;
+}
+
+/** POST mergeRequestHead, answered by collaboration. Finds the commit on which a pipeline of a merge request runs. */
+export interface MergeRequestHeadRequest {
+  readonly project_id: number;
+  readonly iid: number;
+}
+
+/** Shape: `head` is null if no pipeline can start: the request is not open, or has no commits or no source branch. */
+export interface MergeRequestHeadAnswer {
+  readonly is_found: boolean;
+  readonly head: {
+    /** Full id of the commit. */
+    readonly sha: string;
+    /** Time of the committer. Shape: ISO 8601, UTC. */
+    readonly committed_at: string;
+  } | null;
 }
 
 /**

@@ -59,7 +59,7 @@ export const pipelineFinished = defineEvent(
     is_tag: bool,
     source: text,
     status: choice(...FINISHED),
-    /** Status of the newest earlier pipeline of the ref that has finished; null for none. */
+    /** Last success or failure of the ref before, of an earlier pipeline or of this one before a retry; null for none. */
     previous_status: nullable(choice(...FINISHED)),
     user_id: nullable(int),
     finished_at: instant,

@@ -1,5 +1,5 @@
 import { pipelineChanged, pipelineDeleted } from '@rookery/contracts';
-import { startNats } from '@rookery/testing';
+import { internalAuthorization, startNats } from '@rookery/testing';
 import type { PrivateNats, SeededService } from '@rookery/testing';
 import { AutoMergeRuns } from '../../src/work/merge-requests/pipelines/auto-merge-runs';
 import { startCollaboration } from '../support/app';
@@ -338,5 +338,55 @@ describe('an automatic merge', () => {
     await here.as('developer').put(here.path(iid)).send({ title: 'x' }).expect(200);
     await runAll();
     expect(await here.shown(iid)).toMatchObject({ state: 'merged' });
+  });
+});
+
+describe('the head on which a pipeline starts', () => {
+  const ask = (body: object, caller: 'package' | 'identity' = 'package') =>
+    service.app
+      .bare()
+      .post('/internal/merge-requests/head')
+      .set('authorization', internalAuthorization(caller, 'collaboration'))
+      .send(body);
+
+  test('is that of an open merge request whose source branch exists', async () => {
+    const here = await MergeActions.in(service, scene);
+    const { iid, source, commits } = await here.open({}, ['One', 'Two']);
+    const asked = { project_id: here.place.project.id, iid };
+    const { body } = await ask(asked).expect(200);
+    expect(body).toEqual({
+      is_found: true,
+      head: { sha: commits.at(-1), committed_at: expect.stringMatching(/^\d{4}-.*Z$/) },
+    });
+    const own = `refs/merge-requests/${iid}/head`;
+    const branch = await report(here, { sha: commits.at(-1)!, ref: source, status: 'success' });
+    const id = await report(here, { sha: commits.at(-1)!, ref: own, status: 'created' });
+    await report(here, { sha: commits.at(-1)!, ref: source, status: 'success' });
+    expect(await here.shown(iid)).toMatchObject({ head_pipeline: { id, ref: own, status: 'created' } });
+    const listed = await here
+      .as('developer')
+      .get(`${here.path(iid)}/pipelines`)
+      .expect(200);
+    expect((listed.body as { id: number }[]).map((one) => one.id)).toEqual([id + 1, id, branch]);
+
+    await here.as('developer').put(here.path(iid)).send({ state_event: 'close' }).expect(200);
+    expect((await ask(asked).expect(200)).body).toEqual({ is_found: true, head: null });
+    await here.as('developer').put(here.path(iid)).send({ state_event: 'reopen' }).expect(200);
+    await here.as('owner').delete(`/api/v4/projects/${asked.project_id}/repository/branches/${source}`).expect(204);
+    expect((await ask(asked).expect(200)).body).toEqual({ is_found: true, head: null });
+  });
+
+  test('does not exist for an unknown merge request, nor where merge requests are disabled', async () => {
+    const here = await MergeActions.in(service, scene);
+    const { iid } = await here.open();
+    const other = await MergeActions.in(service, scene);
+    const missing = { is_found: false, head: null };
+    expect((await ask({ project_id: other.place.project.id, iid: 999 }).expect(200)).body).toEqual(missing);
+    const asked = { project_id: here.place.project.id, iid };
+    await service.seed.put('projects', { ...here.place.project, merge_requests_access_level: 'disabled' });
+    expect((await ask(asked).expect(200)).body).toEqual(missing);
+    await ask({ ...asked, iid: 'x' }).expect(400);
+    await ask({ ...asked, project_id: null }).expect(400);
+    await ask(asked, 'identity').expect(403);
   });
 });

@@ -480,6 +480,27 @@ describe('the end of a pipeline', () => {
     expect(await eventsOf(second.id)).toHaveLength(2);
   });
 
+  it('names the last success or failure before it, also of the pipeline before a retry', async () => {
+    const at = await scene.project({ developer });
+    const move = (id: number, name: string, state: string) => report(shaOf('1'), { state, name, pipeline_id: id }, at);
+    const first = await start({}, at);
+    await move(first.id, 'a', 'failed');
+    const canceled = await start({}, at);
+    await as()
+      .post(`${pipelinesOf(at)}/${canceled.id}/cancel`)
+      .expect(200);
+    const third = await start({}, at);
+    await move(third.id, 'a', 'success');
+    await move(third.id, 'a', 'failed');
+    await move(third.id, 'a', 'running');
+    await move(third.id, 'a', 'success');
+    expect((await eventsOf(third.id)).map(({ data }) => [data['previous_status'], data['status']])).toEqual([
+      ['failed', 'success'],
+      ['success', 'failed'],
+      ['failed', 'success'],
+    ]);
+  });
+
   it('is announced for a canceled pipeline without jobs', async () => {
     const { id } = await start();
     await as().post(`${pipelinesOf()}/${id}/cancel`).expect(200);

@@ -1,7 +1,14 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PushedPipelines, PushedPipelinesRequest, ResolvedRef, ResolveRefRequest } from '@rookery/contracts';
+import type {
+  MergeRequestHeadAnswer,
+  MergeRequestHeadRequest,
+  PushedPipelines,
+  PushedPipelinesRequest,
+  ResolvedRef,
+  ResolveRefRequest,
+} from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { internalAuthorization } from '@rookery/testing';
 
@@ -21,6 +28,8 @@ export class FakeCollaboration {
   readonly empty = new Set<number>();
   /** Pipelines of pushes by id. */
   readonly pushes = new Map<number, PushedPipelines>();
+  /** Heads of merge requests by iid. */
+  readonly heads = new Map<number, MergeRequestHeadAnswer>();
   isAway = false;
   private server: Server | undefined;
   private readonly answers: Readonly<Record<string, (asked: never) => object>> = {
@@ -28,6 +37,8 @@ export class FakeCollaboration {
       this.asked.push(asked);
       return { commit: this.empty.has(asked.project_id) ? null : resolved(asked) };
     },
+    [INTERNAL_PATHS.mergeRequestHead]: ({ iid }: MergeRequestHeadRequest) =>
+      this.heads.get(iid) ?? { is_found: false, head: null },
     [INTERNAL_PATHS.pushedPipelines]: ({ push_id: id }: PushedPipelinesRequest) => this.pushes.get(id) ?? NO_PIPELINES,
   };
 

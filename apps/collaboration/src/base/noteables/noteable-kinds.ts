@@ -225,14 +225,17 @@ export function subjectSql<K extends { readonly type: string; readonly table: st
   return `(${parts.join(' union all ')})`;
 }
 
+/** The parts of a kind that decide who reads its rows. */
+export type ReadableKind = Pick<NoteableKind, 'parent' | 'feature' | 'visibleSql'>;
+
 /** Boolean SQL: does a person see the row `i`? Shape: `access` is the alias of an `accessSql` subquery. */
-export function readableSql(kind: NoteableKind, access: string, viewer: string): string {
+export function readableSql(kind: ReadableKind, access: string, viewer: string): string {
   const readsFeature = readsFeatureSql(kind, access, parentSql(kind));
   return `${readsFeature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
 }
 
 /** Boolean SQL: does the access show the feature of a kind? Shape: `parent` is the id of the project or group. */
-function readsFeatureSql({ feature }: NoteableKind, access: string, parent: string): string {
+function readsFeatureSql({ feature }: Pick<NoteableKind, 'feature'>, access: string, parent: string): string {
   return feature === 'code' ? readsCodeSql(parent, access) : `${access}.reads_${feature}`;
 }
 

@@ -30,6 +30,11 @@ export const attachedAccountMails = attachedTo({
   users: [{ column: 'recipient_id', onRemoval: 'delete' }],
   stays: { subject_id: 'identity is asked about it when the e-mail is sent; `drop-old-mails` removes the row' },
 });
+export const attachedPipelineMails = attachedTo({
+  table: 'pipeline_mails',
+  users: [{ column: 'recipient_id', onRemoval: 'delete' }],
+  stays: { project_id: keptUntilOld, pipeline_id: keptUntilOld },
+});
 export const attachedMailAllowances = attachedTo({
   table: 'mail_allowances',
   key: 'recipient_id',

@@ -18,6 +18,9 @@ import { mailerSettings } from './mailer/mailer.config';
 import { NotificationsConsumer } from './notifications.consumer';
 import { OldMailsJob } from './old-mails.job';
 import { Participants } from './participants';
+import { PipelineMailQueue } from './pipeline-mails/pipeline-mail-queue';
+import { PipelineMail } from './pipeline-mails/pipeline-mail.entity';
+import { PipelineMailsConsumer } from './pipeline-mails/pipeline-mails.consumer';
 import { QueueMails } from './queue-mails';
 import { MailFanOut } from './watching/mail-fan-out.entity';
 import { WatcherMailsJob } from './watching/watcher-mails.job';
@@ -27,14 +30,22 @@ import {
   attachedMailFanOuts,
   attachedMails,
   attachedParticipants,
+  attachedPipelineMails,
 } from './mail-removal';
 
-/** E-mails about noteables and accounts: recipients, texts, queues and the mailer. */
-@Owns(AccountMail, Mail, MailAllowance, MailFanOut, Participant)
-@Attaches(attachedParticipants, attachedMails, attachedAccountMails, attachedMailAllowances, attachedMailFanOuts)
+/** E-mails about noteables, pipelines and accounts: recipients, texts, queues and the mailer. */
+@Owns(AccountMail, Mail, MailAllowance, MailFanOut, Participant, PipelineMail)
+@Attaches(
+  attachedParticipants,
+  attachedMails,
+  attachedAccountMails,
+  attachedPipelineMails,
+  attachedMailAllowances,
+  attachedMailFanOuts,
+)
 @Module({
   imports: [MentionsModule, NotesModule],
-  controllers: [AccountMailsConsumer, NotificationsConsumer],
+  controllers: [AccountMailsConsumer, NotificationsConsumer, PipelineMailsConsumer],
   providers: [
     AccountMailQueue,
     ParticipantRecorder,
@@ -44,10 +55,15 @@ import {
       inject: [mailerSettings.token, platformSettings.token, ContextSigningKeys],
       useFactory: mailIdentityOf,
     },
-    { provide: MAIL_SOURCES, inject: [MailQueue, AccountMailQueue], useFactory: (...sources: MailSource[]) => sources },
+    {
+      provide: MAIL_SOURCES,
+      inject: [MailQueue, AccountMailQueue, PipelineMailQueue],
+      useFactory: (...sources: MailSource[]) => sources,
+    },
     Mailer,
     OldMailsJob,
     Participants,
+    PipelineMailQueue,
     QueueAccountMails,
     QueueMails,
     WatcherMailsJob,

@@ -15,4 +15,8 @@ export const oldMails: readonly Prepared[] = [
     'account_mails_drop_oldest',
     `delete from account_mails where ${oldestExpiredSql('account_mails', `p.state <> 'queued'`)} returning 1`,
   ),
+  prepared(
+    'pipeline_mails_drop_oldest',
+    `delete from pipeline_mails where ${oldestExpiredSql('pipeline_mails', `p.state <> 'queued'`)} returning 1`,
+  ),
 ];

@@ -1,5 +1,5 @@
 import { accessSql, readableSql } from '../../base/noteables/noteable-kinds';
-import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+import type { NoteableKind, ReadableKind } from '../../base/noteables/noteable-kinds';
 import { explicitSubscriptionSql } from '../../base/noteables/subscribed-sql';
 import { effectiveSettingSql } from '../notification-settings/effective-setting-sql';
 import { byIdSql } from './by-id-sql';
@@ -11,7 +11,7 @@ import { isSwitchedOnSql, isWatchedSql } from './composing/mail-templates';
  * queued and again when it is sent. Shape: the alias `i` (the noteable) is given; defines `u` (the user) and `a` (their
  * access). Source: reference work-tracking 8.2, 8.3.
  */
-export function recipientSql(kind: NoteableKind, o: { readonly userId: string }) {
+export function recipientSql(kind: ReadableKind, o: { readonly userId: string }) {
   const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
   return {
     joins: `${byIdSql('directory_users', 'u', o.userId, `and u.state = 'active' and u.kind = 'human' and u.notification_email is not null`)}

@@ -77,6 +77,8 @@ import { AutoMergeRuns } from './pipelines/auto-merge-runs';
 import { AutoMergeRunsJob } from './pipelines/auto-merge-runs.job';
 import { CiPipeline } from './pipelines/ci-pipeline.entity';
 import { CiPipelinesConsumer } from './pipelines/ci-pipelines.consumer';
+import { MergeRequestHeadController } from './pipelines/merge-request-head.controller';
+import { MergeRequestHeads } from './pipelines/merge-request-heads';
 import { attachedCiPipelines } from './pipelines/pipeline-removal';
 import { MergeRequestPipelinesController } from './pipelines/pipelines.controller';
 import { PipelineTodos } from './pipelines/pipeline-todos';
@@ -143,6 +145,7 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
   ],
   controllers: [
     CiPipelinesConsumer,
+    MergeRequestHeadController,
     MergeRequestPipelinesController,
     ApprovalsController,
     MergeRequestApprovalRulesController,
@@ -175,6 +178,7 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
     ApplySuggestionsService,
     AutoMergeRuns,
     AutoMergeRunsJob,
+    MergeRequestHeads,
     MergeRequestPipelinesQueries,
     PipelineTodos,
     ApprovalRulesQueries,

@@ -590,10 +590,15 @@ select
                                       ci_pipelines c
                                     where
                                       c.sha = i.head_sha
-                                      and c.project_id = coalesce(i.source_project_id, i.project_id)
+                                      and c.project_id in (i.project_id, i.source_project_id)
                                       and not c.is_deleted
                                       and not c.is_tag
-                                      and c.ref in (i.source_branch, 'refs/merge-requests/' || i.iid || '/head')
+                                      and (
+                                        c.ref = i.source_branch
+                                        and c.project_id = coalesce(i.source_project_id, i.project_id)
+                                        or c.ref = 'refs/merge-requests/' || i.iid || '/head'
+                                        and c.project_id = i.project_id
+                                      )
                                     order by
                                       c.ref = i.source_branch,
                                       c.id desc

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type {
+  MergeRequestHeadAnswer,
+  MergeRequestHeadRequest,
   PushedPipelines,
   PushedPipelinesRequest,
   ResolvedRef,
@@ -18,10 +20,11 @@ const MAX_WAIT_MS = 10_000;
 const KEPT_MS = 500;
 const CONNECTIONS = 8;
 
-/** Client for the internal routes of collaboration that find commits. Source: reference identity-and-import 7. */
+/** Client for the internal routes of collaboration that find commits of pipelines. Source: reference identity-and-import 7. */
 @Injectable()
 export class CollaborationClient implements OnModuleDestroy {
   private readonly refs: InternalRoute<ResolveRefRequest, ResolveRefAnswer>;
+  private readonly mergeRequests: InternalRoute<MergeRequestHeadRequest, MergeRequestHeadAnswer>;
   private readonly pushes: InternalRoute<PushedPipelinesRequest, PushedPipelines>;
 
   constructor(
@@ -30,17 +33,19 @@ export class CollaborationClient implements OnModuleDestroy {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const common = { caller: 'package', callee: 'collaboration', url, keys, maxWaitMs: MAX_WAIT_MS } as const;
-    this.refs = new InternalRoute({
+    const share = (leftMs: number): number => leftMs - KEPT_MS;
+    this.refs = new InternalRoute({ ...common, path: INTERNAL_PATHS.resolveRef, connections: CONNECTIONS, share });
+    this.mergeRequests = new InternalRoute({
       ...common,
-      path: INTERNAL_PATHS.resolveRef,
+      path: INTERNAL_PATHS.mergeRequestHead,
       connections: CONNECTIONS,
-      share: (leftMs) => leftMs - KEPT_MS,
+      share,
     });
     this.pushes = new InternalRoute({ ...common, path: INTERNAL_PATHS.pushedPipelines, connections: 1 });
   }
 
   async onModuleDestroy(): Promise<void> {
-    await Promise.all([this.refs.close(), this.pushes.close()]);
+    await Promise.all([this.refs.close(), this.mergeRequests.close(), this.pushes.close()]);
   }
 
   /**
@@ -52,6 +57,16 @@ export class CollaborationClient implements OnModuleDestroy {
       return (await this.refs.ask(request)).commit;
     } catch (error) {
       this.logger.warn({ err: error }, 'collaboration did not resolve a ref');
+      throw new Unavailable('collaboration away');
+    }
+  }
+
+  /** Finds the head of a merge request. Errors: Unavailable. */
+  async headOf(request: MergeRequestHeadRequest): Promise<MergeRequestHeadAnswer> {
+    try {
+      return await this.mergeRequests.ask(request);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'collaboration did not find the head of a merge request');
       throw new Unavailable('collaboration away');
     }
   }

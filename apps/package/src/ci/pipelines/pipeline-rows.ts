@@ -5,7 +5,7 @@ import { CLOCK, NotFound } from '@rookery/kernel';
 import { nextInternalId, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { FinishedStatus, PipelineSource, PipelineStatus } from './pipeline-statuses';
-import { FINISHED_STATUSES, isFinished, statusOfJobs } from './pipeline-statuses';
+import { isFinished, statusOfJobs } from './pipeline-statuses';
 import type { PipelineArguments, VariableRow } from './pipeline-variables';
 import { PIPELINE_COLUMNS } from './pipelines.queries';
 import type { StoredPipeline } from './pipelines.queries';
@@ -99,17 +99,23 @@ interface StateParams {
 }
 const SET_STATE = statement<StateParams, StoredPipeline>(
   'pipelines_set_state',
-  `update pipelines p set status = :status, coverage = :coverage::double precision, duration = :duration::integer,
+  `update pipelines p set status = :status::text, coverage = :coverage::double precision, duration = :duration::integer,
      started_at = coalesce(p.started_at, :startedAt::timestamptz), finished_at = :finishedAt::timestamptz,
+     last_outcome = case when :status::text in ('success', 'failed') then :status::text else p.last_outcome end,
      updated_at = :now::timestamptz
    where p.id = :id::bigint returning ${PIPELINE_COLUMNS}`,
 );
-const PREVIOUS = statement<{ project: number; ref: string; id: number }, { status: FinishedStatus }>(
-  'pipelines_previous_status',
-  `select status from pipelines
-   where project_id = :project::bigint and ref = :ref and id < :id::bigint
-     and status in (${FINISHED_STATUSES.map((status) => `'${status}'`).join(', ')})
-   order by id desc limit 1`,
+/** Pipelines of earlier releases have no stored outcome: their status is the outcome. */
+const OUTCOME = `coalesce(p.last_outcome, case when p.status in ('success', 'failed') then p.status end)`;
+const PREVIOUS = statement<
+  Pick<StoredPipeline, 'project_id' | 'ref' | 'is_tag' | 'id'>,
+  { outcome: 'success' | 'failed' }
+>(
+  'pipelines_previous_outcome',
+  `select ${OUTCOME} as outcome from pipelines p
+   where p.project_id = :project_id::bigint and p.ref = :ref and p.is_tag = :is_tag::boolean and p.id <= :id::bigint
+     and ${OUTCOME} is not null
+   order by p.id desc limit 1`,
 );
 const REMOVE = statement<{ id: number }, never>('pipelines_remove', 'delete from pipelines where id = :id::bigint');
 
@@ -172,27 +178,33 @@ export class PipelineRows {
     const end = isFinished(status)
       ? { duration: state.duration, finishedAt: state.finishedAt ?? now }
       : { duration: null, finishedAt: null };
+    const hasEnded = isFinished(status) && status !== locked.status;
+    const [previous] = hasEnded ? await tx.run(PREVIOUS, locked) : [];
     const [row] = await tx.run(SET_STATE, { ...state, ...end, id: locked.id, now });
     if (status !== locked.status) emitChanged(tx, row!);
-    if (isFinished(status) && status !== locked.status) await this.emitFinished(tx, row!, status);
+    if (hasEnded) emitFinished(tx, row!, status, previous?.outcome ?? null);
     return row!;
   }
+}
 
-  private async emitFinished(tx: Tx, row: StoredPipeline, status: FinishedStatus): Promise<void> {
-    const { id, project_id, iid, sha, ref, is_tag, source, user_id, finished_at } = row;
-    const [previous] = await tx.run(PREVIOUS, { project: project_id, ref, id });
-    tx.emit(
-      pipelineFinished.of({
-        aggregateId: id,
-        actorId: null,
-        data: {
-          ...{ pipeline_id: id, project_id, iid, sha, ref, is_tag, source, status, user_id },
-          previous_status: previous?.status ?? null,
-          finished_at: finished_at!.toISOString(),
-        },
-      }),
-    );
-  }
+function emitFinished(
+  tx: Tx,
+  row: StoredPipeline,
+  status: FinishedStatus,
+  previous_status: 'success' | 'failed' | null,
+): void {
+  const { id, project_id, iid, sha, ref, is_tag, source, user_id, finished_at } = row;
+  tx.emit(
+    pipelineFinished.of({
+      aggregateId: id,
+      actorId: null,
+      data: {
+        ...{ pipeline_id: id, project_id, iid, sha, ref, is_tag, source, status, user_id },
+        previous_status,
+        finished_at: finished_at!.toISOString(),
+      },
+    }),
+  );
 }
 
 function emitChanged(tx: Tx, row: StoredPipeline): void {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { Invalid } from '@rookery/kernel';
+import { Invalid, MethodNotAllowed, NotFound } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { CollaborationClient } from './collaboration-client';
@@ -21,7 +21,7 @@ export interface PipelineStart extends PipelineArguments {
   readonly also?: (tx: Tx) => Promise<void>;
 }
 
-/** Starts pipelines. Source: reference identity-and-import 7.2, 7.3. */
+/** Starts pipelines. Source: reference identity-and-import 7.2, 7.3; reference repositories 8.16. */
 @Injectable()
 export class PipelineStarts {
   constructor(
@@ -46,6 +46,30 @@ export class PipelineStarts {
       await start.also?.(tx);
       return made;
     });
+    return inProject(row, project);
+  }
+
+  /**
+   * Starts a pipeline on the head of a merge request. Errors: NotFound; MethodNotAllowed if the merge request is not open or has no
+   * commits or no source branch; Unavailable.
+   */
+  async startForMergeRequest(
+    project: Pick<ProjectScope, 'id' | 'fullPath'>,
+    iid: number,
+    userId: number,
+  ): Promise<PipelineRow> {
+    const { is_found: isFound, head } = await this.collaboration.headOf({ project_id: project.id, iid });
+    if (!isFound) throw new NotFound();
+    if (!head) throw new MethodNotAllowed();
+    const commit = {
+      sha: head.sha,
+      committedAt: head.committed_at,
+      ref: `refs/merge-requests/${iid}/head`,
+      isTag: false,
+    };
+    const row = await this.work.run((tx) =>
+      this.rows.create(tx, { projectId: project.id, userId, ...commit, source: 'merge_request_event' }),
+    );
     return inProject(row, project);
   }
 }

@@ -9,6 +9,7 @@ import type { PipelineSource, PipelineStatus } from './pipeline-statuses';
 @Check('ck_pipelines_sha', `sha ~ '^[0-9a-f]{40}$'`)
 @Check('ck_pipelines_ref', 'char_length(ref) <= 255')
 @Check('ck_pipelines_status', `status in ('created', 'pending', 'running', 'success', 'failed', 'canceled', 'skipped')`)
+@Check('ck_pipelines_last_outcome', `last_outcome in ('success', 'failed')`)
 @Check('ck_pipelines_source', `source in ('api', 'external', 'merge_request_event', 'pipeline', 'push', 'trigger')`)
 @Unique('uq_pipelines_iid', ['projectId', 'iid'])
 @Index('ix_pipelines_project_id', ['projectId', 'id'])
@@ -31,6 +32,8 @@ export class Pipeline {
   @Column({ type: 'text' }) ref: string;
   @Column({ type: 'boolean' }) isTag: boolean;
   @Column({ type: 'text', default: 'created' }) status: PipelineStatus;
+  /** The last success or failure, kept while jobs are retried. Null also for pipelines of earlier releases. */
+  @Column({ type: 'text', nullable: true }) lastOutcome: 'success' | 'failed' | null;
   @Column({ type: 'text' }) source: PipelineSource;
   /** The user as whom the pipeline runs. */
   @Column({ type: 'bigint', nullable: true }) userId: number | null;

@@ -43,6 +43,11 @@ class NewVariable {
   @OneOf(VARIABLE_TYPES, { default: 'env_var' }) variable_type: VariableType;
 }
 
+export class CreateMergeRequestPipeline {
+  @Int({ in: 'path', about: 'Number of the merge request in its project.' }) merge_request_iid: number;
+  @Flag({ default: false, about: 'True: the answer is 202. The pipeline is created nevertheless.' }) async: boolean;
+}
+
 export class CreatePipeline {
   @Text({ blank: 'refused' }) ref: string;
   @ListOfHashes(() => NewVariable, { optional: true, about: 'Variables of the pipeline.' })

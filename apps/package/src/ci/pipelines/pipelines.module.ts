@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { attachedTo, Attaches, collection, Owns } from '@rookery/persistence';
 import { CollaborationClient } from './collaboration-client';
+import { MergeRequestPipelinesController } from './merge-request-pipelines.controller';
 import { Pipeline } from './pipeline.entity';
 import { PipelineRows } from './pipeline-rows';
 import { PipelineStarts } from './pipeline-starts';
@@ -25,7 +26,7 @@ const attachedPipelines = attachedTo({
 @Owns(Pipeline, PipelineVariable)
 @Attaches(attachedPipelines)
 @Module({
-  controllers: [PipelinesController],
+  controllers: [MergeRequestPipelinesController, PipelinesController],
   providers: [CollaborationClient, PipelineRows, PipelineStarts, PipelineUsers, PipelinesQueries],
   exports: [CollaborationClient, PipelineRows, PipelineStarts, PipelineUsers, PipelinesQueries],
 })

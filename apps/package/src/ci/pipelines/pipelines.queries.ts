@@ -57,8 +57,10 @@ export interface PipelineListing {
 }
 
 const finished = FINISHED_STATUSES.map((status) => `'${status}'`).join(', ');
-/** The newest pipeline of each branch or tag. */
-const newestOfRefs = (isTag: boolean): string => `p.is_tag = ${isTag} and not exists (select 1 from pipelines newer
+/** The newest pipeline of each branch or tag. The ref of a merge request is no branch. */
+const newestOfRefs = (
+  isTag: boolean,
+): string => `p.is_tag = ${isTag} and p.source <> 'merge_request_event' and not exists (select 1 from pipelines newer
     where newer.project_id = p.project_id and newer.ref = p.ref and newer.id > p.id and newer.is_tag = ${isTag})`;
 const SCOPES = {
   running: `p.status = 'running'`,

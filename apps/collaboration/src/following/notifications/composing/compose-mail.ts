@@ -4,7 +4,7 @@ import type { SendMailOptions } from 'nodemailer';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { ShownAs } from '../../../base/noteables/references.shape';
 import { unsubscribeKey, unsubscribeUrl } from '../../subscriptions/unsubscribing/unsubscribe-key';
-import { hostOf, messageIdFor, messageIdOfNote } from '../mailer/mail-identity';
+import { hostOf, listIdOf, messageIdFor, messageIdOfNote } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
 import type { Mail } from '../mail.entity';
@@ -169,10 +169,9 @@ function headersOf(job: MailJob, identity: MailIdentity, host: string): Record<s
     ...(job.note_id === null ? {} : { 'Note-ID': String(job.note_id) }),
     ...(job.reason === null ? {} : { NotificationReason: job.reason }),
   };
-  const list = [...job.parent_path.split('/')].reverse().map((part) => part.replace(/[^A-Za-z0-9_-]/g, '-'));
   return {
     ...Object.fromEntries(Object.entries(own).map(([name, value]) => [`${headerPrefix}-${name}`, oneLine(value)])),
-    'List-Id': `${oneLine(job.parent_path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`,
+    'List-Id': listIdOf(job.parent_path, host),
     'List-Unsubscribe': `<${unsubscribeLink(job, identity)}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     'Auto-Submitted': 'auto-generated',

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { ContextSigningKeys, platformSettings, SettingsOf } from '@rookery/platform';
 import { unsubscribeKeys } from '../../subscriptions/unsubscribing/unsubscribe-key';
+import { oneLine } from './mail-text';
 import type { MailerSettings } from './mailer.config';
 
 /** Sender facts that all e-mails of an instance share. */
@@ -39,6 +40,12 @@ export function mailIdentityOf(
 
 export function hostOf({ externalUrl }: Pick<MailIdentity, 'externalUrl'>): string {
   return new URL(externalUrl).hostname;
+}
+
+/** Returns the value of `List-Id` for a project or group. Shape: `path` is its full path. */
+export function listIdOf(path: string, host: string): string {
+  const list = [...path.split('/')].reverse().map((part) => part.replace(/[^A-Za-z0-9_-]/g, '-'));
+  return `${oneLine(path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`;
 }
 
 /** Returns a Message-ID that is stable for a row of a queue and cannot be guessed. Shape: with angle brackets. */

@@ -1,9 +1,10 @@
-/** Names of the refs whose pipelines belong to the merge request `i`: the source branch and its own ref. */
-const REFS = `(i.source_branch, 'refs/merge-requests/' || i.iid || '/head')`;
-
-/** Condition on a pipeline `c`: it ran for a ref of the merge request `i`. */
-export const OF_REFS_SQL = `c.project_id = coalesce(i.source_project_id, i.project_id) and not c.is_deleted and not c.is_tag
-  and c.ref in ${REFS}`;
+/**
+ * Condition on a pipeline `c`: it ran for a ref of the merge request `i`, which is the source branch in the source project,
+ * or the ref of the merge request in its own project.
+ */
+export const OF_REFS_SQL = `c.project_id in (i.project_id, i.source_project_id) and not c.is_deleted and not c.is_tag
+  and (c.ref = i.source_branch and c.project_id = coalesce(i.source_project_id, i.project_id)
+    or c.ref = 'refs/merge-requests/' || i.iid || '/head' and c.project_id = i.project_id)`;
 
 /** FROM and further clauses for the newest pipeline `c` of the head of `i`. One of the own ref goes before others. */
 export const HEAD_PIPELINE_SQL = `from ci_pipelines c where c.sha = i.head_sha and ${OF_REFS_SQL}

@@ -34,8 +34,9 @@ const ofHead = statement<HeadParams, OfHead>(
      select t.user_id from todos t where t.project_id = i.project_id and t.target_id = i.id
        and t.target_type = 'MergeRequest' and t.action = 'build_failed' and t.state = 'pending') as notified
    from merge_requests i
-   where i.source_project_id = :project::bigint and i.head_sha = :sha and i.state = 'opened'
-     and (i.source_branch = :branch or i.iid = :iid::bigint)
+   where i.head_sha = :sha and i.state = 'opened'
+     and (i.source_project_id = :project::bigint and i.source_branch = :branch
+       or i.project_id = :project::bigint and i.iid = :iid::bigint)
      and (select c.id ${HEAD_PIPELINE_SQL}) = :pipeline::bigint
    order by i.id`,
 );
