@@ -19,7 +19,7 @@ export type NewImport = Omit<
 type FinalState = Extract<ImportState, 'finished' | 'failed' | 'canceled'>;
 
 const COLUMNS = `i.id, i.import_key, i.project_id, i.user_id, i.source, i.state, i.upstream_name, i.upstream_url, i.clone_url,
-  i.default_branch, i.sealed_credential, i.job_id, i.error`;
+  i.default_branch, i.api_url, i.page_size, i.is_optimistic, i.sealed_credential, i.job_id, i.error`;
 /** Imports without progress for so long have failed. Source: reference identity-and-import 6.1. */
 const STUCK_HOURS = 24;
 /** A request that creates an import ends within this time. */
@@ -33,13 +33,19 @@ const SCHEDULE = statement<{ id: number; project: number; job: number }, ImportR
 );
 const BEGIN = statement<{ id: number }, ImportRow>(
   'project_imports_begin',
-  `update project_imports i set state = 'started', updated_at = now()
+  `update project_imports i set state = 'started',
+     updated_at = case i.state when 'scheduled' then now() else i.updated_at end
    where i.id = :id::bigint and i.state in ('scheduled', 'started') returning ${COLUMNS}`,
 );
 const END = statement<{ id: number; state: FinalState; error: string | null }, ImportRow>(
   'project_imports_end',
   `update project_imports i set state = :state, error = :error::text, sealed_credential = null, updated_at = now()
    where i.id = :id::bigint and i.state in ('pending', 'scheduled', 'started') returning ${COLUMNS}`,
+);
+const POSTPONE = statement<{ id: number; job: number }, { id: number }>(
+  'project_imports_postpone',
+  `update project_imports i set job_id = :job::bigint
+   where i.id = :id::bigint and i.state in ('scheduled', 'started') returning i.id`,
 );
 const DROP = statement<{ id: number }, never>(
   'project_imports_drop',
@@ -138,17 +144,27 @@ export class ImportRecords {
     });
   }
 
+  /**
+   * Continues an unfinished import at a later time. It does not count as progress: a host that never answers does not keep an
+   * import forever.
+   */
+  async postpone(id: number, at: Date): Promise<void> {
+    await this.work.run(async (tx) => {
+      const job = await this.jobs.enqueue(tx, runImport, { import_id: id }, { at });
+      const [row] = await tx.run(POSTPONE, { id, job });
+      if (!row) await this.jobs.cancel(tx, job);
+    });
+  }
+
   /** Notes objects that could not be imported. */
-  async addFailures(id: number, failed: readonly FailedObject[]): Promise<void> {
+  async addFailuresIn(tx: Tx, id: number, failed: readonly FailedObject[]): Promise<void> {
     if (failed.length === 0) return;
-    await this.work.run((tx) =>
-      tx.run(ADD_FAILURES, {
-        id,
-        relations: failed.map(({ relation }) => relation),
-        names: failed.map(({ name }) => name),
-        messages: failed.map(({ message }) => message),
-      }),
-    );
+    await tx.run(ADD_FAILURES, {
+      id,
+      relations: failed.map(({ relation }) => relation),
+      names: failed.map(({ name }) => name),
+      messages: failed.map(({ message }) => message),
+    });
   }
 
   async one(id: number): Promise<ImportRow | null> {

@@ -103,6 +103,6 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     IssueQuickActionsService,
     UncountedIssuesJob,
   ],
-  exports: [EpicAssignments, IssueCopiesService, IssuesQueries],
+  exports: [EpicAssignments, IssueCopiesService, IssueCountsService, IssuesQueries],
 })
 export class IssuesModule {}
