@@ -1,8 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { ImportState } from '@rookery/contracts';
 import { Jobs } from '@rookery/jobs';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { importSettings } from '../import.config';
 import type { FailedObject } from '../stages/stage-failure';
 import { reportImportState, runImport } from './import-jobs';
 import { ImportFailure, ProjectImport } from './project-import.entity';
@@ -31,11 +33,32 @@ const SCHEDULE = statement<{ id: number; project: number; job: number }, ImportR
   `update project_imports i set state = 'scheduled', project_id = :project::bigint, job_id = :job::bigint, updated_at = now()
    where i.id = :id::bigint and i.state = 'pending' returning ${COLUMNS}`,
 );
-const BEGIN = statement<{ id: number }, ImportRow>(
+/** Begins an import unless its user has as many running imports as a user may have. */
+const BEGIN = statement<{ id: number; most: number }, ImportRow>(
   'project_imports_begin',
   `update project_imports i set state = 'started',
      updated_at = case i.state when 'scheduled' then now() else i.updated_at end
-   where i.id = :id::bigint and i.state in ('scheduled', 'started') returning ${COLUMNS}`,
+   where i.id = :id::bigint and (i.state = 'started' or i.state = 'scheduled' and :most::integer > (
+     select count(*) from project_imports o where o.user_id = i.user_id and o.state = 'started'))
+   returning ${COLUMNS}`,
+);
+/** Lets transactions that begin and end imports of the same user run one after the other. */
+const LOCK_USER = statement<{ id: number }, never>(
+  'project_imports_lock_user',
+  `select pg_advisory_xact_lock(hashtextextended('imports of user ' || user_id, 0))
+   from project_imports where id = :id::bigint`,
+);
+const NEXT_OF_USER = statement<{ user: number }, { id: number }>(
+  'project_imports_next_of_user',
+  `select id from project_imports where user_id = :user::bigint and state = 'scheduled' order by id limit 1`,
+);
+/** The next import of each user of whom none runs. Shape: those whose job waits or runs are listed, too. */
+const FORGOTTEN = statement<{ count: number }, { user_id: number }>(
+  'project_imports_forgotten',
+  `select distinct i.user_id from project_imports i
+   where i.state = 'scheduled' and i.updated_at < now() - interval '${PENDING_MINUTES} minutes' and not exists (
+     select 1 from project_imports o where o.user_id = i.user_id and o.state = 'started')
+   order by i.user_id limit :count::int`,
 );
 const END = statement<{ id: number; state: FinalState; error: string | null }, ImportRow>(
   'project_imports_end',
@@ -65,6 +88,8 @@ const STUCK = statement<{ count: number }, { id: number }>(
    where state in ('pending', 'scheduled', 'started')
      and updated_at < now() - case state when 'pending' then interval '${PENDING_MINUTES} minutes'
        else interval '${STUCK_HOURS} hours' end
+     and (state <> 'scheduled' or not exists (
+       select 1 from project_imports o where o.user_id = project_imports.user_id and o.state = 'started'))
    order by updated_at limit :count::int`,
 );
 interface FailureParams {
@@ -100,6 +125,7 @@ export class ImportRecords {
     private readonly database: Database,
     private readonly work: Work,
     private readonly jobs: Jobs,
+    @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
   /** Adds a pending import. Returns its id. */
@@ -124,24 +150,37 @@ export class ImportRecords {
     await this.work.run((tx) => tx.run(DROP, { id }));
   }
 
-  /** Marks an unfinished import as started; null for one that has ended or was deleted. */
+  /**
+   * Marks an unfinished import as started. Shape: null for one that has ended or was deleted, and for one that has to wait
+   * for other imports of its user: the end of one of them starts it.
+   */
   begin(id: number): Promise<ImportRow | null> {
     return this.work.run(async (tx) => {
-      const [row] = await tx.run(BEGIN, { id });
+      await tx.run(LOCK_USER, { id });
+      const [row] = await tx.run(BEGIN, { id, most: this.settings.perUser });
       if (row) await this.report(tx, id);
       return row ?? null;
     });
   }
 
-  /** Ends an import and wipes its credential. Shape: null if it has ended already. */
+  /** Ends an import and wipes its credential, and starts the next one of the user. Shape: null if it has ended already. */
   end(id: number, state: FinalState, error: string | null = null): Promise<ImportRow | null> {
     return this.work.run(async (tx) => {
+      await tx.run(LOCK_USER, { id });
       const [row] = await tx.run(END, { id, state, error });
       if (!row) return null;
       await this.report(tx, id);
       if (state === 'canceled' && row.job_id !== null) await this.jobs.cancel(tx, row.job_id);
+      await this.startNext(tx, row.user_id);
       return row;
     });
+  }
+
+  /** Starts imports whose predecessor was deleted together with its project. */
+  async startForgotten(): Promise<void> {
+    for (const { user_id: user } of await this.database.run(FORGOTTEN, { count: CHUNK })) {
+      await this.work.run((tx) => this.startNext(tx, user));
+    }
   }
 
   /**
@@ -185,6 +224,13 @@ export class ImportRecords {
   /** Returns imports that have made no progress for too long, a limited number at a time. */
   async stuck(): Promise<readonly number[]> {
     return (await this.database.run(STUCK, { count: CHUNK })).map(({ id }) => id);
+  }
+
+  private async startNext(tx: Tx, user: number): Promise<void> {
+    const [next] = await tx.run(NEXT_OF_USER, { user });
+    if (!next) return;
+    const job = await this.jobs.enqueue(tx, runImport, { import_id: next.id });
+    await tx.run(POSTPONE, { id: next.id, job });
   }
 
   private async report(tx: Tx, id: number): Promise<void> {

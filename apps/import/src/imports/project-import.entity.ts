@@ -13,6 +13,9 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGenerat
 @Check('ck_project_imports_page_size', 'page_size between 1 and 100')
 @Index('ix_project_imports_project_id', ['projectId', 'id'])
 @Index('ix_project_imports_unfinished', ['updatedAt'], { where: `state in ('pending', 'scheduled', 'started')` })
+@Index('ix_project_imports_unfinished_of_user', ['userId', 'state', 'id'], {
+  where: `state in ('scheduled', 'started')`,
+})
 @Unique('uq_project_imports_import_key', ['importKey'])
 export class ProjectImport {
   @PrimaryGeneratedColumn('identity', {

@@ -181,7 +181,7 @@ it('ends imports that make no progress', async () => {
   const { importId } = await scene.started('whimbrel');
   const { importId: recent } = await scene.started('godwit');
   await scene.service.database.query(
-    `update project_imports set updated_at = now() - interval '25 hours' where id = $1`,
+    `update project_imports set state = 'started', updated_at = now() - interval '25 hours' where id = $1`,
     [importId],
   );
   await scene.service.app.get(StateReportsJob).failStuck();

@@ -30,7 +30,10 @@ export class ImportScene {
     readonly owner: SeededUser,
   ) {}
 
-  static async open(env: Readonly<Record<string, string>> = {}): Promise<ImportScene> {
+  static async open(
+    env: Readonly<Record<string, string>> = {},
+    otherHosts: readonly RemoteHost[] = [],
+  ): Promise<ImportScene> {
     const host = await RemoteHost.start();
     const inside = await FakeServices.start();
     const service = await startSeeded({
@@ -38,7 +41,12 @@ export class ImportScene {
       module: ImportModule,
       migrations,
       settings: [egressSettings, gitSettings, importSettings],
-      env: { EGRESS_ALLOW: host.address, IDENTITY_URL: inside.url, COLLABORATION_URL: inside.url, ...env },
+      env: {
+        EGRESS_ALLOW: [host, ...otherHosts].map(({ address }) => address).join(','),
+        IDENTITY_URL: inside.url,
+        COLLABORATION_URL: inside.url,
+        ...env,
+      },
     });
     return new ImportScene(service, host, inside, await service.seed.user());
   }

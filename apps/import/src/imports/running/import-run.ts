@@ -48,7 +48,7 @@ export class ImportRun {
   private async importRepository(row: ImportRow, token: string, attempt: ImportTry): Promise<void> {
     const { id, project_id: projectId, clone_url: cloneUrl, default_branch: defaultBranch } = row;
     if ((await this.stages.progress(id, REPOSITORY)).isDone) return;
-    const source = { projectId: projectId!, cloneUrl, defaultBranch, token };
+    const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, token };
     const failed = await this.repository.run(source, () => this.checkRunning(id), attempt.signal);
     await this.stages.advance(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
     await this.checkRunning(id);
