@@ -31,6 +31,7 @@ import { documentTargets } from './base/noteables/targets.shape';
 import { NotificationSettingsModule } from './following/notification-settings/notification-settings.module';
 import { NotificationsModule } from './following/notifications/notifications.module';
 import { AttachedRemovalModule, RemovalModule } from './removal/removal.module';
+import { ProjectImportsModule } from './work/project-imports/project-imports.module';
 import { ProtectedRefsModule } from './code/protected-refs/protected-refs.module';
 import { PushPipelinesModule } from './code/push-pipelines/push-pipelines.module';
 import { RefsModule } from './code/refs/refs.module';
@@ -68,6 +69,7 @@ documentTargets(
     MilestonesModule,
     NotificationSettingsModule,
     NotificationsModule,
+    ProjectImportsModule,
     ProtectedRefsModule,
     PushPipelinesModule,
     RefsModule,

@@ -66,3 +66,51 @@ test('a repository of another host is imported, shown in the feed, and cloned', 
     { message: 'The import cannot be canceled because it is finished' },
   ]);
 });
+
+test('issues of another host come with their placeholder authors, and notify no one', async () => {
+  const repository = await host.add('osprey');
+  const [created_at, updated_at] = ['2024-01-02T03:04:05.000Z', '2024-02-03T04:05:06.000Z'];
+  const times = { created_at, updated_at };
+  const robin = { id: 11, login: wren.username };
+  host.put(repository, 'labels', [{ name: 'nest', color: '00ff00', description: null }]);
+  host.put(repository, 'milestones', [{ number: 2, title: 'Spring', state: 'open', ...times }]);
+  host.put(repository, 'issues', [
+    {
+      ...{ number: 5, title: 'Build a nest', body: `Ask @${wren.username}`, state: 'open', ...times },
+      ...{ user: robin, assignees: [robin], labels: [{ name: 'nest' }], milestone: { number: 2 } },
+    },
+  ]);
+  host.put(repository, 'issues/comments', [
+    {
+      ...{ id: 77, body: 'Done', user: { id: 12, login: 'merlin' }, ...times },
+      html_url: `${host.url}/wren/osprey/issues/5#issuecomment-77`,
+    },
+  ]);
+  const path = `import-${Date.now()}`;
+  const group = await call('POST', '/groups', { token: wren.token, json: { name: path, path } });
+  const started = await call('POST', '/import/github', {
+    token: wren.token,
+    json: {
+      ...{ personal_access_token: host.token, repo_id: repository.id, target_namespace: path },
+      github_hostname: host.url,
+    },
+  });
+  const show = async (rest = '') =>
+    (await call('GET', `/projects/${started.body.id}${rest}`, { token: wren.token })).body;
+  await eventually(show, isEnded);
+  const counts = { label: 1, milestone: 1, issue: 1, note: 1 };
+  expect([group.status, await show('/import')]).toEqual([
+    201,
+    expect.objectContaining({ import_status: 'finished', stats: { fetched: counts, imported: counts } }),
+  ]);
+  expect(await show('/issues/5')).toMatchObject({
+    ...{ ...times, imported: true, imported_from: 'remote', description: `Ask \`@${wren.username}\`` },
+    ...{ labels: ['nest'], milestone: { title: 'Spring' }, user_notes_count: 1 },
+    author: { username: `${wren.username}_placeholder_user_1`, name: `Placeholder ${wren.username}` },
+    assignees: [{ username: `${wren.username}_placeholder_user_1` }],
+  });
+  expect(await show('/issues/5/notes')).toMatchObject([{ body: 'Done', author: { name: 'Placeholder merlin' } }]);
+  await eventually(show, (one: { open_issues_count: number }) => one.open_issues_count === 1);
+  expect((await call('GET', '/todos', { token: wren.token })).body).toEqual([]);
+  expect((await show('/events')).map((event: { action_name: string }) => event.action_name)).toEqual(['imported']);
+});

@@ -17,6 +17,7 @@ import { EmailsModule } from './emails/emails.module';
 import { GroupsModule } from './groups/groups.module';
 import { MembersModule } from './members/members.module';
 import { NamespacesModule } from './namespaces/namespaces.module';
+import { PlaceholderUsersModule } from './placeholder-users/placeholder-users.module';
 import { ProjectsModule } from './projects/projects.module';
 import { RemovalModule } from './removal/removal.module';
 import { ServiceAccountsModule } from './service-accounts/service-accounts.module';
@@ -38,6 +39,7 @@ import { UsersModule } from './users/users.module';
     EmailsModule,
     MembersModule,
     TokensModule,
+    PlaceholderUsersModule,
     ProjectsModule,
     GroupsModule,
     ServiceAccountsModule,

@@ -13,6 +13,11 @@ export const importSettings = defineSettings('import', {
     },
     about: 'Kinds of hosts that users may import projects from.',
   }),
+  perUser: setting.int('IMPORT_PER_USER_COUNT', {
+    default: 2,
+    min: 1,
+    about: 'Imports of one user that run at the same time. Others wait, so that they delay no imports of other users.',
+  }),
   repositoryBytes: setting.int('IMPORT_REPOSITORY_BYTES', {
     default: 2 ** 31,
     min: 2 ** 20,

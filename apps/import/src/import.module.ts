@@ -15,13 +15,14 @@ import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { migrations } from './database';
 import { ImportsModule } from './imports/imports.module';
+import { PeopleModule } from './people/people.module';
 import { SourcesModule } from './sources/sources.module';
 import { StagesModule } from './stages/stages.module';
 
 const service = 'import';
 
 /** Root module: the wings of the import service. */
-@Module({ imports: [SourcesModule, StagesModule, ImportsModule] })
+@Module({ imports: [PeopleModule, SourcesModule, StagesModule, ImportsModule] })
 export class ImportModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));

@@ -1,2 +1,4 @@
 // Written by `npm run gen` from the names of the files in migrations/; do not edit.
 export * from './migrations/1767225600000-create-imports';
+export * from './migrations/1767225600101-add-stages-to-imports';
+export * from './migrations/1767225600102-index-imports-by-user';

@@ -8,4 +8,5 @@ export * from './import.events';
 export * from './directory-log';
 export * from './signed-context';
 export * from './internal-http';
+export * from './imported-objects';
 export * from './catalogue';

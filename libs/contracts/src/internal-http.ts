@@ -24,6 +24,8 @@ export const INTERNAL_PATHS = {
   importTarget: '/internal/imports/target',
   importProject: '/internal/imports/project',
   importState: '/internal/imports/state',
+  importPeople: '/internal/imports/people',
+  importObjects: '/internal/imports/objects',
   importRefs: '/internal/repositories/:project_id/info/refs',
   importPush: '/internal/repositories/:project_id/git-receive-pack',
 } as const;
@@ -57,6 +59,8 @@ export const INTERNAL_CALLERS = {
   importTarget: ['import'],
   importProject: ['import'],
   importState: ['import'],
+  importPeople: ['import'],
+  importObjects: ['import'],
   importRefs: ['import'],
   importPush: ['import'],
 } as const satisfies Record<keyof typeof INTERNAL_PATHS, readonly ('gateway' | ServiceName)[]>;

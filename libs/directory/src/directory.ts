@@ -144,8 +144,8 @@ export class Directory implements ScopeResolver {
   }
 
   /** Returns projects by id, without missing ones. */
-  async projects(ids: readonly number[]): Promise<ReadonlyMap<number, ProjectFacts>> {
-    return byId((await this.rows(PROJECTS_BY_ID, ids)).map((row) => projectOfRow(row)));
+  async projects(ids: readonly number[], through?: Pick<Tx, 'prepared'>): Promise<ReadonlyMap<number, ProjectFacts>> {
+    return byId((await this.rows(PROJECTS_BY_ID, ids, through)).map((row) => projectOfRow(row)));
   }
 
   /** Returns namespaces by id, without missing ones. */

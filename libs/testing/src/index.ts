@@ -49,4 +49,4 @@ export { contextOf } from './agent';
 export { GitClient } from './git-client';
 export type { Ran } from './git-client';
 export { serveGit } from './upstream/git-backend';
-export { RemoteHost, type HostedRepository } from './upstream/remote-host';
+export { RemoteHost, type HostedList, type HostedRepository } from './upstream/remote-host';

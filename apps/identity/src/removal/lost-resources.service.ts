@@ -5,7 +5,7 @@ import { InvalidParameters } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
-import { GhostUser } from './people/ghost-user';
+import { GhostUser } from '../users/ghost-user';
 
 export const LOST_KINDS = ['user', 'group', 'project'] as const;
 export type LostKind = (typeof LOST_KINDS)[number];

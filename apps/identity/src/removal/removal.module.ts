@@ -16,7 +16,6 @@ import { GroupStatesService } from './groups/group-states.service';
 import { DueRemovalsJob } from './due-removals.job';
 import { EndedBotsJob } from './people/ended-bots.job';
 import { LostResourcesService } from './lost-resources.service';
-import { GhostUser } from './people/ghost-user';
 import { RemovalSteps } from './people/removal-steps';
 import { SolelyOwnedGroups } from './people/solely-owned-groups';
 import { AccountRemoval } from './people/account-removal';
@@ -53,7 +52,6 @@ import { TreeRemovalService } from './tree-removal.service';
     RemovalSteps,
     SolelyOwnedGroups,
     AccountRemoval,
-    GhostUser,
     LostResourcesService,
     EndedBotsJob,
     UserRemovalJob,

@@ -7,6 +7,7 @@ import { AddressesService } from './addresses/addresses.service';
 import { Email } from './addresses/email.entity';
 import { UnconfirmedAddressesJob } from './addresses/unconfirmed-addresses.job';
 import { BotLimits } from './bot-limits';
+import { GhostUser } from './ghost-user';
 import { UserChangesController } from './changing/user-changes.controller';
 import { UserChangesService } from './changing/user-changes.service';
 import { UserMembershipsController } from './memberships/user-memberships.controller';
@@ -33,12 +34,22 @@ import { UsersService } from './users.service';
     UserChangeLog,
     UserRows,
     BotLimits,
+    GhostUser,
     UnconfirmedAddressesJob,
     AddressesService,
     UserStatesService,
     Administrators,
     UserMembershipsQueries,
   ],
-  exports: [BotLimits, UsersQueries, UsersService, UserRows, UserChangeLog, AddressesService, Administrators],
+  exports: [
+    BotLimits,
+    GhostUser,
+    UsersQueries,
+    UsersService,
+    UserRows,
+    UserChangeLog,
+    AddressesService,
+    Administrators,
+  ],
 })
 export class UsersModule {}

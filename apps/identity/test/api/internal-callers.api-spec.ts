@@ -22,6 +22,7 @@ describe.each([
   ['accountMails', 'POST', { mails: [] }],
   ['importTarget', 'POST', { user_id: 1, namespace: 'nobody' }],
   ['importState', 'POST', { import_key: randomUUID(), state: 'started', error: null }],
+  ['importPeople', 'POST', { import_key: randomUUID(), host: 'git.example', people: [] }],
   ['notificationEmail', 'POST', { user_id: 1, email: null }],
 ] as const)('%s', (call, method, asked) => {
   const path = INTERNAL_PATHS[call];

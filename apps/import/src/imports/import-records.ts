@@ -1,8 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { ImportState } from '@rookery/contracts';
 import { Jobs } from '@rookery/jobs';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { importSettings } from '../import.config';
 import type { FailedObject } from '../stages/stage-failure';
 import { reportImportState, runImport } from './import-jobs';
 import { ImportFailure, ProjectImport } from './project-import.entity';
@@ -19,7 +21,7 @@ export type NewImport = Omit<
 type FinalState = Extract<ImportState, 'finished' | 'failed' | 'canceled'>;
 
 const COLUMNS = `i.id, i.import_key, i.project_id, i.user_id, i.source, i.state, i.upstream_name, i.upstream_url, i.clone_url,
-  i.default_branch, i.sealed_credential, i.job_id, i.error`;
+  i.default_branch, i.api_url, i.page_size, i.is_optimistic, i.sealed_credential, i.job_id, i.error`;
 /** Imports without progress for so long have failed. Source: reference identity-and-import 6.1. */
 const STUCK_HOURS = 24;
 /** A request that creates an import ends within this time. */
@@ -31,15 +33,42 @@ const SCHEDULE = statement<{ id: number; project: number; job: number }, ImportR
   `update project_imports i set state = 'scheduled', project_id = :project::bigint, job_id = :job::bigint, updated_at = now()
    where i.id = :id::bigint and i.state = 'pending' returning ${COLUMNS}`,
 );
-const BEGIN = statement<{ id: number }, ImportRow>(
+/** Begins an import unless its user has as many running imports as a user may have. */
+const BEGIN = statement<{ id: number; most: number }, ImportRow>(
   'project_imports_begin',
-  `update project_imports i set state = 'started', updated_at = now()
-   where i.id = :id::bigint and i.state in ('scheduled', 'started') returning ${COLUMNS}`,
+  `update project_imports i set state = 'started',
+     updated_at = case i.state when 'scheduled' then now() else i.updated_at end
+   where i.id = :id::bigint and (i.state = 'started' or i.state = 'scheduled' and :most::integer > (
+     select count(*) from project_imports o where o.user_id = i.user_id and o.state = 'started'))
+   returning ${COLUMNS}`,
+);
+/** Lets transactions that begin and end imports of the same user run one after the other. */
+const LOCK_USER = statement<{ id: number }, never>(
+  'project_imports_lock_user',
+  `select pg_advisory_xact_lock(hashtextextended('imports of user ' || user_id, 0))
+   from project_imports where id = :id::bigint`,
+);
+const NEXT_OF_USER = statement<{ user: number }, { id: number }>(
+  'project_imports_next_of_user',
+  `select id from project_imports where user_id = :user::bigint and state = 'scheduled' order by id limit 1`,
+);
+/** The next import of each user of whom none runs. Shape: those whose job waits or runs are listed, too. */
+const FORGOTTEN = statement<{ count: number }, { user_id: number }>(
+  'project_imports_forgotten',
+  `select distinct i.user_id from project_imports i
+   where i.state = 'scheduled' and i.updated_at < now() - interval '${PENDING_MINUTES} minutes' and not exists (
+     select 1 from project_imports o where o.user_id = i.user_id and o.state = 'started')
+   order by i.user_id limit :count::int`,
 );
 const END = statement<{ id: number; state: FinalState; error: string | null }, ImportRow>(
   'project_imports_end',
   `update project_imports i set state = :state, error = :error::text, sealed_credential = null, updated_at = now()
    where i.id = :id::bigint and i.state in ('pending', 'scheduled', 'started') returning ${COLUMNS}`,
+);
+const POSTPONE = statement<{ id: number; job: number }, { id: number }>(
+  'project_imports_postpone',
+  `update project_imports i set job_id = :job::bigint
+   where i.id = :id::bigint and i.state in ('scheduled', 'started') returning i.id`,
 );
 const DROP = statement<{ id: number }, never>(
   'project_imports_drop',
@@ -59,6 +88,8 @@ const STUCK = statement<{ count: number }, { id: number }>(
    where state in ('pending', 'scheduled', 'started')
      and updated_at < now() - case state when 'pending' then interval '${PENDING_MINUTES} minutes'
        else interval '${STUCK_HOURS} hours' end
+     and (state <> 'scheduled' or not exists (
+       select 1 from project_imports o where o.user_id = project_imports.user_id and o.state = 'started'))
    order by updated_at limit :count::int`,
 );
 interface FailureParams {
@@ -94,6 +125,7 @@ export class ImportRecords {
     private readonly database: Database,
     private readonly work: Work,
     private readonly jobs: Jobs,
+    @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
   /** Adds a pending import. Returns its id. */
@@ -118,37 +150,60 @@ export class ImportRecords {
     await this.work.run((tx) => tx.run(DROP, { id }));
   }
 
-  /** Marks an unfinished import as started; null for one that has ended or was deleted. */
+  /**
+   * Marks an unfinished import as started. Shape: null for one that has ended or was deleted, and for one that has to wait
+   * for other imports of its user: the end of one of them starts it.
+   */
   begin(id: number): Promise<ImportRow | null> {
     return this.work.run(async (tx) => {
-      const [row] = await tx.run(BEGIN, { id });
+      await tx.run(LOCK_USER, { id });
+      const [row] = await tx.run(BEGIN, { id, most: this.settings.perUser });
       if (row) await this.report(tx, id);
       return row ?? null;
     });
   }
 
-  /** Ends an import and wipes its credential. Shape: null if it has ended already. */
+  /** Ends an import and wipes its credential, and starts the next one of the user. Shape: null if it has ended already. */
   end(id: number, state: FinalState, error: string | null = null): Promise<ImportRow | null> {
     return this.work.run(async (tx) => {
+      await tx.run(LOCK_USER, { id });
       const [row] = await tx.run(END, { id, state, error });
       if (!row) return null;
       await this.report(tx, id);
       if (state === 'canceled' && row.job_id !== null) await this.jobs.cancel(tx, row.job_id);
+      await this.startNext(tx, row.user_id);
       return row;
     });
   }
 
+  /** Starts imports whose predecessor was deleted together with its project. */
+  async startForgotten(): Promise<void> {
+    for (const { user_id: user } of await this.database.run(FORGOTTEN, { count: CHUNK })) {
+      await this.work.run((tx) => this.startNext(tx, user));
+    }
+  }
+
+  /**
+   * Continues an unfinished import at a later time. It does not count as progress: a host that never answers does not keep an
+   * import forever.
+   */
+  async postpone(id: number, at: Date): Promise<void> {
+    await this.work.run(async (tx) => {
+      const job = await this.jobs.enqueue(tx, runImport, { import_id: id }, { at });
+      const [row] = await tx.run(POSTPONE, { id, job });
+      if (!row) await this.jobs.cancel(tx, job);
+    });
+  }
+
   /** Notes objects that could not be imported. */
-  async addFailures(id: number, failed: readonly FailedObject[]): Promise<void> {
+  async addFailuresIn(tx: Tx, id: number, failed: readonly FailedObject[]): Promise<void> {
     if (failed.length === 0) return;
-    await this.work.run((tx) =>
-      tx.run(ADD_FAILURES, {
-        id,
-        relations: failed.map(({ relation }) => relation),
-        names: failed.map(({ name }) => name),
-        messages: failed.map(({ message }) => message),
-      }),
-    );
+    await tx.run(ADD_FAILURES, {
+      id,
+      relations: failed.map(({ relation }) => relation),
+      names: failed.map(({ name }) => name),
+      messages: failed.map(({ message }) => message),
+    });
   }
 
   async one(id: number): Promise<ImportRow | null> {
@@ -169,6 +224,13 @@ export class ImportRecords {
   /** Returns imports that have made no progress for too long, a limited number at a time. */
   async stuck(): Promise<readonly number[]> {
     return (await this.database.run(STUCK, { count: CHUNK })).map(({ id }) => id);
+  }
+
+  private async startNext(tx: Tx, user: number): Promise<void> {
+    const [next] = await tx.run(NEXT_OF_USER, { user });
+    if (!next) return;
+    const job = await this.jobs.enqueue(tx, runImport, { import_id: next.id });
+    await tx.run(POSTPONE, { id: next.id, job });
   }
 
   private async report(tx: Tx, id: number): Promise<void> {

@@ -17,9 +17,13 @@ export class ImportRemote {
     about: 'Address of an upstream host. Default: the public service.',
   })
   remote_hostname?: string;
-  @Hash({ of: 'any', optional: true, about: 'Stages that are not built yet have no effect.' })
+  @Hash({ of: 'any', optional: true, about: 'Stages to switch on. Unknown and unbuilt ones have no effect.' })
   optional_stages?: Record<string, unknown>;
-  @OneOf(STRATEGIES, { optional: true, about: 'The only stage today has to succeed with either of them.' })
+  @OneOf(STRATEGIES, {
+    optional: true,
+    about:
+      'Whether the import fails with a list of objects (pessimistic, default), or goes on without it (optimistic).',
+  })
   timeout_strategy?: (typeof STRATEGIES)[number];
   @Int({ optional: true, min: 1, max: 100, about: 'Objects in one page of an upstream list.' })
   pagination_limit?: number;

@@ -5,11 +5,13 @@ import { StagesModule } from '../stages/stages.module';
 import { IdentityImportsClient } from './identity-imports.client';
 import { ImportCredentials } from './import-credentials';
 import { ImportRecords } from './import-records';
+import { ImportStages } from './import-stages';
 import { ImportsController } from './imports.controller';
 import { ImportsService } from './imports.service';
-import { ImportFailure, ProjectImport } from './project-import.entity';
+import { ImportFailure, ImportStage, ProjectImport } from './project-import.entity';
 import { RemoteLookup } from './remote-lookup';
 import { ImportJob } from './running/import.job';
+import { ImportRun } from './running/import-run';
 import { StateReportsJob } from './running/state-reports.job';
 
 const attachedImports = attachedTo({
@@ -26,9 +28,14 @@ const attachedFailures = attachedTo({
   stays: { import_id: 'The foreign key removes the failures of an import.' },
 });
 
+const attachedStages = attachedTo({
+  table: 'import_stages',
+  stays: { import_id: 'The foreign key removes the stages of an import.' },
+});
+
 /** Imports of projects: their states, and the jobs that run them. */
-@Owns(ProjectImport, ImportFailure)
-@Attaches(attachedImports, attachedFailures)
+@Owns(ProjectImport, ImportFailure, ImportStage)
+@Attaches(attachedImports, attachedFailures, attachedStages)
 @Module({
   imports: [SourcesModule, StagesModule],
   controllers: [ImportsController],
@@ -37,6 +44,8 @@ const attachedFailures = attachedTo({
     ImportCredentials,
     ImportJob,
     ImportRecords,
+    ImportRun,
+    ImportStages,
     ImportsService,
     RemoteLookup,
     StateReportsJob,

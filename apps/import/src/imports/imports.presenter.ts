@@ -1,6 +1,7 @@
-import { alwaysNull, choice, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
-import { IMPORT_STATES, IMPORT_TYPES } from '@rookery/contracts';
+import { alwaysNull, choice, instant, int, list, mapOf, nullable, object, presenter, text } from '@rookery/api-v4';
+import { IMPORT_STATES, IMPORT_TYPES, IMPORTED_KINDS } from '@rookery/contracts';
 import type { FailureRow } from './import-records';
+import type { StageRow } from './import-stages';
 import type { ImportStatus, ShownImport } from './imports.service';
 
 const state = choice('none', ...IMPORT_STATES);
@@ -44,6 +45,11 @@ function failureOf({ id, created_at, message, object_name: name, relation_name }
   return { id, created_at: created_at.toISOString(), ...named, line_number: null };
 }
 
+function countsOf(stages: readonly StageRow[], column: 'fetched' | 'imported'): Record<string, number> {
+  const countOf = (kind: string): number => stages.find(({ name }) => name === kind)?.[column] ?? 0;
+  return Object.fromEntries(IMPORTED_KINDS.map((kind) => [kind, countOf(kind)]));
+}
+
 /** Source: reference identity-and-import 6.2. */
 export const importStatus = presenter<ImportStatus>('ProjectImport').fields({
   id: [int, ({ project }) => project.id],
@@ -62,4 +68,13 @@ export const importStatus = presenter<ImportStatus>('ProjectImport').fields({
     { about: 'Objects that could not be imported, at most 100; for reporters and higher roles.' },
   ],
   import_error: [nullable(text), ({ error }) => error, { about: 'For reporters and higher roles.' }],
+  stats: [
+    mapOf(mapOf(int)),
+    ({ stages }) => ({ fetched: countsOf(stages!, 'fetched'), imported: countsOf(stages!, 'imported') }),
+    {
+      when: ({ row, stages }) => row?.source === 'remote' && stages !== null,
+      about:
+        'Numbers of objects by kind: `fetched` those that the host has sent, `imported` those in the project. For reporters and higher roles.',
+    },
+  ],
 });

@@ -12,6 +12,8 @@ import { IdentityImportsClient } from './identity-imports.client';
 import { ImportCredentials } from './import-credentials';
 import { ImportRecords } from './import-records';
 import type { FailureRow, ImportRow } from './import-records';
+import { ImportStages } from './import-stages';
+import type { StageRow } from './import-stages';
 import { RemoteLookup } from './remote-lookup';
 
 /** Source: reference identity-and-import 6.3. */
@@ -21,6 +23,8 @@ export interface ImportRequest {
   readonly target_namespace: string;
   readonly new_name?: string | undefined;
   readonly remote_hostname?: string | undefined;
+  readonly timeout_strategy?: 'optimistic' | 'pessimistic' | undefined;
+  readonly pagination_limit?: number | undefined;
 }
 
 /** An import with its project. */
@@ -29,15 +33,19 @@ export interface ShownImport {
   readonly row: ImportRow;
 }
 
-/** Shape: no row for a project that was not imported; `error` and `failures` are hidden from some callers. */
+/**
+ * Shape: no row for a project that was not imported; `error`, `failures` and `stages` (null) are hidden from some callers.
+ */
 export interface ImportStatus {
   readonly project: ProjectScope;
   readonly row: ImportRow | null;
   readonly error: string | null;
   readonly failures: readonly FailureRow[];
+  readonly stages: readonly StageRow[] | null;
 }
 
 const SOURCE = 'remote';
+const PAGE_SIZE = 100;
 const TARGET_PROBLEMS: Readonly<Record<Exclude<ImportTargetAnswer['outcome'], 'allowed'>, string>> = {
   missing: 'Namespace or group to import repository into does not exist.',
   forbidden: 'You are not allowed to import projects in this namespace.',
@@ -48,6 +56,7 @@ const TARGET_PROBLEMS: Readonly<Record<Exclude<ImportTargetAnswer['outcome'], 'a
 export class ImportsService {
   constructor(
     private readonly records: ImportRecords,
+    private readonly stages: ImportStages,
     private readonly identity: IdentityImportsClient,
     private readonly remote: RemoteLookup,
     private readonly credentials: ImportCredentials,
@@ -65,19 +74,20 @@ export class ImportsService {
     const { outcome } = await this.identity.target(target);
     if (outcome !== 'allowed') throw unprocessable(TARGET_PROBLEMS[outcome]);
     const repository = await this.remote.find({ url, token: request.personal_access_token }, request.repo_id);
-    return this.create(target, request, repository);
+    return this.create(target, request, { repository, url });
   }
 
   /** Errors: ImportRefused if identity refuses the project. */
   private async create(
     target: { readonly user_id: number; readonly namespace: string },
-    { personal_access_token: token, new_name: name }: ImportRequest,
-    repository: RemoteRepository,
+    { personal_access_token: token, new_name: name, pagination_limit: pageSize, timeout_strategy }: ImportRequest,
+    { repository, url }: { readonly repository: RemoteRepository; readonly url: string },
   ): Promise<ShownImport> {
     const importKey = randomUUID();
     const id = await this.records.add({
       ...{ importKey, userId: target.user_id, source: SOURCE, cloneUrl: repository.cloneUrl },
       ...{ upstreamName: repository.fullName, upstreamUrl: repository.webUrl, defaultBranch: repository.defaultBranch },
+      ...{ apiUrl: url, pageSize: pageSize ?? PAGE_SIZE, isOptimistic: timeout_strategy === 'optimistic' },
       sealedCredential: this.credentials.seal(importKey, token),
     });
     const answer = await this.identity.createProject({
@@ -118,8 +128,9 @@ export class ImportsService {
   async show(viewer: SignedInViewer, project: ProjectScope): Promise<ImportStatus> {
     const row = await this.records.ofProject(project.id);
     const seesDetails = viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter;
-    if (!row || !seesDetails) return { project, row, error: null, failures: [] };
-    return { project, row, error: row.error, failures: await this.records.failures(row.id) };
+    if (!row || !seesDetails) return { project, row, error: null, failures: [], stages: null };
+    const [failures, stages] = await Promise.all([this.records.failures(row.id), this.stages.ofImport(row.id)]);
+    return { project, row, error: row.error, failures, stages };
   }
 }
 

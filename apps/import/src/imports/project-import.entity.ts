@@ -1,5 +1,5 @@
 import type { ImportState, ImportType } from '@rookery/contracts';
-import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
 /**
  * An import of a project. It is `pending` until identity has created the project. A credential exists only until the
@@ -10,8 +10,12 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Uniqu
 @Check('ck_project_imports_state', `state in ('pending', 'scheduled', 'started', 'finished', 'failed', 'canceled')`)
 @Check('ck_project_imports_project', `project_id is not null or state in ('pending', 'failed')`)
 @Check('ck_project_imports_credential', `sealed_credential is null or state in ('pending', 'scheduled', 'started')`)
+@Check('ck_project_imports_page_size', 'page_size between 1 and 100')
 @Index('ix_project_imports_project_id', ['projectId', 'id'])
 @Index('ix_project_imports_unfinished', ['updatedAt'], { where: `state in ('pending', 'scheduled', 'started')` })
+@Index('ix_project_imports_unfinished_of_user', ['userId', 'state', 'id'], {
+  where: `state in ('scheduled', 'started')`,
+})
 @Unique('uq_project_imports_import_key', ['importKey'])
 export class ProjectImport {
   @PrimaryGeneratedColumn('identity', {
@@ -32,6 +36,12 @@ export class ProjectImport {
   @Column({ type: 'text', nullable: true }) upstreamUrl: string | null;
   @Column({ type: 'text' }) cloneUrl: string;
   @Column({ type: 'text', nullable: true }) defaultBranch: string | null;
+  /** Address of the API of the upstream host; null if the import brings the repository alone. */
+  @Column({ type: 'text', nullable: true }) apiUrl: string | null;
+  /** Number of objects in one page of an upstream list. */
+  @Column({ type: 'integer', default: 100 }) pageSize: number;
+  /** Whether the import goes on without a stage that fails. */
+  @Column({ type: 'boolean', default: false }) isOptimistic: boolean;
   /** The credential of the upstream host, encrypted (`ImportCredentials`). */
   @Column({ type: 'bytea', nullable: true }) sealedCredential: Buffer | null;
   /** The job that runs the import. */
@@ -58,4 +68,20 @@ export class ImportFailure {
   @Column({ type: 'text' }) objectName: string;
   @Column({ type: 'text' }) message: string;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+}
+
+/** How far a stage of an import is. An interrupted import continues with the next page. */
+@Entity('import_stages')
+export class ImportStage {
+  @ForeignKey(() => ProjectImport, { name: 'fk_import_stages_import_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_import_stages' })
+  importId: number;
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_import_stages' }) name: string;
+  @Column({ type: 'boolean', default: false }) isDone: boolean;
+  /** Address of the next page of the upstream list; null for the first. */
+  @Column({ type: 'text', nullable: true }) nextPage: string | null;
+  @Column({ type: 'integer', default: 0 }) pages: number;
+  /** Numbers of objects that the host has sent, and of those that are in the project. */
+  @Column({ type: 'integer', default: 0 }) fetched: number;
+  @Column({ type: 'integer', default: 0 }) imported: number;
 }

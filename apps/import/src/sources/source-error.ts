@@ -10,12 +10,19 @@ export type SourceReason =
 
 /** A failed request to an upstream host. Shape: `message` may be shown to the user and has no credential. */
 export class SourceError extends Error {
+  /** Status of the answer; null without one. */
+  readonly status: number | null;
+  /** Time after which the host answers again, of a rate limit. */
+  readonly retryAt: Date | null;
+
   constructor(
     readonly reason: SourceReason,
     message: string,
-    options?: ErrorOptions,
+    o: ErrorOptions & { readonly status?: number; readonly retryAt?: Date } = {},
   ) {
-    super(message, options);
+    super(message, o);
     this.name = 'SourceError';
+    this.status = o.status ?? null;
+    this.retryAt = o.retryAt ?? null;
   }
 }

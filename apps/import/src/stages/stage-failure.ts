@@ -18,3 +18,14 @@ export class StageFailed extends Error {
     this.name = 'StageFailed';
   }
 }
+
+/** The upstream host limits the rate of requests: the import continues later. */
+export class StageWaits extends Error {
+  constructor(
+    readonly until: Date,
+    options?: ErrorOptions,
+  ) {
+    super('The host limits the rate of requests.', options);
+    this.name = 'StageWaits';
+  }
+}

@@ -1,9 +1,17 @@
 import { Module } from '@nestjs/common';
 import { EgressModule } from '@rookery/egress';
 import { GitModule } from '@rookery/git';
+import { PeopleModule } from '../people/people.module';
+import { SourcesModule } from '../sources/sources.module';
+import { ObjectsStage } from './objects/objects-stage';
+import { ProjectObjects } from './objects/project-objects';
 import { RepositoryStage } from './repository/repository-stage';
 import { ScratchJob } from './repository/scratch.job';
 
 /** Stages of imports, each of which brings one kind of object into a project. */
-@Module({ imports: [EgressModule, GitModule], providers: [RepositoryStage, ScratchJob], exports: [RepositoryStage] })
+@Module({
+  imports: [EgressModule, GitModule, PeopleModule, SourcesModule],
+  providers: [ObjectsStage, ProjectObjects, RepositoryStage, ScratchJob],
+  exports: [ObjectsStage, RepositoryStage],
+})
 export class StagesModule {}

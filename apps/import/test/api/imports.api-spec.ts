@@ -264,6 +264,7 @@ describe('GET /projects/:id/import', () => {
   it('shows the state by id and by path', async () => {
     const { projectId, importId } = await scene.started('osprey');
     const row = await scene.row(importId);
+    const none = { label: 0, milestone: 0, issue: 0, note: 0 };
     const { body } = await show(projectId).expect(200);
     expect(body).toEqual({
       id: projectId,
@@ -278,6 +279,7 @@ describe('GET /projects/:id/import', () => {
       correlation_id: row!['import_key'],
       failed_relations: [],
       import_error: null,
+      stats: { fetched: none, imported: none },
     });
     const path = encodeURIComponent(`${scene.owner.username}/osprey`);
     expect((await show(path).expect(200)).body).toEqual(body);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { deletedWithProjects } from '@rookery/testing';
 import { ImportCredentials } from '../../src/imports/import-credentials';
 import { ImportRecords } from '../../src/imports/import-records';
+import { ImportStages } from '../../src/imports/import-stages';
 import { StateReportsJob } from '../../src/imports/running/state-reports.job';
 import { ImportScene } from '../support/scene';
 
@@ -156,13 +157,15 @@ it('fails if the project refuses the push', async () => {
 deletedWithProjects({
   service: () => scene.service,
   effect: 'drop-imports',
-  tables: ['project_imports', 'import_failures'],
+  tables: ['project_imports', 'import_failures', 'import_stages'],
   fill: async (_, project) => {
     const { importId } = await scene.started(`rail${project.id}`);
     const { database } = scene.service;
     await database.query('update project_imports set project_id = $2 where id = $1', [importId, project.id]);
     const failed = [{ relation: 'branch', name: 'x', message: 'No.' }];
-    await scene.service.app.get(ImportRecords).addFailures(importId, failed);
+    await scene.service.app.get(ImportRecords).begin(importId);
+    const page = { next: null, fetched: 1, imported: 0 };
+    await scene.service.app.get(ImportStages).advance(importId, 'branch', page, failed);
   },
 });
 
@@ -178,7 +181,7 @@ it('ends imports that make no progress', async () => {
   const { importId } = await scene.started('whimbrel');
   const { importId: recent } = await scene.started('godwit');
   await scene.service.database.query(
-    `update project_imports set updated_at = now() - interval '25 hours' where id = $1`,
+    `update project_imports set state = 'started', updated_at = now() - interval '25 hours' where id = $1`,
     [importId],
   );
   await scene.service.app.get(StateReportsJob).failStuck();

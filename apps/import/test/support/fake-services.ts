@@ -5,6 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
+  ImportObjectsAnswer,
+  ImportObjectsRequest,
+  ImportPeopleRequest,
   ImportProjectAnswer,
   ImportProjectRequest,
   ImportStateRequest,
@@ -24,6 +27,12 @@ export class FakeServices {
   readonly targets: ImportTargetRequest[] = [];
   readonly projects: ImportProjectRequest[] = [];
   readonly states: ImportStateRequest[] = [];
+  readonly people: ImportPeopleRequest[] = [];
+  readonly objects: ImportObjectsRequest[] = [];
+  /** Whether one account owns the objects of all people. Otherwise a person has the upstream id and 1000. */
+  isShared = false;
+  /** Answers requests with objects. */
+  onObjects: (request: ImportObjectsRequest) => Promise<ImportObjectsAnswer> = async () => ({ failed: [] });
   target: ImportTargetAnswer['outcome'] = 'allowed';
   project: ImportProjectAnswer = { outcome: 'missing' };
   /** Paths that get no answer but an error. */
@@ -62,14 +71,22 @@ export class FakeServices {
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url!, 'http://x').pathname;
     const door = DOOR.exec(path);
-    const callee = door ? 'collaboration' : 'identity';
+    const callee = door || path === INTERNAL_PATHS.importObjects ? 'collaboration' : 'identity';
     if (request.headers.authorization !== internalAuthorization('import', callee)) {
       return void response.writeHead(401).end();
     }
     if (this.away.has(path)) return void response.writeHead(503).end();
+    if (path === INTERNAL_PATHS.importObjects) return this.serveObjects(await bodyOf(request), response);
     if (!door) return this.serveIdentity(path, await bodyOf(request), response);
     if (request.method === 'POST') await this.beforePush();
     await serveGit(request, response, { root: this.folder, path: `/${door[1]}${door[2]}`, user: 'import' });
+  }
+
+  private async serveObjects(body: unknown, response: ServerResponse): Promise<void> {
+    const request = body as ImportObjectsRequest;
+    this.objects.push(request);
+    const answer = await this.onObjects(request);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   }
 
   private serveIdentity(path: string, body: unknown, response: ServerResponse): void {
@@ -81,6 +98,15 @@ export class FakeServices {
       [INTERNAL_PATHS.importProject]: () => {
         this.projects.push(body as ImportProjectRequest);
         return this.project;
+      },
+      [INTERNAL_PATHS.importPeople]: () => {
+        const request = body as ImportPeopleRequest;
+        this.people.push(request);
+        const owners = request.people.map(({ id }) => ({
+          user_id: this.isShared ? 999 : (id ?? 0) + 1000,
+          is_shared: this.isShared,
+        }));
+        return { owners };
       },
       [INTERNAL_PATHS.importState]: () => {
         this.states.push(body as ImportStateRequest);

@@ -30,7 +30,10 @@ export class ImportScene {
     readonly owner: SeededUser,
   ) {}
 
-  static async open(env: Readonly<Record<string, string>> = {}): Promise<ImportScene> {
+  static async open(
+    env: Readonly<Record<string, string>> = {},
+    otherHosts: readonly RemoteHost[] = [],
+  ): Promise<ImportScene> {
     const host = await RemoteHost.start();
     const inside = await FakeServices.start();
     const service = await startSeeded({
@@ -38,7 +41,12 @@ export class ImportScene {
       module: ImportModule,
       migrations,
       settings: [egressSettings, gitSettings, importSettings],
-      env: { EGRESS_ALLOW: host.address, IDENTITY_URL: inside.url, COLLABORATION_URL: inside.url, ...env },
+      env: {
+        EGRESS_ALLOW: [host, ...otherHosts].map(({ address }) => address).join(','),
+        IDENTITY_URL: inside.url,
+        COLLABORATION_URL: inside.url,
+        ...env,
+      },
     });
     return new ImportScene(service, host, inside, await service.seed.user());
   }
@@ -53,9 +61,9 @@ export class ImportScene {
     return { personal_access_token, repo_id: id, target_namespace: this.owner.username, remote_hostname, ...over };
   }
 
-  /** Starts an import of a new repository into a new project of the owner. */
-  async started(name: string): Promise<StartedImport> {
-    const repository = await this.host.add(name);
+  /** Starts an import of a repository, by default a new one, into a new project of the owner. */
+  async started(name: string, over: Body = {}, given?: HostedRepository): Promise<StartedImport> {
+    const repository = given ?? (await this.host.add(name));
     const { seed } = this.service;
     const project = await seed.project({
       namespace_id: this.owner.namespace_id,
@@ -73,7 +81,7 @@ export class ImportScene {
     };
     const repositoryOf = this.inside.repositoryOf(project.id);
     await this.host.git.ok('.', 'init', '--quiet', '--bare', '--initial-branch=main', repositoryOf);
-    await this.as(this.owner).post('/api/v4/import/remote').send(this.parameters(repository)).expect(201);
+    await this.as(this.owner).post('/api/v4/import/remote').send(this.parameters(repository, over)).expect(201);
     const [row] = await this.service.database.query<{ id: number }>(
       'select id from project_imports where project_id = $1',
       [project.id],

@@ -22,10 +22,16 @@ export interface HostedRepository {
 /** A request that the host received. */
 export interface SeenRequest {
   readonly path: string;
+  readonly query: string;
   readonly authorization: string | undefined;
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+/** Lists of a repository below its address in the API. */
+export type HostedList = 'labels' | 'milestones' | 'issues' | 'issues/comments';
+type HostedObject = Readonly<Record<string, unknown>>;
+
+/** Shape: false leaves the answer to the host. */
+type Answer = (request: IncomingMessage, response: ServerResponse) => boolean | void;
 
 const OWNER = 'wren';
 const RESET_SECONDS = 3600;
@@ -43,6 +49,8 @@ export class RemoteHost {
   /** Runs before the host answers. */
   beforeAnswer: () => Promise<void> = async () => undefined;
   private readonly repositories = new Map<number, HostedRepository>();
+  /** Shape: null is a list that the repository does not use. */
+  private readonly lists = new Map<string, readonly HostedObject[] | null>();
   private readonly server: Server;
 
   private constructor(readonly git: GitClient) {
@@ -83,6 +91,11 @@ export class RemoteHost {
     return repository;
   }
 
+  /** Sets the objects of a list. Shape: null switches the list off. */
+  put({ full_name: name }: HostedRepository, list: HostedList, objects: readonly HostedObject[] | null): void {
+    this.lists.set(`${name}/${list}`, objects);
+  }
+
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((closed) => this.server.close(closed));
@@ -90,12 +103,12 @@ export class RemoteHost {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname: path } = new URL(request.url!, 'http://x');
+    const { pathname: path, searchParams: query } = new URL(request.url!, 'http://x');
     const { authorization } = request.headers;
-    this.seen.push({ path, authorization });
+    this.seen.push({ path, query: query.toString(), authorization });
     await this.beforeAnswer();
-    if (this.answer) return this.answer(request, response);
-    if (path.startsWith('/api/v3/')) return this.serveApi(path, authorization, response);
+    if (this.answer && this.answer(request, response) !== false) return;
+    if (path.startsWith('/api/v3/')) return this.serveApi({ path, query, authorization }, response);
     const basic = `Basic ${Buffer.from(`${this.token}:x-oauth-basic`).toString('base64')}`;
     if (authorization !== basic) {
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="remote"' }).end();
@@ -103,20 +116,58 @@ export class RemoteHost {
     await serveGit(request, response, { root: this.git.folder, path });
   }
 
-  private serveApi(path: string, authorization: string | undefined, response: ServerResponse): void {
+  private serveApi({ path, query, authorization }: ApiRequest, response: ServerResponse): void {
     if (authorization === undefined) return json(response, 404, { message: 'Not Found' });
     if (![`Bearer ${this.token}`, `token ${this.token}`].includes(authorization)) {
       return json(response, 401, { message: 'Bad credentials', documentation_url: `${this.url}/docs` });
     }
+    const list = /^\/api\/v3\/repos\/(.+)$/.exec(path)?.[1];
+    if (list !== undefined) return this.serveList(path, query, this.lists.get(list) ?? this.emptyList(list), response);
     const id = /^\/api\/v3\/repositories\/(\d+)$/.exec(path)?.[1];
     const found = id === undefined ? undefined : this.repositories.get(Number(id));
     json(response, found ? 200 : 404, found ?? { message: 'Not Found' });
   }
+
+  /** Shape: undefined if no repository has the list, null if it is switched off. */
+  private emptyList(list: string): readonly HostedObject[] | null | undefined {
+    if (this.lists.has(list)) return null;
+    const isKnown = [...this.repositories.values()].some(({ full_name: name }) => list.startsWith(`${name}/`));
+    return isKnown ? [] : undefined;
+  }
+
+  private serveList(
+    path: string,
+    query: URLSearchParams,
+    objects: readonly HostedObject[] | null | undefined,
+    response: ServerResponse,
+  ): void {
+    if (objects === undefined) return json(response, 404, { message: 'Not Found' });
+    if (objects === null) return json(response, 410, { message: 'Issues has been disabled in this repository.' });
+    const size = Number(query.get('per_page') ?? PAGE_SIZE);
+    const page = Number(query.get('page') ?? 1);
+    const next = new URLSearchParams(query);
+    next.set('page', String(page + 1));
+    const link = { link: `<${this.url}${path}?${next.toString()}>; rel="next"` };
+    json(response, 200, objects.slice((page - 1) * size, page * size), page * size < objects.length ? link : {});
+  }
 }
 
-function json(response: ServerResponse, status: number, body: object): void {
+interface ApiRequest {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly authorization: string | undefined;
+}
+
+const PAGE_SIZE = 30;
+
+function json(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const reset = String(Math.ceil(Date.now() / 1000) + RESET_SECONDS);
   const limits = { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '4999', 'x-ratelimit-reset': reset };
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...limits });
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...limits, ...headers });
   response.end(JSON.stringify(body));
 }

@@ -14,7 +14,8 @@ export interface Mentions {
 // A username or the full path of a group. A name after a word character is part of an e-mail address.
 const NAME = /[a-zA-Z0-9_](?:[a-zA-Z0-9_.\-]{0,253}[a-zA-Z0-9_\-])?/;
 const PATH = new RegExp(`${NAME.source}(?:/${NAME.source}){0,20}`);
-const MENTION = new RegExp(`(?<![\\w@./\\ufffc])@(${PATH.source})`, 'g');
+/** Matches a mention: the at sign and a name. */
+export const MENTION = new RegExp(`(?<![\\w@./\\ufffc])@(${PATH.source})`, 'g');
 const LEADING = new RegExp(`^[\\s,;:]*@(${PATH.source})(?=$|[\\s,;:.!?])`);
 
 /**

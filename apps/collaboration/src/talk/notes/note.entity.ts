@@ -74,6 +74,11 @@ export function newBody(text: string): string {
   return text;
 }
 
+/** Checks whether a text can be the text of a note. */
+export function isWritableBody(text: string): boolean {
+  return text.trim() !== '' && lengthProblems(text, MAX_BODY_LENGTH).length === 0;
+}
+
 /** Validates and returns the text of an edited note. Errors: InvalidParameters when blank, Invalid when too long. */
 export function editedBody(text: string): string {
   if (text.trim() === '') throw new InvalidParameters(['body is empty']);

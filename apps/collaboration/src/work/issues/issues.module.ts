@@ -105,6 +105,6 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     IssueQuickActionsService,
     UncountedIssuesJob,
   ],
-  exports: [EpicAssignments, FollowUps, IssueCopiesService, IssuesQueries],
+  exports: [EpicAssignments, FollowUps, IssueCopiesService, IssueCountsService, IssuesQueries],
 })
 export class IssuesModule {}

@@ -4,7 +4,7 @@ import { TreeRemovalService } from '../tree-removal.service';
 import { UserRows } from '../../users/user-rows';
 import { AccountRemoval } from './account-removal';
 import type { PendingRemoval } from './account-removal';
-import { GhostUser } from './ghost-user';
+import { GhostUser } from '../../users/ghost-user';
 import { SolelyOwnedGroups } from './solely-owned-groups';
 import { UserRemoval } from './user-removal.entity';
 

@@ -7,7 +7,7 @@ import { ImportRecords } from '../import-records';
 
 const STUCK = 'The import made no progress for too long.';
 
-/** Reports states of imports to identity, and ends imports that make no progress. */
+/** Reports states of imports to identity, ends imports that make no progress, and starts those that wait for nothing. */
 @Injectable()
 export class StateReportsJob {
   constructor(
@@ -25,5 +25,6 @@ export class StateReportsJob {
   @Job('fail-stuck-imports', { cron: '*/10 * * * *' })
   async failStuck(): Promise<void> {
     for (const id of await this.records.stuck()) await this.records.end(id, 'failed', STUCK);
+    await this.records.startForgotten();
   }
 }

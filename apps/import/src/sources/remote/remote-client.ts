@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Egress, EgressError } from '@rookery/egress';
-import type { EgressAnswer } from '@rookery/egress';
+import type { EgressAnswer, EgressRequest } from '@rookery/egress';
 import { SourceError } from '../source-error';
+import { nextPageIn, pauseIn, retryTimeIn } from './remote-answers';
 import { repositoryIn } from './remote-repository';
 import type { RemoteRepository } from './remote-repository';
 
@@ -11,9 +12,22 @@ export interface RemoteAccess {
   readonly token: string;
 }
 
+/** A page of a list. Shape: `next` is the address of the next page. */
+export interface RemotePage {
+  readonly items: readonly unknown[];
+  readonly next: string | null;
+  /** Time until which the host should get no more requests; null if it may get them. */
+  readonly pauseUntil: Date | null;
+}
+
 const PUBLIC_API = 'https://api.github.com';
 const API_PATH = '/api/v3';
 const MAX_QUOTED = 200;
+const REPEATED = 'The answer repeats the credential.';
+/** Largest page of a list: 100 texts of the longest kind. Units: bytes. */
+const PAGE_BYTES = 32 * 1024 * 1024;
+/** Of an object that the repository does not use, such as issues that are switched off. */
+const GONE = 410;
 
 /**
  * Returns the address of the API of a host. Shape: null is the public service; another host gets `/api/v3` unless its
@@ -44,30 +58,56 @@ export class RemoteClient {
   async repository(access: RemoteAccess, id: number): Promise<RemoteRepository> {
     const answer = await this.get(access, `/repositories/${id}`);
     // Names and descriptions are shown to other users.
-    if (answer.body.includes(access.token)) throw new SourceError('other', 'The answer repeats the credential.');
+    if (answer.body.includes(access.token)) throw new SourceError('other', REPEATED);
     const found = repositoryIn(parsed(answer.body));
     if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
     return found;
   }
 
-  private async get({ url, token }: RemoteAccess, path: string): Promise<EgressAnswer> {
-    const answer = await this.send(`${url}${path}`, token);
-    if (answer.status === 200) return answer;
-    if (answer.status === 401) throw new SourceError('credential', 'The credential is not accepted.');
-    if (isLimited(answer)) throw new SourceError('limit', 'The rate of requests is limited.');
-    throw new SourceError('other', `${quoted(answer.body, token)} (HTTP ${answer.status})`);
+  /**
+   * Reads a page of a list. Shape: `address` begins with the address of the API. A list that the repository does not use is
+   * empty. Errors: SourceError.
+   */
+  async page(access: RemoteAccess, address: string, signal: AbortSignal): Promise<RemotePage> {
+    const answer = await this.send(address, access.token, { limits: { bodyBytes: PAGE_BYTES }, signal });
+    if (answer.status === GONE) return { items: [], next: null, pauseUntil: null };
+    refuseFailure(answer, access.token);
+    const { status } = answer;
+    if (answer.body.includes(access.token)) throw new SourceError('other', REPEATED, { status });
+    const items = parsed(answer.body);
+    if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
+    const isPublic = access.url === PUBLIC_API;
+    return { items, next: nextPageIn(answer, access.url), pauseUntil: isPublic ? pauseIn(answer) : null };
   }
 
-  private async send(url: string, token: string): Promise<EgressAnswer> {
+  private async get({ url, token }: RemoteAccess, path: string): Promise<EgressAnswer> {
+    const answer = await this.send(`${url}${path}`, token);
+    refuseFailure(answer, token);
+    return answer;
+  }
+
+  private async send(url: string, token: string, o: Partial<EgressRequest> = {}): Promise<EgressAnswer> {
     const headers = { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' };
     try {
-      return await this.egress.request({ url, headers });
+      return await this.egress.request({ ...o, url, headers });
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       const reason = error.reason === 'address refused' ? 'address' : 'other';
       throw new SourceError(reason, error.message, { cause: error });
     }
   }
+}
+
+/** Errors: SourceError for another status than 200. */
+function refuseFailure(answer: EgressAnswer, token: string): void {
+  const { status } = answer;
+  if (status === 200) return;
+  if (status === 401) throw new SourceError('credential', 'The credential is not accepted.', { status });
+  if (isLimited(answer)) {
+    const retryAt = retryTimeIn(answer);
+    throw new SourceError('limit', 'The rate of requests is limited.', { status, retryAt });
+  }
+  throw new SourceError('other', `${quoted(answer.body, token)} (HTTP ${status})`, { status });
 }
 
 /** Primary limits answer 403 without remaining requests, secondary ones 429, or 403 with `Retry-After`. */

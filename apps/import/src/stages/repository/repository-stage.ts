@@ -15,6 +15,8 @@ export interface RepositorySource {
   readonly projectId: number;
   /** Without credentials. */
   readonly cloneUrl: string;
+  /** Address of the API of the host that the user named; null for an import of the repository alone. */
+  readonly apiUrl: string | null;
   /** Null for a public repository. */
   readonly token: string | null;
   readonly defaultBranch: string | null;
@@ -53,10 +55,12 @@ export class RepositoryStage {
     }
   }
 
-  private async fetch(scratch: Repository, { cloneUrl: url, token }: RepositorySource, signal: AbortSignal) {
+  private async fetch(scratch: Repository, source: RepositorySource, signal: AbortSignal) {
+    const { cloneUrl: url, token } = source;
     const { addresses, isListed } = await this.egress.checkedAddresses(url);
     const { repositoryBytes: maxBytes, repositoryMs: maxMs } = this.settings;
-    const credentials = token === null ? {} : { credentials: { user: token, password: 'x-oauth-basic' } };
+    const credentials =
+      token === null || !isNamedHost(source) ? {} : { credentials: { user: token, password: 'x-oauth-basic' } };
     await fetchRemote(scratch, { url, addresses, allowHttp: isListed, maxBytes, maxMs, signal, ...credentials });
   }
 
@@ -77,6 +81,18 @@ export class RepositoryStage {
     });
     return failed;
   }
+}
+
+/**
+ * Hosts whose API has an address of its own, by that address. Source: reference identity-and-import 6.8.
+ */
+const CLONE_ORIGINS: ReadonlyMap<string, string> = new Map([['https://api.github.com', 'https://github.com']]);
+
+/** Whether the address of the repository is one of the host that the user named, which alone gets the credential. */
+function isNamedHost({ apiUrl, cloneUrl }: RepositorySource): boolean {
+  if (apiUrl === null) return true;
+  const { origin } = new URL(apiUrl);
+  return new URL(cloneUrl).origin === (CLONE_ORIGINS.get(origin) ?? origin);
 }
 
 /** Failures that another try would repeat. One that ran out of time would occupy a place of other imports again. */

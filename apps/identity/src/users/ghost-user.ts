@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
-import { UsersService } from '../../users/users.service';
+import { UsersService } from './users.service';
 
 /** Key of the advisory lock that prevents two ghost users; no other lock uses this number. */
 const LOCK = 7_316_420_010;

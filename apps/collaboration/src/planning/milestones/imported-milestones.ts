@@ -1,0 +1,71 @@
+import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
+import { raiseInternalId, statement } from '@rookery/persistence';
+import type { Parent, Tx } from '@rookery/persistence';
+import { addImported, checkEach, newObjects } from '../../base/imported-objects/imported-objects';
+import { Milestone } from './milestone.entity';
+import { reserveTitles } from './milestones.service';
+
+type Project = Extract<Parent, { readonly kind: 'project' }>;
+
+const USED = { index: 0, message: 'Its number or its title is used by another milestone.' };
+
+interface MilestoneParams {
+  readonly project: number;
+  readonly above: readonly number[];
+  readonly rows: string;
+}
+const ADD = statement<MilestoneParams, { id: number; iid: number }>(
+  'milestones_import',
+  `insert into milestones (project_id, iid, title, description, state, due_on, created_at, updated_at)
+   select :project::bigint, m.iid, m.title, m.description, m.state, m.due_on, m.created_at, m.updated_at
+   from jsonb_to_recordset(:rows::jsonb) as m (iid bigint, title text, description text, state text, due_on date,
+     created_at timestamptz, updated_at timestamptz)
+   where not exists (select 1 from milestones g where g.group_id = any(:above::bigint[]) and g.title = m.title)
+   order by m.iid on conflict do nothing returning id, iid`,
+);
+
+/**
+ * Adds milestones of an imported project with their upstream numbers, states and times. Returns those that break a rule, or
+ * whose number or title is in use.
+ */
+export async function importMilestones(
+  tx: Tx,
+  project: Project,
+  objects: readonly ImportedObject<'milestone'>[],
+): Promise<readonly UnimportedObject[]> {
+  const of = { project: project.id, kind: 'milestone' } as const;
+  const { valid, failed } = checkEach(objects, milestoneOf);
+  const found = await newObjects(tx, of, valid, ({ iid }) => iid);
+  const rows = found.map(({ object }) => object);
+  const [root] = project.namespace.traversalIds;
+  await reserveTitles(
+    tx,
+    rows.map(({ title }) => ({ root: root!, title })),
+  );
+  const added = await tx.run(ADD, {
+    project: project.id,
+    above: project.namespace.traversalIds,
+    rows: JSON.stringify(rows.map(columnsOf)),
+  });
+  await addImported(
+    tx,
+    of,
+    added.map(({ id, iid }) => ({ upstreamId: iid, id })),
+  );
+  if (added.length > 0)
+    await raiseInternalId(tx, 'project_milestones', project.id, Math.max(...added.map((m) => m.iid)));
+  const iids = new Set(added.map(({ iid }) => iid));
+  const refused = found.filter(({ object }) => !iids.has(object.iid)).map(({ index }) => ({ ...USED, index }));
+  return [...failed, ...refused];
+}
+
+function milestoneOf(given: ImportedObject<'milestone'>): Milestone {
+  const { number: iid, title, description, due_on: due_date, state } = given;
+  const state_event = state === 'closed' ? 'close' : 'activate';
+  const milestone = Milestone.write({ title, description, due_date, state_event }, new Date(given.created_at));
+  return Object.assign(milestone, { iid, updatedAt: new Date(given.updated_at) });
+}
+
+function columnsOf({ iid, title, description, state, dueOn, createdAt, updatedAt }: Milestone) {
+  return { iid, title, description, state, due_on: dueOn, created_at: createdAt, updated_at: updatedAt };
+}

@@ -1,0 +1,41 @@
+import { Controller } from '@nestjs/common';
+import { Internal } from '@rookery/api-v4';
+import type { InternalRequest } from '@rookery/api-v4';
+import {
+  IMPORT_TYPES,
+  IMPORTED_KINDS,
+  IMPORTED_OBJECTS,
+  INTERNAL_CALLERS,
+  INTERNAL_PATHS,
+  list,
+  MAX_IMPORTED_OBJECTS,
+  problemsOf,
+} from '@rookery/contracts';
+import type { ImportObjectsAnswer, ImportObjectsRequest } from '@rookery/contracts';
+import { InvalidParameters } from '@rookery/kernel';
+import { ProjectImportsService } from './project-imports.service';
+
+/** Objects of imports, which the import service sends. Source: ADR 0195. */
+@Controller()
+export class ProjectImportsController {
+  constructor(private readonly imports: ProjectImportsService) {}
+
+  @Internal('POST', INTERNAL_PATHS.importObjects, INTERNAL_CALLERS.importObjects)
+  write({ body }: InternalRequest): Promise<ImportObjectsAnswer> {
+    return this.imports.write(requestIn(body));
+  }
+}
+
+/** Errors: InvalidParameters. */
+function requestIn(body: InternalRequest['body']): ImportObjectsRequest {
+  const kind = IMPORTED_KINDS.find((one) => one === body['kind']);
+  const isWhole =
+    kind !== undefined &&
+    Number.isSafeInteger(body['project_id']) &&
+    IMPORT_TYPES.some((type) => type === body['import_type']) &&
+    problemsOf(list(IMPORTED_OBJECTS[kind]), body['objects']).length === 0 &&
+    (body['objects'] as readonly unknown[]).length <= MAX_IMPORTED_OBJECTS;
+  // PostgreSQL cannot store it.
+  if (!isWhole || JSON.stringify(body).includes('\\u0000')) throw new InvalidParameters(['objects is invalid']);
+  return body as unknown as ImportObjectsRequest;
+}

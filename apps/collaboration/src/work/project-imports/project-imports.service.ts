@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ImportObjectsAnswer, ImportObjectsRequest, UnimportedObject } from '@rookery/contracts';
+import { Directory } from '@rookery/directory';
+import type { ProjectFacts } from '@rookery/directory';
+import { NotFound } from '@rookery/kernel';
+import { statement, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { delayMoveEffects } from '../../base/noteables/planning-place';
+import { importLabels } from '../../planning/labels/imported-labels';
+import { importMilestones } from '../../planning/milestones/imported-milestones';
+import { importNotes } from '../../talk/notes/imported-notes';
+import { notesSettings } from '../../talk/notes/notes.config';
+import type { NotesSettings } from '../../talk/notes/notes.config';
+import { IssueCountsService } from '../issues/counting/issue-counts.service';
+import { importIssues } from '../issues/importing/imported-issues';
+import { issueKind } from '../issues/issue.kind';
+
+/** Locks the project against removal, and against another run of the same import. */
+const LOCK = statement<{ project: number }, { id: number; locked: unknown }>(
+  'project_imports_lock',
+  `select p.id, pg_advisory_xact_lock(hashtextextended('import into ' || p.id, 0)) as locked
+   from directory_projects p where p.id = :project::bigint for key share of p`,
+);
+
+/** Writes objects of imports. Source: reference identity-and-import 6.6; ADR 0195. */
+@Injectable()
+export class ProjectImportsService {
+  constructor(
+    private readonly work: Work,
+    private readonly directory: Directory,
+    private readonly counts: IssueCountsService,
+    @Inject(notesSettings.token) private readonly notes: NotesSettings,
+  ) {}
+
+  /** Writes objects of one kind in one transaction. Errors: NotFound for a missing or archived project; Unavailable. */
+  async write(request: ImportObjectsRequest): Promise<ImportObjectsAnswer> {
+    const { project_id: id } = request;
+    await this.directory.assertCurrent();
+    return this.work.run(async (tx) => {
+      await delayMoveEffects(tx, [id]);
+      const [locked] = await tx.run(LOCK, { project: id });
+      const project = locked && (await this.directory.projects([id], tx)).get(id);
+      if (!project || project.archived) throw new NotFound('Project');
+      return { failed: await this.writeTo(tx, project, request) };
+    });
+  }
+
+  private async writeTo(
+    tx: Tx,
+    project: ProjectFacts,
+    request: ImportObjectsRequest,
+  ): Promise<readonly UnimportedObject[]> {
+    const { import_type: source } = request;
+    if (isOf(request, 'label')) return importLabels(tx, project, request.objects);
+    if (isOf(request, 'milestone')) return importMilestones(tx, project, request.objects);
+    if (isOf(request, 'issue')) {
+      const failed = await importIssues(tx, project, source, request.objects);
+      await this.counts.recount(tx, [project.id]);
+      return failed;
+    }
+    const facts = { projectId: project.id, source, mostComments: this.notes.commentsPerNoteable };
+    return isOf(request, 'note') ? importNotes(tx, { ...facts, kind: issueKind }, request.objects) : [];
+  }
+}
+
+function isOf<K extends ImportObjectsRequest['kind']>(
+  request: ImportObjectsRequest,
+  kind: K,
+): request is ImportObjectsRequest<K> & ImportObjectsRequest {
+  return request.kind === kind;
+}

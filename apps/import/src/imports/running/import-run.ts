@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import type { ImportedKind } from '@rookery/contracts';
+import { ObjectsStage } from '../../stages/objects/objects-stage';
+import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-stage';
+import type { ObjectList } from '../../stages/objects/object-list';
+import { REMOTE_LISTS } from '../../stages/objects/remote-lists';
+import { RepositoryStage } from '../../stages/repository/repository-stage';
+import { StageFailed } from '../../stages/stage-failure';
+import { ImportCredentials } from '../import-credentials';
+import { ImportRecords } from '../import-records';
+import type { ImportRow } from '../import-records';
+import { ImportStages } from '../import-stages';
+
+const NO_CREDENTIAL = 'The credential of the import cannot be read any more.';
+const REPOSITORY = 'repository';
+
+/** The import ended while a stage ran. */
+export class ImportEnded extends Error {}
+
+/** One try of an import. */
+export interface ImportTry {
+  readonly signal: AbortSignal;
+  readonly isLastTry: boolean;
+  noteProgress(): void;
+}
+
+/** The stages of an import in their order. A stage that is done does not run again. */
+@Injectable()
+export class ImportRun {
+  constructor(
+    private readonly records: ImportRecords,
+    private readonly stages: ImportStages,
+    private readonly credentials: ImportCredentials,
+    private readonly repository: RepositoryStage,
+    private readonly objects: ObjectsStage,
+  ) {}
+
+  /** Errors: StageFailed; StageWaits; ImportEnded; the reason of the signal. */
+  async run(row: ImportRow, attempt: ImportTry): Promise<void> {
+    const token = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
+    if (token === null) throw new StageFailed(NO_CREDENTIAL, true);
+    await this.importRepository(row, token, attempt);
+    const source = objectsOf(row, token);
+    if (source === null) return;
+    for (const list of REMOTE_LISTS) await this.importList(row, list, source, attempt);
+  }
+
+  private async importRepository(row: ImportRow, token: string, attempt: ImportTry): Promise<void> {
+    const { id, project_id: projectId, clone_url: cloneUrl, default_branch: defaultBranch } = row;
+    if ((await this.stages.progress(id, REPOSITORY)).isDone) return;
+    const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, token };
+    const failed = await this.repository.run(source, () => this.checkRunning(id), attempt.signal);
+    await this.stages.advance(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
+    await this.checkRunning(id);
+    attempt.noteProgress();
+  }
+
+  /** Imports a list. An optimistic import goes on without a list that fails. */
+  private async importList(row: ImportRow, list: ObjectList, source: ObjectsSource, attempt: ImportTry): Promise<void> {
+    const journal = this.journalOf(row.id, list.kind, attempt);
+    try {
+      await this.objects.run(list, source, journal, attempt.signal);
+    } catch (error) {
+      const isFinal = error instanceof StageFailed && (error.isFinal || attempt.isLastTry);
+      if (!isFinal || !row.is_optimistic) throw error;
+      const failed = [{ relation: list.kind, name: 'all', message: error.message }];
+      await journal.advance({ next: null, fetched: 0, imported: 0 }, failed);
+    }
+  }
+
+  private journalOf(id: number, kind: ImportedKind, { noteProgress }: ImportTry): StageJournal {
+    return {
+      progress: () => this.stages.progress(id, kind),
+      advance: async (page, failed) => {
+        await this.stages.advance(id, kind, page, failed);
+        await this.checkRunning(id);
+        noteProgress();
+      },
+    };
+  }
+
+  /** Errors: ImportEnded for an import that was cancelled or deleted meanwhile. */
+  private async checkRunning(id: number): Promise<void> {
+    if ((await this.records.one(id))?.state !== 'started') throw new ImportEnded();
+  }
+}
+
+/** Shape: null for an import that brings the repository alone. */
+function objectsOf(row: ImportRow, token: string): ObjectsSource | null {
+  if (row.api_url === null) return null;
+  return {
+    ...{ projectId: row.project_id!, importKey: row.import_key, importType: row.source },
+    ...{ access: { url: row.api_url, token }, upstreamName: row.upstream_name, pageSize: row.page_size },
+  };
+}

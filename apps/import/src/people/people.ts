@@ -1,0 +1,44 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { OnModuleDestroy } from '@nestjs/common';
+import { INTERNAL_PATHS, MAX_IMPORTED_PEOPLE } from '@rookery/contracts';
+import type { ImportedOwner, ImportPeopleAnswer, ImportPeopleRequest, UpstreamPerson } from '@rookery/contracts';
+import { InternalKeys, InternalRoute, platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+
+/** Maximum wait for an answer, which may have to create all accounts. Units: ms. */
+const MAX_WAIT_MS = 60_000;
+
+/** Finds the owner of an object by its upstream author. */
+export type OwnerOf = (person: UpstreamPerson) => ImportedOwner;
+
+/** Finds the accounts that own objects of upstream users. Source: reference identity-and-import 6.7. */
+@Injectable()
+export class People implements OnModuleDestroy {
+  private readonly route: InternalRoute<ImportPeopleRequest, ImportPeopleAnswer>;
+
+  constructor(
+    @Inject(platformSettings.token) { identityUrl: url }: SettingsOf<typeof platformSettings>,
+    @Inject(InternalKeys) keys: InternalKeys,
+  ) {
+    const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
+    const ends = { caller: 'import', callee: 'identity', url, keys } as const;
+    this.route = new InternalRoute({ ...ends, ...limits, path: INTERNAL_PATHS.importPeople });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.route.close();
+  }
+
+  /** Errors: a plain Error if identity does not answer, or does not know the import. */
+  async owners(importKey: string, host: string, people: readonly UpstreamPerson[]): Promise<OwnerOf> {
+    const distinct = [...new Map(people.map((person) => [person.id, person])).values()];
+    const owners = new Map<number | null, ImportedOwner>();
+    for (let at = 0; at < distinct.length; at += MAX_IMPORTED_PEOPLE) {
+      const asked = distinct.slice(at, at + MAX_IMPORTED_PEOPLE);
+      const answer = await this.route.ask({ import_key: importKey, host, people: asked });
+      if (!answer.owners) throw new Error('identity has no project of the import');
+      asked.forEach(({ id }, index) => owners.set(id, answer.owners![index]!));
+    }
+    return ({ id }) => owners.get(id)!;
+  }
+}

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import type { UnimportedObject } from '@rookery/contracts';
+import { People } from '../../people/people';
+import { RemoteClient } from '../../sources/remote/remote-client';
+import type { RemoteAccess, RemotePage } from '../../sources/remote/remote-client';
+import { SourceError } from '../../sources/source-error';
+import { StageFailed, StageWaits } from '../stage-failure';
+import type { FailedObject } from '../stage-failure';
+import type { StagePage, StageProgress } from '../stage-progress';
+import type { ObjectList } from './object-list';
+import { ProjectObjects } from './project-objects';
+
+/** The repository whose objects are imported, and the project. */
+export interface ObjectsSource {
+  readonly projectId: number;
+  readonly importKey: string;
+  readonly importType: string;
+  readonly access: RemoteAccess;
+  /** Owner and name. */
+  readonly upstreamName: string;
+  readonly pageSize: number;
+}
+
+/** Records of a stage in its import. Shape: `advance` also checks that the import still runs; errors: those that end it. */
+export interface StageJournal {
+  progress(): Promise<StageProgress>;
+  advance(page: StagePage, failed: readonly FailedObject[]): Promise<void>;
+}
+
+/** A host that sends more pages does not end. */
+const MAX_PAGES = 10_000;
+const MALFORMED = { name: 'unknown', message: 'The host sent a malformed object.' };
+
+/**
+ * Imports the objects of a list, page by page. Collaboration stores a page before the next one is read, and stores it once
+ * even if it gets it twice, so an interrupted stage continues. Source: reference identity-and-import 6.6, 6.8; ADR 0195.
+ */
+@Injectable()
+export class ObjectsStage {
+  constructor(
+    private readonly remote: RemoteClient,
+    private readonly people: People,
+    private readonly objects: ProjectObjects,
+  ) {}
+
+  /** Errors: StageFailed; StageWaits; those of the journal; the reason of the signal. */
+  async run(list: ObjectList, source: ObjectsSource, journal: StageJournal, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const { isDone, nextPage, pages } = await journal.progress();
+      if (isDone) return;
+      if (pages >= MAX_PAGES) throw new StageFailed('The host sends too many pages.', true);
+      signal.throwIfAborted();
+      const address = nextPage ?? firstPage(list, source);
+      const page = await this.read(source, address, signal);
+      const { items, failed } = itemsOf(list, page);
+      const problems = await this.write(list, source, items);
+      const unimported = problems.map(({ index, message }) => failureOf(list, list.nameOf(items[index]), message));
+      const fetched = items.length + failed.length;
+      const counts = { next: page.next, fetched, imported: items.length - problems.length };
+      await journal.advance(counts, [...failed, ...unimported]);
+      if (page.next !== null && page.pauseUntil) throw new StageWaits(page.pauseUntil);
+    }
+  }
+
+  private async read({ access }: ObjectsSource, address: string, signal: AbortSignal): Promise<RemotePage> {
+    try {
+      const page = await this.remote.page(access, address, signal);
+      if (page.next === address) throw new SourceError('address', 'Invalid pagination URL.');
+      return page;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof SourceError ? stageErrorOf(error) : error;
+    }
+  }
+
+  private async write(
+    list: ObjectList,
+    source: ObjectsSource,
+    items: readonly unknown[],
+  ): Promise<readonly UnimportedObject[]> {
+    if (items.length === 0) return [];
+    const people = items.flatMap((item) => list.peopleOf(item));
+    const { importKey, importType: import_type, projectId: project_id, access } = source;
+    const ownerOf = await this.people.owners(importKey, new URL(access.url).host, people);
+    const objects = items.map((item) => list.convert(item, ownerOf));
+    return this.objects.write({ project_id, import_type, kind: list.kind, objects });
+  }
+}
+
+function firstPage({ path }: ObjectList, { access, upstreamName, pageSize }: ObjectsSource): string {
+  const name = upstreamName.split('/').map(encodeURIComponent).join('/');
+  return `${access.url}/repos/${name}${path}${path.includes('?') ? '&' : '?'}per_page=${pageSize}`;
+}
+
+function itemsOf(
+  list: ObjectList,
+  page: RemotePage,
+): { readonly items: readonly unknown[]; readonly failed: readonly FailedObject[] } {
+  const found = page.items.filter((item) => list.includes?.(item) ?? true).map((item) => list.read(item));
+  const items = found.filter((item) => item !== null);
+  const failed = found.filter((item) => item === null).map(() => failureOf(list, MALFORMED.name, MALFORMED.message));
+  return { items, failed };
+}
+
+function failureOf({ kind }: ObjectList, name: string, message: string): FailedObject {
+  return { relation: kind, name, message };
+}
+
+function stageErrorOf(error: SourceError): StageFailed | StageWaits {
+  const { reason, message, status, retryAt, cause } = error;
+  if (reason === 'limit' && retryAt) return new StageWaits(retryAt, { cause });
+  // Only errors of the server and of the network can pass.
+  const isLasting = reason !== 'other' || (status !== null && status < 500);
+  return new StageFailed(message, isLasting, { cause });
+}

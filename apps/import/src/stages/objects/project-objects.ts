@@ -1,0 +1,57 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { OnModuleDestroy } from '@nestjs/common';
+import { INTERNAL_PATHS, MAX_IMPORTED_OBJECTS } from '@rookery/contracts';
+import type { ImportObjectsAnswer, ImportObjectsRequest, UnimportedObject } from '@rookery/contracts';
+import { InternalKeys, InternalRoute, platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+
+/** Maximum wait for an answer. Units: ms. */
+const MAX_WAIT_MS = 60_000;
+/** Most bytes of objects in one request, whose whole body may have 1 MiB. */
+const MAX_BYTES = 900_000;
+
+/** Writes objects to projects in collaboration. Source: ADR 0195. */
+@Injectable()
+export class ProjectObjects implements OnModuleDestroy {
+  private readonly route: InternalRoute<ImportObjectsRequest, ImportObjectsAnswer>;
+
+  constructor(
+    @Inject(platformSettings.token) { collaborationUrl: url }: SettingsOf<typeof platformSettings>,
+    @Inject(InternalKeys) keys: InternalKeys,
+  ) {
+    const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
+    const ends = { caller: 'import', callee: 'collaboration', url, keys } as const;
+    this.route = new InternalRoute({ ...ends, ...limits, path: INTERNAL_PATHS.importObjects });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.route.close();
+  }
+
+  /** Writes objects in their order, in batches. Returns those that were not written. Errors: a plain Error. */
+  async write(request: ImportObjectsRequest): Promise<readonly UnimportedObject[]> {
+    const sizes = request.objects.map((object) => Buffer.byteLength(JSON.stringify(object)));
+    const failed: UnimportedObject[] = [];
+    let batch: number[] = [];
+    let bytes = 0;
+    for (const [index, size] of sizes.entries()) {
+      if (size > MAX_BYTES) {
+        failed.push({ index, message: 'Its text is too long.' });
+        continue;
+      }
+      if (bytes + size > MAX_BYTES || batch.length === MAX_IMPORTED_OBJECTS) {
+        failed.push(...(await this.send(request, batch)));
+        [batch, bytes] = [[], 0];
+      }
+      batch.push(index);
+      bytes += size;
+    }
+    if (batch.length > 0) failed.push(...(await this.send(request, batch)));
+    return failed;
+  }
+
+  private async send(request: ImportObjectsRequest, indexes: readonly number[]): Promise<readonly UnimportedObject[]> {
+    const { failed } = await this.route.ask({ ...request, objects: indexes.map((index) => request.objects[index]!) });
+    return failed.map(({ index, message }) => ({ index: indexes[index]!, message }));
+  }
+}

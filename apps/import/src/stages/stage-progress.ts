@@ -1,0 +1,15 @@
+/** How far a stage is. Shape: `nextPage` is null for the first page. */
+export interface StageProgress {
+  readonly isDone: boolean;
+  readonly nextPage: string | null;
+  readonly pages: number;
+}
+
+/** A page of an upstream list that was imported. Shape: `next` is the address of the next page; null after the last. */
+export interface StagePage {
+  readonly next: string | null;
+  /** Number of objects that the host has sent. */
+  readonly fetched: number;
+  /** Number of them that are in the project now. */
+  readonly imported: number;
+}

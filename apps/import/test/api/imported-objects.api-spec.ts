@@ -1,0 +1,276 @@
+import type { ImportObjectsRequest } from '@rookery/contracts';
+import { ImportScene } from '../support/scene';
+import type { StartedImport } from '../support/scene';
+
+let scene: ImportScene;
+beforeAll(async () => void (scene = await ImportScene.open()));
+afterEach(() => {
+  scene.host.answer = null;
+  scene.host.beforeAnswer = async () => undefined;
+  scene.inside.isShared = false;
+  scene.inside.onObjects = async () => ({ failed: [] });
+  scene.inside.away.clear();
+});
+afterAll(() => scene.close());
+
+const LAST = 4;
+const AT = '2024-01-02T03:04:05Z';
+const LATER = '2024-02-03T04:05:06Z';
+const robin = { id: 11, login: 'robin' };
+const merlin = { id: 12, login: 'merlin' };
+const issue = (number: number, over: object = {}) => ({
+  ...{ number, title: `Issue ${number}`, body: 'Text', state: 'open', user: robin, assignees: [], labels: [] },
+  ...{ milestone: null, locked: false, created_at: AT, updated_at: LATER, closed_at: null },
+  ...over,
+});
+const comment = (id: number, number: number, over: object = {}) => ({
+  ...{ id, body: `Comment ${id}`, user: merlin, created_at: AT, updated_at: AT },
+  html_url: `https://git.example/wren/x/issues/${number}#issuecomment-${id}`,
+  ...over,
+});
+const sent = (projectId: number): readonly ImportObjectsRequest[] =>
+  scene.inside.objects.filter(({ project_id: id }) => id === projectId);
+const sentOf = (projectId: number, kind: string): readonly unknown[] =>
+  sent(projectId).flatMap((request) => (request.kind === kind ? request.objects : []));
+const status = async ({ projectId }: StartedImport, by = scene.owner) =>
+  (await scene.as(by).get(`/api/v4/projects/${projectId}/import`).expect(200)).body as Record<string, unknown> & {
+    readonly failed_relations: readonly Record<string, unknown>[];
+    readonly stats: unknown;
+  };
+const counted = (label: number, milestone: number, issues: number, note: number) => ({
+  ...{ label, milestone, issue: issues, note },
+});
+const waitingJobs = (importId: number) =>
+  scene.service.database.query<{ id: number }>(
+    `select id from background_jobs where name = 'run-import' and state = 'waiting' and id = (
+       select job_id from project_imports where id = $1)`,
+    [importId],
+  );
+
+it('brings labels, milestones, issues and comments along, in this order', async () => {
+  const started = await scene.started('heron');
+  const { repository, projectId, importId } = started;
+  scene.host.put(repository, 'labels', [{ name: 'bug', color: 'd73a4a', description: 'Broken' }]);
+  scene.host.put(repository, 'milestones', [
+    {
+      ...{ number: 3, title: 'v1', description: null, state: 'closed', due_on: '2024-05-06T07:00:00Z' },
+      ...{ created_at: AT, updated_at: LATER },
+    },
+  ]);
+  scene.host.put(repository, 'issues', [
+    issue(1, {
+      ...{ state: 'closed', closed_at: LATER, locked: true, labels: [{ name: 'bug' }], milestone: { number: 3 } },
+      assignees: [merlin, merlin],
+    }),
+    issue(2, { pull_request: {} }),
+    issue(4, { user: null, body: null }),
+  ]);
+  scene.host.put(repository, 'issues/comments', [
+    comment(51, 1),
+    comment(52, 2, { html_url: 'https://git.example/wren/x/pull/2#issuecomment-52' }),
+  ]);
+  await scene.run(importId);
+  expect(sent(projectId).map(({ kind }) => kind)).toEqual(['label', 'milestone', 'issue', 'note']);
+  expect(sent(projectId)[0]).toMatchObject({ project_id: projectId, import_type: 'remote' });
+  const times = { created_at: '2024-01-02T03:04:05.000Z', updated_at: '2024-02-03T04:05:06.000Z' };
+  expect(sentOf(projectId, 'label')).toEqual([{ name: 'bug', color: '#d73a4a', description: 'Broken' }]);
+  expect(sentOf(projectId, 'milestone')).toEqual([
+    { number: 3, title: 'v1', description: null, state: 'closed', due_on: '2024-05-06', ...times },
+  ]);
+  expect(sentOf(projectId, 'issue')).toEqual([
+    {
+      ...{ number: 1, author_id: 1011, title: 'Issue 1', description: 'Text', state: 'closed', is_locked: true },
+      ...{ ...times, closed_at: times.updated_at, assignee_ids: [1012], labels: ['bug'], milestone: 3 },
+    },
+    {
+      ...{ number: 4, author_id: 1000, title: 'Issue 4', description: null, state: 'opened', is_locked: false },
+      ...{ ...times, closed_at: null, assignee_ids: [], labels: [], milestone: null },
+    },
+  ]);
+  expect(sentOf(projectId, 'note')).toEqual([
+    {
+      ...{ id: 51, issue: 1, author_id: 1012, body: 'Comment 51' },
+      ...{ created_at: times.created_at, updated_at: times.created_at },
+    },
+  ]);
+  const row = await scene.row(importId);
+  expect(scene.inside.people.at(-1)).toEqual({
+    ...{ import_key: row!['import_key'], host: scene.host.address },
+    people: [{ id: 12, username: 'merlin' }],
+  });
+  const numbers = counted(1, 1, 2, 1);
+  expect(await status(started)).toMatchObject({
+    ...{ import_status: 'finished', failed_relations: [] },
+    stats: { fetched: numbers, imported: numbers },
+  });
+});
+
+it('shows numbers to reporters and higher roles only', async () => {
+  const started = await scene.started('gannet');
+  await scene.run(started.importId);
+  const guest = await scene.service.seed.user();
+  await scene.service.seed.member(guest, started.project, 'guest');
+  expect(await status(started, guest)).not.toHaveProperty('stats');
+  expect(await status(started)).toHaveProperty('stats');
+});
+
+it('names the author in texts that belong to the account of all people', async () => {
+  const { repository, projectId, importId } = await scene.started('hobby');
+  scene.inside.isShared = true;
+  scene.host.put(repository, 'issues', [issue(1), issue(2, { body: null, user: { id: 3, login: 'a*b' } })]);
+  await scene.run(importId);
+  expect(sentOf(projectId, 'issue')).toMatchObject([
+    { author_id: 999, description: '*Created by: robin*\n\nText' },
+    { author_id: 999, description: '*Created by: ab*' },
+  ]);
+});
+
+it('reads pages of the requested size, and continues after an interruption with the next page', async () => {
+  const repository = await scene.host.add('petrel');
+  const started = await scene.started('petrel2', { pagination_limit: 2 }, repository);
+  const { projectId, importId } = started;
+  scene.host.put(
+    repository,
+    'issues',
+    [1, 2, 3, 4, 5].map((number) => issue(number)),
+  );
+  const interrupted = new AbortController();
+  scene.inside.onObjects = async ({ kind, objects }) => {
+    // The process dies after collaboration has written the second page.
+    if (kind === 'issue' && (objects[0] as { number: number }).number === 3) interrupted.abort(new Error('killed'));
+    return { failed: [] };
+  };
+  await expect(scene.run(importId, 1, interrupted.signal)).rejects.toThrow('killed');
+  expect(await scene.row(importId)).toMatchObject({ state: 'started' });
+  scene.inside.onObjects = async () => ({ failed: [] });
+  const before = scene.host.seen.length;
+  await scene.run(importId);
+  const queries = scene.host.seen.slice(before).filter(({ path }) => path.endsWith('/issues'));
+  expect(queries.map(({ query }) => new URLSearchParams(query).get('page'))).toEqual(['3']);
+  expect(scene.host.seen.slice(before).some(({ path }) => path.includes('.git'))).toBe(false);
+  expect(sentOf(projectId, 'issue')).toHaveLength(5);
+  expect((await status(started)).stats).toMatchObject({ fetched: { issue: 5 }, imported: { issue: 5 } });
+});
+
+it('leaves out issues that are switched off upstream', async () => {
+  const started = await scene.started('egret');
+  scene.host.put(started.repository, 'issues', null);
+  scene.host.put(started.repository, 'issues/comments', null);
+  await scene.run(started.importId);
+  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+});
+
+it('lists malformed objects and those that collaboration refuses', async () => {
+  const started = await scene.started('ouzel');
+  const { repository, importId } = started;
+  scene.host.put(repository, 'labels', [{ name: 7 }, { name: 'a,b', color: 'ffffff' }]);
+  scene.host.put(repository, 'issues', [issue(1, { body: 'x'.repeat(950_000) }), issue(2, { title: 'nul\0\ud800' })]);
+  scene.inside.onObjects = async ({ kind }) => ({
+    failed: kind === 'label' ? [{ index: 0, message: 'Title is invalid.' }] : [],
+  });
+  await scene.run(importId);
+  expect(sentOf(started.projectId, 'issue')).toMatchObject([{ number: 2, title: 'nul\ufffd' }]);
+  const { failed_relations: failed, stats, import_status: state } = await status(started);
+  expect([state, stats]).toEqual(['finished', { fetched: counted(2, 0, 2, 0), imported: counted(0, 0, 1, 0) }]);
+  expect(failed.map((one) => [one['relation_name'], one['exception_message']])).toEqual([
+    ['label', 'unknown: The host sent a malformed object.'],
+    ['label', 'a,b: Title is invalid.'],
+    ['issue', '#1: Its text is too long.'],
+  ]);
+});
+
+it('waits as long as a rate limit says, and continues', async () => {
+  const started = await scene.started('dunnock');
+  const { importId, repository } = started;
+  scene.host.put(repository, 'issues', [issue(1)]);
+  let isLimited = true;
+  scene.host.answer = (request, response) => {
+    if (!request.url!.includes('/issues?') || !isLimited) return false;
+    response.writeHead(403, { 'retry-after': '90' }).end('{}');
+    return true;
+  };
+  const before = Date.now();
+  await scene.run(importId, LAST);
+  expect(await scene.row(importId)).toMatchObject({ state: 'started' });
+  expect(await waitingJobs(importId)).toHaveLength(1);
+  const [job] = await scene.service.database.query<{ run_at: Date }>(
+    `select j.run_at from graphile_worker.jobs j join background_jobs b on b.queued_id = j.id
+     join project_imports i on i.job_id = b.id where i.id = $1`,
+    [importId],
+  );
+  expect(job!.run_at.getTime() - before).toBeGreaterThan(85_000);
+  isLimited = false;
+  await scene.run(importId);
+  expect(await status(started)).toMatchObject({ import_status: 'finished', stats: { imported: { issue: 1 } } });
+});
+
+it.each([
+  ['pessimistic', 'failed', 'no (HTTP 404)'],
+  ['optimistic', 'finished', null],
+] as const)('ends as %s imports do when a list cannot be read: %s', async (timeout_strategy, state, error) => {
+  const repository = await scene.host.add(`siskin-${timeout_strategy}`);
+  const started = await scene.started(`siskin-${state}`, { timeout_strategy }, repository);
+  scene.host.answer = (request, response) => {
+    if (!request.url!.includes('/milestones')) return false;
+    response.writeHead(404).end('no');
+    return true;
+  };
+  await scene.run(started.importId);
+  const shown = await status(started);
+  expect(shown).toMatchObject({ import_status: state, import_error: error });
+  expect(shown.failed_relations.map((one) => one['exception_message'])).toEqual(
+    error === null ? ['all: no (HTTP 404)'] : [],
+  );
+});
+
+it('follows no page to another address, and does not repeat a page', async () => {
+  for (const next of ['http://169.254.169.254/api/v3/x', `${scene.host.url}/other`, 'no address', null]) {
+    const started = await scene.started(`rail${scene.host.seen.length}`);
+    scene.host.answer = (request, response) => {
+      if (!request.url!.includes('/labels')) return false;
+      const address = next ?? `${scene.host.url}${request.url!}`;
+      response.writeHead(200, { link: `<${address}>; rel="next"` }).end('[]');
+      return true;
+    };
+    await scene.run(started.importId);
+    expect(await status(started)).toMatchObject({ import_status: 'failed', import_error: 'Invalid pagination URL.' });
+  }
+});
+
+it('refuses lists that repeat the credential, and answers that are no list', async () => {
+  for (const [answer, error] of [
+    [`[{"name":"${scene.host.token}"}]`, 'The answer repeats the credential.'],
+    ['{}', 'The answer is not a list. (HTTP 200)'],
+  ] as const) {
+    const started = await scene.started(`knot${scene.host.seen.length}`);
+    scene.host.answer = (request, response) => {
+      if (!request.url!.includes('/labels')) return false;
+      response.end(answer);
+      return true;
+    };
+    await scene.run(started.importId, LAST);
+    expect(await status(started)).toMatchObject({ import_status: 'failed', import_error: error });
+  }
+});
+
+it('tries again while collaboration does not answer, and writes nothing after a cancellation', async () => {
+  const started = await scene.started('ruff');
+  const { importId, projectId, repository } = started;
+  scene.host.put(repository, 'labels', [{ name: 'bug', color: 'd73a4a' }]);
+  scene.host.put(repository, 'issues', [issue(1)]);
+  scene.inside.away.add('/internal/imports/objects');
+  // The repository counts as progress, so that the tries begin again.
+  await scene.run(importId, LAST);
+  expect(await scene.row(importId)).toMatchObject({ state: 'started' });
+  await expect(scene.run(importId)).rejects.toThrow('collaboration answered 503');
+  scene.inside.away.clear();
+  scene.inside.onObjects = async () => {
+    const body = { project_id: projectId };
+    await scene.as(scene.owner).post('/api/v4/import/remote/cancel').send(body).expect(200);
+    return { failed: [] };
+  };
+  await scene.run(importId);
+  await scene.run(importId);
+  expect(sent(projectId).map(({ kind }) => kind)).toEqual(['label']);
+  expect(await status(started)).toMatchObject({ import_status: 'canceled' });
+});

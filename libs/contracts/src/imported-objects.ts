@@ -1,0 +1,90 @@
+import { bool, choice, instant, int, list, nullable, object, text } from './schema';
+import type { Infer } from './schema';
+
+/** Objects that an import brings into a project, by kind, in the order of the stages. Shape: one object as it is sent. */
+export const IMPORTED_OBJECTS = {
+  /** Shape: `color` as `#rrggbb`. */
+  label: object({ name: text, color: text, description: nullable(text) }),
+  /** Shape: `due_on` is `YYYY-MM-DD`. */
+  milestone: object({
+    number: int,
+    title: text,
+    description: nullable(text),
+    state: choice('active', 'closed'),
+    due_on: nullable(text),
+    created_at: instant,
+    updated_at: instant,
+  }),
+  /** Shape: labels by name, the milestone by its upstream number. */
+  issue: object({
+    number: int,
+    author_id: int,
+    title: text,
+    description: nullable(text),
+    state: choice('opened', 'closed'),
+    is_locked: bool,
+    created_at: instant,
+    updated_at: instant,
+    closed_at: nullable(instant),
+    assignee_ids: list(int),
+    labels: list(text),
+    milestone: nullable(int),
+  }),
+  /** A comment on an issue. Shape: `id` is the upstream id, `issue` the upstream number. */
+  note: object({ id: int, issue: int, author_id: int, body: text, created_at: instant, updated_at: instant }),
+} as const;
+
+export type ImportedKind = keyof typeof IMPORTED_OBJECTS;
+export const IMPORTED_KINDS = Object.keys(IMPORTED_OBJECTS) as ImportedKind[];
+export type ImportedObject<K extends ImportedKind> = Infer<(typeof IMPORTED_OBJECTS)[K]>;
+
+/** Bounds of one request. */
+export const MAX_IMPORTED_OBJECTS = 100;
+export const MAX_IMPORTED_PEOPLE = 500;
+
+/**
+ * POST importObjects, answered by collaboration: writes objects of one kind in one transaction. Objects that the project
+ * has from the same upstream object already stay as they are.
+ */
+export interface ImportObjectsRequest<K extends ImportedKind = ImportedKind> {
+  readonly project_id: number;
+  readonly import_type: string;
+  readonly kind: K;
+  readonly objects: readonly ImportedObject<K>[];
+}
+
+/** An object that was not written. Shape: `index` is its place in the request. */
+export interface UnimportedObject {
+  readonly index: number;
+  readonly message: string;
+}
+
+export interface ImportObjectsAnswer {
+  readonly failed: readonly UnimportedObject[];
+}
+
+/** An author upstream. Shape: `id` is the upstream id; null is a deleted user. */
+export interface UpstreamPerson {
+  readonly id: number | null;
+  readonly username: string;
+}
+
+/** POST importPeople, answered by identity: the accounts that own the objects of upstream users. */
+export interface ImportPeopleRequest {
+  readonly import_key: string;
+  /** Host of the upstream service. */
+  readonly host: string;
+  readonly people: readonly UpstreamPerson[];
+}
+
+/** The account that owns the objects of an upstream user. */
+export interface ImportedOwner {
+  readonly user_id: number;
+  /** Whether it owns the objects of several people, so that texts must name their authors. */
+  readonly is_shared: boolean;
+}
+
+/** Shape: one owner for each person, in order; null if the import is unknown. */
+export interface ImportPeopleAnswer {
+  readonly owners: readonly ImportedOwner[] | null;
+}
