@@ -67,6 +67,17 @@ export const directoryMergeSettings = object({
 });
 export type DirectoryMergeSettings = Infer<typeof directoryMergeSettings>;
 
+/** Origin of a fork. */
+export const directoryFork = object({
+  /** The project that was forked; null if it was deleted. */
+  project_id: nullable(int),
+  /** The first project of the network: forks of one origin, and their forks. It may be deleted. */
+  network_id: int,
+  /** The only branch that was copied; null for all. */
+  branch: nullable(text),
+});
+export type DirectoryFork = Infer<typeof directoryFork>;
+
 export const directoryProject = object({
   id: int,
   namespace_id: int,
@@ -84,6 +95,8 @@ export const directoryProject = object({
   feature_flags_access_level: nullable(choice('disabled', 'private', 'enabled')),
   /** Null: the project has set none. */
   merge_settings: nullable(directoryMergeSettings),
+  /** Null: the project is not a fork. */
+  fork: nullable(directoryFork),
   packages_enabled: bool,
   emails_enabled: bool,
   default_branch: nullable(text),

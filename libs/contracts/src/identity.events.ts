@@ -20,7 +20,15 @@ export const projectCreated = defineEvent(
 export const projectForked = defineEvent(
   'identity.project.forked.v1',
   'A project was created as a fork of another; this event follows its creation event.',
-  object({ project_id: int, source_project_id: int, namespace_id: int, creator_id: int, forked_at: instant }),
+  object({
+    project_id: int,
+    source_project_id: int,
+    namespace_id: int,
+    creator_id: int,
+    forked_at: instant,
+    /** The only branch that the fork gets; absent for all. */
+    branch: optional(text),
+  }),
 );
 
 export const projectDeleted = defineEvent(

@@ -6,6 +6,7 @@ import { TellHistoriesApart1767226300000 } from './migrations/1767226300000-tell
 import { TellHomesOfBots1767226400000 } from './migrations/1767226400000-tell-homes-of-bots';
 import { AddMergeSettingsToDirectory1767226500000 } from './migrations/1767226500000-add-merge-settings-to-directory';
 import { AddArchivedGroupsToDirectory1767226600000 } from './migrations/1767226600000-add-archived-groups-to-directory';
+import { AddForksToDirectory1767226600100 } from './migrations/1767226600100-add-forks-to-directory';
 
 /** Migrations for the tables of the copy. Every service except identity adds them to its own migrations. */
 export const directoryMigrations: readonly MigrationClass[] = [
@@ -16,4 +17,5 @@ export const directoryMigrations: readonly MigrationClass[] = [
   TellHomesOfBots1767226400000,
   AddMergeSettingsToDirectory1767226500000,
   AddArchivedGroupsToDirectory1767226600000,
+  AddForksToDirectory1767226600100,
 ];

@@ -61,6 +61,7 @@ export function project(id: number, namespaceId: number, over: Partial<Directory
     repository_access_level: null,
     feature_flags_access_level: null,
     merge_settings: null,
+    fork: null,
     packages_enabled: true,
     emails_enabled: true,
     default_branch: null,

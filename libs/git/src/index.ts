@@ -14,7 +14,7 @@ export { findBlob, objectInfo, readObject, readObjects, resolveCommit, streamBlo
 export type { ObjectName } from './objects/objects';
 export type { TreeEntry } from './objects/parse-tree';
 export { listSortedTree, readSortedTree, SortedTree } from './objects/sorted-tree';
-export { inQuarantine } from './objects/quarantine';
+export { inQuarantine, withObjectsOf } from './objects/quarantine';
 export type { ObjectWrite } from './objects/quarantine';
 export { hasPathForm, isWritablePath } from './names/tree-path';
 export { findTree, listTree, readEntry, readTree } from './objects/trees';
@@ -60,6 +60,7 @@ export type { Trailer } from './history/trailers';
 export { openArchive } from './transport/archive';
 export type { ArchiveFormat } from './transport/archive';
 export { pushInside } from './transport/push-inside';
+export { fetchCommit, forkRepository } from './transport/fetch-inside';
 export { fetchRemote } from './transport/fetch-remote';
 export type { RemoteFetch } from './transport/fetch-remote';
 export { openAdvertisement, receivePack, uploadPack } from './transport/pack-services';

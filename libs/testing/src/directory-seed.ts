@@ -114,6 +114,7 @@ export class DirectorySeed {
       repository_access_level: null,
       feature_flags_access_level: null,
       merge_settings: null,
+      fork: null,
       packages_enabled: true,
       emails_enabled: true,
       default_branch: 'main',

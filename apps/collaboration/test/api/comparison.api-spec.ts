@@ -108,6 +108,37 @@ describe('a comparison', () => {
     expect((await compare(to, to, { from_project_id: project.id }))['compare_same_ref']).toBe(true);
   });
 
+  it('looks up the older side in another project of the fork network, whose code the caller reads', async () => {
+    const [origin, elsewhere] = [await place(), await place()];
+    const root = commitFiles(origin.repository, { a: 'a\n' });
+    const fork = { project_id: origin.project.id, network_id: origin.project.id, branch: null };
+    const forked = await service.seed.project({ fork });
+    const repository = await service.app.get(ProjectRepositories).open({ id: forked.id, defaultBranch: 'main', fork });
+    const own = commitFiles(repository, { a: 'a\n', b: 'b\n' });
+    commitFiles(origin.repository, { a: 'a\n', c: 'c\n' });
+    const forkPath = `/api/v4/projects/${forked.id}/repository/compare`;
+    const query = { from: 'main', to: 'main', from_project_id: origin.project.id };
+    const { body } = await get(forkPath, query);
+    expect(body.commits.map(({ id }: { id: string }) => id)).toEqual([own]);
+    expect(body.diffs.map(({ new_path: name }: { new_path: string }) => name)).toEqual(['b']);
+    const straight = await get(forkPath, { ...query, straight: true });
+    expect(straight.body.diffs.map(({ new_path: name }: { new_path: string }) => name)).toEqual(['b', 'c']);
+    expect((await get(`${origin.path}/commits/${own}`)).status).toBe(404);
+    const outside = await get(forkPath, { ...query, from_project_id: elsewhere.project.id });
+    expect(outside.body).toEqual({
+      message: `Target project id:${elsewhere.project.id} is not a fork of project id:${forked.id}`,
+    });
+    const closed = await service.seed.project({ fork, repository_access_level: 'disabled' });
+    const unreadable = await get(forkPath, { ...query, from_project_id: closed.id });
+    expect([unreadable.status, unreadable.body]).toEqual([
+      403,
+      { message: "403 Forbidden - You don't have access to this fork's parent project" },
+    ]);
+    const hidden = await service.seed.project({ fork, visibility: 'private' });
+    expect((await get(forkPath, { ...query, from_project_id: hidden.id })).status).toBe(400);
+    expect((await get(forkPath, { ...query, from: root })).body.commits).toHaveLength(1);
+  });
+
   it('says that a large diff is cut', async () => {
     const made = await place();
     const files = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, 'x'.repeat(190 * 1024)]));

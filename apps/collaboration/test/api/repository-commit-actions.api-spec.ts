@@ -3,6 +3,7 @@ import type { Repository } from '@rookery/git';
 import type { Viewer } from '@rookery/kernel';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import type { Response } from 'supertest';
+import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { startCollaboration } from '../support/app';
 import { codeAccess, commitFiles, gitIn, repositoryOf } from '../support/files-repository';
 import type { Files } from '../support/files-repository';
@@ -181,6 +182,15 @@ describe('the start of a commit', () => {
     expect(named).toEqual({
       message: `403 Forbidden - Project is not included in the fork network for ${group!.name} / ${at.project.name}`,
     });
+    const fork = { project_id: at.project.id, network_id: at.project.id, branch: null };
+    const forked = await service.seed.project({ fork });
+    const origin = await service.app.get(ProjectRepositories).open({ id: forked.id, defaultBranch: 'main', fork });
+    const tip = commitFiles(origin, { f: 'f' }, { branch: 'work' });
+    const started = await commit(at, create('b'), { branch: 'new', start_project: forked.id, start_branch: 'work' });
+    expect([started.status, started.body.parent_ids]).toEqual([201, [tip]]);
+    expect(gitIn(at.repository, ['fsck', '--connectivity-only'])).toBe('');
+    const closed = await service.seed.project({ fork, repository_access_level: 'disabled' });
+    expect((await commit(at, create('b'), { start_project: closed.id })).status).toBe(403);
     const unknown = await commit(at, create('b'), { start_project: 'no/where' });
     expect([unknown.status, unknown.body]).toEqual([404, { message: '404 Project Not Found' }]);
   });

@@ -22,6 +22,7 @@ const DERIVED: Readonly<Record<string, string>> = {
   'project.repository_access_level': `x.settings ->> 'repository_access_level'`,
   'project.feature_flags_access_level': `x.settings ->> 'feature_flags_access_level'`,
   'project.merge_settings': mergeSettingsSql('x'),
+  'project.fork': forkSql('x'),
 };
 
 /**
@@ -45,6 +46,12 @@ export function mergeSettingsSql(alias: string): string {
   const names = Object.keys(directoryMergeSettings.fields).join(',');
   return `(select jsonb_object_agg(s.key, s.value) from jsonb_each(${alias}.settings) s
     where s.key = any('{${names}}') and s.value <> 'null')`;
+}
+
+/** SQL: the origin of a fork; null for a project that is none. Shape: `alias` is that of projects. */
+export function forkSql(alias: string): string {
+  const fields = `'project_id', ${alias}.forked_from_project_id, 'network_id', ${alias}.fork_network_id, 'branch', ${alias}.forked_branch`;
+  return `case when ${alias}.fork_network_id is not null then jsonb_build_object(${fields}) end`;
 }
 
 /** SQL: the group or project of a token's bot. It never changes: it is that of the token and its rotated successors. */

@@ -73,6 +73,10 @@ export class Project {
   @ForeignKey('projects', { name: 'fk_projects_forked_from_project_id', onDelete: 'SET NULL' })
   @Column({ type: 'bigint', nullable: true })
   forkedFromProjectId: number | null;
+  /** The first project of the fork's network, which may be deleted; null for a project that is not a fork. */
+  @Column({ type: 'bigint', nullable: true }) forkNetworkId: number | null;
+  /** The only branch that the fork got; null for all. */
+  @Column({ type: 'text', nullable: true }) forkedBranch: string | null;
 }
 
 /** The star of a user on a project. */

@@ -54,3 +54,15 @@ export class ProjectStatistics {
     await tx.prepared(STATEMENTS[of], [projects, JSON.stringify(facts)]);
   }
 }
+
+const COPY_STORAGE = prepared(
+  'statistics_copy_storage',
+  `insert into project_statistics (project_id, commit_count, repository_size)
+   select $2::bigint, s.commit_count, s.repository_size from project_statistics s where s.project_id = $1::bigint
+   on conflict (project_id) do update set commit_count = excluded.commit_count, repository_size = excluded.repository_size`,
+);
+
+/** Gives a fork the figures of its source's repository, until its own is measured. */
+export async function copyStorageFigures(tx: Tx, sourceId: number, forkId: number): Promise<void> {
+  await tx.prepared(COPY_STORAGE, [sourceId, forkId]);
+}

@@ -23,6 +23,10 @@ const column = async (id: number, name: string): Promise<unknown> =>
   (await identity.db.query<Record<string, unknown>>(`select ${name} as value from projects where id = $1`, [id]))[0]![
     'value'
   ];
+const naming = (): object => {
+  const name = unique('own');
+  return { name, path: name };
+};
 const TAKEN = 'has already been taken';
 const NO_TARGET = { status: 404, body: { message: '404 Target Namespace Not Found' } };
 
@@ -48,7 +52,7 @@ describe('POST /projects/:id/fork', () => {
       ci_config_path: 'ci.yml',
       merge_method: 'merge',
       archived: false,
-      import_status: 'none',
+      import_status: 'finished',
       creator_id: bob.id,
       owner: { id: bob.id },
       forks_count: 0,
@@ -109,6 +113,26 @@ describe('POST /projects/:id/fork', () => {
     const home = await group(ada, { visibility: where });
     const { body } = await fork(ada, source.id, { namespace_id: home.id, ...(asked ? { visibility: asked } : {}) });
     expect(body.visibility).toBe(expected);
+  });
+
+  it('has one branch if `branches` names it, and the size of its source', async () => {
+    const source = await open();
+    await identity.db.query(
+      'update project_statistics set commit_count = 3, repository_size = 700 where project_id = $1',
+      [source.id],
+    );
+    const { body } = await fork(bob, source.id, { ...naming(), branches: 'feature/a' }).expect(201);
+    expect(body).toMatchObject({ default_branch: 'feature/a', empty_repo: false });
+    const [event] = await identity.db.query<{ payload: unknown }>(
+      `select payload from outbox where subject = 'identity.project.forked.v1' and aggregate_id = $1`,
+      [body.id],
+    );
+    expect(event!.payload).toMatchObject({ branch: 'feature/a' });
+    const long = await fork(bob, source.id, { ...naming(), branches: 'x'.repeat(256) });
+    expect([long.status, long.body]).toEqual([
+      409,
+      { message: { default_branch: ['is too long (maximum is 255 characters)'] } },
+    ]);
   });
 
   it('copies the avatar', async () => {

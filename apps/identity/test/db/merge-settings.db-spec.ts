@@ -1,5 +1,6 @@
 import { PublishMergeSettings1767225600061 } from '../../src/migrations/1767225600061-publish-merge-settings';
 import { PublishCiSettings1767225600070 } from '../../src/migrations/1767225600070-publish-ci-settings';
+import { PublishForks1767225600200 } from '../../src/migrations/1767225600200-publish-forks';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -68,8 +69,31 @@ it.each([
     }
     const [published, ...former] = await logged(set);
     expect(former).toEqual(before);
-    expect(published!.state).toEqual(before[0]!.state);
+    expect(published!.state).toEqual({ ...before[0]!.state, fork: undefined });
     expect(published!.version).toBeGreaterThan(before[0]!.version);
     expect(await logged(silent)).toEqual(others);
   },
 );
+
+it('publishes forks again, with the first project of their network, and no other projects', async () => {
+  const origin = await makeProject({});
+  const forkOf = async (id: number): Promise<number> => {
+    const sent = { name: `fork${(serial += 1)}`, path: `fork${serial}` };
+    return ((await ada.client.post(`/api/v4/projects/${id}/fork`).send(sent).expect(201)).body as { id: number }).id;
+  };
+  const first = await forkOf(origin);
+  const second = await forkOf(first);
+  const [before, others] = [await logged(second), await logged(origin)];
+  expect(before[0]!.state['fork']).toEqual({ project_id: first, network_id: origin, branch: null });
+  const runner = identity.db.dataSource.createQueryRunner();
+  try {
+    await new PublishForks1767225600200().down(runner);
+    await new PublishForks1767225600200().up(runner);
+  } finally {
+    await runner.release();
+  }
+  const [published, ...former] = await logged(second);
+  expect(former).toEqual(before);
+  expect(published!.state).toEqual(before[0]!.state);
+  expect(await logged(origin)).toEqual(others);
+});

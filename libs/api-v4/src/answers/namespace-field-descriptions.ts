@@ -120,7 +120,7 @@ export const WORDS_OF_PLACES: Readonly<Record<string, string>> = {
   last_activity_before: 'Only items with activity before this time.',
   last_activity_at: 'Time of the last activity.',
   marked_for_deletion_at: 'Day on which it was marked for deletion; null for none.',
-  empty_repo: 'Always true: no repositories are kept.',
+  empty_repo: 'Whether the repository has no commit.',
   readme_url: none('null'),
   license: none('null'),
   license_url: none('null'),

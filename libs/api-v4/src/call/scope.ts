@@ -1,4 +1,4 @@
-import type { DirectoryMergeSettings } from '@rookery/contracts';
+import type { DirectoryFork, DirectoryMergeSettings } from '@rookery/contracts';
 import type { Viewer, Visibility } from '@rookery/kernel';
 
 /** Fields of a namespace that every service has in its directory copy. Source: docs/architecture.md 4. */
@@ -42,6 +42,8 @@ export interface ProjectScope {
   readonly featureFlagsAccessLevel: FeatureAccess;
   /** Settings for merges that the project has set. */
   readonly mergeSettings: DirectoryMergeSettings;
+  /** Null for a project that is not a fork. */
+  readonly fork: DirectoryFork | null;
   readonly packagesEnabled: boolean;
   readonly emailsEnabled: boolean;
   readonly creatorId: number | null;

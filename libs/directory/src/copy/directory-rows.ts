@@ -130,6 +130,7 @@ export function projectOfRow(row: FlatRow): ProjectFacts {
     repositoryAccessLevel: at('repository_access_level') ?? 'enabled',
     featureFlagsAccessLevel: at('feature_flags_access_level') ?? 'enabled',
     mergeSettings: at('merge_settings') ?? NONE_SET,
+    fork: at('fork') ?? null,
     packagesEnabled: at('packages_enabled'),
     emailsEnabled: at('emails_enabled'),
     creatorId: at('creator_id'),

@@ -31,6 +31,21 @@ export async function inQuarantine<T>(repository: Repository, write: (step: Obje
   }
 }
 
+/**
+ * Runs a step with a view of a repository that also sees the objects of another one on this machine. Objects that the
+ * step writes are dropped.
+ */
+export function withObjectsOf<T>(
+  repository: Repository,
+  other: Repository,
+  read: (view: Repository) => Promise<T>,
+): Promise<T> {
+  return inQuarantine(repository, ({ repository: { quarantine } }) => {
+    const { objectDirectory, alternates } = quarantine!;
+    return read(repository.within({ objectDirectory, alternates: [...alternates, join(other.directory, 'objects')] }));
+  });
+}
+
 /** Moves objects: an index of a pack goes last, since it makes the pack visible. */
 async function migrate(from: string, to: string): Promise<void> {
   const touched = new Set<string>();

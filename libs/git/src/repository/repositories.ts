@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { access, mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { GitError, invalid } from '../process/git-error';
+import { dirname, join } from 'node:path';
+import { invalid } from '../process/git-error';
 import { refName } from '../names/ref-name';
 import { Repository } from './repository';
 import type { GitTools, RepositoryAddress } from './repository';
@@ -28,7 +28,6 @@ const OWN_CONFIG = `[core]
 \tfsckObjects = true
 \thideRefs = refs/keep-around
 `;
-const FORK_MS = 600_000;
 /** Start of the names of folders with scratch repositories. */
 const SCRATCH = 'rookery-scratch-';
 
@@ -61,44 +60,20 @@ export class Repositories {
     return isThere(join(this.open(address).directory, 'HEAD'));
   }
 
-  /** Creates an empty bare repository, or returns the one that exists. */
-  async create(address: RepositoryAddress, options: { readonly defaultBranch: string }): Promise<Repository> {
+  /**
+   * Creates a bare repository, or returns the one that exists. Shape: `fill` writes into the new one before others see
+   * it; by default it is empty.
+   */
+  async create(
+    address: RepositoryAddress,
+    options: { readonly defaultBranch: string },
+    fill?: (repository: Repository) => Promise<void>,
+  ): Promise<Repository> {
     const branch = refName(`refs/heads/${options.defaultBranch}`).slice('refs/heads/'.length);
     return this.place(address, async (folder) => {
       const args = ['init', '--quiet', '--bare', '--template=', `--initial-branch=${branch}`, '--', folder];
       await this.tools.processes.run({ args });
-    });
-  }
-
-  /**
-   * Copies a repository on the same storage. Objects are hard links or copies; there are no alternates, so neither
-   * repository depends on the other. Hidden refs and those of merge requests are not copied.
-   */
-  async fork(source: RepositoryAddress, target: RepositoryAddress, signal?: AbortSignal): Promise<Repository> {
-    const { directory } = this.open(source);
-    return this.place(target, async (folder) => {
-      const clone = (how: string) =>
-        this.tools.processes.run({
-          args: ['clone', '--quiet', '--bare', how, '--template=', '--', directory, folder],
-          variables: { GIT_ALLOW_PROTOCOL: 'file' },
-          config: [
-            ['protocol.file.allow', 'always'],
-            ['safe.directory', directory],
-          ],
-          lane: 'transport',
-          limits: { ms: FORK_MS, idleMs: FORK_MS },
-          signal,
-        });
-      try {
-        await clone('--local');
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (error instanceof GitError && error.reason === 'no repository') throw error;
-        // A repack may have replaced packs while they were linked; the transport reads a consistent state.
-        await rm(folder, { recursive: true, force: true });
-        await clone('--no-local');
-      }
-      await dropForeign(folder);
+      await fill?.(new Repository(address, folder, this.tools));
     });
   }
 
@@ -202,15 +177,6 @@ async function removeOld(folder: string, olderThanMs: number): Promise<number> {
   if (!found || Date.now() - found.mtimeMs < olderThanMs) return 0;
   await rm(folder, { recursive: true, force: true });
   return 1;
-}
-
-/** Leftovers that a clone of a folder brings: quarantines of pushes that run. */
-async function dropForeign(folder: string): Promise<void> {
-  const objects = join(folder, 'objects');
-  for (const name of await names(objects)) {
-    if (basename(name).startsWith('tmp_')) await rm(join(objects, name), { recursive: true, force: true });
-  }
-  if (await isThere(join(objects, 'info', 'alternates'))) throw new GitError('failed', 'The copy has alternates.');
 }
 
 async function flush(...paths: string[]): Promise<void> {

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hashedPath } from '../../src/repository/repositories';
 import { readHead, readRef } from '../../src/refs/refs';
-import { readObject } from '../../src/objects/objects';
+import { objectInfo, readObject } from '../../src/objects/objects';
 import { refName } from '../../src/names/ref-name';
+import { forkRepository } from '../../src/transport/fetch-inside';
 import { commit, git, TestGit } from '../support/repository';
 
 const test = new TestGit();
@@ -91,12 +92,15 @@ describe('a fork', () => {
     git(source.directory, ['update-ref', 'refs/tags/v1', id]);
     for (const ref of ['refs/keep-around/x', 'refs/merge-requests/1/head'])
       git(source.directory, ['update-ref', ref, id]);
-    const fork = await test.repositories.fork(source.address, test.nextAddress());
+    const fork = await forkRepository(test.repositories, source.address, test.nextAddress());
     expect(git(fork.directory, ['for-each-ref', '--format=%(refname)'])).toBe('refs/heads/main\nrefs/tags/v1\n');
     expect(existsSync(join(fork.directory, 'objects/info/alternates'))).toBe(false);
     expect(git(fork.directory, ['config', '--list', '--local'])).not.toContain('remote');
-    const [pack] = readdirSync(join(fork.directory, 'objects/pack')).filter((name) => name.endsWith('.pack'));
-    expect(statSync(join(fork.directory, 'objects/pack', pack!)).nlink).toBe(2);
+    const secret = commit(source, { a: 'secret' });
+    git(source.directory, ['update-ref', 'refs/keep-around/secret', secret]);
+    git(source.directory, ['update-ref', 'refs/heads/main', loose]);
+    const other = await forkRepository(test.repositories, source.address, test.nextAddress());
+    expect(await objectInfo(other, { rev: secret })).toBeNull();
     await test.repositories.remove(source.address);
     expect(git(fork.directory, ['fsck', '--strict'])).toBe('');
     expect(await readRef(fork, 'refs/heads/main')).toBe(loose);
@@ -104,12 +108,28 @@ describe('a fork', () => {
     expect((await readObject(fork, { rev: refName('refs/heads/main'), path: 'a' }))?.content.toString()).toBe('c');
   });
 
+  it('has one branch with the tags of its history if only that is wanted', async () => {
+    const source = await test.create();
+    const first = commit(source, { a: 'a' });
+    git(source.directory, ['update-ref', 'refs/heads/side', first]);
+    git(source.directory, ['update-ref', 'refs/tags/v1', first]);
+    const later = commit(source, { a: 'b' });
+    git(source.directory, ['update-ref', 'refs/tags/v2', later]);
+    const fork = await forkRepository(test.repositories, source.address, test.nextAddress(), { branch: 'side' });
+    expect(git(fork.directory, ['for-each-ref', '--format=%(refname)'])).toBe('refs/heads/side\nrefs/tags/v1\n');
+    expect([await readHead(fork), await objectInfo(fork, { rev: later })]).toEqual(['refs/heads/side', null]);
+    const none = await forkRepository(test.repositories, source.address, test.nextAddress(), { branch: 'absent' });
+    expect(git(none.directory, ['for-each-ref'])).toBe('');
+  });
+
   it('of an empty repository is empty, of a missing one an error that leaves nothing', async () => {
     const source = await test.create();
-    const fork = await test.repositories.fork(source.address, test.nextAddress());
+    const fork = await forkRepository(test.repositories, source.address, test.nextAddress());
     expect(git(fork.directory, ['for-each-ref'])).toBe('');
     const target = test.nextAddress();
-    await expect(test.repositories.fork(test.nextAddress(), target)).rejects.toMatchObject({ name: 'GitError' });
-    expect(readdirSync(dirname(test.repositories.open(target).directory))).toEqual([]);
+    await expect(forkRepository(test.repositories, test.nextAddress(), target)).rejects.toMatchObject({
+      name: 'GitError',
+    });
+    expect(existsSync(test.repositories.open(target).directory)).toBe(false);
   });
 });

@@ -1,10 +1,12 @@
-import { Controller } from '@nestjs/common';
-import { Endpoint, one, page } from '@rookery/api-v4';
-import type { Call, ProjectScope } from '@rookery/api-v4';
+import { Controller, Inject } from '@nestjs/common';
+import { Endpoint, one, page, SCOPE_RESOLVER } from '@rookery/api-v4';
+import type { Call, ProjectScope, ScopeResolver } from '@rookery/api-v4';
 import type { Contributor } from '@rookery/git';
-import type { Page } from '@rookery/kernel';
-import { Refused } from '@rookery/kernel';
+import type { Page, Viewer } from '@rookery/kernel';
+import { Forbidden, Refused } from '@rookery/kernel';
+import { mayReadCode } from '../repositories/code-access.policy';
 import { readsHistoryOf } from '../repositories/code.permission';
+import { areInOneNetwork } from '../repositories/forks/fork-network';
 import { commitPresenter } from './commit.presenter';
 import type { CommitRow } from './commit.presenter';
 import { Comparisons } from './comparison';
@@ -21,6 +23,7 @@ export class ComparisonController {
   constructor(
     private readonly comparisons: Comparisons,
     private readonly contributors: Contributors,
+    @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
   ) {}
 
   @Endpoint('GET', 'compare', {
@@ -30,10 +33,16 @@ export class ComparisonController {
     answers: one(comparisonPresenter),
     fails: [404, 413],
   })
-  async compare({ params, within }: Call<OneComparison, ProjectScope>): Promise<ComparisonRow> {
-    checkFork(params, within);
+  async compare({ params, viewer, within }: Call<OneComparison, ProjectScope>): Promise<ComparisonRow> {
+    const fromProject = await this.fromProject(viewer, within, params.from_project_id);
     const { from, to, straight: isStraight, unidiff: isUnified } = params;
-    const { commits, ...rest } = await this.comparisons.compare(within, { from, to, isStraight, isUnified });
+    const { commits, ...rest } = await this.comparisons.compare(within, {
+      from,
+      to,
+      isStraight,
+      isUnified,
+      fromProject,
+    });
     const projectPath = within.fullPath;
     return { ...rest, projectPath, commits: commits.map((commit) => ({ commit, projectPath, hasTrailers: false })) };
   }
@@ -60,10 +69,19 @@ export class ComparisonController {
   listContributors({ params, within, page: asked }: Call<ListContributors, ProjectScope>): Promise<Page<Contributor>> {
     return this.contributors.list(within, params.ref, { ...params, page: asked });
   }
-}
 
-/** No project has forks yet, so that only the project itself is in its network. Errors: Refused. */
-function checkFork({ from_project_id: named }: OneComparison, { id, fullPath }: ProjectScope): void {
-  if (named === undefined || named === id || String(named).toLowerCase() === fullPath.toLowerCase()) return;
-  throw new Refused(`Target project id:${named} is not a fork of project id:${id}`, { verbatim: true });
+  /** Finds the project of the older side. Errors: Refused for a project outside of the network, Forbidden. */
+  private async fromProject(
+    viewer: Viewer,
+    within: ProjectScope,
+    named: number | string | undefined,
+  ): Promise<ProjectScope> {
+    if (named === undefined || named === within.id) return within;
+    const project = await this.scopes.project(named, viewer);
+    if (project?.id === within.id) return within;
+    if (project === null || !areInOneNetwork(project, within))
+      throw new Refused(`Target project id:${named} is not a fork of project id:${within.id}`, { verbatim: true });
+    if (!mayReadCode(viewer, project)) throw new Forbidden("You don't have access to this fork's parent project");
+    return project;
+  }
 }

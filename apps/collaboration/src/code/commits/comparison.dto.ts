@@ -5,7 +5,10 @@ const REF = 'Branch, tag or id, whole or abbreviated.';
 export class OneComparison {
   @Text({ about: `Older side. ${REF}` }) from: string;
   @Text({ about: `Newer side. ${REF}` }) to: string;
-  @IdOrPath({ optional: true, about: 'Project in which `from` is looked up; forks are not connected.' })
+  @IdOrPath({
+    optional: true,
+    about: 'Project of the fork network in which `from` is looked up. Default: this project.',
+  })
   from_project_id?: number | string;
   @Flag({ default: false, about: 'Compares the files of both sides directly, not from their merge base.' })
   straight: boolean;

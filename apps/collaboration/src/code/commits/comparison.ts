@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { listCommits, mergeBase, readCommits, resolveCommit } from '@rookery/git';
+import { listCommits, mergeBase, readCommits, resolveCommit, withObjectsOf } from '@rookery/git';
 import type { Commit, ObjectId, Repository } from '@rookery/git';
 import { NotFound, Refused } from '@rookery/kernel';
 import { ProjectRepositories } from '../repositories/project-repositories';
@@ -14,6 +14,8 @@ export interface ComparisonRequest extends DiffForm {
   readonly to: string;
   /** Compares `from` itself, not the merge base of both. */
   readonly isStraight: boolean;
+  /** Project in which `from` is looked up. */
+  readonly fromProject: ProjectScope;
 }
 
 /** Difference of two commits. Shape: `commits` of `to` that `from` lacks, the oldest first. */
@@ -31,20 +33,16 @@ const MOST_COMMITS = 10_000;
 export class Comparisons {
   constructor(private readonly repositories: ProjectRepositories) {}
 
-  /** Compares two refs. Errors: NotFound; TooLarge. */
-  compare(project: ProjectScope, { isUnified, ...asked }: ComparisonRequest): Promise<Comparison> {
+  /** Compares two refs, of one project or of two in a fork network. Errors: NotFound; TooLarge. */
+  compare(project: ProjectScope, asked: ComparisonRequest): Promise<Comparison> {
     return this.repositories.use(project, async (repository) => {
-      const [from, to] = await Promise.all([
-        resolveCommit(repository, asked.from),
-        resolveCommit(repository, asked.to),
-      ]);
-      if (from === null || to === null) throw new NotFound('Ref');
-      const newest = await listCommits(repository, { from: [to], notFrom: [from], skip: 0, max: MOST_COMMITS });
-      // Histories without a common commit are compared directly.
-      const base = asked.isStraight ? null : await mergeBase(repository, [from, to]);
-      const options = { limits: DIFF_LIMITS, isCollapsing: false, isUnified };
-      const diff = await readDiff(repository, { oldId: base ?? from, newId: to }, options);
-      return { from, to, commits: newest.reverse(), diff };
+      if (asked.fromProject.id === project.id) {
+        const from = await resolveCommit(repository, asked.from);
+        return compareWith(repository, from, asked);
+      }
+      const other = await this.repositories.open(asked.fromProject);
+      const from = await resolveCommit(other, asked.from);
+      return withObjectsOf(repository, other, (view) => compareWith(view, from, asked));
     });
   }
 
@@ -58,6 +56,21 @@ export class Comparisons {
       return commit;
     });
   }
+}
+
+async function compareWith(
+  view: Repository,
+  from: ObjectId | null,
+  { isUnified, ...asked }: ComparisonRequest,
+): Promise<Comparison> {
+  const to = await resolveCommit(view, asked.to);
+  if (from === null || to === null) throw new NotFound('Ref');
+  const newest = await listCommits(view, { from: [to], notFrom: [from], skip: 0, max: MOST_COMMITS });
+  // Histories without a common commit are compared directly.
+  const base = asked.isStraight ? null : await mergeBase(view, [from, to]);
+  const options = { limits: DIFF_LIMITS, isCollapsing: false, isUnified };
+  const diff = await readDiff(view, { oldId: base ?? from, newId: to }, options);
+  return { from, to, commits: newest.reverse(), diff };
 }
 
 async function resolveAll(repository: Repository, refs: readonly string[]): Promise<ObjectId[]> {

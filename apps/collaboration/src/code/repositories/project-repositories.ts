@@ -3,29 +3,28 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { hashedPath, isShortRefName, Repositories } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { attachedTo, Database, statement } from '@rookery/persistence';
+import { addRepository, ForkCopies, newRepository, STORAGE } from './forks/fork-copies';
+import type { RepositoryRow } from './forks/fork-copies';
 import { convertGitFailures } from './git-failures';
 
 /** Project facts that a new repository needs. */
-export type RepositoryOwner = Pick<ProjectScope, 'id' | 'defaultBranch'>;
+export type RepositoryOwner = Pick<ProjectScope, 'id' | 'defaultBranch'> & Partial<Pick<ProjectScope, 'fork'>>;
 
-/** New repositories are created here. */
-const STORAGE = 'default';
 /** Branch that HEAD names until the first push, unless the project has another default branch. */
 export const FIRST_BRANCH = 'main';
 
-const storageOf = statement<{ projectId: number }, { storage: string }>(
+const storageOf = statement<{ projectId: number }, RepositoryRow>(
   'repositories_storage',
-  'select storage from repositories where project_id = :projectId::bigint',
-);
-const add = statement<{ projectId: number; storage: string }, { storage: string }>(
-  'repositories_add',
-  `insert into repositories as kept (project_id, storage) values (:projectId::bigint, :storage::text)
-   on conflict (project_id) do update set storage = kept.storage returning storage`,
+  `select storage, copies_project_id as "copiesProjectId", copies_branch as "copiesBranch" from repositories
+   where project_id = :projectId::bigint`,
 );
 
 const removed = statement<object, { project_id: number; storage: string }>(
   'repositories_removed',
-  'select project_id, storage from removed_repositories order by project_id limit 100',
+  // A fork may still have to be copied from the folder.
+  `select r.project_id, r.storage from removed_repositories r
+   where not exists (select 1 from repositories c where c.copies_project_id = r.project_id)
+   order by r.project_id limit 100`,
 );
 const forget = statement<{ projectId: number }, never>(
   'repositories_forget',
@@ -43,6 +42,9 @@ export const attachedRepositories = attachedTo({
   table: 'repositories',
   key: 'project_id',
   project: 'project_id',
+  stays: {
+    copies_project_id: 'the copy of the fork uses the folder of the deleted project, and then empties the column',
+  },
   through: {
     async drop(tx, _kind, ids) {
       await tx.run(drop, { ids });
@@ -60,25 +62,26 @@ export const attachedRemovals = attachedTo({
 const LONGEST_PUSH_MS = 2 * 3_600_000;
 
 /**
- * Repositories of projects. The first request that needs a repository creates it. Concurrent first requests create it
- * once, because the folder appears by a rename. Source: ADR 0185.
+ * Repositories of projects. The first request that needs a repository creates it; that of a fork is copied then.
+ * Concurrent first requests create it once, because the folder appears by a rename. Source: ADR 0185.
  */
 @Injectable()
 export class ProjectRepositories {
   constructor(
     private readonly repositories: Repositories,
     private readonly database: Database,
+    private readonly copies: ForkCopies,
   ) {}
 
   /** Opens the repository of a project, and creates it first if it does not exist. Errors: GitError. */
   async open(project: RepositoryOwner): Promise<Repository> {
-    const path = hashedPath(project.id);
     const [kept] = await this.database.run(storageOf, { projectId: project.id });
     // The row comes first, so that a folder never lacks the row that removes it with its project.
-    const row = kept ?? (await this.database.run(add, { projectId: project.id, storage: STORAGE }))[0]!;
+    const row = kept ?? (await this.database.run(addRepository, newRepository(project)))[0]!;
+    if (row.copiesProjectId !== null) return this.copies.copy(project.id, row, (source) => this.open(source));
     const named = project.defaultBranch;
     const defaultBranch = named !== null && isShortRefName(named) ? named : FIRST_BRANCH;
-    return this.repositories.create({ storage: row.storage, path }, { defaultBranch });
+    return this.repositories.create({ storage: row.storage, path: hashedPath(project.id) }, { defaultBranch });
   }
 
   /**
@@ -93,6 +96,7 @@ export class ProjectRepositories {
   async find(projectId: number): Promise<Repository | null> {
     const [row] = await this.database.run(storageOf, { projectId });
     if (!row) return null;
+    if (row.copiesProjectId !== null) return this.copies.copy(projectId, row, (source) => this.open(source));
     const address = { storage: row.storage, path: hashedPath(projectId) };
     return (await this.repositories.exists(address)) ? this.repositories.open(address) : null;
   }

@@ -3,6 +3,8 @@ import { GitModule } from '@rookery/git';
 import { Attaches, Owns } from '@rookery/persistence';
 import { ProtectedRefsModule } from '../protected-refs/protected-refs.module';
 import { CommitIdentities } from './commit-identities';
+import { ForkCopies } from './forks/fork-copies';
+import { ForksConsumer } from './forks/forks.consumer';
 import { attachedRemovals, attachedRepositories, ProjectRepositories } from './project-repositories';
 import { RepositoriesJob } from './repositories.job';
 import { RepositoryFactsController } from './repository-facts.controller';
@@ -26,6 +28,7 @@ import { SmartHttpController } from './transport/smart-http.controller';
 @Module({
   imports: [GitModule, ProtectedRefsModule],
   controllers: [
+    ForksConsumer,
     GoImportController,
     ImportDoorController,
     LfsController,
@@ -35,6 +38,7 @@ import { SmartHttpController } from './transport/smart-http.controller';
   ],
   providers: [
     CommitIdentities,
+    ForkCopies,
     ProjectRepositories,
     PushReceiver,
     PushRules,

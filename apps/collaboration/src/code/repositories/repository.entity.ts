@@ -1,7 +1,8 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** Repository of a project. It has a row from its first use on. Its folder follows from the project id. */
 @Entity('repositories')
+@Index('ix_repositories_copies_project_id', ['copiesProjectId'], { where: 'copies_project_id is not null' })
 export class ProjectRepository {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_repositories' })
   projectId: number;
@@ -9,6 +10,10 @@ export class ProjectRepository {
   @Column({ type: 'text' }) storage: string;
   /** The default branch got its first rule, with the first push. Later its rules are for maintainers to change. */
   @Column({ type: 'boolean', default: false }) isDefaultProtected: boolean;
+  /** The project whose repository is still to be copied; null once that is done, and for projects that are not forks. */
+  @Column({ type: 'bigint', nullable: true }) copiesProjectId: number | null;
+  /** The only branch of that copy; null for all. */
+  @Column({ type: 'text', nullable: true }) copiesBranch: string | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
 }
 

@@ -4,7 +4,7 @@ import { groupLevelSql, projectLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { maySee } from '@rookery/kernel';
 import { Database, instantSql, prepared } from '@rookery/persistence';
-import { mergeSettingsSql, readOnlyGroupSql, readOnlySql } from '../change-states';
+import { forkSql, mergeSettingsSql, readOnlyGroupSql, readOnlySql } from '../change-states';
 import { formerProjectId } from './former-paths';
 import { OWN_TABLES } from '../reach/reach-sql';
 
@@ -23,7 +23,7 @@ const PROJECT = `json_build_object('id', p.id, 'name', p.name, 'path', p.path, '
   'snippetsAccessLevel', p.snippets_access_level, 'mergeRequestsAccessLevel', p.merge_requests_access_level,
   'repositoryAccessLevel', coalesce(p.settings ->> 'repository_access_level', 'enabled'),
   'featureFlagsAccessLevel', coalesce(p.settings ->> 'feature_flags_access_level', 'enabled'),
-  'mergeSettings', coalesce(${mergeSettingsSql('p')}, '{}'), 'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
+  'mergeSettings', coalesce(${mergeSettingsSql('p')}, '{}'), 'fork', ${forkSql('p')}, 'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
   'createdAt', ${instantSql('p.created_at')}, 'defaultBranch', p.default_branch, 'avatarUrl', p.avatar_url)`;
 
 const USER = '$1::bigint';

@@ -14,4 +14,6 @@ export class ForkProject implements NewFork {
   @Text({ optional: true, nullable: true }) description?: string | null;
   @OneOf(VISIBILITIES, { optional: true, about: 'At most the visibility of the source and of the namespace.' })
   visibility?: Visibility;
+  @Text({ optional: true, about: 'The only branch to copy; it becomes the default branch. Blank: all branches.' })
+  branches?: string;
 }

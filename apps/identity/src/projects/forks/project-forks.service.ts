@@ -9,6 +9,7 @@ import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-plac
 import type { Home, LocatedProject } from '../changing/project-places.service';
 import { withUniqueNames, ProjectsService } from '../projects.service';
 import type { ProjectDraft } from '../projects.service';
+import { copyStorageFigures } from '../../statistics/project-statistics';
 import { problemsOfTexts, problemsOfProject } from '../changing/project-rules';
 import type { ProjectRecord } from '../project.entity';
 import { forkedColumns, settingOf } from './forked-columns';
@@ -22,6 +23,8 @@ export interface NewFork {
   readonly path?: string;
   readonly description?: string | null;
   readonly visibility?: Visibility;
+  /** The only branch to copy, which becomes the default branch. Blank or absent: all branches. */
+  readonly branches?: string;
 }
 
 /** Forks of projects. Source: reference identity-and-import 10.2. */
@@ -69,7 +72,9 @@ export class ProjectForksService {
     const picture = await this.pictureOf(tx, source.id);
     if (picture) await this.projects.setPictureAndTopics(tx, id, { avatar: picture });
     const facts = { project_id: id, source_project_id: source.id, namespace_id: target.id, creator_id: viewer.userId };
-    const data = { ...facts, forked_at: new Date().toISOString() };
+    const branch = draft.forkedBranch ?? undefined;
+    const data = { ...facts, forked_at: new Date().toISOString(), ...(branch === undefined ? {} : { branch }) };
+    await copyStorageFigures(tx, source.id, id);
     tx.emit(projectForked.of({ aggregateId: id, actorId: viewer.userId, data }));
     return id;
   }
@@ -99,6 +104,10 @@ export class ProjectForksService {
     return {
       ...forkedColumns(source),
       forkedFromProjectId: source.id,
+      forkNetworkId: source.fork_network_id ?? source.id,
+      ...(wish.branches ? { forkedBranch: wish.branches, defaultBranch: wish.branches } : {}),
+      // Every request for the fork's repository gets the whole of it, so there is nothing to wait for.
+      importStatus: 'finished',
       name: wish.name || source.name,
       path: wish.path || source.path,
       description: wish.description === undefined ? source.description : wish.description,
@@ -107,10 +116,10 @@ export class ProjectForksService {
   }
 
   private async validate(tx: Tx, target: Home, draft: ProjectDraft): Promise<void> {
-    const { description = null } = draft;
+    const { description = null, defaultBranch = null } = draft;
     const problems = {
       ...problemsOfProject(draft, target),
-      ...problemsOfTexts({ description }),
+      ...problemsOfTexts({ description, default_branch: defaultBranch ?? undefined }),
       ...(await this.projects.problemsOfRoom(tx, target)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);

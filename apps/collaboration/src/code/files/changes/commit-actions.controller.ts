@@ -5,7 +5,9 @@ import { Forbidden, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { detailedCommitPresenter } from '../../commits/commit.presenter';
 import type { DetailedCommitRow } from '../../commits/commit.presenter';
+import { mayReadCode } from '../../repositories/code-access.policy';
 import { writesCodeOf } from '../../repositories/code.permission';
+import { areInOneNetwork } from '../../repositories/forks/fork-network';
 import { bytesOf } from './base64-content';
 import { CreateCommit } from './commit-actions.dto';
 import type { OneCommitAction } from './commit-actions.dto';
@@ -35,7 +37,7 @@ export class CommitActionsController {
     viewer,
     params,
   }: Call<CreateCommit, ProjectScope, SignedInViewer>): Promise<DetailedCommitRow> {
-    await this.checkStartProject(within, viewer, params.start_project);
+    const startProject = await this.startProject(within, viewer, params.start_project);
     const { author_name: name, author_email: email, stats: hasStats } = params;
     const request = {
       branch: params.branch,
@@ -43,6 +45,7 @@ export class CommitActionsController {
       actions: params.actions.map(actionOf),
       startBranch: params.start_branch || undefined,
       startSha: params.start_sha || undefined,
+      startProject,
       force: params.force,
       author: name && email ? { name, email } : null,
     };
@@ -50,17 +53,19 @@ export class CommitActionsController {
     return { ...made, projectId: within.id, projectPath: within.fullPath, hasTrailers: true };
   }
 
-  /** Forks have no repositories yet, so only the project itself belongs to its network. Errors: NotFound, Forbidden. */
-  private async checkStartProject(
+  /** Finds the project of the start. Errors: NotFound, and Forbidden for a project outside of the network. */
+  private async startProject(
     within: ProjectScope,
     viewer: SignedInViewer,
     named?: number | string,
-  ): Promise<void> {
-    if (named === undefined) return;
+  ): Promise<ProjectScope | undefined> {
+    if (named === undefined) return undefined;
     const project = await this.scopes.project(named, viewer);
     if (project === null) throw new NotFound('Project');
-    if (project.id !== within.id)
+    if (project.id === within.id) return undefined;
+    if (!areInOneNetwork(project, within) || !mayReadCode(viewer, project))
       throw new Forbidden(`Project is not included in the fork network for ${within.nameWithNamespace}`);
+    return project;
   }
 }
 

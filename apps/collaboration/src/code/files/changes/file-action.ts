@@ -1,3 +1,5 @@
+import type { ProjectScope } from '@rookery/api-v4';
+
 /** Change of one file in a new commit. Source: reference repositories 3.6. */
 export type FileAction = {
   readonly path: string;
@@ -21,6 +23,8 @@ export interface CommitRequest {
   readonly startBranch?: string | undefined;
   /** Commit on which the commit builds, in place of a branch. */
   readonly startSha?: string | undefined;
+  /** Project of the fork network that has the start; default: the project of the commit. */
+  readonly startProject?: ProjectScope | undefined;
   /** Overwrites an existing branch. */
   readonly force: boolean;
   /** Author in place of the caller. */

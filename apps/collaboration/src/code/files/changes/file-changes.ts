@@ -81,8 +81,9 @@ export class FileChanges {
       if (isProtected && !mayPush) throw refusals.protectedBranch();
       const written: ObjectId[] = [];
       let isFirst = false;
+      const origin = request.startProject ? await this.repositories.open(request.startProject) : null;
       const write = async (view: Repository): Promise<readonly RefUpdate[]> => {
-        const start = await findStart(view, request);
+        const start = await findStart(view, request, origin);
         isFirst = start.base === null;
         const newId = await this.write(view, { viewer, request, refusals, base: start.base });
         written.push(newId);

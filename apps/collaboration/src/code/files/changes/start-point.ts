@@ -1,4 +1,13 @@
-import { isObjectId, isRefName, isShortRefName, listRefs, NO_OBJECT, readRefs, resolveCommit } from '@rookery/git';
+import {
+  fetchCommit,
+  isObjectId,
+  isRefName,
+  isShortRefName,
+  listRefs,
+  NO_OBJECT,
+  readRef,
+  resolveCommit,
+} from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { Refused } from '@rookery/kernel';
 import type { CommitRequest } from './file-action';
@@ -14,26 +23,31 @@ export interface StartPoint {
 const branchRef = (name: string): string => `refs/heads/${name}`;
 
 /**
- * Finds the start of a new commit, and checks that its branch may be created or moved.
+ * Finds the start of a new commit, and checks that its branch may be created or moved. Shape: `origin` is the repository
+ * of the start if that is another one; then the start is copied from there.
  * Errors: Refused, with the documented text. Source: reference repositories 3.7.
  */
 export async function findStart(
   repository: Repository,
   { branch, startBranch = branch, startSha, force }: CommitRequest,
+  origin: Repository | null,
 ): Promise<StartPoint> {
-  const names = [branch, startBranch].map(branchRef).filter(isRefName);
-  const refs = await readRefs(repository, [...new Set(names)]);
-  const oldId = refs.get(branchRef(branch)) ?? null;
-  const base =
-    startSha === undefined ? (refs.get(branchRef(startBranch)) ?? null) : await commitAt(repository, startSha);
+  const oldId = await branchAt(repository, branch);
+  const from = origin ?? repository;
+  const base = startSha === undefined ? await branchAt(from, startBranch) : await commitAt(from, startSha);
   const isEmpty = base === null && (await listRefs(repository, { under: ['refs/heads'], max: 1 })).length === 0;
   if (base === null && !isEmpty) throw refused('You can only create or edit files when you are on a branch');
-  const isOther = startSha !== undefined || startBranch !== branch;
+  const isOther = startSha !== undefined || startBranch !== branch || origin !== null;
   if (isOther && oldId !== null && !force)
     throw refused(`A branch called '${branch}' already exists. Switch to that branch in order to make changes`);
   if ((isOther || isEmpty) && !isShortRefName(branch))
     throw refused(`Something went wrong when we tried to create '${branch}' for you: Branch name is invalid`);
+  if (origin !== null && base !== null) await fetchCommit(repository, origin, base);
   return { base, ref: branchRef(branch), oldId: oldId ?? NO_OBJECT };
+}
+
+async function branchAt(repository: Repository, name: string): Promise<ObjectId | null> {
+  return isRefName(branchRef(name)) ? readRef(repository, branchRef(name)) : null;
 }
 
 async function commitAt(repository: Repository, sha: string): Promise<ObjectId> {

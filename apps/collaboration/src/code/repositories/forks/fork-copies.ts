@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import { forkRepository, hashedPath, isShortRefName, readHead, readRef, Repositories } from '@rookery/git';
+import type { Repository } from '@rookery/git';
+import { Jobs } from '@rookery/jobs';
+import { statement, Work } from '@rookery/persistence';
+import { ProtectedBranches } from '../../protected-refs/protected-branches';
+import { measureRepository } from '../measure-repository';
+
+/** New repositories are created here. */
+export const STORAGE = 'default';
+const BRANCHES = 'refs/heads/';
+
+/** Place of a repository, and the copy that it still needs. */
+export interface RepositoryRow {
+  readonly storage: string;
+  readonly copiesProjectId: number | null;
+  readonly copiesBranch: string | null;
+}
+
+/** Facts about a project whose repository is copied. */
+export type ForkedProject = Pick<ProjectScope, 'id' | 'defaultBranch' | 'fork'>;
+
+interface NewRepository {
+  readonly projectId: number;
+  readonly storage: string;
+  readonly source: number | null;
+  readonly branch: string | null;
+}
+
+/** Adds the row of a repository, or returns the one that exists. */
+export const addRepository = statement<NewRepository, RepositoryRow>(
+  'repositories_add',
+  `insert into repositories as kept (project_id, storage, copies_project_id, copies_branch)
+   values (:projectId::bigint, :storage::text, :source::bigint, :branch::text)
+   on conflict (project_id) do update set storage = kept.storage
+   returning storage, copies_project_id as "copiesProjectId", copies_branch as "copiesBranch"`,
+);
+const storages = statement<{ id: number }, { readonly storage: string }>(
+  'repositories_storage_of_source',
+  `select storage from repositories where project_id = :id::bigint
+   union all select storage from removed_repositories where project_id = :id::bigint limit 1`,
+);
+/** Returns a row for the call that ends the copy. */
+const copied = statement<{ id: number; protects: boolean }, { readonly projectId: number }>(
+  'repositories_copied',
+  `update repositories set copies_project_id = null, copies_branch = null, is_default_protected = :protects::boolean
+   where project_id = :id::bigint and copies_project_id is not null returning project_id as "projectId"`,
+);
+
+/** Returns the parameters of a new repository's row. */
+export function newRepository({
+  id,
+  fork,
+}: Pick<ProjectScope, 'id'> & Partial<Pick<ProjectScope, 'fork'>>): NewRepository {
+  return { projectId: id, storage: STORAGE, source: fork?.project_id ?? null, branch: fork?.branch ?? null };
+}
+
+/**
+ * Copies repositories of forks. The copy is whole and has its own objects, so that neither project depends on the other.
+ * Source: reference repositories 1.10.
+ */
+@Injectable()
+export class ForkCopies {
+  private readonly running = new Map<number, Promise<Repository>>();
+
+  constructor(
+    private readonly repositories: Repositories,
+    private readonly work: Work,
+    private readonly jobs: Jobs,
+    private readonly directory: Directory,
+    private readonly protectedBranches: ProtectedBranches,
+  ) {}
+
+  /**
+   * Copies the repository that a row names, once for concurrent callers. Shape: `openSource` opens the repository of an
+   * existing project. Errors: GitError.
+   */
+  copy(
+    projectId: number,
+    row: RepositoryRow,
+    openSource: (source: ForkedProject) => Promise<Repository>,
+  ): Promise<Repository> {
+    const before = this.running.get(projectId);
+    if (before) return before;
+    const running = this.copyNow(projectId, row, openSource).finally(() => this.running.delete(projectId));
+    this.running.set(projectId, running);
+    return running;
+  }
+
+  private async copyNow(
+    projectId: number,
+    row: RepositoryRow,
+    openSource: (source: ForkedProject) => Promise<Repository>,
+  ): Promise<Repository> {
+    const target = { storage: row.storage, path: hashedPath(projectId) };
+    const sourceId = row.copiesProjectId!;
+    const source = (await this.directory.projects([sourceId])).get(sourceId);
+    // The source may be deleted, and may be a fork that is not copied yet.
+    if (source) await openSource(source);
+    const [place] = await this.work.run((tx) => tx.run(storages, { id: sourceId }));
+    const from = { storage: place?.storage ?? STORAGE, path: hashedPath(sourceId) };
+    const { copiesBranch: branch } = row;
+    const isFit = branch === null || isShortRefName(branch);
+    const repository =
+      isFit && (await this.repositories.exists(from))
+        ? await forkRepository(this.repositories, from, target, branch === null ? {} : { branch })
+        : await this.repositories.create(target, { defaultBranch: 'main' });
+    await this.finish(projectId, repository);
+    return repository;
+  }
+
+  /** The default branch of a fork is protected as after a first push. */
+  private async finish(projectId: number, repository: Repository): Promise<void> {
+    const head = await readHead(repository);
+    const hasBranch = (await readRef(repository, head)) !== null;
+    await this.work.run(async (tx) => {
+      const [ended] = await tx.run(copied, { id: projectId, protects: hasBranch });
+      if (!ended) return;
+      if (hasBranch) await this.protectedBranches.protectDefault(tx, projectId, head.slice(BRANCHES.length));
+      await this.jobs.enqueue(tx, measureRepository, { project_id: projectId });
+    });
+  }
+}
