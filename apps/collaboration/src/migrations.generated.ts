@@ -58,3 +58,5 @@ export * from './migrations/1767225853100-create-discussed-commits';
 export * from './migrations/1767225853200-add-options-to-pushes';
 export * from './migrations/1767225853300-index-merge-commits-of-merge-requests';
 export * from './migrations/1767225854000-add-copies-to-repositories';
+export * from './migrations/1767225854100-create-pipeline-mails';
+export * from './migrations/1767225854200-create-imported-objects';

@@ -37,3 +37,4 @@ export * from './migrations/1767225600062-publish-archived-groups';
 export * from './migrations/1767225600070-publish-ci-settings';
 export * from './migrations/1767225600161-add-import-keys-to-projects';
 export * from './migrations/1767225600200-publish-forks';
+export * from './migrations/1767225600300-create-placeholder-users';
