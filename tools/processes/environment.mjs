@@ -24,6 +24,7 @@ export const INTERNAL_PAIRS = [
   ...PROCESSES.filter((name) => name !== 'identity').map(calls('identity')),
   ...['identity', 'import', 'package'].map(calls('collaboration')),
   ...['identity'].map(calls('package')),
+  ...['identity'].map(calls('import')),
   ...['identity', 'collaboration', 'package'].map(calls('admin')),
 ];
 
@@ -65,6 +66,7 @@ const WITHHELD = new Set([
   'ADMIN_URL',
   'COLLABORATION_URL',
   'PACKAGE_URL',
+  'IMPORT_URL',
   'ROOKERY_CONTEXT_KEYS',
   'ROOKERY_CONTEXT_KEYS_FILE',
   'ROOKERY_INTERNAL_KEYS',
@@ -116,7 +118,7 @@ export function environmentOf(name, estate) {
     IDENTITY_URL: at('identity'),
     ADMIN_URL: at('admin'),
     ...(['identity', 'import', 'package'].includes(name) ? { COLLABORATION_URL: at('collaboration') } : {}),
-    ...(name === 'identity' ? { PACKAGE_URL: at('package') } : {}),
+    ...(name === 'identity' ? { PACKAGE_URL: at('package'), IMPORT_URL: at('import') } : {}),
     HOST: name === 'gateway' ? estate.host : LOOPBACK,
     MANAGEMENT_HOST: LOOPBACK,
     PORT: String(portsOf(estate, name).http),

@@ -114,3 +114,22 @@ test('issues of another host come with their placeholder authors, and notify no 
   expect((await call('GET', '/todos', { token: wren.token })).body).toEqual([]);
   expect((await show('/events')).map((event: { action_name: string }) => event.action_name)).toEqual(['imported']);
 });
+
+test('a repository is imported by its URL', async () => {
+  const { clone_url } = await host.add('dunlin');
+  const name = `dunlin-${Date.now()}`;
+  const import_url = clone_url.replace('://', `://${host.token}:x-oauth-basic@`);
+  const { status, body } = await call('POST', '/projects', { token: wren.token, json: { name, import_url } });
+  expect([status, body.import_url, body.import_type]).toEqual([201, clone_url, 'git']);
+  const show = async (rest = '') => (await call('GET', `/projects/${body.id}${rest}`, { token: wren.token })).body;
+  expect(await eventually(show, isEnded)).toMatchObject({ import_status: 'finished', import_error: null });
+  expect((await show('/repository/branches')).map((branch: { name: string }) => branch.name)).toEqual(['main']);
+  const refused = await call('POST', '/projects', {
+    token: wren.token,
+    json: { name: `${name}-2`, import_url: 'http://169.254.169.254/x.git' },
+  });
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { message: { import_url: [expect.stringMatching('^is blocked')] } },
+  });
+});

@@ -14,6 +14,8 @@ export const projectCreated = defineEvent(
     initialize_with_readme: optional(bool),
     /** Kind of host that the project is imported from. */
     imported_from: optional(choice(...IMPORT_TYPES)),
+    /** Names an import that the import service has prepared. */
+    import_key: optional(text),
   }),
 );
 

@@ -24,6 +24,7 @@ export const INTERNAL_PATHS = {
   importTarget: '/internal/imports/target',
   importProject: '/internal/imports/project',
   importState: '/internal/imports/state',
+  importByUrl: '/internal/imports/by-url',
   importPeople: '/internal/imports/people',
   importObjects: '/internal/imports/objects',
   importRefs: '/internal/repositories/:project_id/info/refs',
@@ -59,6 +60,7 @@ export const INTERNAL_CALLERS = {
   importTarget: ['import'],
   importProject: ['import'],
   importState: ['import'],
+  importByUrl: ['identity'],
   importPeople: ['import'],
   importObjects: ['import'],
   importRefs: ['import'],
@@ -396,8 +398,11 @@ export interface RunningJobAnswer {
 export const IMPORT_STATES = ['scheduled', 'started', 'finished', 'failed', 'canceled'] as const;
 export type ImportState = (typeof IMPORT_STATES)[number];
 
-/** Hosts that projects are imported from, as `import_type` names them. Source: reference identity-and-import 0. */
-export const IMPORT_TYPES = ['remote'] as const;
+/**
+ * Hosts that projects are imported from, as `import_type` names them; `git` is a repository by its URL. Source: reference
+ * identity-and-import 0.
+ */
+export const IMPORT_TYPES = ['remote', 'git'] as const;
 export type ImportType = (typeof IMPORT_TYPES)[number];
 
 /** POST importTarget, answered by identity. Shape: `namespace` is the full path of a group or a username. */
@@ -449,3 +454,20 @@ export interface ImportStateRequest {
 export interface ImportStateAnswer {
   readonly is_known: boolean;
 }
+
+/**
+ * POST importByUrl, answered by import: prepares the import of a repository by its URL. It starts when the event of the
+ * project's creation has the key, and is forgotten if none has within minutes.
+ */
+export interface ImportByUrlRequest {
+  /** A random UUID that names the import. */
+  readonly import_key: string;
+  readonly user_id: number;
+  /** May hold a user name and a password. */
+  readonly url: string;
+}
+
+/** Shape: `url` has no credentials; `problem` is the end of a sentence about the URL. */
+export type ImportByUrlAnswer =
+  | { readonly outcome: 'prepared'; readonly url: string }
+  | { readonly outcome: 'refused'; readonly problem: string };

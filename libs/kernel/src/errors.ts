@@ -259,6 +259,7 @@ export const UNAVAILABLE_REASONS = {
     'The copy of the directory did not catch up before the deadline, nor did identity decide instead.',
   'identity away': 'Identity refuses connections, or gave no good answer before the deadline.',
   'collaboration away': 'Collaboration refuses connections, or gave no good answer before the deadline.',
+  'import away': 'The import service refuses connections, or gave no good answer before the deadline.',
   'package away': 'The package service refuses connections, or gave no good answer before the deadline.',
   'blobs away': 'The store of uploaded files refuses connections, or gave no good answer in time.',
   'admin away':

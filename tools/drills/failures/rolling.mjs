@@ -169,6 +169,7 @@ async function startReplicas(estate, balancers) {
     ADMIN_URL: balancerOf(balancers, 'admin').url,
     COLLABORATION_URL: balancerOf(balancers, 'collaboration').url,
     PACKAGE_URL: balancerOf(balancers, 'package').url,
+    IMPORT_URL: balancerOf(balancers, 'import').url,
   };
   for (const name of PROCESSES) {
     const own = name === 'identity' ? urls : { IDENTITY_URL: urls.IDENTITY_URL, ADMIN_URL: urls.ADMIN_URL };

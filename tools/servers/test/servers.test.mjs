@@ -234,7 +234,7 @@ describe('the environment of a process', () => {
     /** @param {...string} pairs */
     const of = (...pairs) => pairs.map((pair) => `k1/${pair}:x`).sort();
     assert.deepEqual(keysOf('gateway'), of('gateway/identity'));
-    assert.deepEqual(keysOf('import'), of('import/identity', 'import/collaboration'));
+    assert.deepEqual(keysOf('import'), of('import/identity', 'import/collaboration', 'identity/import'));
     assert.deepEqual(
       keysOf('package'),
       of('package/identity', 'package/collaboration', 'package/admin', 'identity/package'),
@@ -250,7 +250,7 @@ describe('the environment of a process', () => {
     const callees = ['gateway', 'collaboration', 'import', 'package', 'admin'].map((name) => `${name}/identity`);
     assert.deepEqual(
       keysOf('identity'),
-      of(...callees, 'identity/collaboration', 'identity/package', 'identity/admin'),
+      of(...callees, 'identity/collaboration', 'identity/package', 'identity/import', 'identity/admin'),
     );
   });
 

@@ -16,6 +16,7 @@ import { Project, ProjectStar } from './project.entity';
 import { ProjectsService } from './projects.service';
 import { ProjectForksController } from './forks/project-forks.controller';
 import { ProjectForksService } from './forks/project-forks.service';
+import { ImportByUrlClient } from './importing/import-by-url.client';
 import { ProjectImportsController } from './importing/project-imports.controller';
 import { ProjectImportsService } from './importing/project-imports.service';
 import { ProjectListsController } from './listing/project-lists.controller';
@@ -62,6 +63,7 @@ import { StarrersQueries } from './stars/starrers.queries';
     ProjectFactsConsumer,
   ],
   providers: [
+    ImportByUrlClient,
     ProjectChangesService,
     ProjectCreationService,
     ProjectForksService,

@@ -127,7 +127,8 @@ export class ProjectsService {
     const facts = { project_id: id, namespace_id: home.id, creator_id: options.creatorId };
     const { initialize_with_readme } = options;
     const source = draft.importType ? { imported_from: draft.importType } : {};
-    const data = { ...facts, created_at: now.toISOString(), initialize_with_readme, ...source };
+    const prepared = draft.importType === 'git' && draft.importKey ? { import_key: draft.importKey } : {};
+    const data = { ...facts, created_at: now.toISOString(), initialize_with_readme, ...source, ...prepared };
     tx.emit(projectCreated.of({ aggregateId: id, actorId: options.actorId, data }));
     return id;
   }

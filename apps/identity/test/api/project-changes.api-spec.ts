@@ -74,7 +74,6 @@ describe('POST /projects', () => {
   });
 
   it.each<[object, object]>([
-    [{ import_url: 'https://example.com/a.git' }, { import_url: ['git import source is disabled'] }],
     [{ template_name: 'rails' }, { template_name: ["'rails' is unknown or invalid"] }],
     [{ description: 'x'.repeat(2001) }, { description: ['is too long (maximum is 2000 characters)'] }],
     [{ ci_config_path: 'x'.repeat(256) }, { ci_config_path: ['is too long (maximum is 255 characters)'] }],

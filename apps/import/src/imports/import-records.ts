@@ -70,6 +70,10 @@ const POSTPONE = statement<{ id: number; job: number }, { id: number }>(
   `update project_imports i set job_id = :job::bigint
    where i.id = :id::bigint and i.state in ('scheduled', 'started') returning i.id`,
 );
+const PENDING_OF_KEY = statement<{ key: string }, { id: number }>(
+  'project_imports_pending_of_key',
+  `select id from project_imports where import_key = :key::uuid and state = 'pending' for no key update`,
+);
 const DROP = statement<{ id: number }, never>(
   'project_imports_drop',
   `delete from project_imports where id = :id::bigint and state = 'pending'`,
@@ -91,6 +95,11 @@ const STUCK = statement<{ count: number }, { id: number }>(
      and (state <> 'scheduled' or not exists (
        select 1 from project_imports o where o.user_id = project_imports.user_id and o.state = 'started'))
    order by updated_at limit :count::int`,
+);
+/** Failed imports without a project, which nothing shows. */
+const DROP_FORGOTTEN = statement<object, never>(
+  'project_imports_drop_forgotten',
+  `delete from project_imports where project_id is null and state = 'failed' and updated_at < now() - interval '1 day'`,
 );
 interface FailureParams {
   readonly id: number;
@@ -138,11 +147,19 @@ export class ImportRecords {
 
   /** Schedules a pending import, whose project exists now. */
   schedule(id: number, projectId: number): Promise<ImportRow | null> {
-    return this.work.run(async (tx) => {
-      const job = await this.jobs.enqueue(tx, runImport, { import_id: id });
-      const [row] = await tx.run(SCHEDULE, { id, project: projectId, job });
-      return row ?? null;
-    });
+    return this.work.run((tx) => this.scheduleIn(tx, id, projectId));
+  }
+
+  /** Schedules the pending import with this key. An import that was forgotten meanwhile has failed. */
+  async scheduleByKey(tx: Tx, key: string, projectId: number): Promise<void> {
+    const [found] = await tx.run(PENDING_OF_KEY, { key });
+    if (found) await this.scheduleIn(tx, found.id, projectId);
+  }
+
+  private async scheduleIn(tx: Tx, id: number, projectId: number): Promise<ImportRow | null> {
+    const job = await this.jobs.enqueue(tx, runImport, { import_id: id });
+    const [row] = await tx.run(SCHEDULE, { id, project: projectId, job });
+    return row ?? null;
   }
 
   /** Removes a pending import whose project was refused. */
@@ -174,6 +191,11 @@ export class ImportRecords {
       await this.startNext(tx, row.user_id);
       return row;
     });
+  }
+
+  /** Deletes imports whose project was refused after they were prepared. */
+  async dropForgotten(): Promise<void> {
+    await this.work.run((tx) => tx.run(DROP_FORGOTTEN, {}));
   }
 
   /** Starts imports whose predecessor was deleted together with its project. */

@@ -2,6 +2,10 @@ import { Module } from '@nestjs/common';
 import { attachedTo, Attaches, Owns } from '@rookery/persistence';
 import { SourcesModule } from '../sources/sources.module';
 import { StagesModule } from '../stages/stages.module';
+import { EgressModule } from '@rookery/egress';
+import { ImportsByUrlConsumer } from './by-url/imports-by-url.consumer';
+import { ImportsByUrlController } from './by-url/imports-by-url.controller';
+import { ImportsByUrlService } from './by-url/imports-by-url.service';
 import { IdentityImportsClient } from './identity-imports.client';
 import { ImportCredentials } from './import-credentials';
 import { ImportRecords } from './import-records';
@@ -37,8 +41,8 @@ const attachedStages = attachedTo({
 @Owns(ProjectImport, ImportFailure, ImportStage)
 @Attaches(attachedImports, attachedFailures, attachedStages)
 @Module({
-  imports: [SourcesModule, StagesModule],
-  controllers: [ImportsController],
+  imports: [EgressModule, SourcesModule, StagesModule],
+  controllers: [ImportsByUrlConsumer, ImportsByUrlController, ImportsController],
   providers: [
     IdentityImportsClient,
     ImportCredentials,
@@ -46,6 +50,7 @@ const attachedStages = attachedTo({
     ImportRecords,
     ImportRun,
     ImportStages,
+    ImportsByUrlService,
     ImportsService,
     RemoteLookup,
     StateReportsJob,

@@ -20,6 +20,7 @@ describe('platform settings', () => {
       identityUrl: 'http://identity:8080',
       collaborationUrl: 'http://collaboration:8080',
       packageUrl: 'http://package:8080',
+      importUrl: 'http://import:8080',
       directoryWaitMs: 150,
       requestRightsMs: 1000,
       adminUrl: 'http://admin:8080',

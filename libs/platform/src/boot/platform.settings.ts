@@ -54,6 +54,11 @@ export const platformSettings = defineSettings('platform', {
     protocols: ['http', 'https'],
     about: 'Internal address of the package service, which identity asks whether the job of a token runs.',
   }),
+  importUrl: setting.url('IMPORT_URL', {
+    default: 'http://import:8080',
+    protocols: ['http', 'https'],
+    about: 'Internal address of the import service, which identity asks to import a repository by its URL.',
+  }),
   directoryWaitMs: setting.int('DIRECTORY_WAIT_MS', {
     default: 150,
     min: 0,

@@ -5,6 +5,8 @@ import { Invalid, NotFound, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { projectPathFrom } from '../../namespaces/paths/path-rules';
+import { ImportByUrlClient } from '../importing/import-by-url.client';
+import type { PreparedImport } from '../importing/import-by-url.client';
 import type { NewProject } from './project-input';
 import { mayPutProjectsIn, ProjectPlacesService } from './project-places.service';
 import type { Home } from './project-places.service';
@@ -23,18 +25,21 @@ export class ProjectCreationService {
     private readonly places: ProjectPlacesService,
     private readonly projects: ProjectsService,
     private readonly instance: InstanceSettings,
+    private readonly imports: ImportByUrlClient,
   ) {}
 
   /** Errors: Invalid by field; NotFound for another organization. */
-  create(viewer: SignedInViewer, params: NewProject): Promise<number> {
-    return withUniqueNames(() => this.work.run((tx) => this.insert(tx, viewer, viewer.userId, params)));
+  async create(viewer: SignedInViewer, params: NewProject): Promise<number> {
+    const prepared = await this.prepareImport(viewer.userId, params);
+    return withUniqueNames(() => this.work.run((tx) => this.insert(tx, viewer, viewer.userId, params, prepared)));
   }
 
   /**
    * Creates a project on behalf of a user, with that user's permissions and limits. Errors: as in `create`; NotFound
    * for the user.
    */
-  createFor(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
+  async createFor(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
+    const prepared = await this.prepareImport(userId, params);
     const make = async (tx: Tx): Promise<number> => {
       const [user] = await tx.query<{ username: string; admin: boolean; external: boolean }>(
         `select username, admin, external from users where id = $1`,
@@ -42,13 +47,24 @@ export class ProjectCreationService {
       );
       if (!user) throw new NotFound('User');
       const { username, admin: isAdmin, external: isExternal } = user;
-      return this.insert(tx, { ...viewer, userId, username, isAdmin, isExternal }, viewer.userId, params);
+      return this.insert(tx, { ...viewer, userId, username, isAdmin, isExternal }, viewer.userId, params, prepared);
     };
     return withUniqueNames(() => this.work.run(make));
   }
 
-  private async insert(tx: Tx, maker: SignedInViewer, actorId: number, params: NewProject): Promise<number> {
-    const { namespace_id, organization_id, initialize_with_readme, ...sent } = params;
+  /** Prepares the import of a given URL, before the transaction, because it asks another service. Shape: null without one. */
+  private prepareImport(userId: number, { import_url: url }: NewProject): Promise<PreparedImport> | null {
+    return url ? this.imports.prepare(userId, url) : null;
+  }
+
+  private async insert(
+    tx: Tx,
+    maker: SignedInViewer,
+    actorId: number,
+    params: NewProject,
+    prepared: PreparedImport | null,
+  ): Promise<number> {
+    const { namespace_id, organization_id, initialize_with_readme, import_url: _, ...sent } = params;
     if ((organization_id ?? ORGANIZATION) !== ORGANIZATION) throw new NotFound('Organization');
     const { shape, related, stored, problems: refused } = partsOf(maker, sent);
     const home = await this.home(tx, maker, namespace_id ?? null);
@@ -65,8 +81,10 @@ export class ProjectCreationService {
     const taken = await this.projects.taken(tx, home.id, { name, path });
     if (Object.keys(taken).length > 0) throw new Invalid(taken);
 
-    const draft = { ...stored, name, path, visibility };
-    const options = { creatorId: maker.userId, actorId, initialize_with_readme };
+    const draft = { ...stored, name, path, visibility, ...prepared };
+    // A first commit would be in the way of the imported ones.
+    const first = prepared ? undefined : initialize_with_readme;
+    const options = { creatorId: maker.userId, actorId, initialize_with_readme: first };
     const id = await this.projects.insert(tx, home, draft, options);
     await this.projects.setPictureAndTopics(tx, id, related);
     return id;

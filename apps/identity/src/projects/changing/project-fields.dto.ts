@@ -15,9 +15,12 @@ class ProjectBasics {
   @ListOf('text', { optional: true, alias: 'tag_list', about: 'Names of topics. Missing topics are created.' })
   topics?: string[];
   @AvatarUpload() avatar?: UploadedFile | null;
-  @Text({ optional: true, nullable: true, about: 'Refused: importing by URL is not supported.' }) import_url?:
-    | string
-    | null;
+  @Text({
+    optional: true,
+    nullable: true,
+    about: 'URL of a git repository to import, which may hold a user name and a password. Refused on update.',
+  })
+  import_url?: string | null;
   @Text({ optional: true, nullable: true, about: 'Refused: there are no templates.' }) template_name?: string | null;
 }
 

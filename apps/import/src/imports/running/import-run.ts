@@ -13,6 +13,9 @@ import { ImportStages } from '../import-stages';
 
 const NO_CREDENTIAL = 'The credential of the import cannot be read any more.';
 const REPOSITORY = 'repository';
+/** Kind of imports by URL, whose credential is `user:password`. Of other hosts it is a token, which git sends as a user name. */
+const BY_URL = 'git';
+const TOKEN_PASSWORD = 'x-oauth-basic';
 
 /** The import ended while a stage ran. */
 export class ImportEnded extends Error {}
@@ -37,18 +40,21 @@ export class ImportRun {
 
   /** Errors: StageFailed; StageWaits; ImportEnded; the reason of the signal. */
   async run(row: ImportRow, attempt: ImportTry): Promise<void> {
-    const token = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
-    if (token === null) throw new StageFailed(NO_CREDENTIAL, true);
-    await this.importRepository(row, token, attempt);
-    const source = objectsOf(row, token);
+    const credential = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
+    if (credential === null && (row.sealed_credential !== null || row.source !== BY_URL)) {
+      throw new StageFailed(NO_CREDENTIAL, true);
+    }
+    await this.importRepository(row, credential, attempt);
+    const source = objectsOf(row, credential);
     if (source === null) return;
     for (const list of REMOTE_LISTS) await this.importList(row, list, source, attempt);
   }
 
-  private async importRepository(row: ImportRow, token: string, attempt: ImportTry): Promise<void> {
+  private async importRepository(row: ImportRow, credential: string | null, attempt: ImportTry): Promise<void> {
     const { id, project_id: projectId, clone_url: cloneUrl, default_branch: defaultBranch } = row;
     if ((await this.stages.progress(id, REPOSITORY)).isDone) return;
-    const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, token };
+    const credentials = row.source === BY_URL ? credential : `${credential}:${TOKEN_PASSWORD}`;
+    const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, credentials };
     const failed = await this.repository.run(source, () => this.checkRunning(id), attempt.signal);
     await this.stages.advance(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
     await this.checkRunning(id);
@@ -86,8 +92,8 @@ export class ImportRun {
 }
 
 /** Shape: null for an import that brings the repository alone. */
-function objectsOf(row: ImportRow, token: string): ObjectsSource | null {
-  if (row.api_url === null) return null;
+function objectsOf(row: ImportRow, token: string | null): ObjectsSource | null {
+  if (row.api_url === null || token === null) return null;
   return {
     ...{ projectId: row.project_id!, importKey: row.import_key, importType: row.source },
     ...{ access: { url: row.api_url, token }, upstreamName: row.upstream_name, pageSize: row.page_size },

@@ -17,8 +17,8 @@ export interface RepositorySource {
   readonly cloneUrl: string;
   /** Address of the API of the host that the user named; null for an import of the repository alone. */
   readonly apiUrl: string | null;
-  /** Null for a public repository. */
-  readonly token: string | null;
+  /** Shape: `user:password`; null for a public repository. */
+  readonly credentials: string | null;
   readonly defaultBranch: string | null;
 }
 
@@ -56,11 +56,11 @@ export class RepositoryStage {
   }
 
   private async fetch(scratch: Repository, source: RepositorySource, signal: AbortSignal) {
-    const { cloneUrl: url, token } = source;
+    const { cloneUrl: url } = source;
     const { addresses, isListed } = await this.egress.checkedAddresses(url);
     const { repositoryBytes: maxBytes, repositoryMs: maxMs } = this.settings;
-    const credentials =
-      token === null || !isNamedHost(source) ? {} : { credentials: { user: token, password: 'x-oauth-basic' } };
+    const given = isNamedHost(source) ? credentialsIn(source) : null;
+    const credentials = given === null ? {} : { credentials: given };
     await fetchRemote(scratch, { url, addresses, allowHttp: isListed, maxBytes, maxMs, signal, ...credentials });
   }
 
@@ -81,6 +81,12 @@ export class RepositoryStage {
     });
     return failed;
   }
+}
+
+function credentialsIn({ credentials }: RepositorySource): { readonly user: string; readonly password: string } | null {
+  if (credentials === null) return null;
+  const [user] = credentials.split(':', 1);
+  return { user: user!, password: credentials.slice(user!.length + 1) };
 }
 
 /**

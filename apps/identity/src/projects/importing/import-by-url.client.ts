@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { OnModuleDestroy } from '@nestjs/common';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import type { ImportByUrlAnswer, ImportByUrlRequest } from '@rookery/contracts';
+import { Invalid, Unavailable } from '@rookery/kernel';
+import { InternalKeys, InternalRoute, LOGGER, platformSettings } from '@rookery/platform';
+import type { Logger, SettingsOf } from '@rookery/platform';
+
+/** Maximum wait for an answer, which includes a DNS lookup. Units: ms. */
+const MAX_WAIT_MS = 10_000;
+const CONNECTIONS = 4;
+
+/** An import that waits for its project. Shape: columns of the project. */
+export interface PreparedImport {
+  readonly importKey: string;
+  readonly importType: 'git';
+  readonly importUrl: string;
+  readonly importStatus: 'scheduled';
+}
+
+/** Client for the internal route of import that prepares imports by URL. Source: reference identity-and-import 10.2. */
+@Injectable()
+export class ImportByUrlClient implements OnModuleDestroy {
+  private readonly route: InternalRoute<ImportByUrlRequest, ImportByUrlAnswer>;
+
+  constructor(
+    @Inject(platformSettings.token) { importUrl: url }: SettingsOf<typeof platformSettings>,
+    @Inject(InternalKeys) keys: InternalKeys,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.route = new InternalRoute({
+      ...{ caller: 'identity', callee: 'import', url, keys, path: INTERNAL_PATHS.importByUrl },
+      ...{ connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS },
+    });
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.route.close();
+  }
+
+  /** Prepares an import before its project is created. Errors: Invalid for a URL that is refused; Unavailable. */
+  async prepare(userId: number, url: string): Promise<PreparedImport> {
+    const importKey = randomUUID();
+    const answer = await this.ask({ import_key: importKey, user_id: userId, url });
+    if (answer.outcome === 'refused') throw new Invalid({ import_url: [answer.problem] });
+    return { importKey, importType: 'git', importUrl: answer.url, importStatus: 'scheduled' };
+  }
+
+  private async ask(request: ImportByUrlRequest): Promise<ImportByUrlAnswer> {
+    try {
+      return await this.route.ask(request);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'import did not answer a request for an import by URL');
+      throw new Unavailable('import away');
+    }
+  }
+}

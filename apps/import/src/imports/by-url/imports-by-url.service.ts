@@ -1,0 +1,77 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ImportByUrlAnswer, ImportByUrlRequest } from '@rookery/contracts';
+import { Egress, EgressError } from '@rookery/egress';
+import type { SettingsOf } from '@rookery/platform';
+import { importSettings } from '../../import.config';
+import { ImportCredentials } from '../import-credentials';
+import { ImportRecords } from '../import-records';
+
+const SOURCE = 'git';
+const PAGE_SIZE = 100;
+/** Units: characters. */
+const MAX_URL = 2048;
+const MAX_NAME = 1024;
+
+/** Prepares imports of git repositories by their URLs. Source: reference identity-and-import 10.2. */
+@Injectable()
+export class ImportsByUrlService {
+  constructor(
+    private readonly records: ImportRecords,
+    private readonly credentials: ImportCredentials,
+    private readonly egress: Egress,
+    @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
+  ) {}
+
+  /** Checks the URL and stores a pending import with the encrypted credentials of the URL. */
+  async prepare({
+    import_key: importKey,
+    user_id: userId,
+    url: given,
+  }: ImportByUrlRequest): Promise<ImportByUrlAnswer> {
+    if (!this.settings.sources.includes(SOURCE)) return refused('git import source is disabled');
+    const parts = partsOf(given);
+    if (parts === null) return refused('is not a valid URL of a git repository');
+    const problem = await this.problemOf(parts.url);
+    if (problem !== null) return refused(`is blocked: ${problem}`);
+    const { url, credentials } = parts;
+    await this.records.add({
+      ...{ importKey, userId, source: SOURCE, cloneUrl: url, upstreamUrl: null, defaultBranch: null },
+      ...{ upstreamName: new URL(url).pathname.slice(1, MAX_NAME), apiUrl: null, pageSize: PAGE_SIZE },
+      ...{
+        isOptimistic: false,
+        sealedCredential: credentials === null ? null : this.credentials.seal(importKey, credentials),
+      },
+    });
+    return { outcome: 'prepared', url };
+  }
+
+  private async problemOf(url: string): Promise<string | null> {
+    try {
+      await this.egress.checkedAddresses(url);
+      return null;
+    } catch (error) {
+      if (error instanceof EgressError) return error.message;
+      throw error;
+    }
+  }
+}
+
+function refused(problem: string): ImportByUrlAnswer {
+  return { outcome: 'refused', problem };
+}
+
+/** Separates the credentials of a URL: `user:password`, or null. Shape: null for a URL that is none of http and https. */
+function partsOf(given: string): { readonly url: string; readonly credentials: string | null } | null {
+  if (given.length > MAX_URL || /[\p{C}\s]/u.test(given) || !/^https?:\/\//i.test(given) || !URL.canParse(given))
+    return null;
+  const url = new URL(given);
+  const { username, password } = url;
+  try {
+    const credentials = username || password ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}` : null;
+    if (credentials !== null && /\p{Cc}/u.test(credentials)) return null;
+    Object.assign(url, { username: '', password: '', hash: '' });
+    return { url: url.href, credentials };
+  } catch {
+    return null;
+  }
+}
