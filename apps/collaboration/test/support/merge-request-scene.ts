@@ -55,6 +55,27 @@ export class MergeRequestScene {
     return { project, cast, fullPath, path: `/api/v4/projects/${project.id}/merge_requests`, folder, mainSha };
   }
 
+  /** A fork of a project with a cast of its own, and a clone of it. */
+  async fork(of: MergePlace, over: Partial<DirectoryProject> = {}): Promise<MergePlace> {
+    const { seed } = this.service;
+    const group = await seed.group({ visibility: over.visibility ?? 'public' });
+    const fork = { project_id: of.project.id, network_id: of.project.fork?.network_id ?? of.project.id, branch: null };
+    const project = await seed.project({ namespace_id: group.id, fork, ...over });
+    const cast = await castOf(seed, project);
+    const fullPath = `${group.full_path}/${project.path}`;
+    const folder = `place-${++this.places}`;
+    await this.git.ok('.', 'clone', '--quiet', this.urlFor(fullPath, cast.maintainer), folder);
+    await this.service.database.query('delete from protected_branches where project_id = $1', [project.id]);
+    return {
+      project,
+      cast,
+      fullPath,
+      path: `/api/v4/projects/${project.id}/merge_requests`,
+      folder,
+      mainSha: of.mainSha,
+    };
+  }
+
   /** Pushes a new branch from `main` with one commit for each title. Returns the ids of the commits, oldest first. */
   async branch(place: MergePlace, name: string, titles: readonly string[] = ['A change']): Promise<string[]> {
     await this.git.ok(place.folder, 'checkout', '--quiet', '-B', name, 'origin/main');

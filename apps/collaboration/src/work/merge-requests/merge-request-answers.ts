@@ -4,19 +4,12 @@ import { countCommits } from '@rookery/git';
 import { readerOfNamed } from '../../base/noteables/reader';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { Database, statement } from '@rookery/persistence';
 import { mergeRequestKind } from './merge-request.kind';
 import { MergeRequestsQueries } from './merge-requests.queries';
 import { Mergeability } from './merging/mergeability';
 import { MergeRequestBranches } from './versions/branches';
-import { readTips } from './versions/measure-version';
 
 const MAX_DIVERGED = 10_000;
-
-const pairOf = statement<{ project: number; iid: number }, { source_branch: string; target_branch: string }>(
-  'merge_requests_answered_branches',
-  'select source_branch, target_branch from merge_requests where project_id = :project::bigint and iid = :iid::bigint',
-);
 
 /** Shows single merge requests after the merge check, so that clients need not poll. Source: reference repositories 8.2. */
 @Injectable()
@@ -25,7 +18,6 @@ export class MergeRequestAnswers {
     private readonly queries: MergeRequestsQueries,
     private readonly mergeability: Mergeability,
     private readonly branches: MergeRequestBranches,
-    private readonly database: Database,
   ) {}
 
   /** Shows a merge request on its own route. Shape: one JSON object. Errors: NotFound, Forbidden. */
@@ -50,11 +42,10 @@ export class MergeRequestAnswers {
 
   /** Counts the commits of the target that the source lacks, up to 10,000. */
   private async diverged(project: ProjectScope, iid: number): Promise<number> {
-    const [row] = await this.database.run(pairOf, { project: project.id, iid });
-    if (!row) throw new NotFound();
-    const pair = { sourceBranch: row.source_branch, targetBranch: row.target_branch };
     return this.branches.use(project, async (repository) => {
-      const { source, target } = await readTips(repository, pair);
+      const tips = await this.branches.tipsOf(repository, project, iid);
+      if (!tips) throw new NotFound();
+      const { source, target } = tips;
       if (source === null || target === null) return 0;
       return countCommits(repository, { from: [target], notFrom: [source], max: MAX_DIVERGED });
     });

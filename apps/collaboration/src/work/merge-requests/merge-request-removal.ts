@@ -28,6 +28,6 @@ export const attachedMergeRequests = attachedTo({
   stays: {
     edited_by_id: 'says whose mentions an edited text has; no answer shows it, and a removed user mentions nobody',
     title_edited_by_id: 'as edited_by_id, of the title',
-    source_project_id: 'is the project of the target too, with which the row goes: forks are not sources yet',
+    source_project_id: 'another consumer closes open merge requests of a deleted fork, and empties the column',
   },
 });

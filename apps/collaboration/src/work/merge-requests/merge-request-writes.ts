@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { Repository } from '@rookery/git';
-import { NotFound, Unprocessable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
@@ -32,11 +31,11 @@ export class MergeRequestWrites {
 
   /**
    * Creates a merge request. The quick actions of the description run on it in the same transaction, and are removed
-   * from the description. Returns its number.
+   * from the description. Returns its number. Shape: `project` is that of the target.
    */
   create(viewer: SignedInViewer, project: ProjectScope, input: NewMergeRequest): Promise<number> {
     return this.branches.use(project, async (repository) => {
-      const version = await this.branches.measure(repository, input);
+      const version = await this.branches.measure(repository, project, input);
       const { commands, rest } = this.actions.read(mergeRequestKind, input.description ?? '');
       const described = { ...input, description: input.description === null ? null : rest };
       const steps = commands.length === 0 ? {} : await this.stepsOf(viewer, project, commands);
@@ -92,12 +91,4 @@ export class MergeRequestWrites {
       this.logger.warn({ err: error, mergeRequestId: id }, 'a merge request was not compared with its branches');
     }
   }
-}
-
-/** Errors: Unprocessable for a target in another project: projects do not know yet which forks they have. */
-export function refuseOtherTarget(project: ProjectScope, target: ProjectScope | number | undefined | null): void {
-  if (target === null) throw new NotFound('Project');
-  const id = typeof target === 'object' ? target.id : target;
-  if (id !== undefined && id !== project.id)
-    throw new Unprocessable(['Source project is not a fork of the target project']);
 }

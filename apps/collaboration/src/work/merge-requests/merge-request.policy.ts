@@ -3,6 +3,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { readerOf, reads } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
+import { mayReadCode } from '../../code/repositories/code-access.policy';
 
 const { reporter, developer, owner } = ACCESS_LEVELS;
 
@@ -12,6 +13,12 @@ export const mergeRequestPolicy = {
   mayCreate(viewer: SignedInViewer, project: ProjectScope): boolean {
     if (project.archived || !reads('merge_requests', project, readerOf(viewer, project))) return false;
     return holds(viewer, project, developer);
+  },
+
+  /** Readers of the target's code; the source needs `mayCreate`. */
+  mayTarget(viewer: SignedInViewer, target: ProjectScope): boolean {
+    if (target.archived || !reads('merge_requests', target, readerOf(viewer, target))) return false;
+    return mayReadCode(viewer, target);
   },
 
   /** The author and developers. */

@@ -1,4 +1,4 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   ability,
   anyone,
@@ -10,15 +10,18 @@ import {
   one,
   page,
   project,
+  SCOPE_RESOLVER,
   signedIn,
 } from '@rookery/api-v4';
-import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
+import type { Call, JsonPage, ProjectScope, ScopeResolver } from '@rookery/api-v4';
+import { Forbidden, Unprocessable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
+import { areInOneNetwork } from '../../code/repositories/forks/fork-network';
 import { filterOf, ListMergeRequests, orderOf } from './listing/merge-request-list.dto';
 import { MergeRequestAnswers } from './merge-request-answers';
 import { mergeRequestPolicy } from './merge-request.policy';
 import { listedMergeRequest, mergeRequestDetailShape, shownMergeRequestShape } from './merge-request.shape';
-import { MergeRequestWrites, refuseOtherTarget } from './merge-request-writes';
+import { MergeRequestWrites } from './merge-request-writes';
 import { mergeRulesOf } from './merging/merge-rules';
 import {
   CreateMergeRequest,
@@ -46,6 +49,7 @@ export class MergeRequestsController {
     private readonly queries: MergeRequestsQueries,
     private readonly answers: MergeRequestAnswers,
     private readonly writes: MergeRequestWrites,
+    @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
   ) {}
 
   @Endpoint('GET', '', {
@@ -77,8 +81,8 @@ export class MergeRequestsController {
   }
 
   @Endpoint('POST', '', {
-    about: 'Opens a merge request and runs the quick actions in its description.',
-    source: 'reference repositories 8.4; reference work-tracking 2.6',
+    about: 'Opens a merge request and runs the quick actions in its description. The project is that of the source.',
+    source: 'reference repositories 8.4; reference repositories 8.18; reference work-tracking 2.6',
     within: project('id', 'copy'),
     may: ability(
       'merge_request.create',
@@ -91,9 +95,9 @@ export class MergeRequestsController {
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateMergeRequest>): Promise<JsonText> {
-    refuseOtherTarget(within, params.target_project_id);
-    const iid = await this.writes.create(viewer, within, newMergeRequestOf(params, mergeRulesOf(within)));
-    return new JsonText(await this.answers.written(viewer, within, iid));
+    const target = await this.targetOf(viewer, within, params.target_project_id);
+    const iid = await this.writes.create(viewer, target, newMergeRequestOf(params, within.id, mergeRulesOf(target)));
+    return new JsonText(await this.answers.written(viewer, target, iid));
   }
 
   @Endpoint('PUT', ':merge_request_iid', {
@@ -126,5 +130,15 @@ export class MergeRequestsController {
     const { params, viewer, within } = call;
     const check = (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt);
     return this.writes.remove(viewer, within, params.merge_request_iid, check);
+  }
+
+  /** Finds the project of the target branch. Errors: Unprocessable outside of the fork network, Forbidden. */
+  private async targetOf(viewer: SignedInViewer, source: ProjectScope, id: number | undefined): Promise<ProjectScope> {
+    if (id === undefined || id === source.id) return source;
+    const target = await this.scopes.project(id, viewer);
+    if (!target || !areInOneNetwork(source, target))
+      throw new Unprocessable(['Source project is not a fork of the target project']);
+    if (!mergeRequestPolicy.mayTarget(viewer, target)) throw new Forbidden();
+    return target;
   }
 }

@@ -51,7 +51,10 @@ export class CreateMergeRequest extends MergeRequestWrite {
   @Text({ about: 'At most 255 characters.' }) title: string;
   @Text() source_branch: string;
   @Text() target_branch: string;
-  @Int({ optional: true, about: 'The project itself: merge requests from forks are not offered yet.' })
+  @Int({
+    optional: true,
+    about: 'Project of the target branch, in the same fork network. Default: the project itself.',
+  })
   target_project_id?: number;
   @Int({ optional: true, hasNoEffect: true, about: 'Approval rules take its place.' }) approvals_before_merge?: number;
 }
@@ -98,7 +101,11 @@ export const PLANNED_PARAMS = [
 ] as const satisfies readonly (keyof UpdateMergeRequest)[];
 
 /** Maps the parameters to a new merge request. Settings of the project take the place of wishes that are not given. */
-export function newMergeRequestOf(params: CreateMergeRequest, rules: MergeRules): NewMergeRequest {
+export function newMergeRequestOf(
+  params: CreateMergeRequest,
+  sourceProjectId: number,
+  rules: MergeRules,
+): NewMergeRequest {
   const { title, description, source_branch, target_branch, assignee_ids, assignee_id, reviewer_ids, ...others } =
     params;
   const { milestone_id, labels, remove_source_branch, squash, merge_after, target_project_id: _, ...ignored } = others;
@@ -107,6 +114,7 @@ export function newMergeRequestOf(params: CreateMergeRequest, rules: MergeRules)
   return {
     title,
     description: description ?? null,
+    sourceProjectId,
     sourceBranch: source_branch,
     targetBranch: target_branch,
     assigneeIds: requestedPeople(assignee_ids, assignee_id) ?? [],

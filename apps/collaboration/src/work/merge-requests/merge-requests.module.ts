@@ -103,6 +103,8 @@ import { MergeRequestVersionsController } from './versions/versions.controller';
 import { MergeRequestBranches } from './versions/branches';
 import { MergeRequestPushes } from './versions/merge-request-pushes';
 import { MergeRequestVersions } from './versions/merge-request-versions';
+import { SourceBranches } from './versions/source-branches';
+import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
 
 /** Merge requests with versions, assignees and reviewers, and the routes of their notes, awards and events. */
 @Owns(
@@ -146,6 +148,7 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
   controllers: [
     CiPipelinesConsumer,
     MergeRequestHeadController,
+    DeletedForksConsumer,
     MergeRequestPipelinesController,
     ApprovalsController,
     MergeRequestApprovalRulesController,
@@ -213,6 +216,7 @@ import { MergeRequestVersions } from './versions/merge-request-versions';
     RelatedIssuesQueries,
     RelatedMergeRequestsQueries,
     ReviewersQueries,
+    SourceBranches,
     SuggestionAuthors,
     ThreadFollowUps,
     VersionContentsQueries,

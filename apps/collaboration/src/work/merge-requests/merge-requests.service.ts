@@ -31,10 +31,10 @@ import type { RelatedChanges } from './merge-request-events';
 import { MergeRequest } from './merge-request.entity';
 import { mergeRequestKind } from './merge-request.kind';
 import { mergeRequestPolicy } from './merge-request.policy';
-import { insertMergeRequest } from './new-merge-request';
+import { insertMergeRequest, permittedNew } from './new-merge-request';
 import type { NewMergeRequest } from './new-merge-request';
 import { mergeRequestAssignees, mergeRequestReviewers } from './people/merge-request-people';
-import type { PreparedBranches } from './versions/branches';
+import type { BranchPair, PreparedBranches } from './versions/branches';
 import { assertSameBranches } from './versions/merge-request-versions';
 import type { MeasuredVersion } from './versions/measure-version';
 
@@ -44,14 +44,21 @@ export interface CreationSteps {
   readonly finish?: (tx: Tx, iid: number) => Promise<void>;
 }
 
+interface OpenPair {
+  readonly project: number;
+  readonly origin: number | null;
+  readonly source: string;
+  readonly target: string;
+}
+
 const lockOne = statement<{ project: number; iid: number }, { readonly id: number; readonly at: Date }>(
   'merge_requests_lock',
   `select i.id, now() as at from merge_requests i
    where i.project_id = :project::bigint and i.iid = :iid::bigint for no key update`,
 );
-const openPair = statement<{ project: number; source: string; target: string }, { readonly iid: number }>(
+const openPair = statement<OpenPair, { readonly iid: number }>(
   'merge_requests_open_pair',
-  `select i.iid from merge_requests i where i.source_project_id = :project::bigint and i.source_branch = :source
+  `select i.iid from merge_requests i where i.source_project_id = :origin::bigint and i.source_branch = :source
      and i.project_id = :project::bigint and i.target_branch = :target and i.state = 'opened'`,
 );
 
@@ -74,7 +81,7 @@ export class MergeRequestsService {
     version: MeasuredVersion,
     steps: CreationSteps = {},
   ): Promise<{ readonly id: number; readonly iid: number }> {
-    const input = checkedTexts(asked);
+    const input = permittedNew(checkedTexts(asked), mergeRequestPolicy.mayPlan(viewer, project));
     const [assignees, reviewers] = await this.eligible(viewer, project, input);
     const isNotifying = assignees.length + reviewers.length > 0 || findMentions(textOf(input)).all.length > 0;
     return this.withoutSecond(project.id, input, () =>
@@ -130,7 +137,7 @@ export class MergeRequestsService {
     branches: PreparedBranches | null,
   ): Promise<{ readonly id: number }> {
     const update = checkedTexts(asked);
-    const pair = { sourceBranch: branches?.sourceBranch ?? '', targetBranch: branches?.targetBranch ?? '' };
+    const pair = branches ?? { sourceProjectId: null, sourceBranch: '', targetBranch: '' };
     return this.withoutSecond(project.id, pair, () =>
       this.work.run((tx) => this.change(tx, viewer, project, iid, { update, branches })),
     );
@@ -261,14 +268,14 @@ export class MergeRequestsService {
   /** Runs a write. Errors: Conflict if it would give the branches a second open merge request. */
   private async withoutSecond<T>(
     projectId: number,
-    { sourceBranch: source, targetBranch: target }: Pick<NewMergeRequest, 'sourceBranch' | 'targetBranch'>,
+    { sourceProjectId: origin, sourceBranch: source, targetBranch: target }: BranchPair,
     write: () => Promise<T>,
   ): Promise<T> {
     try {
       return await write();
     } catch (error) {
       if (!violates(error, 'uq_merge_requests_open_pair')) throw error;
-      const [other] = await this.work.run((tx) => tx.run(openPair, { project: projectId, source, target }));
+      const [other] = await this.work.run((tx) => tx.run(openPair, { project: projectId, origin, source, target }));
       const named = other ? `: !${other.iid}` : '';
       throw new Conflict([`Another open merge request already exists for this source branch${named}`]);
     }

@@ -10,6 +10,8 @@ import type { MeasuredVersion } from './versions/measure-version';
 export interface NewMergeRequest {
   readonly title: string;
   readonly description: string | null;
+  /** The project itself, or another one of its fork network. */
+  readonly sourceProjectId: number;
   readonly sourceBranch: string;
   readonly targetBranch: string;
   readonly assigneeIds: readonly number[];
@@ -70,7 +72,7 @@ export async function insertMergeRequest(
   const [row] = await tx.run(insert, {
     project: projectId,
     iid,
-    source_project: projectId,
+    source_project: input.sourceProjectId,
     author: authorId,
     title: input.title,
     description: input.description,
@@ -90,4 +92,9 @@ export async function insertMergeRequest(
     commits: version.commitsCount,
   });
   return { id: row!.id, iid, projectId, authorId, createdAt: row!.created_at };
+}
+
+/** Removes the fields that a caller who may not plan cannot set: they are ignored. Source: reference repositories 8.18. */
+export function permittedNew(input: NewMergeRequest, mayPlan: boolean): NewMergeRequest {
+  return mayPlan ? input : { ...input, assigneeIds: [], reviewerIds: [], labels: undefined, milestoneId: null };
 }

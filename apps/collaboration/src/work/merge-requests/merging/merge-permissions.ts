@@ -2,11 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { RefProtections } from '../../../code/protected-refs/ref-protections';
+import { SourceBranches } from '../versions/source-branches';
 
 /** Rights on the branches of merge requests, by roles and the rules of the project. Source: reference repositories 6.1. */
 @Injectable()
 export class MergePermissions {
-  constructor(private readonly protections: RefProtections) {}
+  constructor(
+    private readonly protections: RefProtections,
+    readonly sources: SourceBranches,
+  ) {}
 
   /** Whether the viewer may merge into a branch of the project. Shape: `branch` is its short name. */
   async mayMergeInto(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {

@@ -82,7 +82,7 @@ export class MergeRecipes {
     return {
       sourceBranch: row.source_branch,
       targetBranch: row.target_branch,
-      sourceProjectId: row.project_id,
+      sourceProjectId: row.source_project_id ?? row.project_id,
       title: row.title,
       description: row.description ?? '',
       fullPath: project.fullPath,

@@ -7,13 +7,13 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
-import { branchRef, readTips } from '../versions/measure-version';
+import { branchRef } from '../versions/measure-version';
 import { writeMerge } from './merge-commits';
 import { MergeChecks, REFUSED, staleSha } from './merge-checks';
 import { MergeRecipes } from './merge-recipes';
 import { mergeRulesOf } from './merge-rules';
 import type { MergeWishes } from './merge-wishes';
-import { failMerge, intendMerge, mergingRow } from './merging-rows';
+import { branchesOf, failMerge, intendMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
 
 /** Attempts against merges of other processes. */
@@ -83,8 +83,7 @@ export class MergeService {
     project: ProjectScope,
     { row, wishes }: { readonly row: MergingRow; readonly wishes: MergeWishes },
   ) {
-    const { source_branch: sourceBranch, target_branch: targetBranch } = row;
-    const { source, target } = await readTips(view, { sourceBranch, targetBranch });
+    const { source, target } = await this.checks.permissions.sources.tips(view, branchesOf(row));
     if (source === null || target === null) throw new Unprocessable(REFUSED);
     if (source !== row.head_sha) throw staleSha(source);
     if (mergeRulesOf(project).method !== 'merge' && !(await isAncestor(view, target, source)))
@@ -98,7 +97,7 @@ export class MergeService {
       ...{ removes: wishes.removesSource, squashes: wishes.squash },
     });
     if (intended.length === 0) throw new MethodNotAllowed();
-    return { ref: branchRef(targetBranch), oldId: target, newId: commits.tip };
+    return { ref: branchRef(row.target_branch), oldId: target, newId: commits.tip };
   }
 
   /** Removes the source branch if that is wanted, and if it still is at the merged commit. */
@@ -110,14 +109,16 @@ export class MergeService {
   ): Promise<void> {
     const { source_branch: branch, head_sha: head } = row;
     if (!(removesSource ?? row.force_remove_source_branch ?? false) || head === null) return;
-    if (branch === project.defaultBranch) return;
-    if (!(await this.checks.permissions.mayRemove(viewer, project, branch))) return;
-    await this.repositories.use(project, async (repository) => {
+    const { permissions } = this.checks;
+    const source = await permissions.sources.projectOf(viewer, project, row.source_project_id);
+    if (!source || branch === source.defaultBranch) return;
+    if (!(await permissions.mayRemove(viewer, source, branch))) return;
+    await this.repositories.use(source, async (repository) => {
       const ref = branchRef(branch);
       if ((await readRef(repository, ref)) !== head) return;
       const update = { ref, oldId: head, newId: NO_OBJECT };
       // A refusal leaves the branch: the merge itself is done.
-      await this.changes.change(repository, { project, viewer, write: () => Promise.resolve([update]) });
+      await this.changes.change(repository, { project: source, viewer, write: () => Promise.resolve([update]) });
     });
   }
 }

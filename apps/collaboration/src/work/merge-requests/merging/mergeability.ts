@@ -7,12 +7,15 @@ import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import type { MergeRequestState, StoredMergeStatus } from '../merge-request.entity';
-import { readTips } from '../versions/measure-version';
+import { SourceBranches } from '../versions/source-branches';
+import { branchesOf } from './merging-rows';
 
 interface CheckedRow {
   readonly id: number;
   readonly state: MergeRequestState;
   readonly merge_status: StoredMergeStatus;
+  readonly project_id: number;
+  readonly source_project_id: number | null;
   readonly source_branch: string;
   readonly target_branch: string;
   readonly commits_count: number;
@@ -27,7 +30,7 @@ interface CheckParams {
 
 const one = statement<{ project: number; iid: number }, CheckedRow>(
   'merge_requests_to_check',
-  `select id, state, merge_status, source_branch, target_branch, commits_count from merge_requests
+  `select id, state, merge_status, project_id, source_project_id, source_branch, target_branch, commits_count from merge_requests
    where project_id = :project::bigint and iid = :iid::bigint`,
 );
 /** The result counts only if no push has changed the source meanwhile. `updated_at` stays: clients sort by it. */
@@ -48,6 +51,7 @@ export class Mergeability {
   constructor(
     private readonly repositories: ProjectRepositories,
     private readonly database: Database,
+    private readonly sources: SourceBranches,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -62,9 +66,9 @@ export class Mergeability {
   }
 
   private async check(project: ProjectScope, row: CheckedRow): Promise<void> {
-    const { id, source_branch: sourceBranch, target_branch: targetBranch } = row;
+    const { id } = row;
     await this.repositories.use(project, async (repository) => {
-      const { source, target } = await readTips(repository, { sourceBranch, targetBranch });
+      const { source, target } = await this.sources.tips(repository, branchesOf(row));
       const isMergeable =
         source !== null &&
         target !== null &&

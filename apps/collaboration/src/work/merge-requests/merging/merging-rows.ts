@@ -3,6 +3,7 @@ import { statement } from '@rookery/persistence';
 import type { MergeRequestState, StoredMergeStatus } from '../merge-request.entity';
 import { UNAPPROVED_SQL } from '../approvals/approval-sql';
 import { HEAD_STATUS_SQL } from '../pipelines/head-pipeline-sql';
+import type { RequestBranches } from '../versions/source-branches';
 import type { MergeWishes } from './merge-wishes';
 import { UNRESOLVED_SQL } from './merge-rules';
 
@@ -11,6 +12,7 @@ export interface MergingRow {
   readonly id: number;
   readonly iid: number;
   readonly project_id: number;
+  readonly source_project_id: number | null;
   readonly author_id: number;
   readonly title: string;
   readonly state: MergeRequestState;
@@ -36,7 +38,7 @@ export interface MergingRow {
 
 export const mergingRow = statement<{ project: number; iid: number }, MergingRow>(
   'merge_requests_merging',
-  `select i.id, i.iid, i.project_id, i.author_id, i.title, i.description, i.state, i.draft, i.merge_status, i.is_behind,
+  `select i.id, i.iid, i.project_id, i.source_project_id, i.author_id, i.title, i.description, i.state, i.draft, i.merge_status, i.is_behind,
      coalesce(i.merge_after > now(), false) as is_too_early, ${UNRESOLVED_SQL} as has_unresolved_threads,
      ${UNAPPROVED_SQL} as lacks_approvals,
      ${HEAD_STATUS_SQL} as head_status, i.auto_merge_wishes, i.source_branch,
@@ -44,6 +46,16 @@ export const mergingRow = statement<{ project: number; iid: number }, MergingRow
      i.should_remove_source_branch, i.auto_merge_user_id
    from merge_requests i where i.project_id = :project::bigint and i.iid = :iid::bigint`,
 );
+
+/** Branches of a row. */
+export function branchesOf(
+  row: Pick<MergingRow, 'project_id' | 'source_project_id' | 'source_branch' | 'target_branch'>,
+): RequestBranches {
+  return {
+    ...{ projectId: row.project_id, sourceProjectId: row.source_project_id },
+    ...{ sourceBranch: row.source_branch, targetBranch: row.target_branch },
+  };
+}
 
 interface IntentParams {
   readonly id: number;

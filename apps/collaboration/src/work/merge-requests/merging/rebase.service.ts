@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { isAncestor, listCommitIds } from '@rookery/git';
+import { isAncestor, listCommitIds, readRef } from '@rookery/git';
 import type { RefUpdate, Repository } from '@rookery/git';
 import { Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -11,11 +11,12 @@ import { writeHiddenRef } from '../../../code/repositories/hidden-refs';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
 import { mergeRequestKind } from '../merge-request.kind';
-import { branchRef, readTips } from '../versions/measure-version';
+import { branchRef } from '../versions/measure-version';
 import { mergeRef } from '../versions/merge-request-versions';
+import { copyCommit } from '../versions/source-branches';
 import { writeMerge, writeRebase } from './merge-commits';
 import { MergePermissions } from './merge-permissions';
-import { failMerge, mergingRow } from './merging-rows';
+import { branchesOf, failMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
 
 const MAX_COMMITS = 500;
@@ -39,17 +40,20 @@ export class RebaseService {
   async rebase(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
     const row = await this.find(viewer, project, iid);
     if (row.state !== 'opened') throw new Conflict('409 Conflict: Resource lock');
-    await this.repositories.use(project, async (repository) => {
-      const { source } = await readTips(repository, branchesOf(row));
-      if (source === null) throw new Forbidden('Source branch does not exist');
-      if (!(await this.permissions.mayPushTo(viewer, project, row.source_branch)))
+    const origin = await this.permissions.sources.projectOf(viewer, project, row.source_project_id);
+    if (!origin) throw new Forbidden('Cannot push to source branch');
+    const target = await this.repositories.open(project);
+    await this.repositories.use(origin, async (repository) => {
+      if ((await readRef(repository, branchRef(row.source_branch))) === null)
+        throw new Forbidden('Source branch does not exist');
+      if (!(await this.permissions.mayPushTo(viewer, origin, row.source_branch)))
         throw new Forbidden('Cannot push to source branch');
       let isRebased = false;
       const outcome = await this.changes.change(repository, {
-        project,
+        project: origin,
         viewer,
         write: async (view) => {
-          const updates = await this.write(view, viewer, row);
+          const updates = await this.write(view, target, viewer, row);
           isRebased = updates !== null;
           return updates ?? [];
         },
@@ -64,7 +68,7 @@ export class RebaseService {
     const row = await this.find(viewer, project, iid);
     const merger = await this.identities.of(viewer);
     const id = await this.repositories.use(project, async (repository) => {
-      const { source, target } = await readTips(repository, branchesOf(row));
+      const { source, target } = await this.permissions.sources.tips(repository, branchesOf(row));
       if (row.state !== 'opened' || source === null || target === null || row.commits_count === 0) return null;
       const message = `Merge ${source} into ${target}`;
       return writeHiddenRef(repository, mergeRef(iid), async (view) => {
@@ -77,9 +81,16 @@ export class RebaseService {
   }
 
   /** Shape: null for a conflict, no update if the branch is rebased already. */
-  private async write(view: Repository, viewer: SignedInViewer, row: MergingRow): Promise<RefUpdate[] | null> {
-    const { source, target } = await readTips(view, branchesOf(row));
+  private async write(
+    view: Repository,
+    onto: Repository,
+    viewer: SignedInViewer,
+    row: MergingRow,
+  ): Promise<RefUpdate[] | null> {
+    const source = await readRef(view, branchRef(row.source_branch));
+    const target = await readRef(onto, branchRef(row.target_branch));
     if (source === null || target === null) return null;
+    if (onto.directory !== view.directory) await copyCommit(view, onto, target);
     if (await isAncestor(view, target, source)) return [];
     const selection = { from: [source], notFrom: [target], skip: 0, max: MAX_COMMITS + 1 };
     const commits = await listCommitIds(view, { ...selection, noMerges: true, order: 'topological', reverse: true });
@@ -95,8 +106,4 @@ export class RebaseService {
     if (!row) throw new NotFound();
     return row;
   }
-}
-
-function branchesOf({ source_branch: sourceBranch, target_branch: targetBranch }: MergingRow) {
-  return { sourceBranch, targetBranch };
 }

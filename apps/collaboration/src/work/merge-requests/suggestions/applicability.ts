@@ -56,7 +56,7 @@ function reasonAgainst(
   tip: ObjectId | null,
   lines: FileLines,
 ): string | null {
-  const isElsewhere = row.project_id !== first.project_id || row.source_branch !== first.source_branch;
+  const isElsewhere = row.source_project_id !== first.source_project_id || row.source_branch !== first.source_branch;
   if (isElsewhere) return TEXTS.otherBranch;
   if (row.commit_id !== null) return TEXTS.applied;
   if (row.state === 'merged') return TEXTS.merged;

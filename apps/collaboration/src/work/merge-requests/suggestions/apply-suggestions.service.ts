@@ -26,6 +26,12 @@ export interface ApplyRequest {
   readonly missing: string;
 }
 
+/** Projects of the target and of the source branch. */
+interface SuggestionPlaces {
+  readonly project: ProjectScope;
+  readonly source: ProjectScope;
+}
+
 /** Attempts against other pushes to the branch. */
 const ATTEMPTS = 3;
 const MAX_CONTENT_BYTES = 100 * 1024 * 1024;
@@ -51,41 +57,46 @@ export class ApplySuggestionsService {
     const rows = await this.database.run(suggestionRows, { ids });
     const isComplete = rows.length === ids.length && new Set(ids).size === ids.length;
     if (!isComplete) throw missing(request);
-    const project = await this.admit(viewer, rows, request);
-    await this.authors.repositories.use(project, (repository) => this.push(repository, viewer, project, request));
+    const places = await this.admit(viewer, rows, request);
+    await this.authors.repositories.use(places.source, (repository) => this.push(repository, viewer, places, request));
     const applied = await this.database.run(suggestionRows, { ids });
     // The branch has moved, and a job settles that; until then the answer would be untrue.
     if (applied.some((row) => row.commit_id === null)) throw new Unavailable('answer lost');
     return (await this.database.run(suggestionsJson, { ids })).map(({ json }) => json);
   }
 
-  /** Checks each suggestion. Returns the project of the first one. Errors: NotFound, Forbidden. */
+  /** Checks each suggestion. Returns the projects of the first one. Errors: NotFound, Forbidden. */
   private async admit(
     viewer: SignedInViewer,
     rows: readonly SuggestionRow[],
     request: ApplyRequest,
-  ): Promise<ProjectScope> {
+  ): Promise<SuggestionPlaces> {
     const projects = new Map<number, ProjectScope>();
     for (const id of new Set(rows.map((row) => row.project_id))) {
       const project = await this.directory.project(id, viewer);
       if (!project || !reads('merge_requests', project, readerOf(viewer, project))) throw missing(request);
       projects.set(id, project);
     }
-    const places = new Map(rows.map((row) => [`${row.project_id} ${row.source_branch}`, row]));
-    for (const { project_id: id, source_branch: branch } of places.values())
-      if (!(await this.permissions.mayPushTo(viewer, projects.get(id)!, branch))) throw new Forbidden();
-    return projects.get(rows[0]!.project_id)!;
+    const branches = new Map(rows.map((row) => [`${row.source_project_id} ${row.source_branch}`, row]));
+    const places: SuggestionPlaces[] = [];
+    for (const { project_id: id, source_project_id: sourceId, source_branch: branch } of branches.values()) {
+      const project = projects.get(id)!;
+      const source = await this.permissions.sources.projectOf(viewer, project, sourceId);
+      if (!source || !(await this.permissions.mayPushTo(viewer, source, branch))) throw new Forbidden();
+      places.push({ project, source });
+    }
+    return places[0]!;
   }
 
   private async push(
     repository: Repository,
     viewer: SignedInViewer,
-    project: ProjectScope,
+    { project, source }: SuggestionPlaces,
     request: ApplyRequest,
   ): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const write = async (view: Repository) => [await this.write(view, viewer, project, request)];
-      const outcome = await this.changes.change(repository, { project, viewer, write });
+      const outcome = await this.changes.change(repository, { project: source, viewer, write });
       if (outcome.moved) return;
       if (outcome.why === null) throw new Refused(outcome.refusal, { verbatim: true });
       if (attempt === ATTEMPTS) throw new Refused(FILE_CHANGED, { verbatim: true });

@@ -8,6 +8,7 @@ export interface AffectedRow {
   readonly id: number;
   readonly iid: number;
   readonly project_id: number;
+  readonly source_project_id: number | null;
   readonly author_id: number;
   readonly created_at: Date;
   readonly source_branch: string;
@@ -24,7 +25,7 @@ export interface AffectedRow {
 /** Open merge requests from or into branches of a project, the newest first. */
 export const affectedBy = statement<{ project: number; branches: readonly string[] }, AffectedRow>(
   'merge_requests_affected',
-  `select i.id, i.iid, i.project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
+  `select i.id, i.iid, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
      i.auto_merge_user_id, i.merge_intent,
      i.source_project_id is not distinct from :project::bigint and i.source_branch = any(:branches::text[]) as is_source,
      i.project_id = :project::bigint and i.target_branch = any(:branches::text[]) as is_target
@@ -39,7 +40,7 @@ export const affectedBy = statement<{ project: number; branches: readonly string
 /** Locks the ones that are still open, in one order. */
 export const lockAffected = statement<{ ids: readonly number[] }, AffectedRow & { readonly at: Date }>(
   'merge_requests_lock_affected',
-  `select i.id, i.iid, i.project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
+  `select i.id, i.iid, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
      i.auto_merge_user_id, i.merge_intent, true as is_source, true as is_target, now() as at
    from merge_requests i where i.id = any(:ids::bigint[]) and i.state = 'opened' order by i.id for no key update`,
 );

@@ -7,11 +7,12 @@ import { Database, statement } from '@rookery/persistence';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import type { MergeRequestUpdate } from '../merge-request-change';
 import type { MergeRequest } from '../merge-request.entity';
-import { measureVersion, readTips } from './measure-version';
-import type { MeasuredVersion } from './measure-version';
+import { measureVersion } from './measure-version';
+import type { BranchTips, MeasuredVersion } from './measure-version';
+import { SourceBranches } from './source-branches';
 
 /** Names of the two branches of a merge request. */
-export type BranchPair = Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>;
+export type BranchPair = Pick<MergeRequest, 'sourceProjectId' | 'sourceBranch' | 'targetBranch'>;
 
 /** Branches of an update, read before its transaction. */
 export interface PreparedBranches extends BranchPair {
@@ -22,9 +23,10 @@ export interface PreparedBranches extends BranchPair {
   readonly version: MeasuredVersion | null;
 }
 
-const pairOf = statement<{ project: number; iid: number }, { source_branch: string; target_branch: string }>(
+const pairOf = statement<{ project: number; iid: number }, BranchPair>(
   'merge_requests_branches',
-  'select source_branch, target_branch from merge_requests where project_id = :project::bigint and iid = :iid::bigint',
+  `select source_project_id as "sourceProjectId", source_branch as "sourceBranch", target_branch as "targetBranch"
+   from merge_requests where project_id = :project::bigint and iid = :iid::bigint`,
 );
 
 /** Checks and measures the branches of merge requests. Source: reference repositories 8.4. */
@@ -33,6 +35,7 @@ export class MergeRequestBranches {
   constructor(
     private readonly repositories: ProjectRepositories,
     private readonly database: Database,
+    private readonly sources: SourceBranches,
   ) {}
 
   /** Runs a step with the repository of a project. Errors: Unavailable, TooLarge; those of the step. */
@@ -41,12 +44,12 @@ export class MergeRequestBranches {
   }
 
   /**
-   * Measures a pair of branches. Errors: Invalid for a name that no branch can have, and for a missing branch;
+   * Measures a pair of branches, of which the target is in the repository. Errors: Invalid for a name that no branch can have, and for a missing branch;
    * Unprocessable if they are the same.
    */
-  async measure(repository: Repository, pair: BranchPair): Promise<MeasuredVersion> {
-    refuseInvalid(pair);
-    const { source, target } = await readTips(repository, pair);
+  async measure(repository: Repository, project: Pick<ProjectScope, 'id'>, pair: BranchPair): Promise<MeasuredVersion> {
+    refuseInvalid(project, pair);
+    const { source, target } = await this.sources.tips(repository, { ...pair, projectId: project.id });
     if (source === null) throw new Invalid({ source_branch: ['does not exist'] });
     if (target === null) throw new Invalid({ target_branch: ['does not exist'] });
     return measureVersion(repository, { source, target });
@@ -59,23 +62,36 @@ export class MergeRequestBranches {
     { targetBranch, stateEvent }: MergeRequestUpdate,
   ): Promise<PreparedBranches | null> {
     if (targetBranch === undefined && stateEvent !== 'reopen') return null;
-    const [row] = await this.database.run(pairOf, { project: project.id, iid });
-    if (!row) return null;
-    const before = { sourceBranch: row.source_branch, targetBranch: row.target_branch };
+    const before = await this.pairOf(project, iid);
+    if (!before) return null;
     const isRetargeted = targetBranch !== undefined && targetBranch !== before.targetBranch;
     const pair = { ...before, targetBranch: targetBranch ?? before.targetBranch };
     const version = await this.use(project, async (repository) => {
-      if (isRetargeted) return this.measure(repository, pair);
-      const { source, target } = await readTips(repository, pair);
+      if (isRetargeted) return this.measure(repository, project, pair);
+      const { source, target } = await this.sources.tips(repository, { ...pair, projectId: project.id });
       return source === null || target === null ? null : measureVersion(repository, { source, target });
     });
     return { ...pair, before, isRetargeted, version };
   }
+
+  /** Reads the tips of a merge request. Shape: null if it does not exist. */
+  async tipsOf(repository: Repository, project: Pick<ProjectScope, 'id'>, iid: number): Promise<BranchTips | null> {
+    const pair = await this.pairOf(project, iid);
+    return pair && this.sources.tips(repository, { ...pair, projectId: project.id });
+  }
+
+  private async pairOf(project: Pick<ProjectScope, 'id'>, iid: number): Promise<BranchPair | null> {
+    const [row] = await this.database.run(pairOf, { project: project.id, iid });
+    return row ?? null;
+  }
 }
 
-function refuseInvalid({ sourceBranch, targetBranch }: BranchPair): void {
+function refuseInvalid(
+  { id }: Pick<ProjectScope, 'id'>,
+  { sourceProjectId, sourceBranch, targetBranch }: BranchPair,
+): void {
   if (!isShortRefName(sourceBranch)) throw new Invalid({ source_branch: ['is invalid'] });
   if (!isShortRefName(targetBranch)) throw new Invalid({ target_branch: ['is invalid'] });
-  if (sourceBranch === targetBranch)
+  if (sourceProjectId === id && sourceBranch === targetBranch)
     throw new Unprocessable(["You can't use same project/branch for source and target"]);
 }

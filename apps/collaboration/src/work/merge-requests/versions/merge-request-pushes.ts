@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { readRef } from '@rookery/git';
-import type { ObjectId, RefUpdate } from '@rookery/git';
+import { fetchCommit, readRef } from '@rookery/git';
+import type { ObjectId, RefUpdate, Repository } from '@rookery/git';
 import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { RefUpdateEffects } from '../../../code/repositories/ref-updates/ref-update-effects';
@@ -40,6 +40,8 @@ type PlannedWithThreads = Planned & { readonly threads: FollowedThreads | null }
 
 interface Planned {
   readonly row: AffectedRow;
+  /** Repository of the target, which has all commits of the merge request. */
+  readonly repository: Repository;
   readonly ref: string;
   readonly consequence: Consequence;
 }
@@ -65,30 +67,68 @@ export class MergeRequestPushes implements RefUpdateEffect {
     if (moved.size === 0) return null;
     const rows = await this.database.run(affectedBy, { project: settled.projectId, branches: [...moved.keys()] });
     if (rows.length === 0) return null;
-    const planned = await this.withThreads(settled, await planAll(settled, moved, rows));
+    const planned = await this.withThreads(await this.planAll(settled, moved, rows));
     const targeting = rows.filter((row) => row.is_target).map(({ id }) => id);
     return {
       write: (tx) => this.write(tx, settled, planned, targeting),
       finish: async () => {
-        for (const { row } of planned) await this.versions.publish(settled.repository, row.id);
+        for (const { row, repository } of planned) await this.versions.publish(repository, row.id);
         // Threads that were started meanwhile.
-        for (const { row, threads } of planned)
-          if (threads) await this.follower.catchUp(settled.repository, row.id, settled.userId);
+        for (const { row, repository, threads } of planned)
+          if (threads) await this.follower.catchUp(repository, row.id, settled.userId);
       },
     };
   }
 
-  private async withThreads(
-    { repository }: SettledUpdates,
-    planned: readonly Planned[],
-  ): Promise<PlannedWithThreads[]> {
+  private async withThreads(planned: readonly Planned[]): Promise<PlannedWithThreads[]> {
     const all: PlannedWithThreads[] = [];
     for (const one of planned) {
-      const { row, consequence } = one;
+      const { row, repository, consequence } = one;
       const version = 'version' in consequence ? consequence.version : null;
       all.push({ ...one, threads: version && (await this.follower.prepare(repository, row.id, version)) });
     }
     return all;
+  }
+
+  private async planAll(
+    settled: SettledUpdates,
+    moved: ReadonlyMap<string, RefUpdate>,
+    rows: readonly AffectedRow[],
+  ): Promise<Planned[]> {
+    const { repository } = settled;
+    const targets = new Map<string, TargetPush>();
+    for (const [branch, update] of moved) {
+      const into = rows.filter((row) => row.is_target && row.target_branch === branch);
+      const iids = into.map(({ iid }) => iid);
+      targets.set(branch, await readTargetPush(repository, update, iids));
+    }
+    const planned: Planned[] = [];
+    for (const row of rows) {
+      const target = row.is_target ? moved.get(row.target_branch) : undefined;
+      const source = row.is_source ? moved.get(row.source_branch) : undefined;
+      const merged = target && mergedBy(row, target, targets.get(row.target_branch)!);
+      if (merged) planned.push({ row, repository, ref: target.ref, consequence: merged });
+      else if (source) planned.push(...(await this.planSource(settled, row, source)));
+      else if (target) planned.push(...(await planTarget(settled, row, target, targets.get(row.target_branch)!)));
+    }
+    return planned;
+  }
+
+  /** A push to a fork copies its commits into the repository of the target. */
+  private async planSource(settled: SettledUpdates, row: AffectedRow, update: RefUpdate): Promise<Planned[]> {
+    const { ref, oldId, newId } = update;
+    const isOwn = row.project_id === settled.projectId;
+    const repository = isOwn ? settled.repository : await this.versions.sources.targetOf(row.project_id);
+    if (!repository) return [];
+    if (isDeletion(update)) return [{ row, repository, ref, consequence: { kind: 'source deleted' } }];
+    if (!isOwn) await fetchCommit(repository, settled.repository, newId);
+    const target = await readRef(repository, branchRef(row.target_branch));
+    if (target === null) return [];
+    const version = await measureVersion(repository, { source: newId, target });
+    const before = row.head_sha ?? oldId;
+    const commits = await readNewCommits(repository, { oldId: before, newId, target });
+    const moved = { ref, oldId: before, newId };
+    return [{ row, repository, ref, consequence: { kind: 'source moved', update: moved, version, commits } }];
   }
 
   private async write(
@@ -136,44 +176,10 @@ export class MergeRequestPushes implements RefUpdateEffect {
   }
 }
 
-async function planAll(
-  settled: SettledUpdates,
-  moved: ReadonlyMap<string, RefUpdate>,
-  rows: readonly AffectedRow[],
-): Promise<Planned[]> {
-  const targets = new Map<string, TargetPush>();
-  for (const [branch, update] of moved) {
-    const into = rows.filter((row) => row.is_target && row.target_branch === branch);
-    const iids = into.map(({ iid }) => iid);
-    targets.set(branch, await readTargetPush(settled.repository, update, iids));
-  }
-  const planned: Planned[] = [];
-  for (const row of rows) {
-    const target = row.is_target ? moved.get(row.target_branch) : undefined;
-    const source = row.is_source ? moved.get(row.source_branch) : undefined;
-    const merged = target && mergedBy(row, target, targets.get(row.target_branch)!);
-    if (merged) planned.push({ row, ref: target.ref, consequence: merged });
-    else if (source) planned.push(...(await planSource(settled, row, source)));
-    else if (target) planned.push(...(await planTarget(settled, row, target, targets.get(row.target_branch)!)));
-  }
-  return planned;
-}
-
 function mergedBy(row: AffectedRow, { newId }: RefUpdate, { pushed }: TargetPush): Consequence | null {
   const isIntended = row.merge_intent?.tip === newId;
   const hasHead = row.head_sha !== null && pushed.has(row.head_sha);
   return isIntended || hasHead ? { kind: 'merged', tip: newId } : null;
-}
-
-async function planSource({ repository }: SettledUpdates, row: AffectedRow, update: RefUpdate): Promise<Planned[]> {
-  const { ref, oldId, newId } = update;
-  if (isDeletion(update)) return [{ row, ref, consequence: { kind: 'source deleted' } }];
-  const target = await readRef(repository, branchRef(row.target_branch));
-  if (target === null) return [];
-  const version = await measureVersion(repository, { source: newId, target });
-  const before = row.head_sha ?? oldId;
-  const commits = await readNewCommits(repository, { oldId: before, newId, target });
-  return [{ row, ref, consequence: { kind: 'source moved', update: { ref, oldId: before, newId }, version, commits } }];
 }
 
 async function planTarget(
@@ -185,5 +191,5 @@ async function planTarget(
   if (row.head_sha === null || !push.mayMove(row.iid)) return [];
   const version = await measureVersion(repository, { source: row.head_sha, target: update.newId });
   if (version.baseSha === row.base_sha && !push.isForced) return [];
-  return [{ row, ref: update.ref, consequence: { kind: 'retraced', version } }];
+  return [{ row, repository, ref: update.ref, consequence: { kind: 'retraced', version } }];
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ObjectId, RefUpdate, Repository } from '@rookery/git';
 import { Conflict } from '@rookery/kernel';
-import { Database, statement, Work } from '@rookery/persistence';
+import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
@@ -15,16 +15,18 @@ import { mergeRequestKind } from '../merge-request.kind';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
 import { DiffThreadFollower } from '../reviews/followed-threads';
 import type { AffectedRow } from './affected-merge-requests';
-import { measureVersion, readTips } from './measure-version';
+import { measureVersion } from './measure-version';
 import type { MeasuredVersion } from './measure-version';
 import { pushNote } from './push-note';
 import type { NewCommits } from './push-note';
+import { SourceBranches } from './source-branches';
 
 /** A merge request whose branches are compared with its latest version. */
 interface VersionedRow {
   readonly id: number;
   readonly project_id: number;
   readonly iid: number;
+  readonly source_project_id: number | null;
   readonly source_branch: string;
   readonly target_branch: string;
   readonly head_sha: ObjectId | null;
@@ -38,7 +40,7 @@ const projectPath = statement<{ project: number }, { readonly full_path: string 
 );
 const one = statement<{ id: number }, VersionedRow>(
   'merge_requests_versioned',
-  `select id, project_id, iid, source_branch, target_branch, head_sha, start_sha from merge_requests
+  `select id, project_id, iid, source_project_id, source_branch, target_branch, head_sha, start_sha from merge_requests
    where id = :id::bigint and state = 'opened'`,
 );
 /** Locks a merge request whose latest version is still the given one. */
@@ -50,7 +52,7 @@ const lock = statement<{ id: number; head: string | null }, never>(
 /** Heads that the repository does not name yet, of one merge request or of all. */
 export const unpublishedHeads = statement<{ id: number | null }, VersionedRow>(
   'merge_requests_unpublished',
-  `select id, project_id, iid, source_branch, target_branch, head_sha, start_sha from merge_requests
+  `select id, project_id, iid, source_project_id, source_branch, target_branch, head_sha, start_sha from merge_requests
    where head_sha is distinct from published_sha and (:id::bigint is null or id = :id::bigint) order by id limit 100`,
 );
 /** No row is written if the merge request has a newer version already. */
@@ -73,9 +75,9 @@ export interface SourcePush {
 export class MergeRequestVersions {
   constructor(
     private readonly records: MergeRequestRecords,
-    private readonly database: Database,
     private readonly work: Work,
     private readonly follower: DiffThreadFollower,
+    readonly sources: SourceBranches,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -95,7 +97,9 @@ export class MergeRequestVersions {
     }
     const [place] = await tx.run(projectPath, { project: projectId });
     const path = `/${place?.full_path ?? ''}${MERGE_REQUEST_SHOWN_AS.webPath}${row.iid}`;
-    const { base_sha: oldBase, target_branch: targetBranch } = row;
+    const { base_sha: oldBase } = row;
+    const home = place?.full_path.slice(0, place.full_path.lastIndexOf('/'));
+    const targetBranch = row.source_project_id === projectId ? row.target_branch : `${home}:${row.target_branch}`;
     const note = pushNote(commits, { path, versionId, oldId: push.update.oldId, oldBase, version, targetBranch });
     const bodies = aborted ? [note, systemNotes.autoMergeAborted('source branch was updated')] : [note];
     await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId: by.actorId, bodies, at: by.at });
@@ -113,7 +117,7 @@ export class MergeRequestVersions {
    * is the user who changed the merge request.
    */
   async catchUp(repository: Repository, id: number, actorId: number): Promise<void> {
-    const [row] = await this.database.run(one, { id });
+    const [row] = await this.work.run((tx) => tx.run(one, { id }));
     if (!row) return;
     await this.recordMoved(repository, row);
     await this.follower.catchUp(repository, id, actorId);
@@ -121,7 +125,9 @@ export class MergeRequestVersions {
 
   private async recordMoved(repository: Repository, row: VersionedRow): Promise<void> {
     const { id } = row;
-    const { source, target } = await readTips(repository, {
+    const { source, target } = await this.sources.tips(repository, {
+      projectId: row.project_id,
+      sourceProjectId: row.source_project_id,
       sourceBranch: row.source_branch,
       targetBranch: row.target_branch,
     });
@@ -141,7 +147,8 @@ export class MergeRequestVersions {
    */
   async publish(repository: Repository, id: number): Promise<void> {
     try {
-      for (const row of await this.database.run(unpublishedHeads, { id })) await this.publishRow(repository, row);
+      for (const row of await this.work.run((tx) => tx.run(unpublishedHeads, { id })))
+        await this.publishRow(repository, row);
     } catch (error) {
       this.logger.warn({ err: error, mergeRequestId: id }, 'the head of a merge request is not published yet');
     }
@@ -152,7 +159,7 @@ export class MergeRequestVersions {
     const kept = [head, start].flatMap((sha) => (sha === null ? [] : [keepAround(sha)]));
     const distinct = kept.filter(({ ref }, index) => kept.findIndex((other) => other.ref === ref) === index);
     await setHiddenRefs(repository, [{ ref: headRef(iid), id: head }, ...distinct]);
-    await this.database.run(published, { id, head });
+    await this.work.run((tx) => tx.run(published, { id, head }));
   }
 }
 

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import { fetchCommit, objectInfo, readRef } from '@rookery/git';
+import type { ObjectId, Repository } from '@rookery/git';
+import type { Viewer } from '@rookery/kernel';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { branchRef, readTips } from './measure-version';
+import type { BranchTips } from './measure-version';
+
+/** Branches of a merge request with their projects. Shape: `sourceProjectId` is null if the fork was deleted. */
+export interface RequestBranches {
+  readonly projectId: number;
+  readonly sourceProjectId: number | null;
+  readonly sourceBranch: string;
+  readonly targetBranch: string;
+}
+
+/** Source branches, which may be in a fork of the target's project. Source: reference repositories 8.18. */
+@Injectable()
+export class SourceBranches {
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly directory: Directory,
+  ) {}
+
+  /**
+   * Reads the tips of both branches. The tip of a fork's branch is copied into the repository of the target, which then
+   * has all commits of the merge request. Errors: GitError.
+   */
+  async tips(target: Repository, branches: RequestBranches): Promise<BranchTips> {
+    const { projectId, sourceProjectId, sourceBranch, targetBranch } = branches;
+    if (sourceProjectId === projectId) return readTips(target, branches);
+    const origin = sourceProjectId === null ? null : await this.repositories.find(sourceProjectId);
+    const source = origin && (await readRef(origin, branchRef(sourceBranch)));
+    if (origin && source !== null) await copyCommit(target, origin, source);
+    return { source, target: await readRef(target, branchRef(targetBranch)) };
+  }
+
+  /** Opens the repository of a target that a push to a fork concerns. Shape: null if the project has none any more. */
+  targetOf(projectId: number): Promise<Repository | null> {
+    return this.repositories.find(projectId);
+  }
+
+  /** Returns the project of the source, with the level of the viewer; null if they do not see it, or if it was deleted. */
+  async projectOf(viewer: Viewer, target: ProjectScope, sourceProjectId: number | null): Promise<ProjectScope | null> {
+    if (sourceProjectId === target.id) return target;
+    return sourceProjectId === null ? null : this.directory.project(sourceProjectId, viewer);
+  }
+}
+
+/** Copies a commit of another repository, unless a write sees it already. */
+export async function copyCommit(repository: Repository, origin: Repository, id: ObjectId): Promise<void> {
+  if (repository.quarantine && (await objectInfo(repository, { rev: id })) !== null) return;
+  await fetchCommit(repository, origin, id);
+}
