@@ -37,13 +37,8 @@ export class RebaseService {
    * Conflict if the request is not open.
    */
   async rebase(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
-    const row = await this.find(viewer, project, iid);
-    if (row.state !== 'opened') throw new Conflict('409 Conflict: Resource lock');
+    const row = await this.check(viewer, project, iid);
     await this.repositories.use(project, async (repository) => {
-      const { source } = await readTips(repository, branchesOf(row));
-      if (source === null) throw new Forbidden('Source branch does not exist');
-      if (!(await this.permissions.mayPushTo(viewer, project, row.source_branch)))
-        throw new Forbidden('Cannot push to source branch');
       let isRebased = false;
       const outcome = await this.changes.change(repository, {
         project,
@@ -57,6 +52,17 @@ export class RebaseService {
       const why = isRebased && outcome.moved ? null : FAILED;
       await this.database.run(failMerge, { id: row.id, why });
     });
+  }
+
+  /** Returns the request if the viewer may rebase it now. Errors: those of `rebase`. */
+  async check(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<MergingRow> {
+    const row = await this.find(viewer, project, iid);
+    if (row.state !== 'opened') throw new Conflict('409 Conflict: Resource lock');
+    const { source } = await this.repositories.use(project, (repository) => readTips(repository, branchesOf(row)));
+    if (source === null) throw new Forbidden('Source branch does not exist');
+    if (!(await this.permissions.mayPushTo(viewer, project, row.source_branch)))
+      throw new Forbidden('Cannot push to source branch');
+    return row;
   }
 
   /** Writes the merge of the request as it would be now to its ref. Errors: NotFound; Refused if it cannot be merged. */

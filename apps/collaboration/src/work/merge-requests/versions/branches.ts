@@ -22,6 +22,13 @@ export interface PreparedBranches extends BranchPair {
   readonly version: MeasuredVersion | null;
 }
 
+/** An update in a given transaction. Shape: `resolve` adds fields, but no labels and milestone, once the row is locked. */
+export interface DeferredUpdate {
+  readonly update: MergeRequestUpdate;
+  readonly branches: PreparedBranches | null;
+  readonly resolve?: (mergeRequest: MergeRequest) => Promise<MergeRequestUpdate>;
+}
+
 const pairOf = statement<{ project: number; iid: number }, { source_branch: string; target_branch: string }>(
   'merge_requests_branches',
   'select source_branch, target_branch from merge_requests where project_id = :project::bigint and iid = :iid::bigint',
