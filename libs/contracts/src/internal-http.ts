@@ -16,6 +16,7 @@ export const INTERNAL_PATHS = {
   repositoryFacts: '/internal/repositories/facts',
   resolveRef: '/internal/repositories/resolve-ref',
   pushedPipelines: '/internal/repositories/pushed-pipelines',
+  pushVariablesStored: '/internal/repositories/push-variables-stored',
   mergeRequestHead: '/internal/merge-requests/head',
   accountMails: '/internal/account-mails',
   notificationEmail: '/internal/notification-emails',
@@ -54,6 +55,7 @@ export const INTERNAL_CALLERS = {
   repositoryFacts: ['identity'],
   resolveRef: ['package'],
   pushedPipelines: ['package'],
+  pushVariablesStored: ['package'],
   mergeRequestHead: ['package'],
   instance: INSTANCE_COPIES,
   runningJob: ['identity'],
@@ -338,6 +340,11 @@ export interface PushedPipelines {
   readonly refs: readonly PushedRef[];
   readonly variables: readonly PushedVariable[];
   readonly inputs: Readonly<Record<string, string>>;
+}
+
+/** POST pushVariablesStored, answered by collaboration, which forgets the variables of a push. Shape: the answer is `{}`. */
+export interface PushVariablesStoredRequest {
+  readonly push_id: number;
 }
 
 /** POST mergeRequestHead, answered by collaboration. Finds the commit on which a pipeline of a merge request runs. */

@@ -257,6 +257,14 @@ describe('merging later', () => {
     expect((await notesOf(iid)).at(-1)).toBe('aborted the automatic merge because source branch was updated');
   });
 
+  test('a head that was pushed with ci.skip has no pipeline to come', async () => {
+    const { iid, source } = await open();
+    await scene.git.ok(place.folder, 'checkout', '--quiet', source);
+    await scene.git.commit(place.folder, 'jobs: {}', '.gitlab-ci.yml');
+    await scene.git.ok(place.folder, 'push', '--quiet', '-o', 'ci.skip', 'origin', source);
+    expect((await merge(iid, { auto_merge: true }).expect(200)).body).toMatchObject({ state: 'merged' });
+  });
+
   test('without a pipeline to come it merges at once; a draft waits', async () => {
     const { iid } = await open();
     const { body } = await merge(iid, { merge_when_pipeline_succeeds: 'true' }).expect(200);

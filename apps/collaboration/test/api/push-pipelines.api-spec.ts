@@ -137,6 +137,15 @@ it.each(['[skip ci]', '[CI skip] later', 'x\n\n[ci-skip]'])('names no commit who
   expect((await place.push('origin', 'feature')).refs).toHaveLength(1);
 });
 
+/** Stored options of the newest push. */
+async function optionsOf({ project: { id } }: Place): Promise<readonly string[]> {
+  const [row] = await service.database.query<{ options: string[] }>(
+    'select options from pushes where project_id = $1 order by id desc limit 1',
+    [id],
+  );
+  return row!.options;
+}
+
 it('follows push options', async () => {
   const place = await Place.with(CI_FILE);
   expect(await place.push('-o', 'ci.skip', 'origin', 'feature')).toEqual(NONE);
@@ -149,6 +158,27 @@ it('follows push options', async () => {
     place.project.id,
   ]);
   expect(rows[0]).toEqual({ options: options.slice(0, 3) });
+  const events = await eventsOf(service.database, 'collaboration.push.completed.v1');
+  const push_id = events.at(-1)!['push_id'];
+  const stored = (body: object, caller: 'package' | 'identity' = 'package') =>
+    service.app
+      .bare()
+      .post('/internal/repositories/push-variables-stored')
+      .set('authorization', internalAuthorization(caller, 'collaboration'))
+      .send(body);
+  await stored({ push_id }, 'identity').expect(403);
+  await stored({ push_id: 'x' }).expect(400);
+  for (let time = 0; time < 2; time++) expect((await stored({ push_id }).expect(200)).body).toEqual({});
+  expect(await optionsOf(place)).toEqual([options[2]]);
+});
+
+it('forgets variables of pushes that start no pipeline', async () => {
+  const place = await Place.with('other-file');
+  expect(await place.push('-o', 'ci.variable=A=x', 'origin', 'feature')).toMatchObject({ refs: [] });
+  expect(await optionsOf(place)).toEqual([]);
+  await git.ok(place.folder, 'commit', '--quiet', '--allow-empty', '-m', 'Next');
+  expect(await place.push('-o', 'ci.skip', '-o', 'ci.variable=A=x', 'origin', 'feature')).toEqual(NONE);
+  expect(await optionsOf(place)).toEqual(['ci.skip']);
 });
 
 it('names those of commits that the API wrote', async () => {

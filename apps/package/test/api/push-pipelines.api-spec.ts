@@ -3,6 +3,7 @@ import { pushCompleted } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { SeededUser } from '@rookery/testing';
+import { CollaborationClient } from '../../src/ci/pipelines/collaboration-client';
 import { PushPipelineStarts } from '../../src/ci/pushes/push-pipeline-starts';
 import { PushesConsumer } from '../../src/ci/pushes/pushes.consumer';
 import { COMMITTED_AT, shaOf } from '../support/fake-collaboration';
@@ -50,8 +51,24 @@ it('starts one pipeline for each ref, as the user who pushed', async () => {
   expect((await client().get(pathOf(project)).query({ source: 'push' }).expect(200)).body).toHaveLength(2);
 });
 
+it('reports no variables of a push without any, and repeats a report that failed', async () => {
+  scene.collaboration.stored.length = 0;
+  await start(push());
+  expect(scene.collaboration.stored).toEqual([]);
+  const id = push({ variables: [{ key: 'A', value: 'x' }] });
+  const report = jest.spyOn(scene.service.app.get(CollaborationClient), 'reportStoredVariables');
+  report.mockRejectedValueOnce(new Unavailable('collaboration away'));
+  await expect(start(id)).rejects.toThrow(Unavailable);
+  expect(await start(id)).toBe(0);
+  report.mockRestore();
+  expect(scene.collaboration.stored).toEqual([id]);
+  scene.collaboration.stored.length = 0;
+});
+
 it('passes on variables and inputs', async () => {
-  await start(push({ variables: [{ key: 'A', value: 'x' }], inputs: { env: 'prod' } }));
+  const pushed = push({ variables: [{ key: 'A', value: 'x' }], inputs: { env: 'prod' } });
+  await start(pushed);
+  expect(scene.collaboration.stored).toEqual([pushed]);
   const [{ id }] = (await list()) as [PipelineJson];
   const { body } = await client()
     .get(`${pathOf(project)}/${id}/variables`)

@@ -6,6 +6,7 @@ import type {
   MergeRequestHeadRequest,
   PushedPipelines,
   PushedPipelinesRequest,
+  PushVariablesStoredRequest,
   ResolvedRef,
   ResolveRefRequest,
 } from '@rookery/contracts';
@@ -28,6 +29,8 @@ export class FakeCollaboration {
   readonly empty = new Set<number>();
   /** Pipelines of pushes by id. */
   readonly pushes = new Map<number, PushedPipelines>();
+  /** Pushes whose variables were reported as stored. */
+  readonly stored: number[] = [];
   /** Heads of merge requests by iid. */
   readonly heads = new Map<number, MergeRequestHeadAnswer>();
   isAway = false;
@@ -36,6 +39,10 @@ export class FakeCollaboration {
     [INTERNAL_PATHS.resolveRef]: (asked: ResolveRefRequest) => {
       this.asked.push(asked);
       return { commit: this.empty.has(asked.project_id) ? null : resolved(asked) };
+    },
+    [INTERNAL_PATHS.pushVariablesStored]: ({ push_id: id }: PushVariablesStoredRequest) => {
+      this.stored.push(id);
+      return {};
     },
     [INTERNAL_PATHS.mergeRequestHead]: ({ iid }: MergeRequestHeadRequest) =>
       this.heads.get(iid) ?? { is_found: false, head: null },

@@ -92,4 +92,8 @@ export const WORDS_OF_MERGE_REQUESTS: Readonly<Record<string, string>> = {
   committed_at: 'Time of the commit.',
   queued_duration: 'Seconds between the creation of a pipeline and its first job.',
   coverage: 'Mean test coverage, in percent.',
+  approve: 'Whether a quick action approved the merge request.',
+  unapprove: 'Whether a quick action withdrew the approval.',
+  merge: 'Head that a quick action scheduled to merge.',
+  rebase: 'Whether a quick action scheduled a rebase.',
 };

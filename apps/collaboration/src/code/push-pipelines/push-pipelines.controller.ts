@@ -16,4 +16,11 @@ export class PushPipelinesController {
     if (!Number.isSafeInteger(id)) throw new InvalidParameters(['push_id is invalid']);
     return this.pipelines.of(id as number);
   }
+
+  @Internal('POST', INTERNAL_PATHS.pushVariablesStored, INTERNAL_CALLERS.pushVariablesStored)
+  async forget({ body: { push_id: id } }: InternalRequest): Promise<object> {
+    if (!Number.isSafeInteger(id)) throw new InvalidParameters(['push_id is invalid']);
+    await this.pipelines.forgetVariables(id as number);
+    return {};
+  }
 }

@@ -6,6 +6,7 @@ import { Database, statement } from '@rookery/persistence';
 import { utcTime } from '../repositories/commit-times';
 import { convertGitFailures } from '../repositories/git-failures';
 import { ProjectRepositories } from '../repositories/project-repositories';
+import { forgetPushVariables } from '../repositories/ref-updates/push-variables';
 import { startsPipeline } from './ci-file';
 import { readPipelineOptions } from './push-options';
 
@@ -53,10 +54,19 @@ export class PushPipelines {
     const [push] = await this.database.run(PUSH, { id });
     const { skips, variables, inputs } = readPipelineOptions(push?.options ?? []);
     const repository = push && (await this.repositories.find(push.project_id));
-    if (!repository || push.user_id === null || push.builds === 'disabled' || skips) return NONE;
+    if (!repository || push.user_id === null || push.builds === 'disabled' || skips) {
+      if (variables.length > 0) await this.forgetVariables(id);
+      return NONE;
+    }
     const updates = await this.database.run(UPDATES, { id });
     const refs = await convertGitFailures(() => refsOf(repository, updates, push.ci_path));
+    if (refs.length === 0 && variables.length > 0) await this.forgetVariables(id);
     return { project_id: push.project_id, user_id: push.user_id, refs, variables, inputs };
+  }
+
+  /** Forgets the variables of a push, which its pipelines have, or which no pipeline needs. */
+  async forgetVariables(id: number): Promise<void> {
+    await this.database.run(forgetPushVariables, { id });
   }
 }
 

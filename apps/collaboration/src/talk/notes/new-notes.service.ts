@@ -112,7 +112,10 @@ export class NewNotesService {
     const stripped = { ...newNote, body };
     if (commands.length === 0)
       return { write: async (tx, isAlone = false) => ({ json: await writer.write(tx, stripped, isAlone) }) };
-    const planned = await this.actions.plan({ viewer, kind: on.kind, parent: on.parent }, commands);
+    const planned = await this.actions.plan(
+      { viewer, kind: on.kind, parent: on.parent, on, headSha: newNote.headSha },
+      commands,
+    );
     const write = async (tx: Tx): Promise<NewNoteResult> => {
       await this.notes.admit(tx, viewer, on);
       await this.limit.begin(tx, viewer);

@@ -29,6 +29,12 @@ export class CreateNote {
     about: 'Only for administrators and owners; ignored for other users.',
   })
   created_at?: Date;
+  @Text({
+    optional: true,
+    max: 64,
+    about: 'For `/merge` on a merge request: the head that the caller knows. Merge requests only.',
+  })
+  merge_request_diff_head_sha?: string;
 }
 
 export class UpdateNote extends OneNote {
@@ -54,16 +60,20 @@ export function wantsInternal(
 
 /** Returns the rule that names the parameters without an effect in a new note on a kind, for a caller. */
 export function withoutEffectIn(kind: NoteableKind) {
-  const unoffered = kind.abilities.includes('internal-notes') ? [] : (['internal', 'confidential'] as const);
+  const unoffered = [
+    ...(kind.abilities.includes('internal-notes') ? [] : (['internal', 'confidential'] as const)),
+    ...(kind.reviewers === undefined ? (['merge_request_diff_head_sha'] as const) : []),
+  ];
   return ({ viewer, within }: BelowCall<CreateNote, SignedInViewer>) =>
     notePolicy.mayBackdate(viewer, within) ? unoffered : [...unoffered, 'created_at' as const];
 }
 
 /** Converts the parameters of a new note. */
 export function newNoteOf(kind: NoteableKind, params: CreateNote): NewNote {
-  const { body, internal: _, confidential: __, created_at: createdAt = null, ...rest } = params;
+  const { body, internal: _, confidential: __, created_at: createdAt = null, ...more } = params;
+  const { merge_request_diff_head_sha: headSha, ...rest } = more;
   assertAllUsed(rest);
-  return { body, internal: wantsInternal(kind, params), createdAt };
+  return { body, internal: wantsInternal(kind, params), createdAt, headSha };
 }
 
 /** Converts the parameters of a note update. */

@@ -26,6 +26,8 @@ export interface NewNote {
   readonly internal: boolean;
   /** Used only if the author may set it; null means now. */
   readonly createdAt: Date | null;
+  /** Head of the merge request that the author knows, for quick actions. */
+  readonly headSha?: string | undefined;
   /** Requested place of a new diff thread, and the commit that it is about. */
   readonly place?: { readonly position: RequestedPosition; readonly commitId: string | null };
   /** Place that was checked, of a new diff thread. */

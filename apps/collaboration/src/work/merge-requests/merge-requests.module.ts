@@ -76,6 +76,11 @@ import { Mergeability } from './merging/mergeability';
 import { AutoMergeRuns } from './pipelines/auto-merge-runs';
 import { AutoMergeRunsJob } from './pipelines/auto-merge-runs.job';
 import { CiPipeline } from './pipelines/ci-pipeline.entity';
+import { ActingViewers } from './merging/acting-viewers';
+import { ApprovalActions } from './quick-actions/approval-actions';
+import { MergeCommands } from './quick-actions/merge-commands';
+import { MergeCommandsJob } from './quick-actions/merge-commands.job';
+import { MergeRequestActions } from './quick-actions/merge-request-actions';
 import { CiPipelinesConsumer } from './pipelines/ci-pipelines.consumer';
 import { MergeRequestHeadController } from './pipelines/merge-request-head.controller';
 import { MergeRequestHeads } from './pipelines/merge-request-heads';
@@ -187,7 +192,9 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ApprovalRulesQueries,
     ApprovalRulesService,
     ApprovalsQueries,
+    ApprovalActions,
     ApprovalsService,
+    ActingViewers,
     AutoMerge,
     ClosedByPush,
     CommitMergeRequestsQueries,
@@ -198,6 +205,9 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     PublishDraftsService,
     Mergeability,
     MergeChecks,
+    MergeCommands,
+    MergeCommandsJob,
+    MergeRequestActions,
     MergePermissions,
     MergeRecipes,
     MergeRequestAnswers,

@@ -34,7 +34,7 @@ import { mergeRequestPolicy } from './merge-request.policy';
 import { insertMergeRequest, permittedNew } from './new-merge-request';
 import type { NewMergeRequest } from './new-merge-request';
 import { mergeRequestAssignees, mergeRequestReviewers } from './people/merge-request-people';
-import type { BranchPair, PreparedBranches } from './versions/branches';
+import type { BranchPair, DeferredUpdate, PreparedBranches } from './versions/branches';
 import { assertSameBranches } from './versions/merge-request-versions';
 import type { MeasuredVersion } from './versions/measure-version';
 
@@ -143,12 +143,13 @@ export class MergeRequestsService {
     );
   }
 
-  private async change(
+  /** Updates a merge request in a given transaction. Errors: those of `update`. */
+  async change(
     tx: Tx,
     viewer: SignedInViewer,
     project: ProjectScope,
     iid: number,
-    { update, branches }: { readonly update: MergeRequestUpdate; readonly branches: PreparedBranches | null },
+    { update, branches, resolve }: DeferredUpdate,
   ): Promise<{ readonly id: number }> {
     const allowed = permittedUpdate(update, mergeRequestPolicy.mayPlan(viewer, project));
     const place = await withPlaceForPlanning(tx, viewer, project, allowed);
@@ -159,9 +160,10 @@ export class MergeRequestsService {
     const by = { actorId: viewer.userId, at };
     const version = newVersion(mergeRequest, branches);
     const context = { ...by, version, hasSource: branches?.version !== null };
-    const change = changeOf(mergeRequest, { ...allowed, milestoneId }, context);
+    const resolved = { ...allowed, ...(await resolve?.(mergeRequest)) };
+    const change = changeOf(mergeRequest, { ...resolved, milestoneId }, context);
     const newLabels = await resolveLabels(tx, place, allowed.labels);
-    const related = await this.relate(tx, viewer, project, mergeRequest.id, { allowed, newLabels, by });
+    const related = await this.relate(tx, viewer, project, mergeRequest.id, { allowed: resolved, newLabels, by });
     const milestones = { from: mergeRequest.milestoneId, to: change.columns.milestoneId ?? null };
     if (change.columns.milestoneId !== undefined)
       await recordMilestoneEvent(tx, eventTarget(mergeRequest), milestones, by);

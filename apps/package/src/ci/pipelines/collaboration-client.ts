@@ -5,6 +5,7 @@ import type {
   MergeRequestHeadRequest,
   PushedPipelines,
   PushedPipelinesRequest,
+  PushVariablesStoredRequest,
   ResolvedRef,
   ResolveRefAnswer,
   ResolveRefRequest,
@@ -25,6 +26,7 @@ const CONNECTIONS = 8;
 export class CollaborationClient implements OnModuleDestroy {
   private readonly refs: InternalRoute<ResolveRefRequest, ResolveRefAnswer>;
   private readonly mergeRequests: InternalRoute<MergeRequestHeadRequest, MergeRequestHeadAnswer>;
+  private readonly stored: InternalRoute<PushVariablesStoredRequest, object>;
   private readonly pushes: InternalRoute<PushedPipelinesRequest, PushedPipelines>;
 
   constructor(
@@ -41,11 +43,12 @@ export class CollaborationClient implements OnModuleDestroy {
       connections: CONNECTIONS,
       share,
     });
+    this.stored = new InternalRoute({ ...common, path: INTERNAL_PATHS.pushVariablesStored, connections: 1 });
     this.pushes = new InternalRoute({ ...common, path: INTERNAL_PATHS.pushedPipelines, connections: 1 });
   }
 
   async onModuleDestroy(): Promise<void> {
-    await Promise.all([this.refs.close(), this.mergeRequests.close(), this.pushes.close()]);
+    await Promise.all([this.refs.close(), this.mergeRequests.close(), this.stored.close(), this.pushes.close()]);
   }
 
   /**
@@ -67,6 +70,16 @@ export class CollaborationClient implements OnModuleDestroy {
       return await this.mergeRequests.ask(request);
     } catch (error) {
       this.logger.warn({ err: error }, 'collaboration did not find the head of a merge request');
+      throw new Unavailable('collaboration away');
+    }
+  }
+
+  /** Reports that the pipelines of a push have its variables, which collaboration forgets then. Errors: Unavailable. */
+  async reportStoredVariables(id: number): Promise<void> {
+    try {
+      await this.stored.ask({ push_id: id });
+    } catch (error) {
+      this.logger.warn({ err: error, pushId: id }, 'collaboration did not forget the variables of a push');
       throw new Unavailable('collaboration away');
     }
   }

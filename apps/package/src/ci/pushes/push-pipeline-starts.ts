@@ -35,6 +35,17 @@ export class PushPipelineStarts {
     const pushed = await this.collaboration.pipelinesOfPush(pushId);
     const { project_id: projectId, user_id: userId } = pushed;
     if (projectId === null || userId === null || pushed.refs.length === 0) return 0;
+    const count = await this.startMissing(pushId, pushed, { projectId, userId });
+    // After a failure the job tries again: the pipelines exist then, and only this is repeated.
+    if (pushed.variables.length > 0) await this.collaboration.reportStoredVariables(pushId);
+    return count;
+  }
+
+  private async startMissing(
+    pushId: number,
+    pushed: PushedPipelines,
+    { projectId, userId }: { readonly projectId: number; readonly userId: number },
+  ): Promise<number> {
     // Collaboration has the project still, so a copy of the directory without it is behind. The job tries again.
     if (!(await this.directory.projects([projectId])).has(projectId)) throw new Unavailable('directory behind');
     return this.work.run(async (tx) => {

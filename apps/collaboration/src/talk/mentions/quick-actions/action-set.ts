@@ -1,5 +1,14 @@
 import type { SignedInViewer } from '@rookery/kernel';
-import { Conflict, Forbidden, Invalid, NotFound, NotModified, Refused, Unprocessable } from '@rookery/kernel';
+import {
+  Conflict,
+  Forbidden,
+  Invalid,
+  NotFound,
+  NotModified,
+  Refused,
+  Unauthorized,
+  Unprocessable,
+} from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
@@ -37,6 +46,10 @@ export interface ActionContext {
   readonly viewer: SignedInViewer;
   readonly kind: NoteableKind;
   readonly parent: PlacedNoteable['parent'];
+  /** The noteable, if it exists already. */
+  readonly on?: PlacedNoteable;
+  /** Head of the merge request that the author of the text knows. */
+  readonly headSha?: string | null | undefined;
   /** Set if the same request creates the noteable. */
   readonly isNew?: true;
   /** Id of the epic that the same request sets. */
@@ -105,9 +118,10 @@ export async function tryStep<T>(
  */
 export function refusalReason(error: unknown): string {
   if (error instanceof NotModified) return 'it is so already';
-  if (error instanceof Forbidden) return 'you are not allowed to';
+  if (error instanceof Forbidden || error instanceof Unauthorized) return 'you are not allowed to';
   if (error instanceof NotFound) return 'it was not found';
   if (error instanceof Invalid) return Object.values(error.fields).flat().join(', ');
+  if (error instanceof Unprocessable && Array.isArray(error.detail)) return error.detail.join(', ');
   if (error instanceof Refused || error instanceof Conflict || error instanceof Unprocessable) return error.message;
   throw error;
 }

@@ -1,4 +1,3 @@
-import type { DirectoryUserRow } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Outcome } from '../../../talk/mentions/quick-actions/action-set';
 import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
@@ -8,16 +7,8 @@ import { issuePolicy } from '../issue.policy';
 import type { IssueProject } from '../issues.queries';
 import { COMMON_ACTIONS, CONFIDENTIAL_ACTIONS } from './common-actions';
 import type { CommonChanges } from './common-actions';
-
-/** Users whom commands name, by their usernames in lower case. */
-export interface NamedUsers {
-  readonly me: string;
-  readonly users: ReadonlyMap<string, DirectoryUserRow>;
-  /** Ids of those whom the caller may see. */
-  readonly known: ReadonlySet<number>;
-  /** Ids of those who can be assigned. */
-  readonly eligible: ReadonlySet<number>;
-}
+import { changePeople } from './people-actions';
+import type { NamedUsers, PeopleMode } from './people-actions';
 
 /** State while the commands of a text are applied to an issue one after the other. */
 export interface FieldChanges extends LockedIssue {
@@ -55,54 +46,28 @@ const lockAction = (isLocked: boolean, said: string, already: string): FieldActi
   },
 });
 
-/**
- * Builds a command on assignees. Shape: `make` returns the new assignees from the previous and the named ones; null if
- * no user was named.
- */
-const assigneeAction = (
-  make: (before: readonly number[], named: readonly DirectoryUserRow[], argument: string) => readonly number[] | null,
-  said: (names: string) => string,
-  isForNew: boolean,
-): FieldAction => ({
+/** Builds a command on assignees. */
+const assigneeAction = (mode: PeopleMode, said: (names: string) => string): FieldAction => ({
   needs: 'plan',
   apply: ({ assigneeIds, people, update }, argument) => {
-    const named = argumentsOf
-      .people(argument, people.me)
-      .flatMap((name) => people.users.get(name.toLowerCase()) ?? [])
-      .filter(({ id }) => (isForNew ? people.eligible.has(id) : people.known.has(id) || assigneeIds.includes(id)));
-    const after = make(update.assigneeIds ?? assigneeIds, named, argument);
-    if (after === null) return not('it names nobody who could be meant');
-    update.assigneeIds = after;
-    const names = named.map(({ username }) => `@${username}`).join(' ');
-    return done(said(names), { assignee_ids: after });
+    const lists = { original: assigneeIds, current: update.assigneeIds ?? assigneeIds };
+    const changed = changePeople(mode, argument, lists, people);
+    if (changed === null) return not('it names nobody who could be meant');
+    update.assigneeIds = changed.after;
+    return done(said(changed.names), { assignee_ids: changed.after });
   },
 });
-
-const idsOf = (users: readonly DirectoryUserRow[]): number[] => users.map(({ id }) => id);
 
 /** Commands that change fields of an issue. Source: reference work-tracking 2.6, 9.1. */
 export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
   close: common('state', COMMON_ACTIONS.close),
   reopen: common('state', COMMON_ACTIONS.reopen),
   title: common('edit', COMMON_ACTIONS.title),
-  assign: assigneeAction(
-    (before, named) => (named.length === 0 ? null : [...new Set([...before, ...idsOf(named)])]),
-    (names) => `Assigned ${names}.`,
-    true,
+  assign: assigneeAction('add', (names) => `Assigned ${names}.`),
+  unassign: assigneeAction('remove', (names) =>
+    names === '' ? 'Removed all assignees.' : `Removed the assignees ${names}.`,
   ),
-  unassign: assigneeAction(
-    (before, named, argument) => {
-      if (argument === '') return [];
-      return named.length === 0 ? null : before.filter((id) => !idsOf(named).includes(id));
-    },
-    (names) => (names === '' ? 'Removed all assignees.' : `Removed the assignees ${names}.`),
-    false,
-  ),
-  reassign: assigneeAction(
-    (_, named) => (named.length === 0 ? null : idsOf(named)),
-    (names) => `Changed the assignees to ${names}.`,
-    true,
-  ),
+  reassign: assigneeAction('replace', (names) => `Changed the assignees to ${names}.`),
   due: {
     needs: 'plan',
     apply: ({ at, update }, argument) => {

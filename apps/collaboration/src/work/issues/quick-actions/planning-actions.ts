@@ -6,7 +6,6 @@ import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { withCurrentPlace } from '../../../base/noteables/planning-place';
 import type { IssueUpdate } from '../issue-change';
-import { issuePolicy } from '../issue.policy';
 import type { IssueProject } from '../issues.queries';
 import { LABEL_ACTIONS, namedLabels, labelUpdateOf } from './label-actions';
 import type { CommandedLabels } from './label-actions';
@@ -22,6 +21,13 @@ interface Planning extends CommandedLabels {
   milestoneId?: number | null;
 }
 
+/** A caller, and whether they may set labels and milestones in a project. */
+interface PlanningCaller {
+  readonly viewer: SignedInViewer;
+  readonly project: IssueProject;
+  readonly isAllowed: boolean;
+}
+
 type PlanningAction = (planning: Planning, known: KnownNames, argument: string) => Outcome;
 
 const not = (why: string): Outcome => ({ why });
@@ -31,7 +37,7 @@ const labelActions = Object.entries(LABEL_ACTIONS).map(([name, act]): [string, P
 ]);
 
 /**
- * Commands on labels and the milestone of an issue. They use existing ones only. Source: reference work-tracking 2.6.
+ * Commands on labels and the milestone of an issue or merge request. They use existing ones only. Source: reference work-tracking 2.6.
  */
 export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
   ...Object.fromEntries(labelActions),
@@ -54,13 +60,11 @@ export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
  */
 export async function planCommands(
   tx: Tx,
-  viewer: SignedInViewer,
-  project: IssueProject,
+  { viewer, project, isAllowed }: PlanningCaller,
   commands: readonly Command[],
 ): Promise<{ outcomes: (Outcome | null)[]; update: Pick<IssueUpdate, 'labels' | 'milestoneId'> }> {
   const named = commands.filter(({ name }) => Object.hasOwn(PLANNING_ACTIONS, name));
-  const isAllowed = named.length > 0 && issuePolicy.mayPlan(viewer, project);
-  const place = isAllowed ? await withCurrentPlace(tx, viewer, project) : null;
+  const place = isAllowed && named.length > 0 ? await withCurrentPlace(tx, viewer, project) : null;
   const known = place && (await knownTo(tx, place, named));
   const planning: Planning = { add: new Set(), remove: new Set() };
   const outcomes = commands.map((command) => {

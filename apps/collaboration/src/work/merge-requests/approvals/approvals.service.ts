@@ -64,30 +64,51 @@ export class ApprovalsService {
    * Conflict for another head, Unauthorized if the caller cannot approve it now.
    */
   async approve(viewer: SignedInViewer, project: ProjectScope, iid: number, sha: string | null): Promise<void> {
+    const head = await this.checkApproval(viewer, project, iid, sha);
+    await this.work.run((tx) => this.approveIn(tx, viewer, project, iid, head));
+  }
+
+  /** Returns the head that the viewer may approve now. Errors: those of `approve`. */
+  async checkApproval(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number,
+    sha: string | null,
+  ): Promise<string | null> {
     const before = await this.work.run((tx) => this.mergeRequests.lock(tx, viewer, project, iid));
     if (!mayApproveIn(viewer, project)) throw new Forbidden();
     if (sha !== null && sha !== before.mergeRequest.headSha) throw staleSha(before.mergeRequest.headSha as ObjectId);
     if (!(await this.canApprove(viewer, project, before.mergeRequest))) throw new Unauthorized();
-    await this.work.run(async (tx) => {
-      const { mergeRequest, at } = await this.mergeRequests.lock(tx, viewer, project, iid);
-      // The head and the state may have changed since the check.
-      if (mergeRequest.headSha !== before.mergeRequest.headSha || mergeRequest.state !== 'opened')
-        throw new Unauthorized();
-      const approved = await tx.run(insert, { id: mergeRequest.id, user: viewer.userId, at });
-      if (approved.length === 0) throw new Unauthorized();
-      await announce(tx, viewer, mergeRequest, 'approved', at);
-    });
+    return before.mergeRequest.headSha;
+  }
+
+  /** Approves in a given transaction. Errors: Unauthorized if the head or the state has changed since the check. */
+  async approveIn(
+    tx: Tx,
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number,
+    head: string | null,
+  ): Promise<void> {
+    const { mergeRequest, at } = await this.mergeRequests.lock(tx, viewer, project, iid);
+    if (mergeRequest.headSha !== head || mergeRequest.state !== 'opened') throw new Unauthorized();
+    const approved = await tx.run(insert, { id: mergeRequest.id, user: viewer.userId, at });
+    if (approved.length === 0) throw new Unauthorized();
+    await announce(tx, viewer, mergeRequest, 'approved', at);
   }
 
   /** Withdraws the caller's approval. Errors: NotFound, also without an approval; Forbidden. */
   async unapprove(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
-    await this.work.run(async (tx) => {
-      const { mergeRequest, at } = await this.mergeRequests.lock(tx, viewer, project, iid);
-      if (!mayApproveIn(viewer, project)) throw new Forbidden();
-      const gone = await tx.run(remove, { id: mergeRequest.id, user: viewer.userId });
-      if (gone.length === 0) throw new NotFound();
-      await announce(tx, viewer, mergeRequest, 'unapproved', at);
-    });
+    await this.work.run((tx) => this.unapproveIn(tx, viewer, project, iid));
+  }
+
+  /** Withdraws the caller's approval in a given transaction. Errors: those of `unapprove`. */
+  async unapproveIn(tx: Tx, viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
+    const { mergeRequest, at } = await this.mergeRequests.lock(tx, viewer, project, iid);
+    if (!mayApproveIn(viewer, project)) throw new Forbidden();
+    const gone = await tx.run(remove, { id: mergeRequest.id, user: viewer.userId });
+    if (gone.length === 0) throw new NotFound();
+    await announce(tx, viewer, mergeRequest, 'unapproved', at);
   }
 
   /** Withdraws all approvals. Errors: NotFound, Forbidden; Unauthorized unless the caller is the bot of a token. */

@@ -6,6 +6,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import { readerOfNamed } from '../../../base/noteables/reader';
 import { startsPipeline } from '../../../code/push-pipelines/ci-file';
+import { isPushedWithoutPipeline } from '../../../code/push-pipelines/skipped-pushes';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
 import { mergeRequestKind } from '../merge-request.kind';
@@ -25,9 +26,12 @@ export class AutoMerge {
   ) {}
 
   /** Whether a pipeline goes on, or is to come: a push of the head starts one, and none is known. */
-  async waitsFor(project: ProjectScope, { head_sha: head, head_status: status }: MergingRow): Promise<boolean> {
+  async waitsFor(project: ProjectScope, row: MergingRow): Promise<boolean> {
+    const { head_sha: head, head_status: status, source_branch: branch } = row;
     if (status !== null) return ACTIVE_STATUSES.includes(status);
     if (head === null || project.mergeSettings.builds_access_level === 'disabled') return false;
+    const asked = { project: project.id, branch, head };
+    if (await this.work.run((tx) => isPushedWithoutPipeline(tx, asked))) return false;
     return this.repositories.use(project, async (repository) => {
       const [commit] = await readCommits(repository, [head]);
       return commit !== undefined && startsPipeline(repository, commit, project.mergeSettings.ci_config_path ?? null);

@@ -39,6 +39,18 @@ export class MergeChecks {
     iid: number,
     wishes: MergeWishes,
   ): Promise<MergingRow | null> {
+    const { row, isForLater } = await this.decide(viewer, project, iid, wishes);
+    if (isForLater) await this.autoMerge.set(viewer, row, wishes);
+    return isForLater ? null : row;
+  }
+
+  /** Decides whether the request is merged now, or is stored for later. Errors: those of `MergeService.merge`. */
+  async decide(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number,
+    wishes: Pick<MergeWishes, 'isAutomatic' | 'sha'>,
+  ): Promise<{ readonly row: MergingRow; readonly isForLater: boolean }> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
     await this.mergeability.refresh(project, iid);
     const [row] = await this.database.run(mergingRow, { project: project.id, iid });
@@ -52,16 +64,14 @@ export class MergeChecks {
       row.lacks_approvals ||
       (rules.needsResolvedThreads && row.has_unresolved_threads) ||
       !allowsMerge(rules, row.head_status);
-    if (wishes.isAutomatic && (isBlocked || (await this.autoMerge.waitsFor(project, row)))) {
-      await this.autoMerge.set(viewer, row, wishes);
-      return null;
-    }
+    if (wishes.isAutomatic && (isBlocked || (await this.autoMerge.waitsFor(project, row))))
+      return { row, isForLater: true };
     if (wishes.isAutomatic && HAS_FAILED.includes(row.head_status)) throw new MethodNotAllowed();
     if (isBlocked) throw new MethodNotAllowed();
     if (row.merge_status !== 'can_be_merged') throw new Unprocessable(REFUSED);
     if (row.is_behind && rules.method !== 'merge') throw new Unprocessable(REFUSED);
     if (wishes.sha !== null && wishes.sha !== row.head_sha) throw staleSha(row.head_sha);
-    return row;
+    return { row, isForLater: false };
   }
 }
 

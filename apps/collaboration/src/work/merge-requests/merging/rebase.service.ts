@@ -38,16 +38,9 @@ export class RebaseService {
    * Conflict if the request is not open.
    */
   async rebase(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
-    const row = await this.find(viewer, project, iid);
-    if (row.state !== 'opened') throw new Conflict('409 Conflict: Resource lock');
-    const origin = await this.permissions.sources.projectOf(viewer, project, row.source_project_id);
-    if (!origin) throw new Forbidden('Cannot push to source branch');
+    const { row, origin } = await this.check(viewer, project, iid);
     const target = await this.repositories.open(project);
     await this.repositories.use(origin, async (repository) => {
-      if ((await readRef(repository, branchRef(row.source_branch))) === null)
-        throw new Forbidden('Source branch does not exist');
-      if (!(await this.permissions.mayPushTo(viewer, origin, row.source_branch)))
-        throw new Forbidden('Cannot push to source branch');
       let isRebased = false;
       const outcome = await this.changes.change(repository, {
         project: origin,
@@ -61,6 +54,25 @@ export class RebaseService {
       const why = isRebased && outcome.moved ? null : FAILED;
       await this.database.run(failMerge, { id: row.id, why });
     });
+  }
+
+  /** Returns the request and its source project if the viewer may rebase it now. Errors: those of `rebase`. */
+  async check(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number,
+  ): Promise<{ readonly row: MergingRow; readonly origin: ProjectScope }> {
+    const row = await this.find(viewer, project, iid);
+    if (row.state !== 'opened') throw new Conflict('409 Conflict: Resource lock');
+    const origin = await this.permissions.sources.projectOf(viewer, project, row.source_project_id);
+    if (!origin) throw new Forbidden('Cannot push to source branch');
+    const source = await this.repositories.use(origin, (repository) =>
+      readRef(repository, branchRef(row.source_branch)),
+    );
+    if (source === null) throw new Forbidden('Source branch does not exist');
+    if (!(await this.permissions.mayPushTo(viewer, origin, row.source_branch)))
+      throw new Forbidden('Cannot push to source branch');
+    return { row, origin };
   }
 
   /** Writes the merge of the request as it would be now to its ref. Errors: NotFound; Refused if it cannot be merged. */

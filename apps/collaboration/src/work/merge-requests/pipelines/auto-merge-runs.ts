@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
@@ -7,6 +6,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
+import { ActingViewers } from '../merging/acting-viewers';
 import { AutoMerge } from '../merging/auto-merge';
 import { allowsMerge, mergeRulesOf } from '../merging/merge-rules';
 import { MergeService } from '../merging/merge.service';
@@ -30,23 +30,6 @@ const waiting = statement<{ project: number | null; after: number }, WaitingRow>
    order by i.id limit 100`,
 );
 
-interface ActorRow {
-  readonly username: string;
-  readonly admin: boolean;
-  readonly external: boolean;
-  readonly kind: string;
-  readonly version: number;
-  readonly epoch: string;
-}
-/** An active user, and the position of the directory copy. */
-const actor = statement<{ id: number }, ActorRow>(
-  'merge_requests_automatic_actor',
-  `select u.username, u.admin, u.external, u.kind, s.version, s.epoch from directory_users u, directory_state s
-   where u.id = :id::bigint and u.state = 'active'`,
-);
-
-/** Time that one merge may take. Units: milliseconds. */
-const MERGE_MS = 60_000;
 const FAILED = new Map([
   ['failed', 'the pipeline failed'],
   ['canceled', 'the pipeline was canceled'],
@@ -63,6 +46,7 @@ export class AutoMergeRuns {
     private readonly directory: Directory,
     private readonly merges: MergeService,
     private readonly autoMerge: AutoMerge,
+    private readonly viewers: ActingViewers,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -96,7 +80,7 @@ export class AutoMergeRuns {
     if (row?.auto_merge_user_id !== userId || row.state !== 'opened') return;
     // No caller waits here: with a late copy of the directory the merge is left for the next try.
     await this.directory.assertCurrent();
-    const viewer = await this.viewerOf(userId);
+    const viewer = await this.viewers.of(userId);
     const project = viewer && (await this.directory.project(id, viewer, 'copy'));
     if (!project) return this.autoMerge.abort(userId, row, 'its user may not merge any more');
     const failure = FAILED.get(row.head_status ?? '');
@@ -115,27 +99,5 @@ export class AutoMergeRuns {
       if (!(error instanceof Unauthorized)) throw error;
       await this.autoMerge.abort(viewer.userId, row, 'its user may not merge any more');
     }
-  }
-
-  /** The user as a caller of now, without a token. Shape: null for a user who may not act. */
-  private async viewerOf(userId: number): Promise<SignedInViewer | null> {
-    const [user] = await this.database.run(actor, { id: userId });
-    if (!user) return null;
-    return {
-      userId,
-      username: user.username,
-      isAdmin: user.admin,
-      isExternal: user.external,
-      isBot: user.kind === 'project_bot' || user.kind === 'service_account',
-      tokenId: null,
-      scopes: ['api'],
-      impersonatorId: null,
-      isBySudo: false,
-      creatorId: null,
-      address: null,
-      directory: { version: user.version, epoch: user.epoch },
-      requestId: randomUUID(),
-      deadline: Date.now() + MERGE_MS,
-    };
   }
 }

@@ -23,6 +23,13 @@ export interface PreparedBranches extends BranchPair {
   readonly version: MeasuredVersion | null;
 }
 
+/** An update in a given transaction. Shape: `resolve` adds fields, but no labels and milestone, once the row is locked. */
+export interface DeferredUpdate {
+  readonly update: MergeRequestUpdate;
+  readonly branches: PreparedBranches | null;
+  readonly resolve?: (mergeRequest: MergeRequest) => Promise<MergeRequestUpdate>;
+}
+
 const pairOf = statement<{ project: number; iid: number }, BranchPair>(
   'merge_requests_branches',
   `select source_project_id as "sourceProjectId", source_branch as "sourceBranch", target_branch as "targetBranch"
