@@ -24,8 +24,11 @@ const PUBLIC_API = 'https://api.github.com';
 const API_PATH = '/api/v3';
 const MAX_QUOTED = 200;
 const REPEATED = 'The answer repeats the credential.';
-/** Largest page of a list: 100 texts of the longest kind. Units: bytes. */
-const PAGE_BYTES = 32 * 1024 * 1024;
+/**
+ * Largest page of a list: 100 texts of the longest kind of the public service. Several times as much is in memory while it
+ * is read. Units: bytes.
+ */
+const PAGE_BYTES = 16 * 1024 * 1024;
 /** Of an object that the repository does not use, such as issues that are switched off. */
 const GONE = 410;
 

@@ -1,0 +1,90 @@
+import type { HostedList, HostedRepository } from '@rookery/testing';
+import { ImportScene } from '../support/scene';
+
+let scene: ImportScene;
+beforeAll(async () => void (scene = await ImportScene.open()));
+afterEach(() => {
+  scene.host.answer = null;
+  scene.inside.beforePush = async () => undefined;
+  scene.inside.onObjects = async () => ({ failed: [] });
+});
+afterAll(() => scene.close());
+
+const LISTS = ['labels', 'milestones', 'issues', 'issues/comments'] as const satisfies HostedList[];
+const KINDS = ['label', 'milestone', 'issue', 'note'] as const;
+const created_at = '2024-01-02T03:04:05Z';
+const user = { id: 11, login: 'robin' };
+const objects = (at: number): Readonly<Record<HostedList, Readonly<Record<string, unknown>>>> => ({
+  labels: { name: `label-${at}`, color: 'd73a4a' },
+  milestones: { number: at, title: `v${at}`, state: 'open', created_at },
+  issues: { number: at, title: `Issue ${at}`, body: 'Text', state: 'open', user, created_at },
+  'issues/comments': {
+    id: at,
+    body: 'Text',
+    user,
+    created_at,
+    html_url: `https://x/wren/y/issues/${at}#issuecomment-1`,
+  },
+});
+
+function fill(repository: HostedRepository): void {
+  for (const list of LISTS)
+    scene.host.put(
+      repository,
+      list,
+      [1, 2, 3].map((at) => objects(at)[list]),
+    );
+}
+
+/** Boundaries at which a process dies: before a list is read, and after a push or a page was stored. */
+const BOUNDARIES = [
+  ['after the push', 'push', 1],
+  ...LISTS.flatMap((list) => [1, 2].map((page) => [`before page ${page} of ${list}`, `read ${list}`, page] as const)),
+  ...KINDS.flatMap((kind) =>
+    [1, 2].map((page) => [`after page ${page} of kind ${kind}`, `wrote ${kind}`, page] as const),
+  ),
+] as const;
+
+it.each(BOUNDARIES)('continues with the same result when it is killed %s', async (name, boundary, wanted) => {
+  const repository = await scene.host.add(`up-${name.replaceAll(/\W+/g, '-')}`);
+  fill(repository);
+  const { importId, projectId } = await scene.started(
+    name.replaceAll(/\W+/g, '-'),
+    { pagination_limit: 2 },
+    repository,
+  );
+  const death = new AbortController();
+  let reached = 0;
+  const reach = (point: string): void => {
+    if (point === boundary && ++reached === wanted) death.abort(new Error('killed'));
+  };
+  scene.inside.beforePush = async () => reach('push');
+  scene.inside.onObjects = async ({ kind }) => {
+    reach(`wrote ${kind}`);
+    // Collaboration has stored the page, and the import service dies before it can record that.
+    death.signal.throwIfAborted();
+    return { failed: [] };
+  };
+  scene.host.answer = (request) => {
+    const list = /\/repos\/wren\/[^/]+\/([^?]+)/.exec(request.url!)?.[1];
+    if (list !== undefined) reach(`read ${list}`);
+    return false;
+  };
+  await expect(scene.run(importId, 1, death.signal)).rejects.toThrow('killed');
+  expect(await scene.row(importId)).toMatchObject({ state: 'started' });
+  scene.inside.onObjects = async () => ({ failed: [] });
+  await scene.run(importId, 2);
+  const { body } = await scene.as(scene.owner).get(`/api/v4/projects/${projectId}/import`).expect(200);
+  const counts = { label: 3, milestone: 3, issue: 3, note: 3 };
+  expect(body).toMatchObject({
+    ...{ import_status: 'finished', failed_relations: [] },
+    stats: { fetched: counts, imported: counts },
+  });
+  const refs = await scene.refs(scene.inside.repositoryOf(projectId));
+  expect(refs).toEqual(await scene.refs(`${repository.full_name}.git`));
+  // At most the page that was interrupted is sent twice; collaboration stores it once.
+  const sent = scene.inside.objects.filter(({ project_id: id }) => id === projectId);
+  const texts = sent.flatMap((request) => request.objects.map((object) => JSON.stringify([request.kind, object])));
+  expect(new Set(texts).size).toBe(12);
+  expect(texts.length).toBeLessThanOrEqual(14);
+});
