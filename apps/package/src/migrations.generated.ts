@@ -14,3 +14,4 @@ export * from './migrations/1767225600060-create-dependency-exports';
 export * from './migrations/1767225600080-create-uploads';
 export * from './migrations/1767225600180-start-pipelines-by-push';
 export * from './migrations/1767225600400-create-helm-files';
+export * from './migrations/1767225600401-create-nuget-versions';
