@@ -28,6 +28,7 @@ import { GenericModule } from './registries/generic/generic.module';
 import { HelmModule } from './registries/helm/helm.module';
 import { MavenModule } from './registries/maven/maven.module';
 import { NpmModule } from './registries/npm/npm.module';
+import { NugetModule } from './registries/nuget/nuget.module';
 import { PypiModule } from './registries/pypi/pypi.module';
 import { UploadsModule } from './uploads/uploads.module';
 
@@ -43,6 +44,7 @@ const service = 'package';
     HelmModule,
     MavenModule,
     NpmModule,
+    NugetModule,
     PypiModule,
     PipelinesModule,
     CiJobsModule,

@@ -21,6 +21,8 @@ export const PLAN_LIMITS = {
   namespace_packages_size_limit: STORAGE,
   /** Largest tarball of an npm package. */
   npm_max_file_size: fileSize(500 * 1024 ** 2),
+  /** Largest file of a NuGet package. */
+  nuget_max_file_size: fileSize(500 * 1024 ** 2),
   /** Storage that the packages of a project may use. */
   project_packages_size_limit: STORAGE,
   /** Largest file of a PyPI package. */

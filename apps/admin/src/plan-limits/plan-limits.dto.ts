@@ -9,6 +9,7 @@ const NPM = PLAN_LIMITS.npm_max_file_size;
 const GENERIC = PLAN_LIMITS.generic_packages_max_file_size;
 const HELM = PLAN_LIMITS.helm_max_file_size;
 const MAVEN = PLAN_LIMITS.maven_max_file_size;
+const NUGET = PLAN_LIMITS.nuget_max_file_size;
 const PYPI = PLAN_LIMITS.pypi_max_file_size;
 const STORAGE = PLAN_LIMITS.project_packages_size_limit;
 
@@ -24,6 +25,7 @@ export class ShowPlanLimits {
   'maven_max_file_size',
   'namespace_packages_size_limit',
   'npm_max_file_size',
+  'nuget_max_file_size',
   'project_packages_size_limit',
   'pypi_max_file_size',
   'project_feature_flags',
@@ -60,6 +62,13 @@ export class UpdatePlanLimits implements ExactInput<Partial<PlanLimits>, UpdateP
     about: 'Largest tarball of an npm package, in bytes; 0 means no limit.',
   })
   npm_max_file_size?: number;
+  @Int({
+    min: NUGET.min,
+    max: NUGET.max,
+    optional: true,
+    about: 'Largest file of a NuGet package, in bytes; 0 means no limit.',
+  })
+  nuget_max_file_size?: number;
   @Int({
     min: STORAGE.min,
     max: STORAGE.max,

@@ -11,6 +11,7 @@ export const planLimitsPresenter = presenter<PlanLimits>('PlanLimits').fields({
   helm_max_file_size: [int, (limits) => limits.helm_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   maven_max_file_size: [int, (limits) => limits.maven_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   npm_max_file_size: [int, (limits) => limits.npm_max_file_size, { about: 'In bytes; 0 means no limit.' }],
+  nuget_max_file_size: [int, (limits) => limits.nuget_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   pypi_max_file_size: [int, (limits) => limits.pypi_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   namespace_packages_size_limit: [
     int,

@@ -112,8 +112,8 @@ export function mayNameSudo(body: Buffer): boolean {
 }
 
 /**
- * Returns the one credential that counts: PRIVATE-TOKEN, private_token, Deploy-Token, Bearer, access_token, Basic, job token.
- * Deploy-Token and Basic count on routes of git and package managers only (`isClientRoute`).
+ * Returns the one credential that counts: PRIVATE-TOKEN, private_token, Deploy-Token, X-NuGet-ApiKey, Bearer, access_token, Basic, job token.
+ * Deploy-Token, X-NuGet-ApiKey and Basic count on routes of git and package managers only (`isClientRoute`).
  * Source: reference identity-and-import 4.1, packages-and-admin 1.4.
  */
 export function presentedCredential(
@@ -124,7 +124,7 @@ export function presentedCredential(
   const token =
     head.privateToken.trim() ||
     parameters.privateToken ||
-    (isClientRoute ? head.deployToken.trim() : '') ||
+    (isClientRoute ? head.deployToken.trim() || head.nugetApiKey.trim() : '') ||
     afterScheme(head.authorization, 'bearer') ||
     parameters.accessToken;
   if (token) return { kind: isBearerOfJob(head, parameters, token) ? 'job' : 'token', secret: token };

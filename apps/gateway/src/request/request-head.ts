@@ -4,6 +4,7 @@ export interface RequestHead {
   authorization: string;
   jobToken: string;
   deployToken: string;
+  nugetApiKey: string;
   sudo: string;
   requestId: string;
   /** Idempotency key. Empty when it was not sent. */
@@ -63,6 +64,7 @@ const READ_HEADERS: ReadonlyMap<string, ReadField> = new Map([
   ['authorization', 'authorization'],
   ['job-token', 'jobToken'],
   ['deploy-token', 'deployToken'],
+  ['x-nuget-apikey', 'nugetApiKey'],
   ['sudo', 'sudo'],
   ['x-request-id', 'requestId'],
   ['origin', 'origin'],
@@ -78,6 +80,7 @@ export function readHead(raw: readonly string[]): RequestHead {
     authorization: '',
     jobToken: '',
     deployToken: '',
+    nugetApiKey: '',
     sudo: '',
     requestId: '',
     idempotencyKey: '',

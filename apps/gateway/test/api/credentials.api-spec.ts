@@ -164,16 +164,19 @@ describe('credentials', () => {
     expect(estate.package.last.headers).toMatchObject({ 'npm-session': 'one', 'x-gitlab-event': 'Push Hook' });
   });
 
-  it('takes Deploy-Token where package managers send it, and nowhere else', async () => {
-    const good = { 'deploy-token': 'glpat-good', authorization: basic('anybody', 'wrong') };
-    await (await get(PACKAGE_FILE, good)).body.dump();
-    expect(estate.package.last.claims.sub).toBe(7);
-    await (await get('/todos', { 'deploy-token': 'glpat-good' })).body.dump();
-    expect(estate.collaboration.last.claims.sub).toBeNull();
-    const bad = await get(PACKAGE_FILE, { 'deploy-token': 'wrong' });
-    expect(bad.statusCode).toBe(401);
-    await bad.body.dump();
-  });
+  it.each(['deploy-token', 'x-nuget-apikey'])(
+    'takes %s where package managers send it, and nowhere else',
+    async (name) => {
+      const good = { [name]: 'glpat-good', authorization: basic('anybody', 'wrong') };
+      await (await get(PACKAGE_FILE, good)).body.dump();
+      expect(estate.package.last.claims.sub).toBe(7);
+      await (await get('/todos', { [name]: 'glpat-good' })).body.dump();
+      expect(estate.collaboration.last.claims.sub).toBeNull();
+      const bad = await get(PACKAGE_FILE, { [name]: 'wrong' });
+      expect(bad.statusCode).toBe(401);
+      await bad.body.dump();
+    },
+  );
 
   describe('of git clients', () => {
     const REFS = '/group/project.git/info/refs?service=git-upload-pack';

@@ -10,6 +10,8 @@ const EXCEPTIONS = 'Regular expression (RE2) of whole names or versions that may
   'generic_duplicate_exception_regex',
   'maven_duplicates_allowed',
   'maven_duplicate_exception_regex',
+  'nuget_duplicates_allowed',
+  'nuget_duplicate_exception_regex',
 )
 export class UpdatePackageSettings implements ExactInput<Partial<PackageSettingsFields>, UpdatePackageSettings> {
   @Flag({ optional: true, about: 'Whether a file of a generic package may be uploaded again.' })
@@ -18,4 +20,7 @@ export class UpdatePackageSettings implements ExactInput<Partial<PackageSettings
   @Flag({ optional: true, about: 'Whether a file of a Maven release may be uploaded again.' })
   maven_duplicates_allowed?: boolean;
   @Text({ optional: true, about: EXCEPTIONS }) maven_duplicate_exception_regex?: string;
+  @Flag({ optional: true, about: 'Whether a version of a NuGet package may be uploaded again.' })
+  nuget_duplicates_allowed?: boolean;
+  @Text({ optional: true, about: EXCEPTIONS }) nuget_duplicate_exception_regex?: string;
 }

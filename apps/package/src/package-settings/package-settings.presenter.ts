@@ -19,4 +19,10 @@ export const packageSettingsPresenter = presenter<PackageSettingsFields>('Packag
     { about: 'Whether a file of a release may be uploaded again.' },
   ],
   maven_duplicate_exception_regex: [text, (settings) => settings.maven_duplicate_exception_regex, EXCEPTIONS],
+  nuget_duplicates_allowed: [
+    bool,
+    (settings) => settings.nuget_duplicates_allowed,
+    { about: 'Whether a version may be uploaded again.' },
+  ],
+  nuget_duplicate_exception_regex: [text, (settings) => settings.nuget_duplicate_exception_regex, EXCEPTIONS],
 });

@@ -15,7 +15,7 @@ export interface NamedPackage {
 }
 
 const COLUMNS = `generic_duplicates_allowed, generic_duplicate_exception_regex, maven_duplicates_allowed,
-  maven_duplicate_exception_regex`;
+  maven_duplicate_exception_regex, nuget_duplicates_allowed, nuget_duplicate_exception_regex`;
 
 /** Shape: `groups` begins with the top-level group; the settings of the last one that has any count. */
 const NEAREST = statement<{ groups: readonly number[] }, PackageSettingsFields>(
@@ -24,16 +24,18 @@ const NEAREST = statement<{ groups: readonly number[] }, PackageSettingsFields>(
    order by array_position(:groups::bigint[], group_id) desc limit 1`,
 );
 type Sent<T> = { readonly [K in keyof T]: T[K] | null };
+interface Changed {
+  readonly genericAllowed: boolean;
+  readonly genericRegex: string;
+  readonly mavenAllowed: boolean;
+  readonly mavenRegex: string;
+  readonly nugetAllowed: boolean;
+  readonly nugetRegex: string;
+}
+type Inherited = { readonly [K in keyof Changed as `inherited${Capitalize<K>}`]: Changed[K] };
 /** Shape: `inherited…` are for a group without settings of its own, and null keeps a value. */
 const CHANGE = statement<
-  Sent<{ genericAllowed: boolean; genericRegex: string; mavenAllowed: boolean; mavenRegex: string }> & {
-    readonly inheritedGenericAllowed: boolean;
-    readonly inheritedGenericRegex: string;
-    readonly inheritedMavenAllowed: boolean;
-    readonly inheritedMavenRegex: string;
-    readonly group: number;
-    readonly now: Date;
-  },
+  Sent<Changed> & Inherited & { readonly group: number; readonly now: Date },
   PackageSettingsFields
 >(
   'package_settings_change',
@@ -41,12 +43,15 @@ const CHANGE = statement<
    values (:group::bigint,
      coalesce(:genericAllowed::boolean, :inheritedGenericAllowed), coalesce(:genericRegex::text, :inheritedGenericRegex),
      coalesce(:mavenAllowed::boolean, :inheritedMavenAllowed), coalesce(:mavenRegex::text, :inheritedMavenRegex),
+     coalesce(:nugetAllowed::boolean, :inheritedNugetAllowed), coalesce(:nugetRegex::text, :inheritedNugetRegex),
      :now::timestamptz)
    on conflict (group_id) do update set
      generic_duplicates_allowed = coalesce(:genericAllowed::boolean, s.generic_duplicates_allowed),
      generic_duplicate_exception_regex = coalesce(:genericRegex::text, s.generic_duplicate_exception_regex),
      maven_duplicates_allowed = coalesce(:mavenAllowed::boolean, s.maven_duplicates_allowed),
      maven_duplicate_exception_regex = coalesce(:mavenRegex::text, s.maven_duplicate_exception_regex),
+     nuget_duplicates_allowed = coalesce(:nugetAllowed::boolean, s.nuget_duplicates_allowed),
+     nuget_duplicate_exception_regex = coalesce(:nugetRegex::text, s.nuget_duplicate_exception_regex),
      updated_at = :now::timestamptz
    returning ${COLUMNS}`,
 );
@@ -71,8 +76,12 @@ export class PackageSettingsService {
    * Errors: Unprocessable for an expression that is invalid.
    */
   async change({ id, traversalIds }: GroupScope, sent: Partial<PackageSettingsFields>): Promise<PackageSettingsFields> {
-    const { generic_duplicate_exception_regex: genericRegex, maven_duplicate_exception_regex: mavenRegex } = sent;
-    const problems = Object.entries({ Generic: genericRegex, Maven: mavenRegex }).flatMap(([type, pattern]) => {
+    const regexes = {
+      Generic: sent.generic_duplicate_exception_regex,
+      Maven: sent.maven_duplicate_exception_regex,
+      Nuget: sent.nuget_duplicate_exception_regex,
+    };
+    const problems = Object.entries(regexes).flatMap(([type, pattern]) => {
       const problem = pattern === undefined ? null : problemOfException(pattern);
       return problem === null ? [] : [`${type} duplicate exception regex ${problem}`];
     });
@@ -81,12 +90,15 @@ export class PackageSettingsService {
     const [row] = await this.work.run((tx) =>
       tx.run(CHANGE, {
         ...{ group: id, now: this.clock.now(), genericAllowed: sent.generic_duplicates_allowed ?? null },
-        ...{ genericRegex: genericRegex ?? null, mavenRegex: mavenRegex ?? null },
-        mavenAllowed: sent.maven_duplicates_allowed ?? null,
+        ...{ genericRegex: regexes.Generic ?? null, mavenRegex: regexes.Maven ?? null },
+        ...{ nugetRegex: regexes.Nuget ?? null, mavenAllowed: sent.maven_duplicates_allowed ?? null },
+        nugetAllowed: sent.nuget_duplicates_allowed ?? null,
         inheritedGenericAllowed: inherited.generic_duplicates_allowed,
         inheritedGenericRegex: inherited.generic_duplicate_exception_regex,
         inheritedMavenAllowed: inherited.maven_duplicates_allowed,
         inheritedMavenRegex: inherited.maven_duplicate_exception_regex,
+        inheritedNugetAllowed: inherited.nuget_duplicates_allowed,
+        inheritedNugetRegex: inherited.nuget_duplicate_exception_regex,
       }),
     );
     return row!;

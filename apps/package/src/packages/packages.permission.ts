@@ -21,6 +21,13 @@ export const deletesPackages = ability<unknown, ProjectScope>(
   { anonymous: 'asked' },
 );
 
+/** The same for clients that know Basic credentials: an anonymous caller is asked for them. */
+export const removesPackages = ability<unknown, ProjectScope>(
+  'may delete packages',
+  ({ viewer, within }) => canDeletePackages(viewer, within),
+  { signedIn: true },
+);
+
 /**
  * Package managers that know Basic credentials send them only after this challenge, and some choose them by the realm.
  * Source: reference packages-and-admin 1.4.

@@ -13,6 +13,8 @@ import { multipartError } from './multipart-error';
 export interface FormParts<F extends string> {
   readonly fields: readonly F[];
   readonly file: string;
+  /** Takes the first part that has the name of a file, whatever its own name. */
+  readonly isAnyName?: true;
 }
 
 /** The file while it arrives. Shape: `fields` are the text parts before it; of a part that is repeated, the first value. */
@@ -70,7 +72,7 @@ async function readParts<F extends string, T>(
   });
   parser.on('file', (name, part, fileName) => {
     part.on('error', ignore);
-    if (name === parts.file && contents.length === 0) {
+    if ((parts.isAnyName ? fileName : name === parts.file) && contents.length === 0) {
       const content = storePart(part, (source) => store({ source, fileName: fileName ?? '', fields }));
       content.stored.catch((error: Error) => parser.destroy(error));
       return void contents.push(content);

@@ -40,6 +40,8 @@ const DEFAULTS = {
   generic_duplicate_exception_regex: '',
   maven_duplicates_allowed: true,
   maven_duplicate_exception_regex: '',
+  nuget_duplicates_allowed: true,
+  nuget_duplicate_exception_regex: '',
 };
 const DUPLICATE = { message: '400 Bad request - Duplicate package is not allowed' };
 
@@ -71,6 +73,7 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
   });
 
   it.each([
+    [{ nuget_duplicate_exception_regex: '[' }, ['Nuget duplicate exception regex is not valid RE2 syntax']],
     [{ maven_duplicate_exception_regex: '[' }, ['Maven duplicate exception regex is not valid RE2 syntax']],
     [
       { generic_duplicate_exception_regex: 'a'.repeat(256) },
@@ -89,7 +92,7 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
       {
         error:
           'generic_duplicates_allowed, generic_duplicate_exception_regex, maven_duplicates_allowed, ' +
-          'maven_duplicate_exception_regex are missing, at least one parameter must be provided',
+          'maven_duplicate_exception_regex, nuget_duplicates_allowed, nuget_duplicate_exception_regex are missing, at least one parameter must be provided',
       },
     ]);
     const wrong = await change(root, { maven_duplicates_allowed: 'maybe' });

@@ -8,6 +8,7 @@ import type { PackageService } from '../support/app';
 import { uploaded as uploadedHelm } from '../support/helm';
 import { mavenPath, putMaven } from '../support/maven';
 import { published } from '../support/npm';
+import { pushed } from '../support/nuget';
 import { uploaded } from '../support/packages';
 import { sha256, uploaded as uploadedPypi } from '../support/pypi';
 
@@ -42,6 +43,7 @@ async function placeOf(visibility: MatrixVisibility, people: ReadonlyMap<Role, V
   await uploaded(app, owner, project, { file: 'dir/a.txt' });
   await putMaven(app, owner, mavenPath(project, `${visibility}/eggs/1.0/eggs-1.0.jar`), 'jar').expect(200);
   await uploadedHelm(app, owner, project, { name: 'chart' });
+  await pushed(app, owner, project);
   await uploadedPypi(app, owner, project, { name: 'pkg', content: 'python' });
   await published(app, owner, project, { name: `@${visibility}/pkg`, version: '1.0.0' });
   return {

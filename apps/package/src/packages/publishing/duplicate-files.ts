@@ -95,7 +95,8 @@ export class DuplicateFiles {
     return (await reads.run(FIND, { project, type, name, version, file }))[0];
   }
 
-  private areAllowed({ namespace }: ProjectScope, file: NamedFile): Promise<boolean> {
+  /** Whether a package of the project may be uploaded again under the same name. */
+  areAllowed({ namespace }: ProjectScope, file: NamedPackage): Promise<boolean> {
     return this.settings.areDuplicatesAllowed(namespace.traversalIds, file);
   }
 }

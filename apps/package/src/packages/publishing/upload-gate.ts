@@ -14,6 +14,7 @@ const FILE_LIMITS = {
   helm: 'helm_max_file_size',
   maven: 'maven_max_file_size',
   npm: 'npm_max_file_size',
+  nuget: 'nuget_max_file_size',
   pypi: 'pypi_max_file_size',
 } as const satisfies Readonly<Record<string, PlanLimitName>>;
 type UploadType = keyof typeof FILE_LIMITS;

@@ -1,10 +1,8 @@
-import { PassThrough } from 'node:stream';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { BlobStorage } from '@rookery/blobs';
-import { fromRandomAccessReaderPromise, RandomAccessReader } from 'yauzl';
+import { fromRandomAccessReaderPromise } from 'yauzl';
 import type { Entry, ZipFile } from 'yauzl';
+import { BlobReader } from '../../packages/archives/blob-reader';
 import type { StoredFile } from '../../packages/package-files';
 import { nameKeyOf } from '../../packages/package-types';
 import { versionKeyOf } from './python-version';
@@ -17,7 +15,6 @@ export interface WheelMetadata {
 
 const MAX_ENTRIES = 10_000;
 const MAX_METADATA_BYTES = 4 * 1024 ** 2;
-const WINDOW_BYTES = 128 * 1024;
 const MAX_MS = 10_000;
 
 /**
@@ -69,47 +66,4 @@ async function metadataEntry(zip: ZipFile, name: string, version: string, signal
 function isSame(version: string, other: string): boolean {
   const key = versionKeyOf(version);
   return version === other || (key !== null && key === versionKeyOf(other));
-}
-
-/** Reads a stored file for yauzl, whose many small reads are served from one window of memory. */
-class BlobReader extends RandomAccessReader {
-  private window: { readonly start: number; readonly bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
-
-  constructor(
-    private readonly blobs: BlobStorage,
-    private readonly key: string,
-  ) {
-    super();
-  }
-
-  override read(buffer: Buffer, offset: number, length: number, position: number, done: (error: Error | null) => void) {
-    this.loaded(position, length).then(
-      (bytes) => {
-        bytes.copy(buffer, offset);
-        done(bytes.length < length ? new Error('unexpected end of the archive') : null);
-      },
-      (error: unknown) => done(error as Error),
-    );
-  }
-
-  /** Shape: `end` is exclusive. */
-  override _readStreamForRange(start: number, end: number): Readable {
-    const stream = new PassThrough();
-    this.blobs
-      .open(this.key, { start, end: end - 1 })
-      .then(({ body }) => pipeline(body, stream))
-      .catch((error: unknown) => stream.destroy(error as Error));
-    return stream;
-  }
-
-  private async loaded(position: number, length: number): Promise<Buffer> {
-    const { start, bytes } = this.window;
-    const isIn = position >= start && position + length <= start + bytes.length;
-    if (!isIn) {
-      const end = position + Math.max(length, WINDOW_BYTES) - 1;
-      this.window = { start: position, bytes: await this.blobs.readRange(this.key, { start: position, end }) };
-    }
-    const from = position - this.window.start;
-    return this.window.bytes.subarray(from, from + length);
-  }
 }

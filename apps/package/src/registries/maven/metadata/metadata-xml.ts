@@ -1,6 +1,6 @@
 import { XMLParser } from 'fast-xml-parser';
 import { Refused } from '@rookery/kernel';
-import { textOf } from './xml-text';
+import { unescapeXml, xmlTextOf } from '../../../packages/archives/xml-text';
 
 /** One build of a file of a snapshot. Shape: `value` is the version with timestamp and build number. */
 export interface SnapshotVersion {
@@ -55,10 +55,10 @@ const parser = new XMLParser({
 
 /**
  * Reads an uploaded `maven-metadata.xml`. Unknown elements and all attributes are ignored.
- * Errors: Refused for bytes that are no such document, and beyond the bounds of `textOf`.
+ * Errors: Refused for bytes that are no such document, and beyond the bounds of `xmlTextOf`.
  */
 export function parseMetadata(bytes: Buffer): Metadata {
-  const document = parsed(textOf(bytes));
+  const document = parsed(xmlTextOf(bytes, 'maven-metadata.xml'));
   if (!Object.hasOwn(document, 'metadata')) throw new Refused('maven-metadata.xml has no metadata');
   const root = childrenOf(document, 'metadata')[0] ?? {};
   const versioning = childrenOf(root, 'versioning')[0] ?? {};
@@ -127,7 +127,9 @@ function listed(parent: Element, list: string, item: string): readonly Element[]
 
 function leaves(parent: Element, name: string): readonly string[] {
   const found = Object.hasOwn(parent, name) ? parent[name]! : [];
-  return found.filter((child) => typeof child === 'string' && child !== '').map((child) => unescaped(child as string));
+  return found
+    .filter((child) => typeof child === 'string' && child !== '')
+    .map((child) => unescapeXml(child as string));
 }
 
 function leaf(parent: Element, name: string): string {
@@ -153,13 +155,6 @@ function asSnapshotVersion(found: Element): SnapshotVersion {
 
 function asPlugin(found: Element): Plugin {
   return { name: leaf(found, 'name'), prefix: leaf(found, 'prefix'), artifactId: leaf(found, 'artifactId') };
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-/** Replaces the five entities of XML. Other references stay as they are. */
-function unescaped(text: string): string {
-  return text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name]!);
 }
 
 function escaped(text: string): string {

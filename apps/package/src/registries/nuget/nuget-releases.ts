@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Conflict, NotFound } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { statement, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import type { StoredFile } from '../../packages/package-files';
+import { nameKeyOf } from '../../packages/package-types';
+import { DuplicateFiles } from '../../packages/publishing/duplicate-files';
+import { PackagePublishing } from '../../packages/publishing/package-publishing';
+import { isRepetition, UploadReceipts } from '../../packages/publishing/upload-receipts';
+import { NugetRemovals } from './nuget-removals';
+import type { FoundVersion, VersionKey } from './nuget-removals';
+import type { ParsedVersion } from './nuget-version';
+import type { Nuspec } from './nuspec';
+
+/** A package or symbols, ready to be listed. */
+export interface NugetRelease {
+  readonly kind: 'nupkg' | 'snupkg';
+  readonly nuspec: Nuspec;
+  readonly version: ParsedVersion;
+  readonly content: StoredFile;
+  readonly answered: Promise<boolean>;
+}
+
+/** Uploads under one name run one after the other, so that no version is added twice. */
+const LOCK = statement<{ project: number; name: string }, never>(
+  'nuget_lock_name',
+  `select pg_advisory_xact_lock(hashtextextended('nuget ' || :project::bigint || ' ' || :name, 0))`,
+);
+const SAVE = statement<VersionKey & { package: number; isPrerelease: boolean; nuspec: string }, never>(
+  'nuget_versions_save',
+  `insert into nuget_versions (package_id, project_id, name_key, version_key, is_prerelease, nuspec)
+   values (:package::bigint, :project::bigint, :name, :version, :isPrerelease::boolean, :nuspec::jsonb)
+   on conflict (package_id) do update set nuspec = excluded.nuspec`,
+);
+
+/** Adds pushed files to NuGet packages. Source: reference packages-and-admin 4.9. */
+@Injectable()
+export class NugetReleases {
+  constructor(
+    private readonly work: Work,
+    private readonly publishing: PackagePublishing,
+    private readonly receipts: UploadReceipts,
+    private readonly duplicates: DuplicateFiles,
+    private readonly versions: NugetRemovals,
+  ) {}
+
+  /**
+   * Adds a release. Where duplicates are refused, the same upload again succeeds without effect if the first one was not
+   * answered. Errors: Conflict for a version that exists, NotFound for symbols without their version.
+   */
+  async publish(project: ProjectScope, viewer: SignedInViewer, release: NugetRelease): Promise<void> {
+    const { nuspec, version, content, answered } = release;
+    const name = nameKeyOf('nuget', nuspec.id);
+    const key = { project: project.id, name, version: version.key };
+    const file = fileNameOf(name, version.key, release.kind);
+    const named = { type: 'nuget', name: nuspec.id, version: nuspec.version } as const;
+    const isAllowed = await this.duplicates.areAllowed(project, named);
+    const turn = await this.receipts.begin(JSON.stringify(['nuget file', project.id, file]), answered);
+    const id = await this.work.run(async (tx) => {
+      await tx.run(LOCK, { project: project.id, name });
+      const found = await this.versions.find(tx, key, file);
+      if (!found && release.kind === 'snupkg') throw new NotFound('Package');
+      if (found && found.file_id !== null && !isAllowed) {
+        if (isRepetition(found, content.sha256, viewer)) return found.file_id;
+        throw new Conflict('A package with the same name and version already exists');
+      }
+      return this.add(tx, {
+        project,
+        viewer,
+        release,
+        key,
+        file,
+        found,
+        repeatableBy: isAllowed ? null : viewer.tokenId,
+      });
+    });
+    turn.stored(id);
+  }
+
+  private async add(
+    tx: Tx,
+    upload: {
+      readonly project: ProjectScope;
+      readonly viewer: SignedInViewer;
+      readonly release: NugetRelease;
+      readonly key: VersionKey;
+      readonly file: string;
+      readonly found: FoundVersion | undefined;
+      readonly repeatableBy: number | null;
+    },
+  ): Promise<number> {
+    const { project, viewer, release, key, found } = upload;
+    const { nuspec, version, content, kind } = release;
+    const row = await this.publishing.publish(tx, {
+      ...{ project, creatorId: viewer.userId, type: 'nuget' as const, name: nuspec.id, content },
+      ...{ version: found?.version ?? nuspec.version, fileName: upload.file, repeatableBy: upload.repeatableBy },
+    });
+    const isPrerelease = version.labels.length > 0;
+    if (kind === 'nupkg')
+      await tx.run(SAVE, { ...key, package: row.package_id, isPrerelease, nuspec: JSON.stringify(nuspec) });
+    return row.id;
+  }
+}
+
+/** Name of a file in the flat container of clients. Shape: `name` and `version` as keys. */
+export function fileNameOf(name: string, version: string, extension: string): string {
+  return `${name}.${version}.${extension}`;
+}

@@ -1,0 +1,54 @@
+/**
+ * A version of NuGet: two to four numbers, and labels as SemVer has them. Trailing zeros, leading zeros, the case of labels
+ * and build metadata make no difference.
+ */
+export interface ParsedVersion {
+  /** Form by which versions are equal, in lower case. */
+  readonly key: string;
+  readonly numbers: readonly number[];
+  /** Labels of a prerelease in lower case; empty for a release. */
+  readonly labels: readonly string[];
+}
+
+const LABELS = String.raw`[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*`;
+const VERSION = new RegExp(
+  String.raw`^(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:-(${LABELS}))?(?:\+${LABELS})?$`,
+);
+const MAX_LENGTH = 255;
+
+/** Shape: null for a text that is no version. */
+export function parseNugetVersion(text: string): ParsedVersion | null {
+  const match = text.length > MAX_LENGTH ? null : VERSION.exec(text);
+  if (!match) return null;
+  const numbers = [1, 2, 3, 4].map((group) => Number(match[group] ?? 0));
+  const labels = match[5]?.toLowerCase().split('.') ?? [];
+  const shown = numbers[3] === 0 ? numbers.slice(0, 3) : numbers;
+  return { key: shown.join('.') + (labels.length > 0 ? `-${labels.join('.')}` : ''), numbers, labels };
+}
+
+/** Orders versions, the oldest first. Use with `sort`. Shape: keys of parsed versions. */
+export function compareKeys(a: string, b: string): number {
+  const [one, other] = [parseNugetVersion(a)!, parseNugetVersion(b)!];
+  for (const [index, number] of one.numbers.entries()) {
+    const difference = number - other.numbers[index]!;
+    if (difference !== 0) return difference;
+  }
+  return compareLabels(one.labels, other.labels);
+}
+
+/** A release comes after its prereleases; of labels, numbers come before texts, and fewer before more. */
+function compareLabels(a: readonly string[], b: readonly string[]): number {
+  if (a.length === 0 || b.length === 0) return b.length - a.length;
+  for (let index = 0; index < Math.min(a.length, b.length); index++) {
+    const difference = compareLabel(a[index]!, b[index]!);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+function compareLabel(a: string, b: string): number {
+  const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (isNumber && isOtherNumber) return Number(a) - Number(b);
+  if (isNumber !== isOtherNumber) return isNumber ? -1 : 1;
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,200 @@
+import { Injectable } from '@nestjs/common';
+import type { GroupScope, ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import { NotFound } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import { Database, statement } from '@rookery/persistence';
+import type { DeclaredStatement } from '@rookery/persistence';
+import { readableProjects } from '../../packages/listing/packages.queries';
+import type { PackageFileRow } from '../../packages/listing/packages.queries';
+import { INSTALLABLE_STATUSES, literals, nameKeyOf } from '../../packages/package-types';
+import { compareKeys } from './nuget-version';
+import type { Nuspec } from './nuspec';
+
+/** A version of a package. */
+export interface NugetRow {
+  readonly package_id: number;
+  readonly project_id: number;
+  readonly name_key: string;
+  readonly name: string;
+  readonly version: string;
+  readonly version_key: string;
+  readonly nuspec: Nuspec;
+  readonly created_at: Date;
+}
+
+/** A search. Shape: `q` as the client sent it. */
+export interface NugetSearch {
+  readonly q: string;
+  readonly skip: number;
+  readonly take: number;
+  readonly prerelease: boolean;
+}
+
+/** A package of the results. Shape: `newest` is the newest of `versions`, which begin with the oldest. */
+export interface FoundNugetPackage {
+  readonly newest: NugetRow;
+  readonly versions: readonly string[];
+}
+
+export type NugetPlace = ProjectScope | GroupScope;
+type InProject = { readonly project: number };
+type InGroup = {
+  readonly group: number;
+  readonly below: readonly number[];
+  readonly viewer: number | null;
+  readonly isAdmin: boolean;
+  readonly isExternal: boolean;
+};
+
+interface FoundNames {
+  readonly total: number;
+  readonly names: readonly string[];
+}
+type VersionOfName = Pick<NugetRow, 'package_id' | 'name_key' | 'version' | 'version_key'>;
+
+/** Newest versions of a package that documents show. */
+const MAX_VERSIONS = 300;
+/** Newest versions of a package that a search shows. */
+const MAX_FOUND_VERSIONS = 10;
+
+/** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
+interface InBoth<P extends object, R> {
+  readonly ofProject: DeclaredStatement<InProject & P, R>;
+  readonly ofGroup: DeclaredStatement<InGroup & P, R>;
+}
+
+function inBoth<P extends object, R>(name: string, compose: (scope: string) => string): InBoth<P, R> {
+  return {
+    ofProject: statement(`nuget_${name}_of_project`, compose('(select :project::bigint as id) scope')),
+    ofGroup: statement(`nuget_${name}_of_group`, compose(readableProjects({ exclude_subgroups: false }))),
+  };
+}
+
+const COLUMNS = `p.id as package_id, p.project_id, v.name_key, p.name, p.version, v.version_key, p.created_at`;
+const versionsIn = (scope: string, condition: string): string =>
+  `${scope}
+   join nuget_versions v on v.project_id = scope.id ${condition}
+   join packages p on p.id = v.package_id and p.status in (${literals(INSTALLABLE_STATUSES)})`;
+
+const VERSIONS = inBoth<{ name: string }, NugetRow>(
+  'versions',
+  (scope) =>
+    `select ${COLUMNS}, v.nuspec from ${versionsIn(scope, 'and v.name_key = :name')}
+     order by p.id desc limit ${MAX_VERSIONS}`,
+);
+const NAMES = inBoth<{ q: string; prerelease: boolean; skip: number; take: number }, FoundNames>(
+  'names',
+  (scope) =>
+    // Each project is read by the index, however many others have packages.
+    `with found as (
+       select distinct named.name_key
+       from ${scope}, lateral (
+         select v.name_key from nuget_versions v
+         join packages p on p.id = v.package_id and p.status in (${literals(INSTALLABLE_STATUSES)})
+         where v.project_id = scope.id and position(:q in v.name_key) > 0
+           and (:prerelease::boolean or not v.is_prerelease)
+         offset 0) named
+     )
+     select (select count(*)::int from found) as total,
+       array(select name_key from found order by name_key offset :skip::int limit :take::int) as names`,
+);
+/** Without descriptions, of which only that of the newest version is shown. */
+const OF_NAMES = inBoth<{ names: readonly string[]; prerelease: boolean }, VersionOfName>(
+  'versions_of_names',
+  (scope) =>
+    `select found.* from unnest(:names::text[]) as asked (name), lateral (
+       select p.id as package_id, v.name_key, p.version, v.version_key
+       from ${versionsIn(scope, 'and v.name_key = asked.name and (:prerelease::boolean or not v.is_prerelease)')}
+       order by p.id desc limit ${MAX_VERSIONS}) found`,
+);
+const ROWS = statement<{ ids: readonly number[] }, NugetRow>(
+  'nuget_rows',
+  `select ${COLUMNS}, v.nuspec from nuget_versions v join packages p on p.id = v.package_id
+   where v.package_id = any(:ids::bigint[])`,
+);
+const FILE = inBoth<{ name: string; version: string; file: string }, PackageFileRow>(
+  'file',
+  (scope) =>
+    `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at
+     from ${versionsIn(scope, 'and v.name_key = :name and v.version_key = :version')}
+     join package_files f on f.package_id = p.id and md5(f.file_name) = md5(:file) and f.file_name = :file
+       and not f.is_pending_destruction
+     order by f.id desc limit 1`,
+);
+
+/**
+ * NuGet packages of a project, or of the projects in a group whose packages the viewer may read.
+ * Source: reference packages-and-admin 4.9.
+ */
+@Injectable()
+export class NugetQueries {
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+  ) {}
+
+  /** The newest versions of a package, the oldest first; of equal ones in a group, the newest. Errors: NotFound. */
+  async versions(place: NugetPlace, viewer: Viewer, name: string): Promise<readonly NugetRow[]> {
+    const rows = await this.read(VERSIONS, place, viewer, { name: nameKeyOf('nuget', name) });
+    if (rows.length === 0) throw new NotFound('Package');
+    return inOrder(rows);
+  }
+
+  /** Packages of one page of results by name, and the number of all results. */
+  async search(place: NugetPlace, viewer: Viewer, asked: NugetSearch): Promise<[number, readonly FoundNugetPackage[]]> {
+    const [found] = await this.names(place, viewer, asked);
+    if (found === undefined || found.names.length === 0) return [found?.total ?? 0, []];
+    const { names, total } = found;
+    const rows = await this.versionsOf(place, viewer, names, asked.prerelease);
+    const byName = names.map((name) => inOrder(rows.filter((row) => row.name_key === name)));
+    const newest = byName.map((versions) => versions.at(-1)).filter((row) => row !== undefined);
+    const described = await this.database.run(ROWS, { ids: newest.map((row) => row.package_id) });
+    const packages = described.map((row) => ({
+      newest: row,
+      versions: byName[names.indexOf(row.name_key)]!.slice(-MAX_FOUND_VERSIONS).map(({ version }) => version),
+    }));
+    return [total, packages.sort((a, b) => names.indexOf(a.newest.name_key) - names.indexOf(b.newest.name_key))];
+  }
+
+  /** Names of one page of results in lower case. Shape: one row. */
+  names(place: NugetPlace, viewer: Viewer, { q, ...asked }: NugetSearch): Promise<FoundNames[]> {
+    return this.read(NAMES, place, viewer, { q: q.toLowerCase(), ...asked });
+  }
+
+  /** The newest versions of several packages, the newest first. */
+  versionsOf(
+    place: NugetPlace,
+    viewer: Viewer,
+    names: readonly string[],
+    prerelease: boolean,
+  ): Promise<VersionOfName[]> {
+    return this.read(OF_NAMES, place, viewer, { names, prerelease });
+  }
+
+  /** Returns the newest file of a version with this name. Shape: `version` is a key. Errors: NotFound. */
+  async file(place: NugetPlace, viewer: Viewer, name: string, version: string, file: string): Promise<PackageFileRow> {
+    const [found] = await this.read(FILE, place, viewer, { name: nameKeyOf('nuget', name), version, file });
+    if (!found) throw new NotFound();
+    return found;
+  }
+
+  private async read<P extends object, R>(
+    both: InBoth<P, R>,
+    place: NugetPlace,
+    viewer: Viewer,
+    params: P,
+  ): Promise<R[]> {
+    if (place.kind === 'project') return this.database.run(both.ofProject, { ...params, project: place.id });
+    await this.directory.fresh(viewer);
+    const { userId, isAdmin, isExternal } = viewer;
+    const group = { group: place.id, below: place.traversalIds, viewer: userId, isAdmin, isExternal };
+    return this.database.run(both.ofGroup, { ...params, ...group });
+  }
+}
+
+/** Sorts rows by version. Of equal versions the newest row stays, which is the first one. */
+function inOrder<R extends Pick<NugetRow, 'version_key'>>(newestFirst: readonly R[]): readonly R[] {
+  const byKey = new Map([...newestFirst].reverse().map((row) => [row.version_key, row]));
+  return [...byKey.values()].sort((a, b) => compareKeys(a.version_key, b.version_key));
+}

@@ -1,0 +1,135 @@
+import { XMLParser } from 'fast-xml-parser';
+import { Refused } from '@rookery/kernel';
+import { unescapeXml, xmlTextOf } from '../../packages/archives/xml-text';
+
+interface Dependency {
+  readonly id: string;
+  /** Range of versions, empty for any. */
+  readonly version: string;
+}
+export interface DependencyGroup {
+  readonly targetFramework: string;
+  readonly dependencies: readonly Dependency[];
+}
+
+/** Fields of a `.nuspec` that documents for clients show. Shape: an absent text is empty. */
+export interface Nuspec {
+  readonly id: string;
+  readonly version: string;
+  readonly title: string;
+  readonly authors: string;
+  readonly description: string;
+  readonly summary: string;
+  readonly tags: string;
+  readonly projectUrl: string;
+  readonly licenseUrl: string;
+  readonly licenseExpression: string;
+  readonly iconUrl: string;
+  readonly requireLicenseAcceptance: boolean;
+  readonly dependencyGroups: readonly DependencyGroup[];
+  readonly packageTypes: readonly string[];
+}
+
+const ID = /^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9._+-]*$/;
+const MAX_ID_LENGTH = 255;
+/** Longest text that documents show. Units: characters. */
+const MAX_TEXT = 4000;
+/** All fields together, as JSON. Units: characters. */
+const MAX_FIELDS = 64 * 1024;
+
+type XmlElement = Readonly<Record<string, readonly (XmlElement | string)[] | string>>;
+
+const parser = new XMLParser({
+  attributeNamePrefix: '@',
+  ignoreAttributes: false,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  processEntities: false,
+  removeNSPrefix: true,
+  maxNestedTags: 64,
+  isArray: (_name, _path, _isLeaf, isAttribute) => !isAttribute,
+});
+
+/** Reads a `.nuspec`. Unknown elements are ignored. Errors: Refused. Source: reference packages-and-admin 4.9. */
+export function parseNuspec(bytes: Buffer): Nuspec {
+  const metadata = childrenOf(childrenOf(parsed(bytes), 'package')[0], 'metadata')[0];
+  if (!metadata) throw invalid('nuspec has no metadata');
+  const text = (name: string): string => textsOf(metadata, name)[0]?.slice(0, MAX_TEXT) ?? '';
+  const found: Nuspec = {
+    ...{ id: text('id'), version: text('version'), title: text('title'), authors: text('authors') },
+    ...{ description: text('description'), summary: text('summary'), tags: text('tags') },
+    ...{ projectUrl: text('projectUrl'), licenseUrl: text('licenseUrl'), iconUrl: text('iconUrl') },
+    licenseExpression: expressionOf(metadata),
+    requireLicenseAcceptance: text('requireLicenseAcceptance').toLowerCase() === 'true',
+    dependencyGroups: childrenOf(metadata, 'dependencies').flatMap(groupsOf),
+    packageTypes: childrenOf(metadata, 'packageTypes').flatMap((types) =>
+      childrenOf(types, 'packageType').map((type) => attribute(type, 'name')),
+    ),
+  };
+  if (found.id === '') throw invalid('nuspec has no id');
+  if (found.id.length > MAX_ID_LENGTH || !ID.test(found.id)) throw invalid('Name is invalid');
+  if (JSON.stringify(found).length > MAX_FIELDS) throw invalid('nuspec is too large');
+  return found;
+}
+
+/** Refusal of a description. */
+export function invalid(problem: string): Refused {
+  return new Refused(`Validation failed: ${problem}`, { verbatim: true });
+}
+
+function parsed(bytes: Buffer): XmlElement {
+  const text = xmlTextOf(bytes, 'nuspec');
+  try {
+    return parser.parse(text, true) as XmlElement;
+  } catch {
+    throw invalid('nuspec is not well-formed XML');
+  }
+}
+
+/** The older form has dependencies without groups. */
+function groupsOf(list: XmlElement): readonly DependencyGroup[] {
+  const groups = childrenOf(list, 'group').map((group) => ({
+    targetFramework: attribute(group, 'targetFramework'),
+    dependencies: dependenciesOf(group),
+  }));
+  const without = dependenciesOf(list);
+  return without.length > 0 ? [{ targetFramework: '', dependencies: without }, ...groups] : groups;
+}
+
+function dependenciesOf(list: XmlElement): readonly Dependency[] {
+  const found = childrenOf(list, 'dependency').map((one) => ({
+    id: attribute(one, 'id'),
+    version: attribute(one, 'version'),
+  }));
+  return found.filter(({ id }) => id !== '');
+}
+
+function expressionOf(metadata: XmlElement): string {
+  const [license] = childrenOf(metadata, 'license');
+  if (!license || attribute(license, 'type') !== 'expression') return '';
+  return typeof license['#text'] === 'string' ? unescapeXml(license['#text']) : (textsOf(license, '#text')[0] ?? '');
+}
+
+function valuesOf(parent: XmlElement | undefined, name: string): readonly (XmlElement | string)[] {
+  const found = parent && Object.hasOwn(parent, name) ? parent[name] : undefined;
+  return Array.isArray(found) ? (found as readonly (XmlElement | string)[]) : [];
+}
+
+function childrenOf(parent: XmlElement | undefined, name: string): readonly XmlElement[] {
+  return valuesOf(parent, name).filter((child): child is XmlElement => typeof child === 'object');
+}
+
+function textsOf(parent: XmlElement, name: string): readonly string[] {
+  const texts = valuesOf(parent, name).map((child) =>
+    typeof child === 'string' ? child : typeof child['#text'] === 'string' ? child['#text'] : '',
+  );
+  // PostgreSQL stores no null character, which the parser of texts refuses before.
+  return texts.map((text) => unescapeXml(text).trim());
+}
+
+function attribute(element: XmlElement, name: string): string {
+  const value = Object.hasOwn(element, `@${name}`) ? element[`@${name}`] : undefined;
+  return typeof value === 'string' ? unescapeXml(value) : '';
+}
