@@ -117,6 +117,7 @@ export const gatewaySettings = defineSettings('gateway', {
   }),
   sessionSecret: setting.secret('GATEWAY_SESSION_SECRET', {
     default: null,
+    check: (text) => (text.length < 32 ? 'is shorter than 32 characters' : null),
     about:
       'Seals the sign-in cookies of the web pages, at least 32 characters, the same for all gateways. Without it, people sign in again after a restart.',
   }),

@@ -104,17 +104,22 @@ const pipeline = [
     (routes: RouteTable, admission: Admission, forwarder: Forwarder, settings: Own, tally: Tally) =>
       new Edge(routes, admission, forwarder, settings, tally),
   ),
-  provided(Site, [Edge, platformSettings.token, own], (edge: Edge, platform: Platform, settings: Own) => {
-    const arrival = { expectsContinue: false, isSurplus: false };
-    const site = new Site(
-      // Pages read routes of services only, so the gateway's own routes are not needed.
-      (request, response) => edge.handle(request, response, arrival, (_, own) => void own.destroy()),
-      platform.externalUrl,
-      settings,
-    );
-    edge.open(site);
-    return site;
-  }),
+  provided(
+    Site,
+    [Edge, platformSettings.token, own, Tally],
+    (edge: Edge, platform: Platform, settings: Own, tally: Tally) => {
+      const arrival = { expectsContinue: false, isSurplus: false };
+      const site = new Site(
+        // Pages read routes of services only, so the gateway's own routes are not needed.
+        (request, response) => edge.handle(request, response, arrival, (_, own) => void own.destroy()),
+        platform.externalUrl,
+        settings,
+        tally,
+      );
+      edge.open(site);
+      return site;
+    },
+  ),
   provided(ServiceReadiness, [own], (settings: Own) => new ServiceReadiness(managementUrls(settings))),
 ];
 

@@ -123,6 +123,22 @@ test('a caller resolves only threads that they may resolve', async () => {
   expect(await states(iid)).toEqual([true, false]);
 });
 
+test('internal threads stay where they are, and long notes are quoted in part', async () => {
+  const iid = await mergeRequest();
+  await start(iid, `${'x'.repeat(1000)}hidden`);
+  const sent = { body: 'Between us', internal: true };
+  await on
+    .as('developer')
+    .post(`${on.path(iid)}/discussions`)
+    .send(sent)
+    .expect(201);
+  const { body } = await follow({ merge_request_to_resolve_discussions_of: iid }).expect(201);
+  const { description } = body as Issue;
+  expect(description).toContain(`${'x'.repeat(1000)}…`);
+  expect(description).not.toMatch(/hidden|Between us/);
+  expect(await states(iid)).toEqual([true, false]);
+});
+
 test('nothing open: an issue as any other', async () => {
   const iid = await mergeRequest();
   const { body } = await follow({ merge_request_to_resolve_discussions_of: iid }).expect(201);

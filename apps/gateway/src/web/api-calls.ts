@@ -10,6 +10,8 @@ export interface Asker {
   readonly token: string | null;
   /** Client address, for the limits of the API. */
   readonly address: string;
+  /** Aborts the calls once the page has no reader any more. */
+  readonly signal: AbortSignal;
 }
 
 /** An answer of the API. Shape: `data` is the parsed JSON, null for an answer that is none. */
@@ -54,36 +56,87 @@ export class ApiCalls {
     return checked(await this.send<T>('GET', withQuery(path, query)));
   }
 
-  /** As `get`; null where the caller may not read it or it does not exist. */
+  /** As `get`; null where the caller may not read it or it does not exist. Errors: ApiRefused for other refusals. */
   async find<T>(path: string, query: Query = {}): Promise<T | null> {
     const found = await this.send<T>('GET', withQuery(path, query));
-    return found.status < 300 ? found.data : null;
+    return found.status === 403 || found.status === 404 ? null : checked(found).data;
   }
 
   /** Writes by a form. Errors: ApiRefused. */
   async write(method: Method, path: string, body: object = {}): Promise<void> {
-    checked(await this.send(method, path, JSON.stringify(body)));
+    checked(await this.send(method, path, { body: JSON.stringify(body) }));
   }
 
-  /** Sends any request. */
-  async send<T>(method: Method, path: string, body?: string): Promise<ApiAnswer<T>> {
-    const { token, address } = this.asker;
+  /**
+   * Sends any request. Errors: ApiRefused with 404 for a path that another route would answer, 413 for an answer beyond
+   * `maxBytes`, 502 for one that breaks off or whose page has no reader any more.
+   */
+  async send<T>(method: Method, path: string, o: SendOptions = {}): Promise<ApiAnswer<T>> {
+    const { token, address, signal } = this.asker;
+    // The address would be resolved before the edge could refuse it.
+    if (
+      path
+        .split('?', 1)[0]!
+        .split('/')
+        .slice(1)
+        .some((part) => NO_NAME.has(part))
+    )
+      throw new ApiRefused(404, GONE);
     const headers = {
       accept: 'application/json',
       ...(token === null ? {} : { 'private-token': token }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(o.body === undefined ? {} : { 'content-type': 'application/json' }),
     };
-    const answer = await inject(this.handle as Parameters<typeof inject>[0], {
-      method,
-      url: `/api/v4${path}`,
-      headers,
-      remoteAddress: address,
-      ...(body === undefined ? {} : { payload: body }),
-    });
+    const { maxBytes = MAX_ANSWER } = o;
+    let isTooLarge = false;
+    const serve = (request: IncomingMessage, response: ServerResponse): void => {
+      asOverNetwork(request, response);
+      limitBytes(response, maxBytes, () => (isTooLarge = true));
+      this.handle(request, response);
+    };
+    const asked = { method, url: `/api/v4${path}`, headers, remoteAddress: address, signal };
+    const payload = o.body === undefined ? {} : { payload: o.body };
+    const answer = await inject(serve as Parameters<typeof inject>[0], { ...asked, ...payload }).catch(() => null);
+    if (answer === null) throw isTooLarge ? new ApiRefused(413, TOO_LARGE) : new ApiRefused(502, BROKEN_OFF);
     const isJson = String(answer.headers['content-type'] ?? '').startsWith('application/json');
     const data = (isJson && answer.payload !== '' ? JSON.parse(answer.payload) : null) as T;
     return { status: answer.statusCode, data, text: answer.payload, headers: answer.headers as Record<string, string> };
   }
+}
+
+interface SendOptions {
+  readonly body?: string;
+  /** Units: bytes. */
+  readonly maxBytes?: number;
+}
+
+/** Units: bytes. */
+const MAX_ANSWER = 8 * 1024 * 1024;
+const NO_NAME = new Set(['', '.', '..']);
+const GONE = '404 Not Found';
+const TOO_LARGE = 'This is too large for a page.';
+const BROKEN_OFF = 'A part of the server is restarting. Try again.';
+
+/** Gives requests in memory what the edge expects of those over the network. */
+function asOverNetwork(request: IncomingMessage, response: ServerResponse): void {
+  // The body is complete from the beginning.
+  request.complete = true;
+  Object.assign(request.socket, { resetAndDestroy: () => response.destroy() });
+  Object.defineProperty(response, 'closed', { get: () => response.destroyed });
+}
+
+/** Breaks off an answer that is larger. */
+function limitBytes(response: ServerResponse, max: number, onExceeded: () => void): void {
+  const write = response.write.bind(response) as (data: string | Buffer, ...rest: unknown[]) => boolean;
+  let written = 0;
+  const limited = (data: string | Buffer, ...rest: unknown[]): boolean => {
+    written += data.length;
+    if (written <= max) return write(data, ...rest);
+    onExceeded();
+    response.destroy();
+    return false;
+  };
+  Object.assign(response, { write: limited });
 }
 
 function checked<T>(answer: ApiAnswer<T>): ApiAnswer<T> {

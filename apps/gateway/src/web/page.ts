@@ -35,7 +35,8 @@ export class Redirect extends Error {
   }
 }
 
-interface Banner {
+/** A broadcast message. */
+export interface Banner {
   readonly message: string;
 }
 

@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
 import type { Exchange } from '../request/exchange';
-import { REFUSALS } from '../request/refusal';
+import type { Tally } from '../metrics/tally';
+import { forbidden, REFUSALS } from '../request/refusal';
 import { collect, isCollected } from '../request/request-body';
 import { ApiCalls, ApiRefused } from './api-calls';
 import type { PublicHandler } from './api-calls';
 import { Redirect, renderPage } from './page';
-import type { Page, PageRequest } from './page';
+import type { Banner, Page, PageRequest } from './page';
 import { blobPage, commitPage, commitsPage, treePage } from './pages/code';
 import { itemsPage, todosPage } from './pages/lists';
 import { EPICS, ISSUES, MERGE_REQUESTS, mergeRequestDiffsPage, noteablePage, SNIPPETS } from './pages/noteables';
@@ -34,6 +35,12 @@ const SECURITY_HEADERS = [
 const MAX_FORM = 8 * 1024 * 1024;
 /** The form of the sign-in page. Units: bytes. */
 const MAX_FORM_OF_STRANGER = 16 * 1024;
+/** Fields of a form at most. */
+const MAX_FIELDS = 50;
+const AMPERSAND = 0x26;
+const FORM = 'application/x-www-form-urlencoded';
+const SIGN_IN = '/-/sign_in';
+const ANOTHER_SITE = forbidden('This form was sent from another site');
 /** First segments that are never pages. */
 const NOT_PAGES = new Set(['api', 'internal', 'uploads', 'assets', '.well-known']);
 
@@ -57,19 +64,20 @@ export class Site {
     private readonly handle: PublicHandler,
     externalUrl: string,
     private readonly settings: SiteSettings,
+    private readonly tally: Pick<Tally, 'collecting'>,
   ) {
     const { origin, protocol } = new URL(externalUrl);
     this.origin = origin;
     this.sessions = new Sessions(settings.sessionSecret, protocol === 'https:');
   }
 
-  /** Whether a request is one for a page: of a browser or a person, not of a client that wants JSON. */
+  /** Whether a browser asks for a page. Other clients get JSON as from the API. */
   serves({ method, target, head, request }: Exchange): boolean {
-    if (NOT_PAGES.has(target.segments[0] ?? '')) return false;
-    if (method === 'POST') return head.contentType.toLowerCase().startsWith('application/x-www-form-urlencoded');
+    const [first = ''] = target.segments;
+    if (NOT_PAGES.has(decodeURIComponent(first))) return false;
+    if (method === 'POST') return target.segments.includes('-') && head.contentType.toLowerCase().startsWith(FORM);
     if (method !== 'GET' && method !== 'HEAD') return false;
-    const accept = request.headers.accept ?? '';
-    return !accept.includes('json') || accept.includes('text/html');
+    return target.path === STYLE_PATH || (request.headers.accept ?? '').includes('text/html');
   }
 
   /** Answers a request for a page. */
@@ -85,11 +93,10 @@ export class Site {
       return;
     }
     const session = await this.sessions.read(exchange.request.headers.cookie);
-    const form = method === 'POST' ? await this.form(exchange, session ? MAX_FORM : MAX_FORM_OF_STRANGER) : null;
+    const form = method === 'POST' ? await this.form(exchange, session) : null;
     if (form === undefined) return;
-    const asker = { token: session?.token ?? null, address: exchange.address };
     const request: PageRequest = {
-      api: new ApiCalls(this.handle, asker),
+      api: this.callsFor(exchange, session?.token ?? null),
       path: target.path,
       query: new URLSearchParams(target.query),
       form,
@@ -103,16 +110,22 @@ export class Site {
       return;
     }
     const shown = cookie === undefined ? request : { ...request, username: null };
-    const banners = (await request.api.find<readonly { message: string }[]>('/broadcast_messages/displayed')) ?? [];
-    const document = await renderPage(page!, shown, banners);
+    const banners = await request.api.find<readonly Banner[]>('/broadcast_messages/displayed').catch(() => null);
+    const document = await renderPage(page!, shown, banners ?? []);
     write(exchange, page!.status ?? 200, [...headers, 'Content-Type', 'text/html; charset=utf-8'], String(document));
+  }
+
+  /** Calls of the API that end when the reader of the page has gone. */
+  private callsFor(exchange: Exchange, token: string | null): ApiCalls {
+    const gone = new AbortController();
+    exchange.onGone(() => gone.abort());
+    return new ApiCalls(this.handle, { token, address: exchange.address, signal: gone.signal });
   }
 
   private async outcome(exchange: Exchange, request: PageRequest, session: Session | null): Promise<Outcome> {
     const { form } = request;
-    if (form && !this.isOwnForm(exchange)) return { page: refused(403, 'This form was sent from another site.') };
     try {
-      if (request.path === '/-/sign_in') return await this.signIn(exchange, request);
+      if (request.path === SIGN_IN) return await this.signIn(exchange, request);
       if (form && !session) return { location: signInPath(request) };
       if (form && !this.sessions.isFormToken(session!, form.get('form_token') ?? ''))
         return { page: refused(403, 'This form is too old. Load the page again.') };
@@ -130,10 +143,12 @@ export class Site {
     const token = request.form?.get('token')?.trim();
     if (!token) return { page: signInPage(request, null) };
     // Headers take visible characters only.
-    const api = /^[\x21-\x7e]{1,255}$/.test(token) && new ApiCalls(this.handle, { token, address: exchange.address });
-    const user = api ? await api.find<{ username: string }>('/user') : null;
-    if (!user)
+    const isToken = /^[\x21-\x7e]{1,255}$/.test(token);
+    const answer = isToken ? await this.callsFor(exchange, token).send<{ username: string }>('GET', '/user') : null;
+    if (answer === null || answer.status === 401 || answer.status === 403)
       return { page: signInPage(request, 'This token is invalid, or has neither the scope api nor read_api.') };
+    if (answer.status !== 200) throw new ApiRefused(answer.status, 'Signing in is not possible now. Try again.');
+    const user = answer.data;
     return { location: safeNext(request.form!.get('next')), cookie: await this.sessions.start(token, user.username) };
   }
 
@@ -152,26 +167,44 @@ export class Site {
     const site = request.headers['sec-fetch-site'];
     if (site !== undefined && site !== 'same-origin') return false;
     if (origin === undefined) return true;
-    return origin === this.origin || (URL.canParse(origin) && new URL(origin).host === host);
+    if (origin === this.origin || !URL.canParse(origin)) return origin === this.origin;
+    // The site may be open under another address, but not without TLS where it has TLS.
+    const { host: sender, protocol } = new URL(origin);
+    return sender === host && protocol === new URL(this.origin).protocol;
   }
 
-  /** Reads the form of a request. Shape: undefined when the request was refused or its client left. */
-  private async form(exchange: Exchange, limit: number): Promise<URLSearchParams | undefined> {
-    const { request, head } = exchange;
-    if (head.contentLength > limit) {
-      exchange.refuse(REFUSALS.tooLarge);
-      return undefined;
+  /** Reads the form of a request. Shape: undefined when the request was answered or its client left. */
+  private async form(exchange: Exchange, session: Session | null): Promise<URLSearchParams | undefined> {
+    const { request, head, target } = exchange;
+    const limit = session ? MAX_FORM : MAX_FORM_OF_STRANGER;
+    if (!this.isOwnForm(exchange)) exchange.refuse(ANOTHER_SITE);
+    else if (head.contentLength > limit) exchange.refuse(REFUSALS.tooLarge);
+    else if (!session && target.path !== SIGN_IN)
+      write(exchange, 303, [...SECURITY_HEADERS, 'Location', signInPath(target)], '');
+    else {
+      exchange.sendContinue();
+      // Waiting for a client is no load.
+      this.tally.collecting += 1;
+      const body = await collect(request, head.contentLength, this.settings.slowPeerMs, limit);
+      this.tally.collecting -= 1;
+      if (body !== null && isCollected(body)) {
+        if (countOf(body, AMPERSAND) < MAX_FIELDS) return new URLSearchParams(body.toString());
+        exchange.refuse(REFUSALS.badRequest);
+      } else if (body !== null) exchange.refuse(body);
     }
-    exchange.sendContinue();
-    const body = await collect(request, head.contentLength, this.settings.slowPeerMs, limit);
-    if (body !== null && isCollected(body)) return new URLSearchParams(body.toString());
-    if (body !== null) exchange.refuse(body);
     return undefined;
   }
 }
 
-function signInPath({ path }: PageRequest): string {
-  return `/-/sign_in?next=${encodeURIComponent(path)}`;
+/** Counts a byte, without looking on after the most fields. */
+function countOf(body: Buffer, byte: number): number {
+  let count = 0;
+  for (let at = body.indexOf(byte); at >= 0 && count < MAX_FIELDS; at = body.indexOf(byte, at + 1)) count += 1;
+  return count;
+}
+
+function signInPath({ path }: { readonly path: string }): string {
+  return `${SIGN_IN}?next=${encodeURIComponent(path)}`;
 }
 
 function refused(status: number, reason: string): Page {
@@ -237,9 +270,15 @@ function pageOfProject(request: PageRequest, place: string, tail: readonly strin
   }
 }
 
+/** Rounds the duration of all but pages as for refusals, so that hidden and missing addresses are alike. */
 function write(exchange: Exchange, status: number, headers: readonly string[], body: string): void {
   if (exchange.isOver) return;
   const length = String(Buffer.byteLength(body));
-  exchange.response.writeHead(status, [...exchange.commonHeaders(status), ...headers, 'Content-Length', length]);
+  exchange.response.writeHead(status, [
+    ...exchange.commonHeaders(status < 300 ? status : 404),
+    ...headers,
+    'Content-Length',
+    length,
+  ]);
   exchange.end(exchange.method === 'HEAD' ? null : Buffer.from(body).toString('latin1'));
 }

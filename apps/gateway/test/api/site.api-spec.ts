@@ -43,6 +43,7 @@ async function ask(
   o: { cookie?: string; form?: Record<string, string>; headers?: Record<string, string>; of?: Gateway } = {},
 ): Promise<Answer> {
   const headers = {
+    accept: 'text/html',
     ...(o.cookie === undefined ? {} : { cookie: o.cookie }),
     ...(o.form === undefined ? {} : { 'content-type': FORM }),
     ...o.headers,
@@ -87,6 +88,8 @@ it('serves its stylesheet for ever', async () => {
 
 it.each([
   ['a client that wants JSON', '/a/b', { accept: 'application/json' }],
+  ['a client that takes anything', '/v2/', { accept: '*/*' }],
+  ['an encoded address of the API', '/%61pi/v4/nothing', {}],
   ['an unknown route of the API', '/api/v4/nothing', {}],
   ['a missing upload', '/uploads/nothing', {}],
 ])('answers %s with JSON as before', async (_, path, headers) => {
@@ -175,6 +178,44 @@ it('leads strangers from hidden and missing addresses to the sign-in page alike'
   expect(pages[0]!.text.replaceAll('secret', 'absent')).toBe(pages[1]!.text);
 });
 
+it('survives an answer of a service that breaks off', async () => {
+  const { cookie } = await signIn();
+  estate.collaboration.on('/api/v4/todos', (_, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 1000 }).write('[');
+    response.destroy();
+  });
+  const { status, text } = await ask('/-/todos', { cookie });
+  expect([status, text]).toEqual([503, expect.stringContaining('502 Bad Gateway')]);
+  estate.collaboration.on('/api/v4/todos', json([]));
+  expect((await ask('/-/todos', { cookie })).status).toBe(200);
+});
+
+it('breaks off an answer that is too large for a page', async () => {
+  const { cookie } = await signIn();
+  estate.collaboration.on('/api/v4/todos', json(['x'.repeat(9 * 1024 * 1024)]));
+  const { status, text } = await ask('/-/todos', { cookie });
+  expect([status, text]).toEqual([413, expect.stringContaining('too large for a page')]);
+  estate.collaboration.on('/api/v4/todos', json([]));
+});
+
+it('says that a service is away, and not that the page is missing', async () => {
+  const away = (_: IncomingMessage, response: ServerResponse) => {
+    response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"message":"503 Service Unavailable"}');
+  };
+  estate.identity.on('/api/v4/projects/a%2Faway', away);
+  expect((await ask('/a/away')).status).toBe(503);
+});
+
+it.each(['/a/b/-/__proto__/x', '/a/b/-/valueOf/x', '/a/b/-/constructor/issues', '/groups/-/epics/7', '/a/b/-/commit'])(
+  'has no page at %s',
+  async (path) => {
+    const { cookie } = await signIn();
+    const before = estate.collaboration.seen.length;
+    expect((await ask(path, { cookie })).status).toBe(404);
+    expect(estate.collaboration.seen).toHaveLength(before);
+  },
+);
+
 describe('forms', () => {
   const marked = (): number =>
     estate.collaboration.seen.filter(({ url }) => url === '/api/v4/todos/mark_as_done').length;
@@ -205,6 +246,28 @@ describe('forms', () => {
     expect((await ask('/-/todos', { form: { todo_id: '1' } })).headers['location']).toBe(
       '/-/sign_in?next=%2F-%2Ftodos',
     );
+  });
+
+  it('do not lead to another route', async () => {
+    const { cookie } = await signIn();
+    const form_token = formTokenIn(await ask('/-/todos', { cookie }));
+    const before = marked();
+    expect((await ask('/-/todos', { cookie, form: { form_token, todo_id: '..' } })).status).toBe(404);
+    expect(marked()).toBe(before);
+  });
+
+  it('of a large comment are handled at once', async () => {
+    const { cookie } = await signIn();
+    const form_token = formTokenIn(await ask('/-/todos', { cookie }));
+    const startedAt = performance.now();
+    await ask('/-/sign_out', { cookie, form: { form_token, body: 'x'.repeat(200_000) } });
+    expect(performance.now() - startedAt).toBeLessThan(1900);
+  });
+
+  it('are refused with too many fields', async () => {
+    const { cookie } = await signIn();
+    const form = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, '']));
+    expect((await ask('/-/todos', { cookie, form })).status).toBe(400);
   });
 
   it('are refused when they are too large', async () => {

@@ -77,6 +77,17 @@ export async function treePage(request: PageRequest, place: string, rest: readon
   };
 }
 
+/** Reads a text file; null if it is larger than what is shown. */
+export async function rawText({ api }: PageRequest, path: string): Promise<string | null> {
+  try {
+    const { status, text } = await api.send<unknown>('GET', path, { maxBytes: MAX_SHOWN });
+    return status === 200 ? text : null;
+  } catch (error) {
+    if (error instanceof ApiRefused && error.status === 413) return null;
+    throw error;
+  }
+}
+
 export async function blobPage(request: PageRequest, place: string, rest: readonly string[]): Promise<Page> {
   const project = encodeURIComponent(place);
   const { ref, path } = await refAndPath(request, project, rest);
@@ -85,7 +96,7 @@ export async function blobPage(request: PageRequest, place: string, rest: readon
   const head = await request.api.send<unknown>('HEAD', `${file}?${query}`);
   if (head.status !== 200) throw new ApiRefused(head.status, '404 Not Found');
   const size = Number(head.headers['x-gitlab-size']);
-  const text = size > MAX_SHOWN ? null : (await request.api.send<unknown>('GET', `${file}/raw?${query}`)).text;
+  const text = size <= MAX_SHOWN ? await rawText(request, `${file}/raw?${query}`) : null;
   const raw = `/api/v4${file}/raw?${query}`;
   const isText = text !== null && !text.includes('\0');
   return {

@@ -31,6 +31,23 @@ interface Discussion {
 }
 
 const PER_PAGE = 20;
+/** Notes beyond it are shown as plain text, since finding the structure of texts takes time. Units: characters of a page. */
+const MAX_RENDERED = 200_000;
+
+/** HTML of notes by their ids. */
+type Texts = ReadonlyMap<number, Html>;
+
+function rendered(discussions: readonly Discussion[]): Texts {
+  let left = MAX_RENDERED;
+  return new Map(
+    discussions
+      .flatMap(({ notes }) => notes)
+      .map(({ id, body }) => {
+        left -= body.length;
+        return [id, left < 0 ? html`<pre>${body}</pre>` : renderMarkdown(body)];
+      }),
+  );
+}
 
 /** Shows a page of the discussion of something, with forms for those who are signed in. Shape: `api` is its API path. */
 export async function showDiscussions(request: PageRequest, api: string): Promise<Html> {
@@ -41,24 +58,25 @@ export async function showDiscussions(request: PageRequest, api: string): Promis
     </p>`;
   const query = { page: pageNumber(request), per_page: PER_PAGE };
   const { data, headers } = await request.api.answer<readonly Discussion[]>(`${api}/discussions`, query);
+  const texts = rendered(data);
   return html`<section aria-labelledby="discussion">
     <h2 id="discussion">Discussion</h2>
-    ${data.map((discussion) => showDiscussion(request, discussion))}${pagesNav(request, headers)}${commentForm(request)}
+    ${data.map((discussion) => showDiscussion(request, texts, discussion))}${pagesNav(request, headers)}${commentForm(request)}
   </section>`;
 }
 
-function showDiscussion(request: PageRequest, discussion: Discussion): Html {
+function showDiscussion(request: PageRequest, texts: Texts, discussion: Discussion): Html {
   const [first, ...replies] = discussion.notes;
   if (!first) return html``;
   if (first.system)
     return html`<p class="system" id="note_${first.id}">
-      ${userLink(first.author)} ${renderMarkdown(first.body)} ${timeOf(first.created_at)}
+      ${userLink(first.author)} ${texts.get(first.id)} ${timeOf(first.created_at)}
     </p>`;
   const isThread = !discussion.individual_note;
-  return html`${showNote(request, first, false)}${replies.map((note) => showNote(request, note, true))}${isThread ? threadForms(request, discussion, first) : ''}`;
+  return html`${showNote(request, texts, first, false)}${replies.map((note) => showNote(request, texts, note, true))}${isThread ? threadForms(request, discussion, first) : ''}`;
 }
 
-function showNote(request: PageRequest, note: Note, isReply: boolean): Html {
+function showNote(request: PageRequest, texts: Texts, note: Note, isReply: boolean): Html {
   const { position } = note;
   const line = position?.new_line ?? position?.old_line;
   const place = position
@@ -68,7 +86,7 @@ function showNote(request: PageRequest, note: Note, isReply: boolean): Html {
   const suggestions = note.suggestions ?? [];
   return html`<article class="note${isReply ? ' reply' : ''}" id="note_${note.id}">
     <header>${userLink(note.author)}${place} · ${timeOf(note.created_at)}${state}</header>
-    <div class="text">${renderMarkdown(note.body)}</div>
+    <div class="text">${texts.get(note.id)}</div>
     ${suggestions.map((one) => suggestionForm(request, one))}
   </article>`;
 }

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { renderMarkdown } from '../markdown';
 import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, timeOf, userLink } from '../page';
 import type { Html, Page, PageRequest, ShownUser } from '../page';
+import { rawText } from './code';
 import { showDiff } from './diffs';
 import type { FileDiff } from './diffs';
 import { actOnDiscussion, showDiscussions } from './discussions';
@@ -45,7 +46,7 @@ export async function noteablePage(request: PageRequest, kind: Kind, place: stri
   }
   const shown = await request.api.get<Shown>(api);
   const [content, discussions] = await Promise.all([
-    kind === SNIPPETS ? request.api.send<unknown>('GET', `${api}/raw`) : null,
+    kind === SNIPPETS ? rawText(request, `${api}/raw`) : null,
     showDiscussions(request, api),
   ]);
   const parentPath = parent === 'groups' ? sitePath('groups', place) : sitePath(place);
@@ -60,7 +61,7 @@ export async function noteablePage(request: PageRequest, kind: Kind, place: stri
       </p>
       ${factsOf(shown)} ${kind === MERGE_REQUESTS ? html`<p><a href="${request.path}/diffs">Changes</a></p>` : ''}
       <div class="text">${renderMarkdown(description)}</div>
-      ${content ? html`<pre><code>${content.text}</code></pre>` : ''} ${stateForm(request, state)} ${discussions}`,
+      ${content ? html`<pre><code>${content}</code></pre>` : ''} ${stateForm(request, state)} ${discussions}`,
   };
 }
 

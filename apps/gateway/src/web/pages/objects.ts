@@ -26,15 +26,13 @@ export async function objectPage(request: PageRequest, place: string, tail: read
   const [kind = '', ...rest] = tail;
   const project = `/projects/${encodeURIComponent(place)}`;
   const isList = rest.length === 0 && LISTS.has(kind);
-  const pathOf = OBJECTS[kind];
+  const pathOf = Object.hasOwn(OBJECTS, kind) ? OBJECTS[kind] : undefined;
   if (!isList && (!pathOf || rest.length === 0)) throw new ApiRefused(404, '404 Not Found');
-  const below = isList
-    ? (OBJECTS[kind]?.('').replace(/[/?].*$/, '') ?? kind)
-    : pathOf!(encodeURIComponent(rest.join('/')));
+  const below = isList ? (pathOf?.('').replace(/[/?].*$/, '') ?? kind) : pathOf!(encodeURIComponent(rest.join('/')));
   const api = `${project}/${isList && (kind === 'tags' || kind === 'branches') ? `repository/${kind}` : below}`;
   const found = await request.api.get<unknown>(api);
   const objects = ([found].flat() as readonly Readonly<Record<string, unknown>>[]).slice(0, 20);
-  if (objects.length === 0 && !isList) throw new ApiRefused(404, '404 Not Found');
+  if (found === null || (objects.length === 0 && !isList)) throw new ApiRefused(404, '404 Not Found');
   const noun = kind.replaceAll('_', ' ');
   return {
     title: `${[noun, ...rest].join(' ')} · ${place}`,

@@ -3,7 +3,7 @@ import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
 import { pageNumber, pagesNav, sitePath, timeOf, userLink } from '../page';
 import type { Html, Page, PageRequest, ShownUser } from '../page';
-import { isMarkdown, listFiles } from './code';
+import { isMarkdown, listFiles, rawText } from './code';
 import type { TreeEntry } from './code';
 
 interface Project {
@@ -78,11 +78,9 @@ async function projectPage(request: PageRequest, project: Project): Promise<Page
 }
 
 async function showReadme(request: PageRequest, id: number, branch: string, { path }: TreeEntry): Promise<Html> {
-  const { status, text } = await request.api.send<unknown>(
-    'GET',
-    `/projects/${id}/repository/files/${encodeURIComponent(path)}/raw?ref=${encodeURIComponent(branch)}`,
-  );
-  if (status !== 200) return html``;
+  const ref = encodeURIComponent(branch);
+  const text = await rawText(request, `/projects/${id}/repository/files/${encodeURIComponent(path)}/raw?ref=${ref}`);
+  if (text === null) return html``;
   return html`<h2>${path}</h2>
     <div class="text">${isMarkdown(path) ? renderMarkdown(text) : html`<pre>${text}</pre>`}</div>`;
 }

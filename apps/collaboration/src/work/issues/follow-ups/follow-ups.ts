@@ -5,8 +5,8 @@ import type { Tx } from '@rookery/persistence';
 
 /** Open threads of a merge request that an issue follows up. */
 export interface FollowUp {
-  /** Description for an issue that has none: the threads as a task list. */
-  readonly description: string;
+  /** Returns the description for an issue that has none: the threads as a task list. */
+  describe(): string;
   /** Resolves those threads that the author of the issue may resolve. Shape: `iid` is the number of the issue. */
   resolve(tx: Tx, iid: number): Promise<void>;
 }

@@ -31,7 +31,7 @@ export class IssueQuickActionsService {
   ): Promise<string> {
     const epicAssignment = await this.epics.prepare(viewer, { project, iid: null }, epicId);
     const { commands, rest } = this.actions.read(issueKind, input.description ?? '');
-    const description = input.description === null ? (followUp?.description ?? null) : rest;
+    const description = input.description === null ? (followUp?.describe() ?? null) : rest;
     const confidential = input.confidential || opensConfidential(commands);
     const issue = { ...input, description, confidential };
     const resolve = followUp && ((tx: Tx, iid: number): Promise<void> => followUp.resolve(tx, iid));

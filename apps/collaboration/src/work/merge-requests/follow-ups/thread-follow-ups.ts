@@ -9,7 +9,6 @@ import type { SettingsOf } from '@rookery/platform';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { DiscussionsService } from '../../../talk/notes/discussions/discussions.service';
 import { discussionKeyOf } from '../../../talk/notes/discussions/threads-sql';
-import { READS_INTERNAL } from '../../../talk/notes/note-statement';
 import type { ReaderParams } from '../../../talk/notes/note-statement';
 import { readerValues } from '../../../talk/notes/notes.queries';
 import { namedVisibleSql } from '../../../talk/notes/notes.statements';
@@ -35,19 +34,21 @@ interface OpenThread {
 }
 
 const { type, table } = mergeRequestKind;
-/** Notes `n` of the merge request `i` that people wrote in threads and that the reader may see. */
-const SEEN_NOTES = `n.noteable_id = i.id and n.noteable_type = '${type}' and not n.system
-  and (not n.internal or ${READS_INTERNAL})`;
+/** Longer notes are quoted in part. Units: characters. */
+const MAX_QUOTE = 1000;
+/** Notes `n` of the merge request `i` that people wrote. Internal ones are left out: readers of the issue may not see them. */
+const NOTES = `n.noteable_id = i.id and n.noteable_type = '${type}' and not n.system and not n.internal`;
 
 /** Open threads of a visible merge request, the oldest first; one of them if `thread` is not null. */
 const openThreads = statement<ReaderParams & { readonly thread: number | null }, OpenThread>(
   'merge_requests_open_threads',
-  `select i.id as merge_request_id, t.thread_id, t.id as note_id, a.username, t.body, t.is_reply,
-    (select count(*)::integer - 1 from notes n where ${SEEN_NOTES} and n.thread_id = t.thread_id) as others
+  `select i.id as merge_request_id, t.thread_id, t.id as note_id, a.username, t.is_reply,
+    case when length(t.body) > ${MAX_QUOTE} then left(t.body, ${MAX_QUOTE}) || '…' else t.body end as body,
+    (select count(*)::integer - 1 from notes n where ${NOTES} and n.thread_id = t.thread_id) as others
   from ${table} i
   left join lateral (
     select distinct on (n.thread_id) n.thread_id, n.id, n.author_id, n.body, n.is_reply from notes n
-    where ${SEEN_NOTES} and n.thread_id is not null and n.resolved_at is null
+    where ${NOTES} and n.thread_id is not null and n.resolved_at is null
       and (:thread::bigint is null or n.thread_id = :thread::bigint)
     order by n.thread_id, n.created_at, n.id limit ${MAX_THREADS}
   ) t on true
@@ -90,7 +91,7 @@ export class ThreadFollowUps implements FollowUpFinder {
     const { externalUrl } = this.settings;
     const url = `${externalUrl}/${project.fullPath}${mergeRequestKind.webPath}${mergeRequestIid}`;
     return {
-      description: describe(threads, mergeRequestIid, url),
+      describe: () => describe(threads, mergeRequestIid, url),
       resolve: async (tx, iid) => {
         const resolved: number[] = [];
         for (const { thread_id: key } of threads)

@@ -30,7 +30,7 @@ export class AutoMerge {
     const { head_sha: head, head_status: status, source_branch: branch } = row;
     if (status !== null) return ACTIVE_STATUSES.includes(status);
     if (head === null || project.mergeSettings.builds_access_level === 'disabled') return false;
-    const asked = { project: project.id, branch, head };
+    const asked = { project: row.source_project_id ?? project.id, branch, head };
     if (await this.work.run((tx) => isPushedWithoutPipeline(tx, asked))) return false;
     return this.repositories.use(project, async (repository) => {
       const [commit] = await readCommits(repository, [head]);
