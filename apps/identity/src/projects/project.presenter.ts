@@ -18,7 +18,7 @@ import {
   choice,
 } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
-import { ACCESS_LEVELS, VISIBILITIES } from '@rookery/kernel';
+import { ACCESS_LEVELS, isSignedIn, VISIBILITIES } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import MarkdownIt from 'markdown-it';
 import { sharedWithGroups } from '../members/sharing/share.presenter';
@@ -140,7 +140,7 @@ const full = shownFields<ProjectRow>()({
   ...pickFields(plain, 'resolve_outdated_diff_discussions', 'repository_object_format', 'issues_enabled'),
   ...pickFields(plain, 'merge_requests_enabled', 'wiki_enabled', 'jobs_enabled', 'snippets_enabled'),
   ...pickFields(plain, 'container_registry_enabled', 'service_desk_enabled'),
-  can_create_merge_request_in: [bool, (project, _, { viewer }) => mayOpenMergeRequests(project, viewer.isAdmin)],
+  can_create_merge_request_in: [bool, (project, _, { viewer }) => mayOpenMergeRequests(project, viewer)],
   ...pickFields(plain, 'issues_access_level', 'merge_requests_access_level', ...FEATURE_FIELDS),
   ...pickFields(
     plain,
@@ -203,9 +203,12 @@ function showsStatistics(project: ProjectRow, _: undefined, { viewer }: PresentC
   return project.statistics !== null && (viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter);
 }
 
-function mayOpenMergeRequests(project: ProjectRow, isAdmin: boolean): boolean {
-  if (project.merge_requests_access_level === 'disabled') return false;
-  return isAdmin || project.level >= ACCESS_LEVELS.developer;
+/** Whether the caller may open merge requests into the project, from itself or a fork. */
+function mayOpenMergeRequests(project: ProjectRow, viewer: Viewer): boolean {
+  const { merge_requests_access_level: access, visibility, level } = project;
+  if (access === 'disabled' || !isSignedIn(viewer)) return false;
+  if (viewer.isAdmin || level >= ACCESS_LEVELS.reporter) return true;
+  return visibility !== 'private' && (access === 'enabled' || level >= ACCESS_LEVELS.guest);
 }
 
 const inFullShape = (project: ProjectRow): boolean => project.shape === 'full';
