@@ -16,7 +16,7 @@ import { mayMergeSql } from './merging/merge-permissions';
 import { BLOCKED_BY_THREADS_SQL, MERGE_RULES_SQL, SQUASH_ON_MERGE_SQL } from './merging/merge-rules';
 import { detailedMergeStatus, mergeStatus } from './merge-status.shape';
 import { mergeRequestAssignees, mergeRequestReviewers } from './people/merge-request-people';
-import { HEAD_PIPELINE_SQL } from './pipelines/head-pipeline-sql';
+import { SHOWN_HEAD_PIPELINE_SQL } from './pipelines/head-pipeline-sql';
 import { headPipelineShape, pipelineShape } from './pipelines/pipelines.shape';
 import type { PeopleList } from '../../planning/people/people-list';
 
@@ -172,11 +172,11 @@ export const mergeRequestDetailShape = mergeRequestShape.extend<DetailSql>('Merg
     json.tokenOrNull,
     () => `case when i.files_count > ${MAX_FILES} then '${MAX_FILES}+' else i.files_count::text end`,
   ],
-  latest_build_started_at: [json.instantOrNull, () => `(select c.started_at ${HEAD_PIPELINE_SQL})`],
-  latest_build_finished_at: [json.instantOrNull, () => `(select c.finished_at ${HEAD_PIPELINE_SQL})`],
+  latest_build_started_at: [json.instantOrNull, () => `(select c.started_at ${SHOWN_HEAD_PIPELINE_SQL})`],
+  latest_build_finished_at: [json.instantOrNull, () => `(select c.finished_at ${SHOWN_HEAD_PIPELINE_SQL})`],
   first_deployed_to_production_at: [json.constant(nullable(text)), () => null],
-  pipeline: [json.found(pipelineShape), (sql) => ({ of: sql, from: HEAD_PIPELINE_SQL })],
-  head_pipeline: [json.found(headPipelineShape), (sql) => ({ of: sql, from: HEAD_PIPELINE_SQL })],
+  pipeline: [json.found(pipelineShape), (sql) => ({ of: sql, from: SHOWN_HEAD_PIPELINE_SQL })],
+  head_pipeline: [json.found(headPipelineShape), (sql) => ({ of: sql, from: SHOWN_HEAD_PIPELINE_SQL })],
   diff_refs: [json.object(diffRefsShape), () => undefined],
   merge_error: [json.textOrNull, () => 'i.merge_error'],
   user: [json.object(viewerShape), (sql) => sql],

@@ -10,6 +10,16 @@ export const OF_REFS_SQL = `c.project_id in (i.project_id, i.source_project_id) 
 export const HEAD_PIPELINE_SQL = `from ci_pipelines c where c.sha = i.head_sha and ${OF_REFS_SQL}
   order by c.ref = i.source_branch, c.id desc limit 1`;
 
+/**
+ * Condition on a pipeline `c` for showing it with the merge request `i`. Readers of the merge request may not read the
+ * pipelines of a fork. Source: reference repositories 8.18.
+ */
+export const SHOWN_SQL = 'c.project_id = i.project_id';
+
+/** As HEAD_PIPELINE_SQL, for the pipeline that is shown. */
+export const SHOWN_HEAD_PIPELINE_SQL = `from ci_pipelines c where c.sha = i.head_sha and ${OF_REFS_SQL} and ${SHOWN_SQL}
+  order by c.ref = i.source_branch, c.id desc limit 1`;
+
 /** SQL over `i`: status of the head pipeline; null without one. */
 export const HEAD_STATUS_SQL = `(select c.status ${HEAD_PIPELINE_SQL})`;
 

@@ -10,7 +10,7 @@ import { arraySql } from '../../../base/noteables/json.shape';
 import type { WrittenShape } from '../../../base/noteables/json.shape';
 import { readerOfNamed } from '../../../base/noteables/reader';
 import { mergeRequestKind } from '../merge-request.kind';
-import { OF_REFS_SQL } from './head-pipeline-sql';
+import { OF_REFS_SQL, SHOWN_SQL } from './head-pipeline-sql';
 import { pipelineShape } from './pipelines.shape';
 
 const found = statement<{ project: number; iid: number }, { readonly id: number }>(
@@ -39,7 +39,7 @@ export class MergeRequestPipelinesQueries {
     const values = { id: mergeRequest.id, full_path: project.fullPath };
     const statementOfPage = this.kept.statement(nameOf(page), values, (): SqlDraft =>
       new ListQuery<never>({ name: 'merge_request_pipelines', from: 'ci_pipelines c', carries: 'c.*', values })
-        .where(`exists (select 1 from merge_requests i where i.id = :id::bigint and ${OF_REFS_SQL})`)
+        .where(`exists (select 1 from merge_requests i where i.id = :id::bigint and ${OF_REFS_SQL} and ${SHOWN_SQL})`)
         .where('c.sha in (select v.head_sha from merge_request_versions v where v.merge_request_id = :id::bigint)')
         .orderBy([['c.id', 'desc']])
         .json(page, { rows: (...rows) => arraySql(this.shape, ...rows) }),
