@@ -26,6 +26,8 @@ import { CreateAccessTokens1767225600001 } from '../src/migrations/1767225600001
 import { CreateNamespacesAndProjects1767225600002 } from '../src/migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from '../src/migrations/1767225600003-create-memberships';
 import { AddResourcesToAccessTokens1767225600019 } from '../src/migrations/1767225600019-add-resources-to-access-tokens';
+import { AddForksToProjects1767225600015 } from '../src/migrations/1767225600015-add-forks-to-projects';
+import { PublishForks1767225600200 } from '../src/migrations/1767225600200-publish-forks';
 import { TellHistoriesApart1767225600050 } from '../src/migrations/1767225600050-tell-histories-apart';
 
 @Module({})
@@ -48,7 +50,9 @@ export class DirectoryLog {
       CreateDirectoryLog1767225600004,
       AddResourcesToAccessTokens1767225600019,
       TellHistoriesApart1767225600050,
+      AddForksToProjects1767225600015,
       AddNotificationEmailsToUsers1767225600060,
+      PublishForks1767225600200,
     ]);
   }
 

@@ -88,3 +88,11 @@ export interface ImportedOwner {
 export interface ImportPeopleAnswer {
   readonly owners: readonly ImportedOwner[] | null;
 }
+
+/**
+ * Whether a text of a JSON value contains the character NUL, which PostgreSQL cannot store. The six characters of its
+ * escape sequence in a text are none.
+ */
+export function hasNul(value: object): boolean {
+  return /(?<!\\)(?:\\\\)*\\u0000/.test(JSON.stringify(value));
+}

@@ -257,6 +257,22 @@ describe('a private fork', () => {
   });
 });
 
+describe('commits that a private fork got while its merge request was closed', () => {
+  it('are shown by nobody who does not read the fork', async () => {
+    const { target, fork, head, path } = await opened({ visibility: 'private' });
+    const developer = as(target.cast.developer);
+    await developer.put(path).send({ state_event: 'close' }).expect(200);
+    const [later] = await scene.push(fork, 'topic', ['Secret']);
+    await developer.get(path).query({ include_diverged_commits_count: true }).expect(200);
+    await developer.get(`/api/v4/projects/${target.project.id}/repository/commits/${later}`).expect(404);
+    const refused = await developer.put(path).send({ state_event: 'reopen' }).expect(200);
+    expect(refused.body).toMatchObject({ state: 'closed', sha: head });
+    await developer.get(`/api/v4/projects/${target.project.id}/repository/commits/${later}`).expect(404);
+    const reopened = await as(fork.cast.developer).put(path).send({ state_event: 'reopen' }).expect(200);
+    expect(reopened.body).toMatchObject({ state: 'opened', sha: later });
+  });
+});
+
 describe('a deleted fork', () => {
   it('closes its open merge request, which keeps its commits', async () => {
     const { target, fork, head, path } = await opened();

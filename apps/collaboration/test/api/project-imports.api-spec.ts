@@ -232,6 +232,13 @@ it('runs once at a time for a project', async () => {
   expect(await show(project, '/issues')).toHaveLength(2);
 });
 
+it('keeps texts that describe the character NUL', async () => {
+  const project = await place();
+  const text = 'The text "\\u0000" of a report';
+  expect(await write(project, 'issue', [issue(1, { description: text })])).toEqual([]);
+  expect(await show(project, '/issues/1')).toMatchObject({ description: text });
+});
+
 it('refuses other callers, malformed objects, and projects that are missing or archived', async () => {
   const { id } = await place();
   const body = { project_id: id, import_type: 'remote', kind: 'label', objects: [label('x')] };

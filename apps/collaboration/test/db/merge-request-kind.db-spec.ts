@@ -215,8 +215,8 @@ test('commands for its fields are executed, others are text', async () => {
     get(NewNotesService).create(viewer(cast.guest), named, { body, internal: false, createdAt: null });
   expect(await say('/todo')).toEqual({ changes: { todo_event: 'mark' }, summary: 'Added a to-do item.' });
   expect((await todosOf(cast.guest)).map((todo) => todo['action_name'])).toEqual(['marked']);
-  const said = (await say('/close\n/done')) as { json: string };
-  expect(JSON.parse(said.json)).toMatchObject({ body: '/close', commands_changes: { todo_event: 'done' } });
+  const said = (await say('/weight 3\n/done')) as { json: string };
+  expect(JSON.parse(said.json)).toMatchObject({ body: '/weight 3', commands_changes: { todo_event: 'done' } });
   expect(await todosOf(cast.guest)).toEqual([]);
 });
 

@@ -2,7 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Copies of the directory know from now on which project a fork was made of. Forks are written to the log again; for
- * all other projects null is right. Source: ADR 0041.
+ * all other projects null is right. Forks that exist already copy nothing: their source may be less visible today than
+ * when they were made, so their branch is a name that no branch has. Source: ADR 0041.
  */
 export class PublishForks1767225600200 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -16,7 +17,7 @@ export class PublishForks1767225600200 implements MigrationInterface {
       ), first as (
         select o.id, o.origin from origins o join projects p on p.id = o.origin and p.forked_from_project_id is null
       )
-      update projects p set fork_network_id = first.origin from first where first.id = p.id`);
+      update projects p set fork_network_id = first.origin, forked_branch = '' from first where first.id = p.id`);
     await runner.query(`
       with chosen as (
         select p.*, (select jsonb_object_agg(s.key, s.value) from jsonb_each(p.settings) s

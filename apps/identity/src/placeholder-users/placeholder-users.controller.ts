@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import { Internal } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import {
+  hasNul,
   int,
   INTERNAL_CALLERS,
   INTERNAL_PATHS,
@@ -36,7 +37,7 @@ export class PlaceholderUsersController {
 
 /** Errors: InvalidParameters. */
 function requestIn(body: InternalRequest['body']): ImportPeopleRequest {
-  const isWhole = problemsOf(requested, body).length === 0 && !JSON.stringify(body).includes('\\u0000');
+  const isWhole = problemsOf(requested, body).length === 0 && !hasNul(body);
   const request = body as unknown as ImportPeopleRequest;
   if (!isWhole || !UUID.test(request.import_key) || request.people.length > MAX_IMPORTED_PEOPLE) {
     throw new InvalidParameters(['people is invalid']);

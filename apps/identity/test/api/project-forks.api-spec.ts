@@ -135,6 +135,18 @@ describe('POST /projects/:id/fork', () => {
     ]);
   });
 
+  it('stays at most as visible as its source', async () => {
+    const source = await open({ visibility: 'internal' });
+    const { body } = await fork(bob, source.id, { visibility: 'private' });
+    const change = (visibility: string) => bob.client.put(`/api/v4/projects/${body.id}`).send({ visibility });
+    const refusal = await change('public');
+    expect([refusal.status, refusal.body]).toEqual([
+      400,
+      { message: { visibility_level: ['public is not allowed since the fork source project has lower visibility.'] } },
+    ]);
+    expect((await change('internal').expect(200)).body.visibility).toBe('internal');
+  });
+
   it('copies the avatar', async () => {
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
     const { body: source }: { body: MadeProject } = await ada.client

@@ -156,11 +156,10 @@ describe('DELETE /projects/:id', () => {
       false,
       `${top.full_path}-deletion_scheduled-${top.id}/${child.path}/${made.path}`,
     ]);
-    await ada.client.post(`/api/v4/groups/${child.id}/transfer`).send({ group_id: other.id }).expect(201);
-    expect(await readOnly()).toBe(false);
-    await ada.client.post(`/api/v4/groups/${child.id}/transfer`).send({ group_id: top.id }).expect(201);
-    expect(await readOnly()).toBe(true);
     await ada.client.post(`/api/v4/groups/${top.id}/restore`).expect(201);
+    expect(await readOnly()).toBe(false);
+    await ada.client.delete(`/api/v4/groups/${top.id}`).expect(202);
+    await ada.client.post(`/api/v4/groups/${child.id}/transfer`).send({ group_id: other.id }).expect(201);
     expect(await readOnly()).toBe(false);
   });
 

@@ -27,6 +27,9 @@ const STUCK_HOURS = 24;
 /** A request that creates an import ends within this time. */
 const PENDING_MINUTES = 10;
 const CHUNK = 100;
+/** Units: characters. */
+const MAX_NAME = 255;
+const MAX_MESSAGE = 1000;
 
 const SCHEDULE = statement<{ id: number; project: number; job: number }, ImportRow>(
   'project_imports_schedule',
@@ -223,8 +226,9 @@ export class ImportRecords {
     await tx.run(ADD_FAILURES, {
       id,
       relations: failed.map(({ relation }) => relation),
-      names: failed.map(({ name }) => name),
-      messages: failed.map(({ message }) => message),
+      // The name is part of an index, whose entries have a limit.
+      names: failed.map(({ name }) => name.slice(0, MAX_NAME)),
+      messages: failed.map(({ message }) => message.slice(0, MAX_MESSAGE)),
     });
   }
 

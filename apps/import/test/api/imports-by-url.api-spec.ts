@@ -97,9 +97,10 @@ it.each([
   ['https://%ff:x@git.example/a.git', 'is not a valid URL of a git repository'],
   ['https://a%0ab:x@git.example/a.git', 'is not a valid URL of a git repository'],
   ['file:///etc', 'is not a valid URL of a git repository'],
-  ['http://169.254.169.254/a.git', 'is blocked: '],
-  ['https://localhost/a.git', 'is blocked: '],
-  ['https://name.invalid/a.git', 'is blocked: '],
+  ['https://git.example/a.git?private_token=x', 'is not a valid URL of a git repository'],
+  ['http://169.254.169.254/a.git', 'is blocked: the host has no address on the public internet'],
+  ['https://localhost/a.git', 'is blocked: the host has no address on the public internet'],
+  ['https://name.invalid/a.git', 'is blocked: the host has no address on the public internet'],
 ])('refuses %s', async (url, problem) => {
   const { key, answer } = await prepare(url);
   expect(answer).toEqual({ outcome: 'refused', problem: expect.stringMatching(`^${problem}`) as string });

@@ -142,6 +142,33 @@ describe('POST …/helm/api/:channel/charts', () => {
     expect((await index()).entries).toEqual({});
   });
 
+  it.each([
+    ['a NUL', 'description: "a\\0b"\n', 'Chart.yaml: description is invalid'],
+    ['half a character', 'description: "\\ud800"\n', 'Chart.yaml: description is invalid'],
+    ['a NUL in a key', 'annotations: {"a\\0": b}\n', 'Chart.yaml: annotations is invalid'],
+    ['an alias', 'x: &a b\nhome: *a\n', 'Chart.yaml: is no plain YAML'],
+    [
+      'many keys, one of them twice',
+      `x: {${Array.from({ length: 60_000 }, (_, at) => `k${at}: a`).join()}, k0: b}\n`,
+      'Chart.yaml: is no plain YAML',
+    ],
+    ['texts that an index could not hold', `annotations: {a: "${'x'.repeat(70_000)}"}\n`, 'Chart.yaml: is too large'],
+  ])('refuses a description with %s at once', async (_, more, problem) => {
+    const text = chartYaml('eggs', '1.0.0', more);
+    expect(refusal(await upload(app, developer, project, { archive: await archiveOf(text) }))).toEqual(
+      refused(problem),
+    );
+  });
+
+  it('refuses a chart whose file another chart has', async () => {
+    await uploaded(app, developer, project, { name: 'eggs', version: '1.0.0-2.0.0' });
+    const other = await archiveOf(chartYaml('eggs-1.0.0', '2.0.0'));
+    expect(refusal(await upload(app, developer, project, { archive: other }))).toEqual(
+      refused('Chart.yaml: eggs-1.0.0-2.0.0.tgz is the file of another chart'),
+    );
+    await uploaded(app, developer, project, { name: 'eggs', version: '1.0.0-2.0.0' });
+  });
+
   it('refuses many aliases, which would grow without end', async () => {
     const levels = Array.from({ length: 12 }, (_, level) => `  - &l${level + 1} [${`*l${level}, `.repeat(9)}]`);
     const text = chartYaml('eggs', '1.0.0', `x:\n  - &l0 [a, a]\n${levels.join('\n')}\n`);

@@ -111,7 +111,19 @@ describe('PUT …/nuget', () => {
         nupkgOf(
           nuspecOf('a', '1.0', `<dependencies>${'<dependency id="abc" version="1.0"/>'.repeat(3000)}</dependencies>`),
         ),
-      'nuspec is too large',
+      'nuspec has too many dependencies',
+    ],
+    [
+      'a long framework, which documents repeat for each dependency',
+      () =>
+        nupkgOf(
+          nuspecOf(
+            'a',
+            '1.0',
+            `<dependencies><group targetFramework="${'n'.repeat(256)}"><dependency id="b"/></group></dependencies>`,
+          ),
+        ),
+      'targetFramework is too long',
     ],
     [
       'symbols only',

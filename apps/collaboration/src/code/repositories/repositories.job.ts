@@ -1,9 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { collaborationStorageMeasured } from '@rookery/contracts';
 import { countCommits, readHead, readRef, repositoryBytes } from '@rookery/git';
 import { Job } from '@rookery/jobs';
 import type { Interruptible, JobRun } from '@rookery/jobs';
 import { Database, statement, Work } from '@rookery/persistence';
+import { LOGGER } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
 import { measureRepository } from './measure-repository';
 import { ProjectRepositories } from './project-repositories';
 import { Settlement } from './ref-updates/settlement';
@@ -23,6 +25,7 @@ export class RepositoriesJob {
     private readonly settlement: Settlement,
     private readonly database: Database,
     private readonly work: Work,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   @Job(measureRepository)
@@ -53,8 +56,14 @@ export class RepositoriesJob {
     const pushes = await this.database.run(abandoned, {});
     for (const { id, project_id: projectId } of pushes) {
       run?.signal.throwIfAborted();
-      const repository = await this.repositories.find(projectId);
-      if (repository) await this.settlement.settle(repository, id, null);
+      try {
+        const repository = await this.repositories.find(projectId);
+        if (repository) await this.settlement.settle(repository, id, null);
+      } catch (error) {
+        // One push does not keep those of other projects waiting; it is tried again in a minute.
+        run?.signal.throwIfAborted();
+        this.logger.error({ err: error, pushId: id, projectId }, 'a push could not be settled');
+      }
     }
     return pushes.length;
   }

@@ -47,7 +47,7 @@ export class MergeRequestWrites {
 
   /** Updates a merge request. Errors: those of `MergeRequestsService` and of the branches. */
   async update(viewer: SignedInViewer, project: ProjectScope, iid: number, update: MergeRequestUpdate): Promise<void> {
-    const branches = await this.branches.prepare(project, iid, update);
+    const branches = await this.branches.prepare(viewer, project, iid, update);
     const { id } = await this.mergeRequests.update(viewer, project, iid, update, branches);
     if (branches) await this.branches.use(project, (repository) => this.afterwards(repository, id, viewer.userId));
   }

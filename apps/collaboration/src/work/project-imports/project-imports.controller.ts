@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import { Internal } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import {
+  hasNul,
   IMPORT_TYPES,
   IMPORTED_KINDS,
   IMPORTED_OBJECTS,
@@ -36,6 +37,6 @@ function requestIn(body: InternalRequest['body']): ImportObjectsRequest {
     problemsOf(list(IMPORTED_OBJECTS[kind]), body['objects']).length === 0 &&
     (body['objects'] as readonly unknown[]).length <= MAX_IMPORTED_OBJECTS;
   // PostgreSQL cannot store it.
-  if (!isWhole || JSON.stringify(body).includes('\\u0000')) throw new InvalidParameters(['objects is invalid']);
+  if (!isWhole || hasNul(body)) throw new InvalidParameters(['objects is invalid']);
   return body as unknown as ImportObjectsRequest;
 }

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { SignedInViewer } from '@rookery/kernel';
-import { ACCESS_LEVELS, Forbidden, Invalid } from '@rookery/kernel';
+import type { SignedInViewer, Visibility } from '@rookery/kernel';
+import { ACCESS_LEVELS, Forbidden, Invalid, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
 import { Project } from '../project.entity';
+import type { ProjectRecord } from '../project.entity';
 import type { KnownProject, ProjectChange } from './project-input';
 import { ProjectPlacesService } from './project-places.service';
 import type { LocatedProject } from './project-places.service';
@@ -57,6 +58,7 @@ export class ProjectChangesService {
   ): Promise<void> {
     const problems = {
       ...problemsOfProject(wanted, home),
+      ...(await this.problemsOfFork(tx, old, wanted.visibility)),
       ...parts.problems,
       ...this.projects.problemsOfPicture(parts.related),
     };
@@ -70,5 +72,20 @@ export class ProjectChangesService {
       ...(isOther('path') ? { path: wanted.path } : {}),
     });
     if (Object.keys(taken).length > 0) throw new Invalid(taken);
+  }
+
+  /** A fork holds the code of its source, so it is at most as visible. Source: reference identity-and-import 10.2. */
+  private async problemsOfFork(
+    tx: Tx,
+    { forked_from_project_id: sourceId }: Pick<ProjectRecord, 'forked_from_project_id'>,
+    visibility: Visibility,
+  ): Promise<Record<string, string[]>> {
+    if (sourceId === null) return {};
+    const sources = await tx.query<{ visibility: Visibility }>('select visibility from projects where id = $1', [
+      sourceId,
+    ]);
+    const isAbove = sources.some((source) => VISIBILITY_LEVELS[visibility] > VISIBILITY_LEVELS[source.visibility]);
+    if (!isAbove) return {};
+    return { visibility_level: [`${visibility} is not allowed since the fork source project has lower visibility.`] };
   }
 }

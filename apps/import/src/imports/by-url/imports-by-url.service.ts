@@ -50,11 +50,14 @@ export class ImportsByUrlService {
       await this.egress.checkedAddresses(url);
       return null;
     } catch (error) {
-      if (error instanceof EgressError) return error.message;
+      // One sentence for all reasons: names of internal hosts are not told apart from those that do not exist.
+      if (error instanceof EgressError) return BLOCKED;
       throw error;
     }
   }
 }
+
+const BLOCKED = 'the host has no address on the public internet';
 
 function refused(problem: string): ImportByUrlAnswer {
   return { outcome: 'refused', problem };
@@ -67,6 +70,8 @@ function partsOf(given: string): { readonly url: string; readonly credentials: s
   const url = new URL(given);
   const { username, password } = url;
   try {
+    // Git's transport refuses a query, which may hold a secret and would be shown.
+    if (url.search !== '') return null;
     const credentials = username || password ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}` : null;
     if (credentials !== null && /\p{Cc}/u.test(credentials)) return null;
     Object.assign(url, { username: '', password: '', hash: '' });

@@ -30,6 +30,8 @@ const REPEATED = 'The answer repeats the credential.';
  */
 const PAGE_BYTES = 16 * 1024 * 1024;
 /** Of an object that the repository does not use, such as issues that are switched off. */
+/** More than any page size that an import asks for. */
+const MAX_ITEMS = 100;
 const GONE = 410;
 
 /**
@@ -79,6 +81,7 @@ export class RemoteClient {
     if (answer.body.includes(access.token)) throw new SourceError('other', REPEATED, { status });
     const items = parsed(answer.body);
     if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
+    if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
     const isPublic = access.url === PUBLIC_API;
     return { items, next: nextPageIn(answer, access.url), pauseUntil: isPublic ? pauseIn(answer) : null };
   }

@@ -123,7 +123,7 @@ function timesIn(fields: Fields): { readonly createdAt: string; readonly updated
 function timeIn(value: unknown): string | null {
   const at = typeof value === 'string' ? new Date(value) : null;
   if (at === null || Number.isNaN(at.getTime())) return null;
-  return /^\d{4}-/.test(at.toISOString()) ? at.toISOString() : null;
+  return /^(?!0000)\d{4}-/.test(at.toISOString()) ? at.toISOString() : null;
 }
 
 function personIn(value: unknown): UpstreamPerson {

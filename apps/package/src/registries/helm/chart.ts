@@ -1,6 +1,7 @@
 import { Refused } from '@rookery/kernel';
 import { parse as parseVersion } from 'semver';
-import { parseDocument } from 'yaml';
+import { parseDocument, visit } from 'yaml';
+import type { YAMLMap } from 'yaml';
 
 /**
  * The fields of `Chart.yaml` that an index may have. Helm refuses a whole repository for a field that it does not know, or
@@ -14,7 +15,10 @@ type FieldReader = (value: unknown, place: string) => unknown;
 const NAME = /^(?!.*\.\.)(?!\.$)[A-Za-z0-9._+-]+$/;
 const VERSION = /^v?\d/;
 const MAX_LENGTH = 255;
-const MAX_ALIASES = 50;
+/** The fields as JSON, since an index holds those of all charts. Units: characters. */
+const MAX_FIELDS = 64 * 1024;
+/** PostgreSQL stores no NUL and no half of a surrogate pair in JSON; other control characters are no text either. */
+const NO_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]|\p{Cs}/u;
 
 const FIELDS: Readonly<Record<string, FieldReader>> = {
   apiVersion: text,
@@ -35,7 +39,7 @@ const FIELDS: Readonly<Record<string, FieldReader>> = {
   dependencies: listOf(
     recordOf({
       ...{ name: text, version: text, repository: text, condition: text, tags: listOf(text) },
-      ...{ enabled: flag, 'import-values': listOf((value) => value), alias: text },
+      ...{ enabled: flag, 'import-values': listOf(importValue), alias: text },
     }),
   ),
   type: text,
@@ -56,7 +60,9 @@ export function parseChart(content: Buffer): Chart {
   const maintainers = found['maintainers'] as readonly { readonly name?: string }[] | undefined;
   // Helm has no maintainer without a name.
   const named = maintainers?.filter((one) => one.name !== undefined);
-  return { ...found, ...(named === undefined ? {} : { maintainers: named }), name, version };
+  const chart = { ...found, ...(named === undefined ? {} : { maintainers: named }), name, version };
+  if (JSON.stringify(chart).length > MAX_FIELDS) throw invalid('is too large');
+  return chart;
 }
 
 /** Refusal of a chart. */
@@ -65,18 +71,29 @@ export function invalid(problem: string): Refused {
 }
 
 function isVersion(version: string): boolean {
-  return VERSION.test(version) && parseVersion(version) !== null;
+  return VERSION.test(version) && version === version.trim() && parseVersion(version) !== null;
 }
 
-/** All scalars are texts in this schema. Errors: Refused for a text that is no YAML, with tags, or with many aliases. */
+/** All scalars are texts in this schema. Errors: Refused for a text that is no YAML, or with tags, aliases or double keys. */
 function valueOf(content: Buffer): unknown {
   try {
-    const document = parseDocument(content.toString(), { schema: 'failsafe', uniqueKeys: true, logLevel: 'silent' });
+    // The library's own check for double keys takes quadratic time.
+    const document = parseDocument(content.toString(), { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent' });
     if (document.errors.length > 0 || document.warnings.length > 0) throw invalid('is no plain YAML');
-    return document.toJS({ maxAliasCount: MAX_ALIASES });
+    visit(document, { Alias: refuseAlias, Map: (_, map) => refuseDoubleKeys(map) });
+    return document.toJS({ maxAliasCount: 0 });
   } catch {
     throw invalid('is no plain YAML');
   }
+}
+
+function refuseAlias(): never {
+  throw invalid('is no plain YAML');
+}
+
+function refuseDoubleKeys({ items }: YAMLMap): void {
+  const keys = new Set(items.map(({ key }) => String(key)));
+  if (keys.size !== items.length) throw invalid('is no plain YAML');
 }
 
 /** YAML writes an absent value as an empty text, `~` or `null`. */
@@ -85,8 +102,13 @@ function isAbsent(value: unknown): boolean {
 }
 
 function text(value: unknown, place: string): string {
-  if (typeof value !== 'string') throw invalid(`${place} is invalid`);
+  if (typeof value !== 'string' || NO_TEXT.test(value)) throw invalid(`${place} is invalid`);
   return value;
+}
+
+/** A value to take over: a path, or its two ends. */
+function importValue(value: unknown, place: string): unknown {
+  return typeof value === 'string' ? text(value, place) : textsByKey(value, place);
 }
 
 function flag(value: unknown, place: string): boolean {
@@ -114,7 +136,9 @@ function recordOf(fields: Readonly<Record<string, FieldReader>>): FieldReader {
 
 function textsByKey(value: unknown, place: string): unknown {
   const entries = Object.entries(objectOf(value, place));
-  return Object.fromEntries(entries.map(([key, one]) => [key, isAbsent(one) ? '' : text(one, `${place}.${key}`)]));
+  return Object.fromEntries(
+    entries.map(([key, one]) => [text(key, place), isAbsent(one) ? '' : text(one, `${place}.${key}`)]),
+  );
 }
 
 function objectOf(value: unknown, place: string): Readonly<Record<string, unknown>> {

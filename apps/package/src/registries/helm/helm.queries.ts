@@ -25,7 +25,7 @@ export interface ChannelState {
 type Channel = { readonly project: number; readonly channel: string };
 
 /** Files of one statement. */
-const BATCH = 500;
+const BATCH = 100;
 const FILES = `from helm_files h
    join package_files f on f.id = h.file_id and not f.is_pending_destruction
    join packages p on p.id = f.package_id and p.status in (${literals(INSTALLABLE_STATUSES)})

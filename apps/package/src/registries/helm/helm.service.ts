@@ -11,6 +11,7 @@ import { PackagePublishing } from '../../packages/publishing/package-publishing'
 import { UploadGate } from '../../packages/publishing/upload-gate';
 import { MAX_SKIPPED_BYTES, readUploadForm } from '../../packages/upload-form';
 import { Protections } from '../../protection-rules/protections';
+import { invalid } from './chart';
 import type { Chart } from './chart';
 import { readChart } from './chart-archive';
 
@@ -24,6 +25,21 @@ const ADD = statement<
   'helm_files_add',
   `insert into helm_files (file_id, project_id, channel, chart_name, file_name, chart)
    values (:file::bigint, :project::bigint, :channel, :name, :fileName, :chart::jsonb)`,
+);
+
+/** Serializes uploads with the same file name in a channel. */
+const LOCK_FILE_NAME = statement<{ project: number; channel: string; fileName: string }, never>(
+  'helm_lock_file_name',
+  `select pg_advisory_xact_lock(hashtextextended('helm ' || :project::bigint || ' ' || :channel || '/' || :fileName, 0))`,
+);
+/** Finds another chart with this file name: `a` of version `1.0.0-2.0.0` has that of `a-1.0.0` of version `2.0.0`. */
+const SAME_FILE_NAME = statement<
+  { project: number; channel: string; name: string; fileName: string },
+  { readonly id: number }
+>(
+  'helm_same_file_name',
+  `select h.file_id as id from helm_files h where h.project_id = :project::bigint and h.channel = :channel
+   and h.file_name = :fileName and h.chart_name <> :name limit 1`,
 );
 
 /** Uploads of Helm charts. Source: reference packages-and-admin 4.8. */
@@ -70,6 +86,10 @@ export class HelmService {
     const named = { project, creatorId: viewer.userId, type: 'helm', name, version } as const;
     const fileName = `${name}-${version}.tgz`;
     await this.work.run(async (tx) => {
+      const place = { project: project.id, channel, fileName };
+      await tx.run(LOCK_FILE_NAME, place);
+      const [other] = await tx.run(SAME_FILE_NAME, { ...place, name });
+      if (other) throw invalid(`${fileName} is the file of another chart`);
       const add = ({ id: file, file_name }: PackageFileRow, shown: string | null): Promise<unknown> =>
         tx.run(ADD, { file, project: project.id, channel, name, fileName: file_name, chart: shown });
       await add(await this.publishing.publish(tx, { ...named, fileName, content }), JSON.stringify(chart));

@@ -34,8 +34,9 @@ const ID = /^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9._+-]*$/;
 const MAX_ID_LENGTH = 255;
 /** Longest text that documents show. Units: characters. */
 const MAX_TEXT = 4000;
-/** All fields together, as JSON. Units: characters. */
-const MAX_FIELDS = 64 * 1024;
+/** All fields together, as JSON. Documents hold those of many versions. Units: characters. */
+const MAX_FIELDS = 32 * 1024;
+const MAX_DEPENDENCIES = 300;
 
 type XmlElement = Readonly<Record<string, readonly (XmlElement | string)[] | string>>;
 
@@ -70,6 +71,8 @@ export function parseNuspec(bytes: Buffer): Nuspec {
   };
   if (found.id === '') throw invalid('nuspec has no id');
   if (found.id.length > MAX_ID_LENGTH || !ID.test(found.id)) throw invalid('Name is invalid');
+  const count = found.dependencyGroups.reduce((sum, { dependencies }) => sum + dependencies.length, 0);
+  if (count > MAX_DEPENDENCIES) throw invalid('nuspec has too many dependencies');
   if (JSON.stringify(found).length > MAX_FIELDS) throw invalid('nuspec is too large');
   return found;
 }
@@ -129,7 +132,10 @@ function textsOf(parent: XmlElement, name: string): readonly string[] {
   return texts.map((text) => unescapeXml(text).trim());
 }
 
+/** Errors: Refused for a long value, since documents repeat it. */
 function attribute(element: XmlElement, name: string): string {
   const value = Object.hasOwn(element, `@${name}`) ? element[`@${name}`] : undefined;
-  return typeof value === 'string' ? unescapeXml(value) : '';
+  const text = typeof value === 'string' ? unescapeXml(value) : '';
+  if (text.length > MAX_ID_LENGTH) throw invalid(`${name} is too long`);
+  return text;
 }

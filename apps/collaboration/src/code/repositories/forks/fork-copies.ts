@@ -102,6 +102,7 @@ export class ForkCopies {
     const [place] = await this.work.run((tx) => tx.run(storages, { id: sourceId }));
     const from = { storage: place?.storage ?? STORAGE, path: hashedPath(sourceId) };
     const { copiesBranch: branch } = row;
+    // Forks from before forks had repositories name an empty branch, and copy nothing.
     const isFit = branch === null || isShortRefName(branch);
     const repository =
       isFit && (await this.repositories.exists(from))

@@ -65,7 +65,7 @@ export class AutoMerge {
 
   private async write(
     actorId: number,
-    { id, project_id: projectId }: MergingRow,
+    { id, project_id: projectId, head_sha: head }: MergingRow,
     o: {
       readonly user: number | null;
       readonly removes: boolean | null;
@@ -74,7 +74,7 @@ export class AutoMerge {
     },
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const [changed] = await tx.run(setAutoMerge, { id, user: o.user, removes: o.removes, wishes: o.wishes });
+      const [changed] = await tx.run(setAutoMerge, { id, user: o.user, removes: o.removes, wishes: o.wishes, head });
       if (!changed) return;
       const { at } = changed;
       await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId, bodies: [o.note], at });

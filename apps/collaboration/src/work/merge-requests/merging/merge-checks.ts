@@ -64,8 +64,10 @@ export class MergeChecks {
       row.lacks_approvals ||
       (rules.needsResolvedThreads && row.has_unresolved_threads) ||
       !allowsMerge(rules, row.head_status);
-    if (wishes.isAutomatic && (isBlocked || (await this.autoMerge.waitsFor(project, row))))
+    if (wishes.isAutomatic && (isBlocked || (await this.autoMerge.waitsFor(project, row)))) {
+      if (wishes.sha !== null && wishes.sha !== row.head_sha) throw staleSha(row.head_sha);
       return { row, isForLater: true };
+    }
     if (wishes.isAutomatic && HAS_FAILED.includes(row.head_status)) throw new MethodNotAllowed();
     if (isBlocked) throw new MethodNotAllowed();
     if (row.merge_status !== 'can_be_merged') throw new Unprocessable(REFUSED);

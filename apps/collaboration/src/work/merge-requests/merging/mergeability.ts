@@ -68,7 +68,9 @@ export class Mergeability {
   private async check(project: ProjectScope, row: CheckedRow): Promise<void> {
     const { id } = row;
     await this.repositories.use(project, async (repository) => {
-      const { source, target } = await this.sources.tips(repository, branchesOf(row));
+      const { source, target } = await this.sources.tips(repository, branchesOf(row), { copies: false });
+      // The settlement of the push to the fork copies its commits; until then nothing is known.
+      if (source === null && row.source_project_id !== row.project_id) return;
       const isMergeable =
         source !== null &&
         target !== null &&

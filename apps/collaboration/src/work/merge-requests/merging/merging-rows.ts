@@ -78,14 +78,18 @@ export const failMerge = statement<{ id: number; why: string | null }, never>(
   `update merge_requests set merge_error = :why, merge_intent = null where id = :id::bigint and state = 'opened'`,
 );
 
-/** Stores or removes the request to merge as soon as all checks pass. Returns no row if that changes nothing. */
+/**
+ * Stores or removes the request to merge as soon as all checks pass. Returns no row if that changes nothing, or if it would
+ * be stored for another head than the one that was checked.
+ */
 export const setAutoMerge = statement<
-  { id: number; user: number | null; removes: boolean | null; wishes: string | null },
+  { id: number; user: number | null; removes: boolean | null; wishes: string | null; head: string | null },
   { readonly at: Date }
 >(
   'merge_requests_set_auto_merge',
   `update merge_requests set auto_merge_user_id = :user::bigint, auto_merge_wishes = :wishes::jsonb,
      should_remove_source_branch = coalesce(:removes::boolean, should_remove_source_branch), updated_at = now()
    where id = :id::bigint and state = 'opened' and auto_merge_user_id is distinct from :user::bigint
+     and (:user::bigint is null or head_sha = :head::text)
    returning updated_at as at`,
 );

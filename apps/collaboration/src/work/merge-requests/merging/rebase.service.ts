@@ -39,21 +39,22 @@ export class RebaseService {
    */
   async rebase(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
     const { row, origin } = await this.check(viewer, project, iid);
-    const target = await this.repositories.open(project);
-    await this.repositories.use(origin, async (repository) => {
-      let isRebased = false;
-      const outcome = await this.changes.change(repository, {
-        project: origin,
-        viewer,
-        write: async (view) => {
-          const updates = await this.write(view, target, viewer, row);
-          isRebased = updates !== null;
-          return updates ?? [];
-        },
-      });
-      const why = isRebased && outcome.moved ? null : FAILED;
-      await this.database.run(failMerge, { id: row.id, why });
-    });
+    await this.repositories.use(project, (target) =>
+      this.repositories.use(origin, async (repository) => {
+        let isRebased = false;
+        const outcome = await this.changes.change(repository, {
+          project: origin,
+          viewer,
+          write: async (view) => {
+            const updates = await this.write(view, target, viewer, row);
+            isRebased = updates !== null;
+            return updates ?? [];
+          },
+        });
+        const why = isRebased && outcome.moved ? null : FAILED;
+        await this.database.run(failMerge, { id: row.id, why });
+      }),
+    );
   }
 
   /** Returns the request and its source project if the viewer may rebase it now. Errors: those of `rebase`. */
@@ -65,7 +66,7 @@ export class RebaseService {
     const row = await this.find(viewer, project, iid);
     if (row.state !== 'opened') throw new Conflict('409 Conflict: Resource lock');
     const origin = await this.permissions.sources.projectOf(viewer, project, row.source_project_id);
-    if (!origin) throw new Forbidden('Cannot push to source branch');
+    if (!origin || project.archived) throw new Forbidden('Cannot push to source branch');
     const source = await this.repositories.use(origin, (repository) =>
       readRef(repository, branchRef(row.source_branch)),
     );
@@ -80,8 +81,9 @@ export class RebaseService {
     const row = await this.find(viewer, project, iid);
     const merger = await this.identities.of(viewer);
     const id = await this.repositories.use(project, async (repository) => {
+      if (row.state !== 'opened') return null;
       const { source, target } = await this.permissions.sources.tips(repository, branchesOf(row));
-      if (row.state !== 'opened' || source === null || target === null || row.commits_count === 0) return null;
+      if (source === null || target === null || row.commits_count === 0) return null;
       const message = `Merge ${source} into ${target}`;
       return writeHiddenRef(repository, mergeRef(iid), async (view) => {
         const written = await writeMerge(view, { target, source, merger, message, squash: null });

@@ -76,7 +76,7 @@ export class MergeCommands {
 
   private async schedule(
     tx: Tx,
-    { viewer, parent }: ActionContext,
+    { viewer, parent, headSha }: ActionContext,
     on: PlacedNoteable,
     name: Name,
     decision: Decision,
@@ -87,6 +87,8 @@ export class MergeCommands {
     const { state, headSha: sha, sourceBranch } = mergeRequest;
     const [version] = await tx.run(versionOfHead, { id: mergeRequest.id, sha });
     if (state !== 'opened' || sha === null || !version) return { why: 'it is not open' };
+    // The branch may have moved since the decision, and the text names what its author has seen.
+    if (name === 'merge' && sha !== headSha) return { why: HAS_MOVED };
     const who = { project_id: project.id, iid: on.named, user_id: viewer.userId };
     await this.jobs.enqueue(tx, runMergeCommand, { command: name, ...who, version_id: version.id });
     if (name === 'rebase') return { said: `Scheduled a rebase of branch ${sourceBranch}.`, changes: { rebase: true } };

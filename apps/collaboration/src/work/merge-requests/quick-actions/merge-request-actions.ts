@@ -100,7 +100,7 @@ export class MergeRequestActions {
 
   /** Reads the branches after the commands. Shape: null if none needs them; the reason if they cannot be used. */
   private async branchesOf(
-    { on, parent }: ActionContext,
+    { on, parent, viewer }: ActionContext,
     commands: readonly Command[],
   ): Promise<FieldChanges['branches']> {
     const target = commands.findLast(({ name }) => name === 'target_branch');
@@ -108,7 +108,7 @@ export class MergeRequestActions {
     if (!on) return null;
     try {
       const asked = { targetBranch: target?.argument.trim(), stateEvent };
-      return await this.branches.prepare(parent as ProjectScope, on.named, asked);
+      return await this.branches.prepare(viewer, parent as ProjectScope, on.named, asked);
     } catch (error) {
       const why = refusalReason(error);
       return { why: error instanceof Invalid ? `the branch ${why}` : why };

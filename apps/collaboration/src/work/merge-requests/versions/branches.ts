@@ -3,6 +3,7 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { isShortRefName } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { Invalid, Unprocessable } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import type { MergeRequestUpdate } from '../merge-request-change';
@@ -30,9 +31,9 @@ export interface DeferredUpdate {
   readonly resolve?: (mergeRequest: MergeRequest) => Promise<MergeRequestUpdate>;
 }
 
-const pairOf = statement<{ project: number; iid: number }, BranchPair>(
+const pairOf = statement<{ project: number; iid: number }, BranchPair & Pick<MergeRequest, 'state'>>(
   'merge_requests_branches',
-  `select source_project_id as "sourceProjectId", source_branch as "sourceBranch", target_branch as "targetBranch"
+  `select state, source_project_id as "sourceProjectId", source_branch as "sourceBranch", target_branch as "targetBranch"
    from merge_requests where project_id = :project::bigint and iid = :iid::bigint`,
 );
 
@@ -54,40 +55,52 @@ export class MergeRequestBranches {
    * Measures a pair of branches, of which the target is in the repository. Errors: Invalid for a name that no branch can have, and for a missing branch;
    * Unprocessable if they are the same.
    */
-  async measure(repository: Repository, project: Pick<ProjectScope, 'id'>, pair: BranchPair): Promise<MeasuredVersion> {
+  async measure(
+    repository: Repository,
+    project: Pick<ProjectScope, 'id'>,
+    pair: BranchPair,
+    { copies = true } = {},
+  ): Promise<MeasuredVersion> {
     refuseInvalid(project, pair);
-    const { source, target } = await this.sources.tips(repository, { ...pair, projectId: project.id });
+    const { source, target } = await this.sources.tips(repository, { ...pair, projectId: project.id }, { copies });
     if (source === null) throw new Invalid({ source_branch: ['does not exist'] });
     if (target === null) throw new Invalid({ target_branch: ['does not exist'] });
     return measureVersion(repository, { source, target });
   }
 
-  /** Reads the branches that an update needs. Shape: null if it needs none. Errors: those of `measure`. */
+  /**
+   * Reads the branches that an update needs. Commits that a fork got while its merge request was not open are shown only
+   * by somebody who reads them in the fork; for others the branch counts as missing. Shape: null if it needs none.
+   * Errors: those of `measure`.
+   */
   async prepare(
+    viewer: Viewer,
     project: ProjectScope,
     iid: number,
     { targetBranch, stateEvent }: MergeRequestUpdate,
   ): Promise<PreparedBranches | null> {
     if (targetBranch === undefined && stateEvent !== 'reopen') return null;
-    const before = await this.pairOf(project, iid);
-    if (!before) return null;
+    const found = await this.pairOf(project, iid);
+    if (!found) return null;
+    const { state, ...before } = found;
+    const copies = state === 'opened' || (await this.sources.mayReadSource(viewer, project, before.sourceProjectId));
     const isRetargeted = targetBranch !== undefined && targetBranch !== before.targetBranch;
     const pair = { ...before, targetBranch: targetBranch ?? before.targetBranch };
     const version = await this.use(project, async (repository) => {
-      if (isRetargeted) return this.measure(repository, project, pair);
-      const { source, target } = await this.sources.tips(repository, { ...pair, projectId: project.id });
+      if (isRetargeted) return this.measure(repository, project, pair, { copies });
+      const { source, target } = await this.sources.tips(repository, { ...pair, projectId: project.id }, { copies });
       return source === null || target === null ? null : measureVersion(repository, { source, target });
     });
     return { ...pair, before, isRetargeted, version };
   }
 
-  /** Reads the tips of a merge request. Shape: null if it does not exist. */
+  /** Reads the tips of a merge request as far as the target has them. Shape: null if it does not exist. */
   async tipsOf(repository: Repository, project: Pick<ProjectScope, 'id'>, iid: number): Promise<BranchTips | null> {
     const pair = await this.pairOf(project, iid);
-    return pair && this.sources.tips(repository, { ...pair, projectId: project.id });
+    return pair && this.sources.tips(repository, { ...pair, projectId: project.id }, { copies: false });
   }
 
-  private async pairOf(project: Pick<ProjectScope, 'id'>, iid: number): Promise<BranchPair | null> {
+  private async pairOf(project: Pick<ProjectScope, 'id'>, iid: number) {
     const [row] = await this.database.run(pairOf, { project: project.id, iid });
     return row ?? null;
   }

@@ -175,9 +175,10 @@ export function mergeRef(iid: number): string {
 
 /** Errors: Conflict if the branches of a merge request changed while the request was prepared. */
 export function assertSameBranches(
-  before: Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>,
-  now: Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>,
+  before: Pick<MergeRequest, 'sourceProjectId' | 'sourceBranch' | 'targetBranch'>,
+  now: Pick<MergeRequest, 'sourceProjectId' | 'sourceBranch' | 'targetBranch'>,
 ): void {
-  if (before.targetBranch !== now.targetBranch || before.sourceBranch !== now.sourceBranch)
-    throw new Conflict('409 Conflict: Resource lock');
+  const { sourceProjectId, sourceBranch, targetBranch } = before;
+  const isSameSource = sourceProjectId === now.sourceProjectId && sourceBranch === now.sourceBranch;
+  if (!isSameSource || targetBranch !== now.targetBranch) throw new Conflict('409 Conflict: Resource lock');
 }

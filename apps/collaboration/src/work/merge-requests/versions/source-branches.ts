@@ -4,6 +4,7 @@ import { Directory } from '@rookery/directory';
 import { fetchCommit, objectInfo, readRef } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import type { Viewer } from '@rookery/kernel';
+import { mayReadCode } from '../../../code/repositories/code-access.policy';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { branchRef, readTips } from './measure-version';
 import type { BranchTips } from './measure-version';
@@ -26,20 +27,32 @@ export class SourceBranches {
 
   /**
    * Reads the tips of both branches. The tip of a fork's branch is copied into the repository of the target, which then
-   * has all commits of the merge request. Errors: GitError.
+   * has all commits of the merge request. Shape: with `copies` false, a tip that the target lacks counts as missing.
+   * Errors: GitError.
    */
-  async tips(target: Repository, branches: RequestBranches): Promise<BranchTips> {
+  async tips(target: Repository, branches: RequestBranches, { copies = true } = {}): Promise<BranchTips> {
     const { projectId, sourceProjectId, sourceBranch, targetBranch } = branches;
     if (sourceProjectId === projectId) return readTips(target, branches);
     const origin = sourceProjectId === null ? null : await this.repositories.find(sourceProjectId);
     const source = origin && (await readRef(origin, branchRef(sourceBranch)));
-    if (origin && source !== null) await copyCommit(target, origin, source);
-    return { source, target: await readRef(target, branchRef(targetBranch)) };
+    if (origin && source !== null && copies) await copyCommit(target, origin, source);
+    const isThere = source !== null && (copies || (await objectInfo(target, { rev: source })) !== null);
+    return { source: isThere ? source : null, target: await readRef(target, branchRef(targetBranch)) };
   }
 
-  /** Opens the repository of a target that a push to a fork concerns. Shape: null if the project has none any more. */
-  targetOf(projectId: number): Promise<Repository | null> {
-    return this.repositories.find(projectId);
+  /** Whether the viewer reads the code of the source, so that new commits may be shown to them in the target. */
+  async mayReadSource(viewer: Viewer, target: ProjectScope, sourceProjectId: number | null): Promise<boolean> {
+    const source = await this.projectOf(viewer, target, sourceProjectId);
+    return source !== null && mayReadCode(viewer, source);
+  }
+
+  /**
+   * Opens the repository of a target that a push to a fork concerns. Shape: null if the project has none any more, or takes
+   * no writes.
+   */
+  async targetOf(projectId: number): Promise<Repository | null> {
+    const project = (await this.directory.projects([projectId])).get(projectId);
+    return project && !project.archived ? this.repositories.find(projectId) : null;
   }
 
   /** Returns the project of the source, with the level of the viewer; null if they do not see it, or if it was deleted. */
