@@ -106,7 +106,7 @@ it('titles of merge requests lose outer blanks, before the mark of a draft too',
   });
   const comment = `${path}/notes`;
   await as.post(comment).send({ body: 'Renamed.\n/title   by a command  ' }).expect(201);
-  expect((await as.get(path)).body).toMatchObject({ title: 'ready' });
+  expect((await as.get(path)).body).toMatchObject({ title: 'by a command' });
 });
 
 it('commands set titles without outer blanks', async () => {

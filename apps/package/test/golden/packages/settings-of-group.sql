@@ -3,7 +3,9 @@ select
   generic_duplicates_allowed,
   generic_duplicate_exception_regex,
   maven_duplicates_allowed,
-  maven_duplicate_exception_regex
+  maven_duplicate_exception_regex,
+  nuget_duplicates_allowed,
+  nuget_duplicate_exception_regex
 from
   package_settings
 where

@@ -22,4 +22,4 @@ order by
   h.chart_name,
   h.file_id
 limit
-  500
+  100
