@@ -50,7 +50,7 @@ export class ImportsByUrlService {
       await this.egress.checkedAddresses(url);
       return null;
     } catch (error) {
-      // One sentence for all reasons: names of internal hosts are not told apart from those that do not exist.
+      // One sentence for all reasons, so that callers cannot find out names of internal hosts.
       if (error instanceof EgressError) return BLOCKED;
       throw error;
     }
