@@ -70,7 +70,7 @@ export class MergeRequestBranches {
 
   /**
    * Reads the branches that an update needs. Commits that a fork got while its merge request was not open are shown only
-   * by somebody who reads them in the fork; for others the branch counts as missing. Shape: null if it needs none.
+   * by a viewer who can read them in the fork; for others the branch counts as missing. Shape: null if it needs none.
    * Errors: those of `measure`.
    */
   async prepare(
