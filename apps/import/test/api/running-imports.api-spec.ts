@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { deletedWithProjects } from '@rookery/testing';
 import { ImportCredentials } from '../../src/imports/import-credentials';
 import { ImportRecords } from '../../src/imports/import-records';
@@ -10,16 +11,25 @@ import { StateReportsJob } from '../../src/imports/running/state-reports.job';
 import { ImportScene } from '../support/scene';
 
 let scene: ImportScene;
-beforeAll(async () => void (scene = await ImportScene.open({ IMPORT_REPOSITORY_BYTES: String(2 ** 20) })));
+/** A folder of this file alone, since imports of other files leave folders in the common one for a moment. */
+let temporary: string;
+beforeAll(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'running-imports-'));
+  process.env['TMPDIR'] = temporary;
+  scene = await ImportScene.open({ IMPORT_REPOSITORY_BYTES: String(2 ** 20) });
+});
 afterEach(() => {
   scene.host.answer = null;
   scene.inside.beforePush = async () => undefined;
   scene.inside.away.clear();
 });
-afterAll(() => scene.close());
+afterAll(async () => {
+  await scene.close();
+  await rm(temporary, { recursive: true });
+});
 
 const LAST = 4;
-const scratches = () => readdirSync(tmpdir()).filter((name) => name.startsWith('rookery-scratch-'));
+const scratches = () => readdirSync(temporary).filter((name) => name.startsWith('rookery-scratch-'));
 const status = async (projectId: number) =>
   (await scene.as(scene.owner).get(`/api/v4/projects/${projectId}/import`).expect(200)).body as Record<string, unknown>;
 const reported = async (importId: number) => {
