@@ -35,7 +35,8 @@ export {
   verifyContext,
 } from './signing/signed-context';
 export { InternalKeys, internalKeys } from './signing/internal-keys';
-export { InternalRoute } from './calling/internal-route';
+export type { InternalRoute } from './calling/internal-route';
+export { InternalRoutes } from './calling/internal-routes';
 export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';
 export { boot } from './boot/boot';
 export type { RenewalRequest, RestingMessage } from './boot/renewal';

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { OnModuleDestroy } from '@nestjs/common';
 import type { RepositoryFacts, RepositoryFactsAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import { InternalKeys, InternalRoute, LOGGER, platformSettings } from '@rookery/platform';
-import type { Logger, SettingsOf } from '@rookery/platform';
+import { InternalRoutes, LOGGER } from '@rookery/platform';
+import type { InternalRoute, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer. Badges can be rendered without it. Units: ms. */
 const MAX_WAIT_MS = 5000;
@@ -15,24 +14,19 @@ const CONNECTIONS = 4;
 
 /** Client for the internal call from identity to collaboration. Source: reference identity-and-import 8. */
 @Injectable()
-export class CollaborationClient implements OnModuleDestroy {
+export class CollaborationClient {
   private readonly route: InternalRoute<{ readonly project_ids: readonly number[] }, RepositoryFactsAnswer>;
   private pausedUntil = 0;
 
   constructor(
-    @Inject(platformSettings.token) { collaborationUrl: url }: SettingsOf<typeof platformSettings>,
-    @Inject(InternalKeys) keys: InternalKeys,
+    routes: InternalRoutes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.route = new InternalRoute({
-      ...{ caller: 'identity', callee: 'collaboration', url, keys, path: INTERNAL_PATHS.repositoryFacts },
-      ...{ connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS },
+    this.route = routes.to('collaboration', INTERNAL_PATHS.repositoryFacts, {
+      connections: CONNECTIONS,
+      maxWaitMs: MAX_WAIT_MS,
       share: (leftMs) => leftMs * WAIT_FRACTION,
     });
-  }
-
-  onModuleDestroy(): Promise<void> {
-    return this.route.close();
   }
 
   /** Returns facts about a project's repository. Shape: null when collaboration has none or does not answer in time. */

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { OnModuleDestroy } from '@nestjs/common';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type {
   ImportProjectAnswer,
@@ -10,8 +9,8 @@ import type {
   ImportTargetRequest,
 } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { InternalKeys, InternalRoute, LOGGER, platformSettings } from '@rookery/platform';
-import type { Logger, SettingsOf } from '@rookery/platform';
+import { InternalRoutes, LOGGER } from '@rookery/platform';
+import type { InternalRoute, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 10_000;
@@ -19,25 +18,19 @@ const CONNECTIONS = 4;
 
 /** Client for the internal routes of identity about imports. Errors: Unavailable. Source: reference identity-and-import 6. */
 @Injectable()
-export class IdentityImportsClient implements OnModuleDestroy {
+export class IdentityImportsClient {
   private readonly targets: InternalRoute<ImportTargetRequest, ImportTargetAnswer>;
   private readonly projects: InternalRoute<ImportProjectRequest, ImportProjectAnswer>;
   private readonly states: InternalRoute<ImportStateRequest, ImportStateAnswer>;
 
   constructor(
-    @Inject(platformSettings.token) { identityUrl: url }: SettingsOf<typeof platformSettings>,
-    @Inject(InternalKeys) keys: InternalKeys,
+    routes: InternalRoutes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    const common = { caller: 'import', callee: 'identity', url, keys } as const;
     const limits = { connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS };
-    this.targets = new InternalRoute({ ...common, ...limits, path: INTERNAL_PATHS.importTarget });
-    this.projects = new InternalRoute({ ...common, ...limits, path: INTERNAL_PATHS.importProject });
-    this.states = new InternalRoute({ ...common, ...limits, path: INTERNAL_PATHS.importState });
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await Promise.all([this.targets, this.projects, this.states].map((route) => route.close()));
+    this.targets = routes.to('identity', INTERNAL_PATHS.importTarget, limits);
+    this.projects = routes.to('identity', INTERNAL_PATHS.importProject, limits);
+    this.states = routes.to('identity', INTERNAL_PATHS.importState, limits);
   }
 
   /** Checks whether a user may import into a namespace. */

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What the stages of an import need, and how far they are. Source: reference identity-and-import 6.6, 6.8. */
+/** Adds the settings of the stages of an import, and their progress. Source: reference identity-and-import 6.6, 6.8. */
 export class AddStagesToImports1767225600101 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

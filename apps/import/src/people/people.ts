@@ -1,9 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { INTERNAL_PATHS, MAX_IMPORTED_PEOPLE } from '@rookery/contracts';
 import type { ImportedOwner, ImportPeopleAnswer, ImportPeopleRequest, UpstreamPerson } from '@rookery/contracts';
-import { InternalKeys, InternalRoute, platformSettings } from '@rookery/platform';
-import type { SettingsOf } from '@rookery/platform';
+import { InternalRoutes } from '@rookery/platform';
+import type { InternalRoute } from '@rookery/platform';
 
 /** Maximum wait for an answer, which may have to create all accounts. Units: ms. */
 const MAX_WAIT_MS = 60_000;
@@ -13,20 +12,12 @@ export type OwnerOf = (person: UpstreamPerson) => ImportedOwner;
 
 /** Finds the accounts that own objects of upstream users. Source: reference identity-and-import 6.7. */
 @Injectable()
-export class People implements OnModuleDestroy {
+export class People {
   private readonly route: InternalRoute<ImportPeopleRequest, ImportPeopleAnswer>;
 
-  constructor(
-    @Inject(platformSettings.token) { identityUrl: url }: SettingsOf<typeof platformSettings>,
-    @Inject(InternalKeys) keys: InternalKeys,
-  ) {
+  constructor(routes: InternalRoutes) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
-    const ends = { caller: 'import', callee: 'identity', url, keys } as const;
-    this.route = new InternalRoute({ ...ends, ...limits, path: INTERNAL_PATHS.importPeople });
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.route.close();
+    this.route = routes.to('identity', INTERNAL_PATHS.importPeople, limits);
   }
 
   /** Errors: a plain Error if identity does not answer, or does not know the import. */

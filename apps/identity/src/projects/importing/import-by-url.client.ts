@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { OnModuleDestroy } from '@nestjs/common';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { ImportByUrlAnswer, ImportByUrlRequest } from '@rookery/contracts';
 import { Invalid, Unavailable } from '@rookery/kernel';
-import { InternalKeys, InternalRoute, LOGGER, platformSettings } from '@rookery/platform';
-import type { Logger, SettingsOf } from '@rookery/platform';
+import { InternalRoutes, LOGGER } from '@rookery/platform';
+import type { InternalRoute, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer, which includes a DNS lookup. Units: ms. */
 const MAX_WAIT_MS = 10_000;
@@ -21,22 +20,14 @@ export interface PreparedImport {
 
 /** Client for the internal route of import that prepares imports by URL. Source: reference identity-and-import 10.2. */
 @Injectable()
-export class ImportByUrlClient implements OnModuleDestroy {
+export class ImportByUrlClient {
   private readonly route: InternalRoute<ImportByUrlRequest, ImportByUrlAnswer>;
 
   constructor(
-    @Inject(platformSettings.token) { importUrl: url }: SettingsOf<typeof platformSettings>,
-    @Inject(InternalKeys) keys: InternalKeys,
+    routes: InternalRoutes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.route = new InternalRoute({
-      ...{ caller: 'identity', callee: 'import', url, keys, path: INTERNAL_PATHS.importByUrl },
-      ...{ connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS },
-    });
-  }
-
-  onModuleDestroy(): Promise<void> {
-    return this.route.close();
+    this.route = routes.to('import', INTERNAL_PATHS.importByUrl, { connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS });
   }
 
   /** Prepares an import before its project is created. Errors: Invalid for a URL that is refused; Unavailable. */

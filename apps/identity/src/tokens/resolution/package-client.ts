@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { OnModuleDestroy } from '@nestjs/common';
 import type { RunningJobAnswer, RunningJobRequest } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { InternalKeys, InternalRoute, LOGGER, platformSettings } from '@rookery/platform';
-import type { Logger, SettingsOf } from '@rookery/platform';
+import { InternalRoutes, LOGGER } from '@rookery/platform';
+import type { InternalRoute, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 5000;
@@ -13,22 +12,14 @@ const CONNECTIONS = 8;
 
 /** Client for the internal route of package that knows running jobs. Source: ADR 0190. */
 @Injectable()
-export class PackageClient implements OnModuleDestroy {
+export class PackageClient {
   private readonly route: InternalRoute<RunningJobRequest, RunningJobAnswer>;
 
   constructor(
-    @Inject(platformSettings.token) { packageUrl: url }: SettingsOf<typeof platformSettings>,
-    @Inject(InternalKeys) keys: InternalKeys,
+    routes: InternalRoutes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.route = new InternalRoute({
-      ...{ caller: 'identity', callee: 'package', url, keys, path: INTERNAL_PATHS.runningJob },
-      ...{ connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS },
-    });
-  }
-
-  onModuleDestroy(): Promise<void> {
-    return this.route.close();
+    this.route = routes.to('package', INTERNAL_PATHS.runningJob, { connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS });
   }
 
   /** Returns the job of a token if it runs now, else null. Errors: Unavailable. */

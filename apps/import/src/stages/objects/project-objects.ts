@@ -1,9 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { INTERNAL_PATHS, MAX_IMPORTED_OBJECTS } from '@rookery/contracts';
 import type { ImportObjectsAnswer, ImportObjectsRequest, UnimportedObject } from '@rookery/contracts';
-import { InternalKeys, InternalRoute, platformSettings } from '@rookery/platform';
-import type { SettingsOf } from '@rookery/platform';
+import { InternalRoutes } from '@rookery/platform';
+import type { InternalRoute } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 60_000;
@@ -12,20 +11,12 @@ const MAX_BYTES = 900_000;
 
 /** Writes objects to projects in collaboration. Source: ADR 0195. */
 @Injectable()
-export class ProjectObjects implements OnModuleDestroy {
+export class ProjectObjects {
   private readonly route: InternalRoute<ImportObjectsRequest, ImportObjectsAnswer>;
 
-  constructor(
-    @Inject(platformSettings.token) { collaborationUrl: url }: SettingsOf<typeof platformSettings>,
-    @Inject(InternalKeys) keys: InternalKeys,
-  ) {
+  constructor(routes: InternalRoutes) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
-    const ends = { caller: 'import', callee: 'collaboration', url, keys } as const;
-    this.route = new InternalRoute({ ...ends, ...limits, path: INTERNAL_PATHS.importObjects });
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.route.close();
+    this.route = routes.to('collaboration', INTERNAL_PATHS.importObjects, limits);
   }
 
   /** Writes objects in their order, in batches. Returns those that were not written. Errors: a plain Error. */

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { OnModuleDestroy } from '@nestjs/common';
 import type {
   MergeRequestHeadAnswer,
   MergeRequestHeadRequest,
@@ -12,8 +11,8 @@ import type {
 } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { InternalKeys, InternalRoute, LOGGER, platformSettings } from '@rookery/platform';
-import type { Logger, SettingsOf } from '@rookery/platform';
+import { InternalRoutes, LOGGER } from '@rookery/platform';
+import type { InternalRoute, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 10_000;
@@ -23,32 +22,26 @@ const CONNECTIONS = 8;
 
 /** Client for the internal routes of collaboration that find commits of pipelines. Source: reference identity-and-import 7. */
 @Injectable()
-export class CollaborationClient implements OnModuleDestroy {
+export class CollaborationClient {
   private readonly refs: InternalRoute<ResolveRefRequest, ResolveRefAnswer>;
   private readonly mergeRequests: InternalRoute<MergeRequestHeadRequest, MergeRequestHeadAnswer>;
   private readonly stored: InternalRoute<PushVariablesStoredRequest, object>;
   private readonly pushes: InternalRoute<PushedPipelinesRequest, PushedPipelines>;
 
   constructor(
-    @Inject(platformSettings.token) { collaborationUrl: url }: SettingsOf<typeof platformSettings>,
-    @Inject(InternalKeys) keys: InternalKeys,
+    routes: InternalRoutes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    const common = { caller: 'package', callee: 'collaboration', url, keys, maxWaitMs: MAX_WAIT_MS } as const;
-    const share = (leftMs: number): number => leftMs - KEPT_MS;
-    this.refs = new InternalRoute({ ...common, path: INTERNAL_PATHS.resolveRef, connections: CONNECTIONS, share });
-    this.mergeRequests = new InternalRoute({
-      ...common,
-      path: INTERNAL_PATHS.mergeRequestHead,
+    const forRequests = {
       connections: CONNECTIONS,
-      share,
-    });
-    this.stored = new InternalRoute({ ...common, path: INTERNAL_PATHS.pushVariablesStored, connections: 1 });
-    this.pushes = new InternalRoute({ ...common, path: INTERNAL_PATHS.pushedPipelines, connections: 1 });
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await Promise.all([this.refs.close(), this.mergeRequests.close(), this.stored.close(), this.pushes.close()]);
+      maxWaitMs: MAX_WAIT_MS,
+      share: (leftMs: number): number => leftMs - KEPT_MS,
+    };
+    const forEvents = { connections: 1, maxWaitMs: MAX_WAIT_MS };
+    this.refs = routes.to('collaboration', INTERNAL_PATHS.resolveRef, forRequests);
+    this.mergeRequests = routes.to('collaboration', INTERNAL_PATHS.mergeRequestHead, forRequests);
+    this.stored = routes.to('collaboration', INTERNAL_PATHS.pushVariablesStored, forEvents);
+    this.pushes = routes.to('collaboration', INTERNAL_PATHS.pushedPipelines, forEvents);
   }
 
   /**

@@ -1,0 +1,37 @@
+import type { ServiceName } from '@rookery/contracts';
+import type { platformSettings } from '../boot/platform.settings';
+import type { SettingsOf } from '../settings/settings';
+import type { InternalKeys } from '../signing/internal-keys';
+import { InternalRoute } from './internal-route';
+import type { InternalRouteOptions } from './internal-route';
+
+/** A service that others ask by internal routes. */
+export type InternalCallee = Extract<ServiceName, 'identity' | 'collaboration' | 'package' | 'import'>;
+
+/** Opens routes of other services, and closes them when the process stops. Source: ADR 0170. */
+export class InternalRoutes {
+  private readonly opened: { close(): Promise<void> }[] = [];
+
+  constructor(
+    private readonly caller: ServiceName,
+    private readonly settings: Pick<SettingsOf<typeof platformSettings>, `${InternalCallee}Url`>,
+    private readonly keys: InternalKeys,
+  ) {}
+
+  /** Opens a route. Shape: question and answer as in the contract of the path. */
+  to<Question extends object, Answer>(
+    callee: InternalCallee,
+    path: InternalRouteOptions['path'],
+    limits: Pick<InternalRouteOptions, 'connections' | 'maxWaitMs' | 'share'>,
+  ): InternalRoute<Question, Answer> {
+    const { caller, keys } = this;
+    const url = this.settings[`${callee}Url`];
+    const route = new InternalRoute<Question, Answer>({ ...limits, caller, callee, url, keys, path });
+    this.opened.push(route);
+    return route;
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all(this.opened.map((route) => route.close()));
+  }
+}
