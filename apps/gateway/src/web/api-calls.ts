@@ -62,7 +62,7 @@ export class ApiCalls {
     return found.status === 403 || found.status === 404 ? null : checked(found).data;
   }
 
-  /** Writes by a form. Errors: ApiRefused. */
+  /** Sends a write with a JSON body. Errors: ApiRefused. */
   async write(method: Method, path: string, body: object = {}): Promise<void> {
     checked(await this.send(method, path, { body: JSON.stringify(body) }));
   }
@@ -117,7 +117,7 @@ const GONE = '404 Not Found';
 const TOO_LARGE = 'This is too large for a page.';
 const BROKEN_OFF = 'A part of the server is restarting. Try again.';
 
-/** Gives requests in memory what the edge expects of those over the network. */
+/** Adds to a request in memory what the edge uses of a network connection. */
 function asOverNetwork(request: IncomingMessage, response: ServerResponse): void {
   // The body is complete from the beginning.
   request.complete = true;

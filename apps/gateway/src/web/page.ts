@@ -79,7 +79,7 @@ export function hiddenToken({ formToken }: PageRequest): Html {
   return html`<input type="hidden" name="form_token" value="${formToken}" />`;
 }
 
-/** A time for people, with the exact one for machines. */
+/** Renders a time to the minute, with the exact one as an attribute. */
 export function timeOf(instant: string | null | undefined): Html {
   if (!instant) return html``;
   const shown = `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`;

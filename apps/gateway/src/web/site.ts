@@ -44,7 +44,7 @@ const ANOTHER_SITE = forbidden('This form was sent from another site');
 /** First segments that are never pages. */
 const NOT_PAGES = new Set(['api', 'internal', 'uploads', 'assets', '.well-known']);
 
-/** A page, or where to go; with the cookie to set. */
+/** A page or the location of a redirect, and the cookie to set. */
 interface Outcome {
   readonly page?: Page;
   readonly location?: string;
@@ -196,7 +196,7 @@ export class Site {
   }
 }
 
-/** Counts a byte, without looking on after the most fields. */
+/** Counts how often a byte occurs, up to the most fields of a form. */
 function countOf(body: Buffer, byte: number): number {
   let count = 0;
   for (let at = body.indexOf(byte); at >= 0 && count < MAX_FIELDS; at = body.indexOf(byte, at + 1)) count += 1;
@@ -270,7 +270,7 @@ function pageOfProject(request: PageRequest, place: string, tail: readonly strin
   }
 }
 
-/** Rounds the duration of all but pages as for refusals, so that hidden and missing addresses are alike. */
+/** Writes an answer. The duration of redirects is rounded as that of refusals, so that hidden and missing addresses are alike. */
 function write(exchange: Exchange, status: number, headers: readonly string[], body: string): void {
   if (exchange.isOver) return;
   const length = String(Buffer.byteLength(body));

@@ -27,7 +27,8 @@ export class UnreadParams {
   }
 
   /**
-   * Returns the names without an effect for the viewer, each once: unread ones, then read ones. Shape: nested ones as `not[name]`. Errors: InvalidParameters with the unread ones in a strict estate.
+   * Returns the names without an effect for the viewer, each once: unread ones, then read ones. Shape: nested ones as
+   * `not[name]`. Errors: InvalidParameters with the unread ones in a strict estate.
    */
   in(sources: ParamSources, viewer: Pick<Viewer, 'isAdmin'>): readonly string[] {
     const withoutEffect = this.plan.withoutEffect(sources, viewer);

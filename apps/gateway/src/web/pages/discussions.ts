@@ -49,7 +49,7 @@ function rendered(discussions: readonly Discussion[]): Texts {
   );
 }
 
-/** Shows a page of the discussion of something, with forms for those who are signed in. Shape: `api` is its API path. */
+/** Renders a page of the discussion of a noteable, with forms for those who are signed in. Shape: `api` is its API path. */
 export async function showDiscussions(request: PageRequest, api: string): Promise<Html> {
   // The API shows discussions to people who are signed in only.
   if (!request.username)

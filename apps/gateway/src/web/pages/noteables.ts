@@ -36,7 +36,7 @@ export const MERGE_REQUESTS: Kind = { noun: 'Merge request', sign: '!', segment:
 export const EPICS: Kind = { noun: 'Epic', sign: '&', segment: 'epics', parent: 'groups' };
 export const SNIPPETS: Kind = { noun: 'Snippet', sign: '$', segment: 'snippets', parent: 'projects' };
 
-/** Shows one of a project or group with its discussion, and handles the forms below it. */
+/** Shows a noteable of a project or group with its discussion, and handles the forms below it. */
 export async function noteablePage(request: PageRequest, kind: Kind, place: string, number: string): Promise<Page> {
   const { segment, parent, noun, sign } = kind;
   const api = `/${parent}/${encodeURIComponent(place)}/${segment}/${encodeURIComponent(number)}`;

@@ -3,20 +3,25 @@ import { ApiRefused } from '../api-calls';
 import { sitePath } from '../page';
 import type { Page, PageRequest } from '../page';
 
-/** API paths below a project of objects that have a web address but no page of their own. */
-const OBJECTS: Readonly<Record<string, (name: string) => string>> = {
-  pipelines: (id) => `pipelines/${id}`,
-  jobs: (id) => `jobs/${id}`,
-  packages: (id) => `packages/${id}`,
-  releases: (tag) => `releases/${tag}`,
-  tags: (tag) => `repository/tags/${tag}`,
-  branches: (name) => `repository/branches/${name}`,
-  milestones: (iid) => `milestones?iids[]=${iid}`,
-  labels: (id) => `labels/${id}`,
-  feature_flags: (name) => `feature_flags/${name}`,
-};
-/** Lists below a project. */
-const LISTS = new Set(['pipelines', 'packages', 'releases', 'milestones', 'labels', 'tags', 'branches']);
+/** API paths of a list and of one of its objects. Shape: below the project. */
+interface ObjectPaths {
+  readonly list: string;
+  readonly one: (name: string) => string;
+}
+
+const below = (list: string): ObjectPaths => ({ list, one: (name) => `${list}/${name}` });
+/** Objects of projects that have a web address but no page of their own, by the first part of the address. */
+const OBJECTS: ReadonlyMap<string, ObjectPaths> = new Map([
+  ['pipelines', below('pipelines')],
+  ['jobs', below('jobs')],
+  ['packages', below('packages')],
+  ['releases', below('releases')],
+  ['tags', below('repository/tags')],
+  ['branches', below('repository/branches')],
+  ['milestones', { list: 'milestones', one: (iid) => `milestones?iids[]=${iid}` }],
+  ['labels', below('labels')],
+  ['feature_flags', below('feature_flags')],
+]);
 
 /**
  * Names what the address belongs to, with its plain fields and its address in the API. Errors: ApiRefused with 404 for an
@@ -24,12 +29,11 @@ const LISTS = new Set(['pipelines', 'packages', 'releases', 'milestones', 'label
  */
 export async function objectPage(request: PageRequest, place: string, tail: readonly string[]): Promise<Page> {
   const [kind = '', ...rest] = tail;
-  const project = `/projects/${encodeURIComponent(place)}`;
-  const isList = rest.length === 0 && LISTS.has(kind);
-  const pathOf = Object.hasOwn(OBJECTS, kind) ? OBJECTS[kind] : undefined;
-  if (!isList && (!pathOf || rest.length === 0)) throw new ApiRefused(404, '404 Not Found');
-  const below = isList ? (pathOf?.('').replace(/[/?].*$/, '') ?? kind) : pathOf!(encodeURIComponent(rest.join('/')));
-  const api = `${project}/${isList && (kind === 'tags' || kind === 'branches') ? `repository/${kind}` : below}`;
+  const paths = OBJECTS.get(kind);
+  if (!paths) throw new ApiRefused(404, '404 Not Found');
+  const isList = rest.length === 0;
+  const path = isList ? paths.list : paths.one(encodeURIComponent(rest.join('/')));
+  const api = `/projects/${encodeURIComponent(place)}/${path}`;
   const found = await request.api.get<unknown>(api);
   const objects = ([found].flat() as readonly Readonly<Record<string, unknown>>[]).slice(0, 20);
   if (found === null || (objects.length === 0 && !isList)) throw new ApiRefused(404, '404 Not Found');

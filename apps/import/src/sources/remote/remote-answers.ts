@@ -3,7 +3,7 @@ import { SourceError } from '../source-error';
 
 type Head = Pick<EgressAnswer, 'headers'>;
 
-/** Fewer remaining requests are left to other programs of the user. Source: reference identity-and-import 6.8. */
+/** When fewer requests remain, the import pauses and leaves them to other programs of the user. Source: reference identity-and-import 6.8. */
 const SPARED_REQUESTS = 50;
 /** Bounds of a pause. Units: ms. */
 const SHORTEST_PAUSE_MS = 1000;

@@ -52,8 +52,8 @@ export class MergeRequestBranches {
   }
 
   /**
-   * Measures a pair of branches, of which the target is in the repository. Errors: Invalid for a name that no branch can have, and for a missing branch;
-   * Unprocessable if they are the same.
+   * Measures a pair of branches, of which the target is in the repository. Errors: Invalid for a name that no branch can
+   * have, and for a missing branch; Unprocessable if they are the same.
    */
   async measure(
     repository: Repository,
