@@ -75,7 +75,7 @@ it.each([
   },
 );
 
-it('publishes forks again, with the first project of their network, and no other projects', async () => {
+it('publishes forks that exist already again, as copies of no branch, and no other projects', async () => {
   const origin = await makeProject({});
   const forkOf = async (id: number): Promise<number> => {
     const sent = { name: `fork${(serial += 1)}`, path: `fork${serial}` };
@@ -94,6 +94,7 @@ it('publishes forks again, with the first project of their network, and no other
   }
   const [published, ...former] = await logged(second);
   expect(former).toEqual(before);
-  expect(published!.state).toEqual(before[0]!.state);
+  const fork = { project_id: first, network_id: origin, branch: '' };
+  expect(published!.state).toEqual({ ...before[0]!.state, fork });
   expect(await logged(origin)).toEqual(others);
 });
