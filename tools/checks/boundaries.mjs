@@ -205,6 +205,7 @@ const INSIDE = [
       'ProjectScope',
       'SCOPE_RESOLVER',
       'ScopeResolver',
+      'admitsJobsOf',
     ],
     message: 'Inside uses nouns and kernel errors; HTTP and NATS belong to controllers, presenters and consumers.',
   },

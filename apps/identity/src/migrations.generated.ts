@@ -38,3 +38,4 @@ export * from './migrations/1767225600070-publish-ci-settings';
 export * from './migrations/1767225600161-add-import-keys-to-projects';
 export * from './migrations/1767225600200-publish-forks';
 export * from './migrations/1767225600300-create-placeholder-users';
+export * from './migrations/1767225600400-add-job-admission-to-projects';

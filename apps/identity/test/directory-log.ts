@@ -28,6 +28,7 @@ import { CreateMemberships1767225600003 } from '../src/migrations/1767225600003-
 import { AddResourcesToAccessTokens1767225600019 } from '../src/migrations/1767225600019-add-resources-to-access-tokens';
 import { AddForksToProjects1767225600015 } from '../src/migrations/1767225600015-add-forks-to-projects';
 import { PublishForks1767225600200 } from '../src/migrations/1767225600200-publish-forks';
+import { AddJobAdmissionToProjects1767225600400 } from '../src/migrations/1767225600400-add-job-admission-to-projects';
 import { TellHistoriesApart1767225600050 } from '../src/migrations/1767225600050-tell-histories-apart';
 
 @Module({})
@@ -53,6 +54,7 @@ export class DirectoryLog {
       AddForksToProjects1767225600015,
       AddNotificationEmailsToUsers1767225600060,
       PublishForks1767225600200,
+      AddJobAdmissionToProjects1767225600400,
     ]);
   }
 

@@ -31,6 +31,7 @@ export {
 export * from './params/plain-fields';
 export * from './answers/json-text';
 export * from './answers/keyset';
+export { admitsJobsOf } from './call/job-admission';
 export * from './call/permission';
 export * from './answers/presenter';
 export * from './call/scope';

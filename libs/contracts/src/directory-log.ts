@@ -78,6 +78,17 @@ export const directoryFork = object({
 });
 export type DirectoryFork = Infer<typeof directoryFork>;
 
+/** Other projects whose jobs may use a project with their tokens. */
+export const directoryJobAdmission = object({
+  /** Whether jobs of all projects may. */
+  all: bool,
+  /** Ids of projects. */
+  projects: list(int),
+  /** Ids of groups; their subgroups are included. */
+  groups: list(int),
+});
+export type DirectoryJobAdmission = Infer<typeof directoryJobAdmission>;
+
 export const directoryProject = object({
   id: int,
   namespace_id: int,
@@ -97,6 +108,8 @@ export const directoryProject = object({
   merge_settings: nullable(directoryMergeSettings),
   /** Null: the project is not a fork. */
   fork: nullable(directoryFork),
+  /** Null: jobs of no other project may use this one. */
+  job_admission: nullable(directoryJobAdmission),
   packages_enabled: bool,
   emails_enabled: bool,
   default_branch: nullable(text),

@@ -62,6 +62,7 @@ export function project(id: number, namespaceId: number, over: Partial<Directory
     feature_flags_access_level: null,
     merge_settings: null,
     fork: null,
+    job_admission: null,
     packages_enabled: true,
     emails_enabled: true,
     default_branch: null,

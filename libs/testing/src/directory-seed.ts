@@ -115,6 +115,7 @@ export class DirectorySeed {
       feature_flags_access_level: null,
       merge_settings: null,
       fork: null,
+      job_admission: null,
       packages_enabled: true,
       emails_enabled: true,
       default_branch: 'main',

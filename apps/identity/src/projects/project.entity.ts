@@ -1,4 +1,4 @@
-import type { ImportType } from '@rookery/contracts';
+import type { DirectoryJobAdmission, ImportType } from '@rookery/contracts';
 import type { Visibility } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
@@ -77,6 +77,8 @@ export class Project {
   @Column({ type: 'bigint', nullable: true }) forkNetworkId: number | null;
   /** The only branch that the fork got; null for all. */
   @Column({ type: 'text', nullable: true }) forkedBranch: string | null;
+  /** Other projects whose jobs may use this one with their tokens; null for none. */
+  @Column({ type: 'jsonb', nullable: true }) jobAdmission: DirectoryJobAdmission | null;
 }
 
 /** The star of a user on a project. */

@@ -19,6 +19,9 @@ import { ProjectForksService } from './forks/project-forks.service';
 import { ImportByUrlClient } from './importing/import-by-url.client';
 import { ProjectImportsController } from './importing/project-imports.controller';
 import { ProjectImportsService } from './importing/project-imports.service';
+import { AdmittedGroupsQueries } from './job-admission/admitted-groups.queries';
+import { JobAdmissionController } from './job-admission/job-admission.controller';
+import { JobAdmissionService } from './job-admission/job-admission.service';
 import { ProjectListsController } from './listing/project-lists.controller';
 import { ProjectListsQueries } from './listing/project-lists.queries';
 import { ProjectUsersController } from './listing/project-users.controller';
@@ -60,9 +63,12 @@ import { StarrersQueries } from './stars/starrers.queries';
     ProjectSharesController,
     ProjectGroupsController,
     ProjectStarsController,
+    JobAdmissionController,
     ProjectFactsConsumer,
   ],
   providers: [
+    AdmittedGroupsQueries,
+    JobAdmissionService,
     ImportByUrlClient,
     ProjectChangesService,
     ProjectCreationService,

@@ -55,7 +55,12 @@ it('publishes again those projects whose levels were set before services knew of
   const [told, ...former] = await logged(said);
   expect(former).toEqual(before);
   // This migration comes before the one of the settings for merges.
-  expect(told!.state).toEqual({ ...before[0]!.state, merge_settings: undefined, fork: undefined });
+  expect(told!.state).toEqual({
+    ...before[0]!.state,
+    merge_settings: undefined,
+    fork: undefined,
+    job_admission: undefined,
+  });
   expect(await logged(silent)).toEqual(others);
   const [head] = await identity.db.query<{ version: number }>('select version from directory_head');
   expect(told!.version).toBe(head!.version);

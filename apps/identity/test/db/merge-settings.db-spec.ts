@@ -69,7 +69,7 @@ it.each([
     }
     const [published, ...former] = await logged(set);
     expect(former).toEqual(before);
-    expect(published!.state).toEqual({ ...before[0]!.state, fork: undefined });
+    expect(published!.state).toEqual({ ...before[0]!.state, fork: undefined, job_admission: undefined });
     expect(published!.version).toBeGreaterThan(before[0]!.version);
     expect(await logged(silent)).toEqual(others);
   },
@@ -95,6 +95,6 @@ it('publishes forks that exist already again, as copies of no branch, and no oth
   const [published, ...former] = await logged(second);
   expect(former).toEqual(before);
   const fork = { project_id: first, network_id: origin, branch: '' };
-  expect(published!.state).toEqual({ ...before[0]!.state, fork });
+  expect(published!.state).toEqual({ ...before[0]!.state, fork, job_admission: undefined });
   expect(await logged(origin)).toEqual(others);
 });

@@ -67,10 +67,46 @@ describe('the token of a job as a credential', () => {
   it.each(['private', 'internal', 'public'] as const)('is 403 in another project that is %s', async (visibility) => {
     const other = await scene.project({ developer }, { visibility });
     const { body } = await as().get(file(other.id)).expect(403);
-    expect(JSON.stringify(body)).toContain('The token of a job works in the project of the job only');
+    expect(JSON.stringify(body)).toContain('The project does not admit the token of this job');
     const hidden = await scene.project({}, { visibility });
     await as().get(`/api/v4/projects/${hidden.id}/packages`).expect(403);
     await as().get('/api/v4/projects/987654321/packages').expect(403);
+  });
+
+  describe('in another project that admits jobs', () => {
+    const none = { all: false, projects: [], groups: [] };
+    const admitting = (admission: object, over: Partial<DirectoryProject> = {}) =>
+      scene.project({ developer }, { job_admission: { ...none, ...admission }, ...over });
+
+    it('works there with the role of its user, if the project is in the list, a group above it, or all are admitted', async () => {
+      const above = await scene.seed.group();
+      const below = await scene.seed.group({ parent: above });
+      project = await scene.project({ developer }, { namespace_id: below.id });
+      job = await dependencies.job(scene.seed.viewer(developer), project);
+      for (const admission of [
+        { projects: [project.id] },
+        { groups: [above.id] },
+        { groups: [below.id] },
+        { all: true },
+      ]) {
+        const other = await admitting(admission);
+        await as().put(file(other.id)).send('x').expect(201);
+        const { body } = await as().get(`/api/v4/projects/${other.id}/packages`).expect(200);
+        await as().delete(`/api/v4/projects/${other.id}/packages/${body[0].id}`).expect(403);
+        await as().get(`/api/v4/projects/${other.id}/pipelines`).expect(403);
+      }
+    });
+
+    it('is 403 if only others are admitted, and in a hidden project that admits all', async () => {
+      const group = await scene.seed.group();
+      for (const admission of [none, { projects: [project.id + 1e6] }, { groups: [group.id] }]) {
+        const other = await admitting(admission, { visibility: 'public' });
+        const { body } = await as().get(file(other.id)).expect(403);
+        expect(JSON.stringify(body)).toContain('The project does not admit the token of this job');
+      }
+      const hidden = await scene.project({}, { job_admission: { ...none, all: true } });
+      await as().get(file(hidden.id)).expect(403);
+    });
   });
 
   it.each<['GET' | 'POST', () => string]>([

@@ -200,6 +200,19 @@ describe('with the token of a job', () => {
     expect(rows).toEqual([{ upstream_job_id: job.id }]);
   });
 
+  it('starts pipelines of projects that admit the project of the job, if its user may', async () => {
+    const job = await open();
+    const admits = { job_admission: { all: false, projects: [project.id], groups: [] } };
+    const admitting = await scene.project({ maintainer }, admits);
+    const start = (of: DirectoryProject) => anonymous().post(pathOf(of)).send({ ref: 'main', token: job.token });
+    expect((await start(admitting).expect(201)).body).toMatchObject({ project_id: admitting.id, source: 'pipeline' });
+    const ofReporters = await scene.project({ reporter: maintainer }, admits);
+    expect((await start(ofReporters).expect(400)).body).toEqual({
+      message: { base: ['Insufficient permissions to create a new pipeline'] },
+    });
+    expect((await start(await scene.project({}, admits)).expect(404)).body).toEqual({ message: '404 Not Found' });
+  });
+
   it('is refused in other projects', async () => {
     const foreign = await scene.project({ maintainer });
     const job = await open();

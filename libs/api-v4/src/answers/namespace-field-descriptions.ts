@@ -54,7 +54,7 @@ export const WORDS_OF_PLACES: Readonly<Record<string, string>> = {
   ci_config_path: `File that describes the pipeline. ${KEPT}`,
   ci_default_git_depth: `Number of commits that a job fetches. ${KEPT}`,
   ci_forward_deployment_enabled: `Whether older deployments are skipped. ${KEPT}`,
-  ci_job_token_scope_enabled: 'Always false. The token of a job works in the project of the job only.',
+  ci_job_token_scope_enabled: 'Always false: which projects the token of a job opens is a setting of those projects.',
   ci_separated_caches: `Whether protected branches have separate caches. ${KEPT}`,
   group_runners_enabled: `Whether runners of the group run its jobs. ${KEPT}`,
   shared_runners_enabled: `Whether runners of the instance run its jobs. ${KEPT}`,

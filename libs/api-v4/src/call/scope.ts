@@ -1,4 +1,4 @@
-import type { DirectoryFork, DirectoryMergeSettings } from '@rookery/contracts';
+import type { DirectoryFork, DirectoryJobAdmission, DirectoryMergeSettings } from '@rookery/contracts';
 import type { Viewer, Visibility } from '@rookery/kernel';
 
 /** Fields of a namespace that every service has in its directory copy. Source: docs/architecture.md 4. */
@@ -44,6 +44,8 @@ export interface ProjectScope {
   readonly mergeSettings: DirectoryMergeSettings;
   /** Null for a project that is not a fork. */
   readonly fork: DirectoryFork | null;
+  /** Other projects whose jobs may use this one with their tokens; null for none. */
+  readonly jobAdmission: DirectoryJobAdmission | null;
   readonly packagesEnabled: boolean;
   readonly emailsEnabled: boolean;
   readonly creatorId: number | null;

@@ -1,6 +1,8 @@
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import type { FastifyRequest } from 'fastify';
+import { admitsJobsOf } from '../call/job-admission';
+import type { ProjectScope, ScopeResolver } from '../call/scope';
 import type { RawParams } from '../params/bracket-params';
 import { toIdOrPath } from '../params/coercion';
 import type { EndpointRecord } from './endpoint';
@@ -10,7 +12,8 @@ import type { ApiRuntime } from './runtime';
 /**
  * Returns the parent that the path of a request names. Shape: `wildcard` is the name of the wildcard in the template; its
  * value is a path and never an id. Errors: NotFound, or the refusal that the endpoint declares instead; Moved and
- * MethodNotAllowed for a former path of a project; Forbidden for the token of a job in another project.
+ * MethodNotAllowed for a former path of a project; Forbidden for the token of a job in a project that
+ * does not admit it.
  */
 export async function parentOf(
   { within: declared, refusals }: EndpointRecord['options'],
@@ -24,7 +27,10 @@ export async function parentOf(
   const ref = within.param === wildcard ? named : toIdOrPath(named);
   const isUsable = typeof ref === 'number' || typeof ref === 'string';
   const scope = isUsable ? await within.resolve(resolver, ref, viewer) : null;
-  refuseForeignJob(within.kind, scope, viewer);
+  // The refusal comes first, so that it does not show whether another project exists.
+  const project = within.kind === 'project' ? (scope as ProjectScope | null) : null;
+  if (!(await admits(project, viewer, resolver)))
+    throw new Forbidden('The project does not admit the token of this job');
   if (scope !== null) return scope;
   const request = { viewer, method: raw.method!, url: raw.url! };
   const moved = isUsable ? await movedProject(within, { resolver, links }, { ...request, ref }) : null;
@@ -32,10 +38,12 @@ export async function parentOf(
 }
 
 /**
- * Refuses the token of a job in other projects than that of the job. The refusal does not show whether the other one
- * exists. Errors: Forbidden.
+ * Whether a parent admits the token of a job. The answer to any other caller is yes. Shape: null for a parent that the
+ * caller may not see. Source: reference identity-and-import 4.10.
  */
-function refuseForeignJob(kind: string, scope: { readonly id: number } | null, { job }: Viewer): void {
-  if (job !== undefined && (kind !== 'project' || scope?.id !== job.projectId))
-    throw new Forbidden('The token of a job works in the project of the job only');
+async function admits(parent: ProjectScope | null, viewer: Viewer, resolver: ScopeResolver): Promise<boolean> {
+  if (viewer.job === undefined || parent?.id === viewer.job.projectId) return true;
+  // Requests by jobs of other projects are rare, so their own project is read here and not for each request.
+  const origin = parent?.jobAdmission ? await resolver.project(viewer.job.projectId, viewer) : null;
+  return origin !== null && admitsJobsOf(parent!, origin);
 }

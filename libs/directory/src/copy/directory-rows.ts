@@ -131,6 +131,7 @@ export function projectOfRow(row: FlatRow): ProjectFacts {
     featureFlagsAccessLevel: at('feature_flags_access_level') ?? 'enabled',
     mergeSettings: at('merge_settings') ?? NONE_SET,
     fork: at('fork') ?? null,
+    jobAdmission: at('job_admission') ?? null,
     packagesEnabled: at('packages_enabled'),
     emailsEnabled: at('emails_enabled'),
     creatorId: at('creator_id'),

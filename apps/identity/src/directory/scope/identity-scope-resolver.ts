@@ -23,7 +23,8 @@ const PROJECT = `json_build_object('id', p.id, 'name', p.name, 'path', p.path, '
   'snippetsAccessLevel', p.snippets_access_level, 'mergeRequestsAccessLevel', p.merge_requests_access_level,
   'repositoryAccessLevel', coalesce(p.settings ->> 'repository_access_level', 'enabled'),
   'featureFlagsAccessLevel', coalesce(p.settings ->> 'feature_flags_access_level', 'enabled'),
-  'mergeSettings', coalesce(${mergeSettingsSql('p')}, '{}'), 'fork', ${forkSql('p')}, 'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
+  'mergeSettings', coalesce(${mergeSettingsSql('p')}, '{}'), 'fork', ${forkSql('p')}, 'jobAdmission', p.job_admission,
+  'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
   'createdAt', ${instantSql('p.created_at')}, 'defaultBranch', p.default_branch, 'avatarUrl', p.avatar_url)`;
 
 const USER = '$1::bigint';

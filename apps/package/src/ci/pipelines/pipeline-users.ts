@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { admitsJobsOf } from '@rookery/api-v4';
 import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import type { ProjectFacts } from '@rookery/directory';
+import type { Viewer } from '@rookery/kernel';
 import { canRunPipelines } from './pipelines.policy';
 
 /** A project with the answer to whether a user may run its pipelines. */
@@ -22,6 +24,24 @@ export class PipelineUsers {
     const project = (await this.directory.projects([projectId])).get(projectId);
     if (!project) return null;
     return { id: project.id, fullPath: project.fullPath, canRun: await this.canRun(project, userId) };
+  }
+
+  /**
+   * Returns the project that a request names, for a user who acts by the token of a job of another project, and whether the
+   * user may run its pipelines now. Shape: null if the user may not see it, or it does not admit that job. Source: reference
+   * identity-and-import 4.10.
+   */
+  async projectForJob(
+    named: number | string,
+    { project_id: originId, user_id: userId }: { readonly project_id: number; readonly user_id: number },
+    request: Viewer,
+  ): Promise<RunnableProject | null> {
+    const user = (await this.directory.users([userId])).get(userId);
+    const origin = (await this.directory.projects([originId])).get(originId);
+    if (!user || !origin) return null;
+    const asUser = { userId, username: user.username, isAdmin: user.admin, isExternal: user.external };
+    const project = await this.directory.project(named, { ...request, ...asUser }, 'copy');
+    return project && admitsJobsOf(project, origin) ? this.projectFor(project.id, userId) : null;
   }
 
   private async canRun(project: ProjectFacts, userId: number | null): Promise<boolean> {

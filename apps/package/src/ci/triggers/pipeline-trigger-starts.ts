@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, Invalid, NotFound, Refused, Unauthorized } from '@rookery/kernel';
-import type { Clock } from '@rookery/kernel';
+import type { Clock, Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { JobTokens } from '../jobs/job-tokens';
@@ -21,9 +21,9 @@ export interface TriggeredStart {
   readonly inputs?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The holder of a token: its project, and the user as whom the pipeline runs. */
+/** The holder of a token: the user as whom the pipeline runs, and the project, or null if the token does not open it. */
 interface Holder extends Pick<PipelineStart, 'source' | 'userId' | 'upstreamJobId' | 'also'> {
-  readonly projectId: number;
+  readonly project: RunnableProject | null;
 }
 
 const BY_DIGEST = statement<{ digest: Buffer; now: Date }, { id: number; project_id: number; owner_id: number }>(
@@ -48,35 +48,38 @@ export class PipelineTriggerStarts {
   ) {}
 
   /**
-   * Errors: Refused for variables that are no texts; NotFound for an unknown token, and for one of another project;
-   * Unauthorized for a job that does not run; Invalid under `base`.
+   * Errors: Refused for variables that are no texts; NotFound for an unknown token, for a trigger token of another project
+   * and for the token of a job that the project does not admit; Unauthorized for a job that does not run; Invalid under `base`.
    */
-  async start(start: TriggeredStart): Promise<PipelineRow> {
+  async start(start: TriggeredStart, viewer: Viewer): Promise<PipelineRow> {
     const variables = variablesOf(start);
-    const holder = await this.holderOf(start.token);
-    const project = holder && (await this.users.projectFor(holder.projectId, holder.userId));
-    if (!project || !isNamed(project, start.id)) throw new NotFound('');
+    const holder = await this.holderOf(start, viewer);
+    if (!holder?.project) throw new NotFound('');
+    const { project, ...rest } = holder;
     if (!project.canRun) throw new Invalid({ base: ['Insufficient permissions to create a new pipeline'] });
-    const { projectId: _, ...rest } = holder;
     return this.starts.start(project, { ...rest, ref: start.ref, variables, inputs: start.inputs ?? {} });
   }
 
-  private async holderOf(token: string): Promise<Holder | null> {
-    if (this.jobTokens.isJobToken(token)) return this.holderOfJob(token);
+  private async holderOf({ token, id: named }: TriggeredStart, viewer: Viewer): Promise<Holder | null> {
+    if (this.jobTokens.isJobToken(token)) return this.holderOfJob(token, named, viewer);
     const [trigger] = await this.database.run(BY_DIGEST, { digest: digestOf(token), now: this.clock.now() });
     if (!trigger) return null;
     const { id, project_id: projectId, owner_id: userId } = trigger;
     const also = async (tx: Tx): Promise<void> => {
       await tx.run(MARK_USED, { id, now: this.clock.now() });
     };
-    return { projectId, userId, source: 'trigger', also };
+    const project = await this.users.projectFor(projectId, userId);
+    return { project: project && isNamed(project, named) ? project : null, userId, source: 'trigger', also };
   }
 
-  private async holderOfJob(token: string): Promise<Holder | null> {
+  private async holderOfJob(token: string, named: number | string, viewer: Viewer): Promise<Holder | null> {
     const job = await this.jobTokens.jobOf(token);
-    if (!job || job.user_id === null) return null;
+    if (!job) return null;
+    const { user_id: userId, project_id } = job;
+    if (userId === null) return null;
     if (!job.is_running) throw new Unauthorized('Job is not running');
-    return { projectId: job.project_id, userId: job.user_id, source: 'pipeline', upstreamJobId: job.id };
+    const project = await this.users.projectForJob(named, { project_id, user_id: userId }, viewer);
+    return { project, userId, source: 'pipeline', upstreamJobId: job.id };
   }
 }
 

@@ -33,6 +33,6 @@ export class TriggerPipelineController {
     const { event, ...start } = params;
     if (event === LOOPING_EVENT) throw new Forbidden();
     await this.directory.fresh(viewer);
-    return this.starts.start(start);
+    return this.starts.start(start, viewer);
   }
 }

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { Database, ListQuery } from '@rookery/persistence';
+import { seenGroupSql } from '../../directory/reach/seen-sql';
+
+export interface AdmittedGroupRow {
+  readonly id: number;
+  readonly name: string;
+  readonly avatar_url: string | null;
+  readonly full_name: string;
+  readonly full_path: string;
+}
+
+/** Groups whose jobs a project admits. Source: reference identity-and-import 4.10. */
+@Injectable()
+export class AdmittedGroupsQueries {
+  constructor(private readonly db: Database) {}
+
+  /** Lists those of the groups that the viewer can see, by id. */
+  page(viewer: Viewer, ids: readonly number[], request: PageRequest): Promise<Page<AdmittedGroupRow>> {
+    return new ListQuery<AdmittedGroupRow>({
+      name: 'admitted-groups',
+      from: 'namespaces n',
+      columns: 'n.id, n.name, n.avatar_url, n.full_name, n.full_path',
+    })
+      .where((bind) => `n.kind = 'group' and n.id = any(${bind(ids)}::bigint[])`)
+      .where((bind) =>
+        seenGroupSql(viewer, { namespace: 'n', user: viewer.isAdmin ? '' : `${bind(viewer.userId)}::bigint` }),
+      )
+      .page(this.db, request);
+  }
+}
