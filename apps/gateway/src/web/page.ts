@@ -13,6 +13,8 @@ export interface Page {
   readonly content: Html;
   /** Default 200. */
   readonly status?: number;
+  /** Loads the page again after so many seconds. */
+  readonly refreshAfter?: number;
 }
 
 /** A request for a page. */
@@ -41,7 +43,11 @@ export interface Banner {
 }
 
 /** The whole document around a page. */
-export function renderPage({ title, content }: Page, request: PageRequest, banners: readonly Banner[]): Html {
+export function renderPage(
+  { title, content, refreshAfter }: Page,
+  request: PageRequest,
+  banners: readonly Banner[],
+): Html {
   const { username, path } = request;
   const account = username
     ? html`<form method="post" action="/-/sign_out">
@@ -53,6 +59,7 @@ export function renderPage({ title, content }: Page, request: PageRequest, banne
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
+        ${refreshAfter ? html`<meta http-equiv="refresh" content="${refreshAfter}" />` : ''}
         <title>${title} · Rookery</title>
         <link rel="stylesheet" href="${STYLE_PATH}" />
       </head>
@@ -62,7 +69,10 @@ export function renderPage({ title, content }: Page, request: PageRequest, banne
           <div>
             <strong><a href="/">Rookery</a></strong>
             <nav aria-label="Main">
-              ${username ? html`<a href="/-/todos">To-do items</a>` : ''}<a href="/-/projects">Projects</a>
+              ${username ? html`<a href="/-/todos">To-do items</a><a href="/-/profile/notifications">Notifications</a>` : ''}<a
+                href="/-/projects"
+                >Projects</a
+              >
             </nav>
             ${account}
           </div>

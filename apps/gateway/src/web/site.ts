@@ -11,6 +11,9 @@ import { blobPage, commitPage, commitsPage, treePage } from './pages/code';
 import { itemsPage, todosPage } from './pages/lists';
 import { EPICS, ISSUES, MERGE_REQUESTS, mergeRequestDiffsPage, noteablePage, SNIPPETS } from './pages/noteables';
 import { objectPage } from './pages/objects';
+import { importPage } from './pages/imports';
+import { notificationsPage } from './pages/notifications';
+import { packagePage, packagesPage } from './pages/packages';
 import { groupPage, placePage, projectsPage } from './pages/places';
 import { safeNext, signInPage } from './pages/sign-in';
 import { Sessions } from './sessions';
@@ -236,11 +239,13 @@ async function pageAt(request: PageRequest, segments: readonly string[]): Promis
 function ownPage(request: PageRequest, [name = '', number]: readonly string[]): Promise<Page> {
   if (name === 'todos' && number === undefined) return todosPage(request);
   if (name === 'projects' && number === undefined) return projectsPage(request);
+  if (name === 'profile' && number === 'notifications') return notificationsPage(request, null);
   throw new ApiRefused(404, '404 Not Found');
 }
 
 function pageOfGroup(request: PageRequest, place: string, [kind, number]: readonly string[]): Promise<Page> {
   if (kind === 'epics' && number !== undefined) return noteablePage(request, EPICS, place, number);
+  if (kind === 'notifications') return notificationsPage(request, { kind: 'groups', path: place });
   return groupPage(request, place);
 }
 
@@ -265,6 +270,12 @@ function pageOfProject(request: PageRequest, place: string, tail: readonly strin
       return commitsPage(request, place, tail.slice(1));
     case 'commit':
       return commitPage(request, place, number ?? '');
+    case 'packages':
+      return number === undefined ? packagesPage(request, place) : packagePage(request, place, number);
+    case 'import':
+      return importPage(request, place);
+    case 'notifications':
+      return notificationsPage(request, { kind: 'projects', path: place });
     default:
       return objectPage(request, place, tail);
   }

@@ -65,6 +65,32 @@ export async function showDiscussions(request: PageRequest, api: string): Promis
   </section>`;
 }
 
+/** Most discussions whose threads stand in the diff. */
+const MAX_IN_DIFF = 100;
+
+/**
+ * Renders the threads on lines of a merge request, for the page of its diff. Shape: `of` returns those of a file by its
+ * path after the change; `isWhole` is false if there are more discussions than one page of the API has.
+ */
+export async function diffThreads(
+  request: PageRequest,
+  api: string,
+): Promise<{ readonly of: (path: string) => Html; readonly isWhole: boolean }> {
+  // The API shows discussions to people who are signed in only.
+  if (!request.username) return { of: () => html``, isWhole: true };
+  const query = { per_page: MAX_IN_DIFF };
+  const { data, headers } = await request.api.answer<readonly Discussion[]>(`${api}/discussions`, query);
+  const threads = data.filter(({ notes: [first] }) => first?.position);
+  const texts = rendered(threads);
+  return {
+    of: (path) =>
+      html`${threads
+        .filter(({ notes: [first] }) => (first?.position?.new_path ?? first?.position?.old_path) === path)
+        .map((thread) => showDiscussion(request, texts, thread))}`,
+    isWhole: !headers['x-next-page'],
+  };
+}
+
 function showDiscussion(request: PageRequest, texts: Texts, discussion: Discussion): Html {
   const [first, ...replies] = discussion.notes;
   if (!first) return html``;

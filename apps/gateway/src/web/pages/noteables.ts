@@ -5,7 +5,7 @@ import type { Html, Page, PageRequest, ShownUser } from '../page';
 import { rawText } from './code';
 import { showDiff } from './diffs';
 import type { FileDiff } from './diffs';
-import { actOnDiscussion, showDiscussions } from './discussions';
+import { actOnDiscussion, diffThreads, showDiscussions } from './discussions';
 
 /** Fields that issues, merge requests, epics and snippets share in the API, and some that only some of them have. */
 interface Shown {
@@ -100,12 +100,17 @@ async function act(request: PageRequest, api: string, form: URLSearchParams): Pr
   else await actOnDiscussion(request, api, form);
 }
 
-/** Shows the changed files of a merge request. */
+/** Shows the changed files of a merge request with the threads on their lines, and handles the forms of these threads. */
 export async function mergeRequestDiffsPage(request: PageRequest, place: string, number: string): Promise<Page> {
   const api = `/projects/${encodeURIComponent(place)}/merge_requests/${encodeURIComponent(number)}`;
-  const [shown, { data, headers }] = await Promise.all([
+  if (request.form) {
+    await actOnDiscussion(request, api, request.form);
+    throw new Redirect(request.path);
+  }
+  const [shown, { data, headers }, threads] = await Promise.all([
     request.api.get<Shown>(api),
     request.api.answer<readonly FileDiff[]>(`${api}/diffs`, { page: pageNumber(request), per_page: 20 }),
+    diffThreads(request, api),
   ]);
   const back = sitePath(place, '-', 'merge_requests', number);
   return {
@@ -113,6 +118,7 @@ export async function mergeRequestDiffsPage(request: PageRequest, place: string,
     content: html`<p class="crumbs"><a href="${sitePath(place)}">${place}</a> · <a href="${back}">!${number}</a></p>
       <h1>${shown.title}</h1>
       <h2>Changes</h2>
-      ${data.map(showDiff)}${data.length === 0 ? html`<p>No changes.</p>` : ''}${pagesNav(request, headers)}`,
+      ${threads.isWhole ? '' : html`<p class="notice">Not all threads are shown here. <a href="${back}">See the discussion</a>.</p>`}
+      ${data.map((diff) => html`${showDiff(diff)}${threads.of(diff.new_path)}`)}${data.length === 0 ? html`<p>No changes.</p>` : ''}${pagesNav(request, headers)}`,
   };
 }

@@ -14,7 +14,6 @@ const below = (list: string): ObjectPaths => ({ list, one: (name) => `${list}/${
 const OBJECTS: ReadonlyMap<string, ObjectPaths> = new Map([
   ['pipelines', below('pipelines')],
   ['jobs', below('jobs')],
-  ['packages', below('packages')],
   ['releases', below('releases')],
   ['tags', below('repository/tags')],
   ['branches', below('repository/branches')],

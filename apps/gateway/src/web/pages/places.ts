@@ -3,6 +3,7 @@ import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
 import { pageNumber, pagesNav, sitePath, timeOf, userLink } from '../page';
 import type { Html, Page, PageRequest, ShownUser } from '../page';
+import { isImporting } from './imports';
 import { isMarkdown, listFiles, rawText } from './code';
 import type { TreeEntry } from './code';
 
@@ -14,6 +15,7 @@ interface Project {
   readonly visibility?: string;
   readonly default_branch?: string | null;
   readonly last_activity_at?: string;
+  readonly import_status?: string;
 }
 interface Group {
   readonly full_path: string;
@@ -65,8 +67,16 @@ async function projectPage(request: PageRequest, project: Project): Promise<Page
         <a href="${sitePath(place, '-', 'issues')}">Issues</a> ·
         <a href="${sitePath(place, '-', 'merge_requests')}">Merge requests</a
         >${branch ? html` · <a href="${sitePath(place, '-', 'commits', branch)}">Commits</a>` : ''} ·
-        <a href="${sitePath(place, '-', 'packages')}">Packages</a>
+        <a href="${sitePath(place, '-', 'packages')}">Packages</a
+        >${request.username ? html` · <a href="${sitePath(place, '-', 'notifications')}">Notifications</a>` : ''}
       </p>
+      ${
+        isImporting(project.import_status)
+          ? html`<p class="notice" role="status">
+              This project is being imported. <a href="${sitePath(place, '-', 'import')}">See how far it is</a>
+            </p>`
+          : ''
+      }
       ${
         files && branch
           ? html`<h2>Files</h2>
@@ -100,6 +110,7 @@ async function groupOf(request: PageRequest, { full_path: place, full_name, desc
     content: html`<p class="crumbs">${crumbs(place)}</p>
       <h1>${full_name}</h1>
       <div class="text">${renderMarkdown(description)}</div>
+      ${request.username ? html`<p><a href="${sitePath('groups', place, '-', 'notifications')}">Notifications</a></p>` : ''}
       ${
         groups.length > 0
           ? html`<h2>Groups</h2>
