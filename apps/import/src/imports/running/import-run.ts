@@ -5,6 +5,7 @@ import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-s
 import type { ObjectList } from '../../stages/objects/object-list';
 import { REMOTE_LISTS } from '../../stages/objects/remote-lists';
 import { RepositoryStage } from '../../stages/repository/repository-stage';
+import { REMOTE_HEADS } from '../../sources/remote/remote-repository';
 import { StageFailed } from '../../stages/stage-failure';
 import { ImportCredentials } from '../import-credentials';
 import { ImportRecords } from '../import-records';
@@ -54,7 +55,8 @@ export class ImportRun {
     const { id, project_id: projectId, clone_url: cloneUrl, default_branch: defaultBranch } = row;
     if ((await this.stages.progress(id, REPOSITORY)).isDone) return;
     const credentials = row.source === BY_URL ? credential : `${credential}:${TOKEN_PASSWORD}`;
-    const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, credentials };
+    const heads = row.source === BY_URL ? null : REMOTE_HEADS;
+    const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, credentials, heads };
     const failed = await this.repository.run(source, () => this.checkRunning(id), attempt.signal);
     await this.stages.advance(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
     await this.checkRunning(id);
