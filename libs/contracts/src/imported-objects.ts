@@ -1,4 +1,4 @@
-import { bool, choice, instant, int, list, nullable, object, text } from './schema';
+import { bool, choice, instant, int, list, nullable, object, optional, text } from './schema';
 import type { Infer } from './schema';
 
 /** Objects that an import brings into a project, by kind, in the order of the stages. Shape: one object as it is sent. */
@@ -30,8 +30,48 @@ export const IMPORTED_OBJECTS = {
     labels: list(text),
     milestone: nullable(int),
   }),
-  /** A comment on an issue. Shape: `id` is the upstream id, `issue` the upstream number. */
-  note: object({ id: int, issue: int, author_id: int, body: text, created_at: instant, updated_at: instant }),
+  /**
+   * A merge request whose head was pushed as `refs/imports/<number>`. Shape: labels by name, the milestone by its upstream
+   * number; `head_sha` and `base_sha` are the commits that the host compares; `is_foreign` if the source branch is in
+   * another repository.
+   */
+  merge_request: object({
+    number: int,
+    author_id: int,
+    title: text,
+    description: nullable(text),
+    state: choice('opened', 'closed', 'merged'),
+    is_locked: bool,
+    source_branch: text,
+    target_branch: text,
+    is_foreign: bool,
+    source_owner: text,
+    head_sha: text,
+    base_sha: text,
+    merge_commit_sha: nullable(text),
+    merged_by_id: nullable(int),
+    created_at: instant,
+    updated_at: instant,
+    closed_at: nullable(instant),
+    merged_at: nullable(instant),
+    assignee_ids: list(int),
+    reviewer_ids: list(int),
+    labels: list(text),
+    milestone: nullable(int),
+  }),
+  /**
+   * A comment on an issue or a merge request. Shape: `id` is the upstream id; one of `issue` and `merge_request` is an
+   * upstream number, the other one null.
+   */
+  note: object({
+    id: int,
+    issue: nullable(int),
+    merge_request: optional(nullable(int)),
+    author_id: int,
+    body: text,
+    created_at: instant,
+    updated_at: instant,
+  }),
 } as const;
 
 export type ImportedKind = keyof typeof IMPORTED_OBJECTS;
@@ -40,6 +80,8 @@ export type ImportedObject<K extends ImportedKind> = Infer<(typeof IMPORTED_OBJE
 
 /** Bounds of one request. */
 export const MAX_IMPORTED_OBJECTS = 100;
+/** Merge requests of one request; git measures each of them. */
+export const MAX_IMPORTED_MERGE_REQUESTS = 20;
 export const MAX_IMPORTED_PEOPLE = 500;
 
 /**

@@ -26,6 +26,7 @@ export const INTERNAL_PATHS = {
   importProject: '/internal/imports/project',
   importState: '/internal/imports/state',
   importByUrl: '/internal/imports/by-url',
+  importRefused: '/internal/imports/by-url/refused',
   importPeople: '/internal/imports/people',
   importObjects: '/internal/imports/objects',
   importRefs: '/internal/repositories/:project_id/info/refs',
@@ -63,6 +64,7 @@ export const INTERNAL_CALLERS = {
   importProject: ['import'],
   importState: ['import'],
   importByUrl: ['identity'],
+  importRefused: ['identity'],
   importPeople: ['import'],
   importObjects: ['import'],
   importRefs: ['import'],
@@ -416,6 +418,8 @@ export type ImportType = (typeof IMPORT_TYPES)[number];
 export interface ImportTargetRequest {
   readonly user_id: number;
   readonly namespace: string;
+  /** Kind of the host. Default: one whose imports need the role of a maintainer. */
+  readonly import_type?: ImportType;
 }
 
 /** Shape: `missing` also for a group that the user may not see. */
@@ -478,3 +482,9 @@ export interface ImportByUrlRequest {
 export type ImportByUrlAnswer =
   | { readonly outcome: 'prepared'; readonly url: string }
   | { readonly outcome: 'refused'; readonly problem: string };
+
+/** POST importRefused, answered by import: forgets a prepared import whose project was refused. */
+export interface ImportRefusedRequest {
+  readonly import_key: string;
+}
+export type ImportRefusedAnswer = Readonly<Record<string, never>>;

@@ -75,6 +75,19 @@ it('refuses a URL that import refuses', async () => {
   });
 });
 
+it('tells import that the project was refused, and answers the refusal even if import does not answer', async () => {
+  const { body } = await create().expect(201);
+  const before = imports.refused.length;
+  await create({ name: body.name as string }).expect(400);
+  await create({ namespace_id: 999_999 }).expect(400);
+  await create({}, admin, '/projects/user/999999').expect(404);
+  const asked = imports.asked.slice(-3).map(({ import_key }) => ({ import_key }));
+  expect(imports.refused.slice(before)).toEqual(asked);
+  imports.isDeaf = true;
+  await create({ name: body.name as string }).expect(400);
+  imports.isDeaf = false;
+});
+
 it('answers 503 while import does not answer', async () => {
   imports.answer = null;
   await create().expect(503);

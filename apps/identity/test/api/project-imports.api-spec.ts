@@ -56,6 +56,18 @@ describe('the target of an import', () => {
     expect(await target(member, full_path)).toBe(outcome);
   });
 
+  it('is a group for developers who import by URL, if its rules let them create projects', async () => {
+    const byUrl = async (by: { readonly id: number }, namespace: string): Promise<unknown> =>
+      (await ask(INTERNAL_PATHS.importTarget, { user_id: by.id, namespace, import_type: 'git' }).expect(200)).body
+        .outcome;
+    const { id, full_path } = await group(ada, { visibility: 'private', project_creation_level: 'developer' });
+    const [reporter, developer] = [await person(), await person()];
+    await join(`/api/v4/groups/${id}`, reporter, 20);
+    await join(`/api/v4/groups/${id}`, developer, 30);
+    expect([await byUrl(reporter, full_path), await byUrl(developer, full_path)]).toEqual(['forbidden', 'allowed']);
+    await ask(INTERNAL_PATHS.importTarget, { user_id: 1, namespace: 'ada', import_type: 'other' }).expect(400);
+  });
+
   it('is no group that is marked for deletion, nor one below', async () => {
     const { id, full_path } = await group(ada, { visibility: 'private' });
     await ada.client.delete(`/api/v4/groups/${id}`).expect(202);

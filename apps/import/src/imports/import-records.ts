@@ -170,6 +170,14 @@ export class ImportRecords {
     await this.work.run((tx) => tx.run(DROP, { id }));
   }
 
+  /** Removes the pending import with this key. */
+  async dropByKey(key: string): Promise<void> {
+    await this.work.run(async (tx) => {
+      const [found] = await tx.run(PENDING_OF_KEY, { key });
+      if (found) await tx.run(DROP, { id: found.id });
+    });
+  }
+
   /**
    * Marks an unfinished import as started. Shape: null for one that has ended or was deleted, and for one that has to wait
    * for other imports of its user: the end of one of them starts it.

@@ -14,6 +14,7 @@ import { ImportsController } from './imports.controller';
 import { ImportsService } from './imports.service';
 import { ImportFailure, ImportStage, ProjectImport } from './project-import.entity';
 import { RemoteLookup } from './remote-lookup';
+import { ImportChecks } from './running/import-checks';
 import { ImportJob } from './running/import.job';
 import { ImportRun } from './running/import-run';
 import { StateReportsJob } from './running/state-reports.job';
@@ -23,7 +24,8 @@ const attachedImports = attachedTo({
   effect: 'drop-imports',
   project: 'project_id',
   stays: {
-    user_id: 'An import goes on after its user was removed; identity no longer shows the user.',
+    user_id:
+      'An unfinished import fails at its next page when its user was removed; identity no longer shows the user.',
     job_id: 'The queue deletes its jobs by itself.',
   },
 });
@@ -45,6 +47,7 @@ const attachedStages = attachedTo({
   controllers: [ImportsByUrlConsumer, ImportsByUrlController, ImportsController],
   providers: [
     IdentityImportsClient,
+    ImportChecks,
     ImportCredentials,
     ImportJob,
     ImportRecords,

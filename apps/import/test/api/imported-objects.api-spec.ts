@@ -23,6 +23,14 @@ const issue = (number: number, over: object = {}) => ({
   ...{ milestone: null, locked: false, created_at: AT, updated_at: LATER, closed_at: null },
   ...over,
 });
+const pull = (number: number, over: object = {}) => ({
+  ...{ number, title: `Change ${number}`, body: 'Text', state: 'open', user: robin, assignees: [], labels: [] },
+  ...{ milestone: null, locked: false, draft: false, merged_at: null, closed_at: null, requested_reviewers: [] },
+  head: { ref: 'feature', sha: 'a'.repeat(40), user: robin, repo: { id: 1 } },
+  base: { ref: 'main', sha: 'b'.repeat(40), user: robin, repo: { id: 1 } },
+  ...{ created_at: AT, updated_at: LATER },
+  ...over,
+});
 const comment = (id: number, number: number, over: object = {}) => ({
   ...{ id, body: `Comment ${id}`, user: merlin, created_at: AT, updated_at: AT },
   html_url: `https://git.example/wren/x/issues/${number}#issuecomment-${id}`,
@@ -37,8 +45,8 @@ const status = async ({ projectId }: StartedImport, by = scene.owner) =>
     readonly failed_relations: readonly Record<string, unknown>[];
     readonly stats: unknown;
   };
-const counted = (label: number, milestone: number, issues: number, note: number) => ({
-  ...{ label, milestone, issue: issues, note },
+const counted = (label: number, milestone: number, issues: number, merge_request: number, note: number) => ({
+  ...{ label, milestone, issue: issues, merge_request, note },
 });
 const waitingJobs = (importId: number) =>
   scene.service.database.query<{ id: number }>(
@@ -47,7 +55,7 @@ const waitingJobs = (importId: number) =>
     [importId],
   );
 
-it('brings labels, milestones, issues and comments along, in this order', async () => {
+it('brings labels, milestones, issues, pull requests and comments along, in this order', async () => {
   const started = await scene.started('heron');
   const { repository, projectId, importId } = started;
   scene.host.put(repository, 'labels', [{ name: 'bug', color: 'd73a4a', description: 'Broken' }]);
@@ -65,12 +73,20 @@ it('brings labels, milestones, issues and comments along, in this order', async 
     issue(2, { pull_request: {} }),
     issue(4, { user: null, body: null }),
   ]);
+  scene.host.put(repository, 'pulls', [
+    pull(2, {
+      ...{ state: 'closed', merged_at: LATER, closed_at: LATER, merge_commit_sha: 'c'.repeat(40), merged_by: merlin },
+      ...{ labels: [{ name: 'bug' }], milestone: { number: 3 }, assignees: [merlin], requested_reviewers: [robin] },
+    }),
+    pull(3, { draft: true, body: null, head: { ref: 'x', sha: 'd'.repeat(40), user: merlin, repo: null } }),
+    pull(5, { state: 'closed', title: 'draft: Y', draft: true, closed_at: LATER, locked: true }),
+  ]);
   scene.host.put(repository, 'issues/comments', [
     comment(51, 1),
     comment(52, 2, { html_url: 'https://git.example/wren/x/pull/2#issuecomment-52' }),
   ]);
   await scene.run(importId);
-  expect(sent(projectId).map(({ kind }) => kind)).toEqual(['label', 'milestone', 'issue', 'note']);
+  expect(sent(projectId).map(({ kind }) => kind)).toEqual(['label', 'milestone', 'issue', 'merge_request', 'note']);
   expect(sent(projectId)[0]).toMatchObject({ project_id: projectId, import_type: 'remote' });
   const times = { created_at: '2024-01-02T03:04:05.000Z', updated_at: '2024-02-03T04:05:06.000Z' };
   expect(sentOf(projectId, 'label')).toEqual([{ name: 'bug', color: '#d73a4a', description: 'Broken' }]);
@@ -89,16 +105,37 @@ it('brings labels, milestones, issues and comments along, in this order', async 
   ]);
   expect(sentOf(projectId, 'note')).toEqual([
     {
-      ...{ id: 51, issue: 1, author_id: 1012, body: 'Comment 51' },
+      ...{ id: 51, issue: 1, merge_request: null, author_id: 1012, body: 'Comment 51' },
       ...{ created_at: times.created_at, updated_at: times.created_at },
     },
+    {
+      ...{ id: 52, issue: null, merge_request: 2, author_id: 1012, body: 'Comment 52' },
+      ...{ created_at: times.created_at, updated_at: times.created_at },
+    },
+  ]);
+  const compared = { head_sha: 'a'.repeat(40), base_sha: 'b'.repeat(40), target_branch: 'main' };
+  const own = { source_branch: 'feature', source_owner: 'robin', is_foreign: false };
+  expect(sentOf(projectId, 'merge_request')).toEqual([
+    {
+      ...{ number: 2, author_id: 1011, title: 'Change 2', description: 'Text', state: 'merged', is_locked: false },
+      ...{ ...compared, ...own, merge_commit_sha: 'c'.repeat(40), merged_by_id: 1012 },
+      ...{ ...times, closed_at: times.updated_at, merged_at: times.updated_at },
+      ...{ assignee_ids: [1012], reviewer_ids: [1011], labels: ['bug'], milestone: 3 },
+    },
+    {
+      ...{ number: 3, author_id: 1011, title: 'Draft: Change 3', description: null, state: 'opened', is_locked: false },
+      ...{ ...compared, source_branch: 'x', source_owner: 'merlin', is_foreign: true, head_sha: 'd'.repeat(40) },
+      ...{ merge_commit_sha: null, merged_by_id: null, ...times, closed_at: null, merged_at: null },
+      ...{ assignee_ids: [], reviewer_ids: [], labels: [], milestone: null },
+    },
+    expect.objectContaining({ number: 5, title: 'draft: Y', state: 'closed', is_locked: true }),
   ]);
   const row = await scene.row(importId);
   expect(scene.inside.people.at(-1)).toEqual({
     ...{ import_key: row!['import_key'], host: scene.host.address },
     people: [{ id: 12, username: 'merlin' }],
   });
-  const numbers = counted(1, 1, 2, 1);
+  const numbers = counted(1, 1, 2, 3, 2);
   expect(await status(started)).toMatchObject({
     ...{ import_status: 'finished', failed_relations: [] },
     stats: { fetched: numbers, imported: numbers },
@@ -165,17 +202,19 @@ it('lists malformed objects and those that collaboration refuses', async () => {
   const { repository, importId } = started;
   scene.host.put(repository, 'labels', [{ name: 7 }, { name: 'a,b', color: 'ffffff' }]);
   scene.host.put(repository, 'issues', [issue(1, { body: 'x'.repeat(950_000) }), issue(2, { title: 'nul\0\ud800' })]);
+  scene.host.put(repository, 'pulls', [pull(3, { head: null })]);
   scene.inside.onObjects = async ({ kind }) => ({
     failed: kind === 'label' ? [{ index: 0, message: 'Title is invalid.' }] : [],
   });
   await scene.run(importId);
   expect(sentOf(started.projectId, 'issue')).toMatchObject([{ number: 2, title: 'nul\ufffd' }]);
   const { failed_relations: failed, stats, import_status: state } = await status(started);
-  expect([state, stats]).toEqual(['finished', { fetched: counted(2, 0, 2, 0), imported: counted(0, 0, 1, 0) }]);
+  expect([state, stats]).toEqual(['finished', { fetched: counted(2, 0, 2, 1, 0), imported: counted(0, 0, 1, 0, 0) }]);
   expect(failed.map((one) => [one['relation_name'], one['exception_message']])).toEqual([
     ['label', 'unknown: The host sent a malformed object.'],
     ['label', 'a,b: Title is invalid.'],
     ['issue', '#1: Its text is too long.'],
+    ['merge_request', 'unknown: The host sent a malformed object.'],
   ]);
 });
 

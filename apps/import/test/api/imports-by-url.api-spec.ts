@@ -132,6 +132,26 @@ it('forgets a prepared import whose project was refused', async () => {
   expect(await rowOf(key)).toBeUndefined();
 });
 
+it('forgets a prepared import at once if identity says that the project was refused', async () => {
+  const forget = (body: object, caller: 'identity' | 'collaboration' = 'identity') =>
+    scene.service.app
+      .bare()
+      .post(INTERNAL_PATHS.importRefused)
+      .set('authorization', internalAuthorization(caller, 'import'))
+      .send(body);
+  const { key } = await prepare(withSecret('https://93.184.215.14/a.git', 'wren:canary'));
+  await forget({ import_key: key }, 'collaboration').expect(403);
+  await forget({ import_key: 7 }).expect(400);
+  expect(await rowOf(key)).toBeDefined();
+  await forget({ import_key: key }).expect(200);
+  await forget({ import_key: key }).expect(200);
+  expect(await rowOf(key)).toBeUndefined();
+  const { key: other } = await prepare((await scene.host.add('osprey')).clone_url);
+  await created(other);
+  await forget({ import_key: other }).expect(200);
+  expect(await rowOf(other)).toMatchObject({ state: 'scheduled' });
+});
+
 it('has one caller, which sends whole requests', async () => {
   const ask = (authorization: string, body: object) =>
     scene.service.app.bare().post(INTERNAL_PATHS.importByUrl).set('authorization', authorization).send(body);

@@ -10,14 +10,26 @@ afterEach(() => {
 });
 afterAll(() => scene.close());
 
-const LISTS = ['labels', 'milestones', 'issues', 'issues/comments'] as const satisfies HostedList[];
-const KINDS = ['label', 'milestone', 'issue', 'note'] as const;
+const LISTS = ['labels', 'milestones', 'issues', 'pulls', 'issues/comments'] as const satisfies HostedList[];
+const KINDS = ['label', 'milestone', 'issue', 'merge_request', 'note'] as const;
 const created_at = '2024-01-02T03:04:05Z';
 const user = { id: 11, login: 'robin' };
 const objects = (at: number): Readonly<Record<HostedList, Readonly<Record<string, unknown>>>> => ({
   labels: { name: `label-${at}`, color: 'd73a4a' },
   milestones: { number: at, title: `v${at}`, state: 'open', created_at },
   issues: { number: at, title: `Issue ${at}`, body: 'Text', state: 'open', user, created_at },
+  pulls: {
+    ...{
+      number: at + 10,
+      title: `Change ${at}`,
+      body: 'Text',
+      state: 'closed',
+      user,
+      created_at,
+      merged_at: created_at,
+    },
+    ...{ head: { ref: 'x', sha: 'a' }, base: { ref: 'main', sha: 'b' } },
+  },
   'issues/comments': {
     id: at,
     body: 'Text',
@@ -48,6 +60,7 @@ const BOUNDARIES = [
 it.each(BOUNDARIES)('continues with the same result when it is killed %s', async (name, boundary, wanted) => {
   const repository = await scene.host.add(`up-${name.replaceAll(/\W+/g, '-')}`);
   fill(repository);
+  await scene.host.git.ok(repository.name, 'push', '--quiet', 'origin', 'HEAD:refs/pull/11/head');
   const { importId, projectId } = await scene.started(
     name.replaceAll(/\W+/g, '-'),
     { pagination_limit: 2 },
@@ -75,16 +88,17 @@ it.each(BOUNDARIES)('continues with the same result when it is killed %s', async
   scene.inside.onObjects = async () => ({ failed: [] });
   await scene.run(importId, 2);
   const { body } = await scene.as(scene.owner).get(`/api/v4/projects/${projectId}/import`).expect(200);
-  const counts = { label: 3, milestone: 3, issue: 3, note: 3 };
+  const counts = { label: 3, milestone: 3, issue: 3, merge_request: 3, note: 3 };
   expect(body).toMatchObject({
     ...{ import_status: 'finished', failed_relations: [] },
     stats: { fetched: counts, imported: counts },
   });
   const refs = await scene.refs(scene.inside.repositoryOf(projectId));
-  expect(refs).toEqual(await scene.refs(`${repository.full_name}.git`));
+  const upstream = await scene.refs(`${repository.full_name}.git`);
+  expect(refs).toEqual(upstream.map((ref) => ref.replace(/^refs\/pull\/(\d+)\/head/, 'refs/imports/$1')));
   // At most the page that was interrupted is sent twice; collaboration stores it once.
   const sent = scene.inside.objects.filter(({ project_id: id }) => id === projectId);
   const texts = sent.flatMap((request) => request.objects.map((object) => JSON.stringify([request.kind, object])));
-  expect(new Set(texts).size).toBe(12);
-  expect(texts.length).toBeLessThanOrEqual(14);
+  expect(new Set(texts).size).toBe(15);
+  expect(texts.length).toBeLessThanOrEqual(17);
 });

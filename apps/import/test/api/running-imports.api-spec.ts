@@ -48,7 +48,7 @@ it('brings branches and tags along, and wipes the credential', async () => {
   await scene.run(importId);
   const upstream = await scene.refs('wren/heron.git');
   expect(await scene.refs(scene.inside.repositoryOf(projectId))).toEqual(
-    upstream.filter((ref) => !ref.startsWith('refs/pull/')),
+    upstream.map((ref) => ref.replace(/^refs\/pull\/(\d+)\/head/, 'refs/imports/$1')).sort(),
   );
   expect(upstream).toHaveLength(4);
   expect(await scene.row(importId)).toMatchObject({ state: 'finished', sealed_credential: null, error: null });
@@ -232,4 +232,66 @@ it('opens a credential for its own import only', () => {
   const sealed = credentials.seal('one', 's3cret');
   expect(credentials.open('one', sealed)).toBe('s3cret');
   expect(credentials.open('another', sealed)).toBeNull();
+});
+
+describe('when its user has lost the role in the namespace', () => {
+  const LOST = 'The user who started the import may not create projects in this namespace any more.';
+  afterEach(() => {
+    scene.inside.target = 'allowed';
+    scene.inside.beforePush = async () => undefined;
+    scene.inside.onObjects = async () => ({ failed: [] });
+  });
+  const failed = async (importId: number) =>
+    expect(await scene.row(importId)).toMatchObject({ state: 'failed', error: LOST, sealed_credential: null });
+
+  it.each(['missing', 'forbidden'] as const)('fails before it fetches anything: %s', async (target) => {
+    const { importId, project } = await scene.started(`lost-${target}`);
+    scene.inside.target = target;
+    const before = scene.host.seen.length;
+    await scene.run(importId);
+    await failed(importId);
+    expect(scene.host.seen).toHaveLength(before);
+    const namespace = scene.owner.username;
+    expect(scene.inside.targets.at(-1)).toEqual({ user_id: scene.owner.id, namespace, import_type: 'remote' });
+    await scene.report(importId);
+    expect(scene.inside.states.at(-1)).toMatchObject({ state: 'failed', error: LOST });
+    expect(project.id).toBeGreaterThan(0);
+  });
+
+  it.each(['pessimistic', 'optimistic'])(
+    'fails between the fetch and the push, and after a page: %s',
+    async (strategy) => {
+      const options = { timeout_strategy: strategy, pagination_limit: 1 };
+      const first = await scene.started(`lost-push-${strategy}`, options, await scene.host.add(`up-push-${strategy}`));
+      scene.host.beforeAnswer = async () => void (scene.inside.target = 'forbidden');
+      await scene.run(first.importId);
+      scene.host.beforeAnswer = async () => undefined;
+      await failed(first.importId);
+      expect(await scene.refs(scene.inside.repositoryOf(first.projectId))).toEqual([]);
+
+      scene.inside.target = 'allowed';
+      const second = await scene.started(`lost-page-${strategy}`, options, await scene.host.add(`up-page-${strategy}`));
+      scene.host.put(
+        second.repository,
+        'labels',
+        ['a', 'b', 'c'].map((name) => ({ name, color: 'd73a4a' })),
+      );
+      scene.inside.onObjects = async () => {
+        scene.inside.target = 'forbidden';
+        return { failed: [] };
+      };
+      await scene.run(second.importId);
+      await failed(second.importId);
+      expect(scene.inside.objects.filter(({ project_id: id }) => id === second.projectId)).toHaveLength(1);
+    },
+  );
+
+  it('waits while identity does not answer', async () => {
+    const { importId } = await scene.started('lost-nothing');
+    scene.inside.away.add('/internal/imports/target');
+    await expect(scene.run(importId)).rejects.toThrow();
+    scene.inside.away.clear();
+    await scene.run(importId);
+    expect(await scene.row(importId)).toMatchObject({ state: 'finished' });
+  });
 });

@@ -23,7 +23,15 @@ export interface ServerLimits {
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const NO_HOOKS = '/dev/null';
 /** Refs that no client sees or moves. */
-export const HIDDEN_REFS = ['refs/keep-around', 'refs/pipelines', 'refs/environments', 'refs/rookery'] as const;
+export const HIDDEN_REFS = [
+  'refs/keep-around',
+  'refs/pipelines',
+  'refs/environments',
+  'refs/rookery',
+  'refs/imports',
+] as const;
+/** Lets an import see and push the heads of merge requests, which it keeps under their upstream numbers. */
+export const SHOWN_TO_IMPORTS: GitConfig = [['transfer.hideRefs', '!refs/imports']];
 /** Refs that clients fetch and never push. */
 const READ_ONLY_REFS = ['refs/merge-requests'] as const;
 /** Faults of old public histories that pushes and imports may contain. */

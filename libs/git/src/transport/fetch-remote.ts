@@ -18,10 +18,12 @@ export interface RemoteFetch {
   /** Largest pack. Units: bytes. */
   readonly maxBytes: number;
   readonly maxMs: number;
+  /** Pattern of the server's refs for heads of merge requests, which become `refs/imports/<number>`. Default: none. */
+  readonly heads?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
-/** Refs that are copied. Everything else of the server stays there. */
+/** Refs that are copied, with the heads of merge requests. Everything else of the server stays there. */
 const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'] as const;
 const LOW_SPEED_BYTES = 1000;
 const LOW_SPEED_SECONDS = 60;
@@ -36,7 +38,7 @@ const UNFIT = /[\u0000-\u0020\u007f"\\<>^`{|}]/;
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_][a-z0-9._-]*)$/;
 
 /**
- * Fetches branches and tags from a server. Redirects are off, so that no other address is asked; no proxy, submodule,
+ * Fetches branches, tags and heads of merge requests from a server. Redirects are off, so that no other address is asked; no proxy, submodule,
  * bundle or credential helper is used. Credentials are in a private file that ends with the call.
  * Errors: GitError `remote`, `corrupt`, `timed out`, `too large`, `invalid`.
  * Source: ADR 0183.
@@ -47,7 +49,15 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
   // Servers without git's own protocol (plain files) cannot answer a depth. git would take their files without fsck,
   // and `maxBytes` would bound each of them instead of all.
   const depth = `--depth=${WHOLE_HISTORY}`;
-  const options = ['--no-recurse-submodules', '--no-show-forced-updates', depth, '--', url.href, ...REFSPECS];
+  const options = [
+    '--no-recurse-submodules',
+    '--no-show-forced-updates',
+    depth,
+    '--',
+    url.href,
+    ...REFSPECS,
+    ...headsOf(fetch),
+  ];
   const fetching = withAuthorization(authorizationOf(fetch), (authorization) =>
     repository.run({
       args: [...args, ...options],
@@ -64,6 +74,10 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
   if (existsSync(join(repository.directory, 'shallow'))) {
     throw new GitError('remote', 'The remote repository does not have its whole history.');
   }
+}
+
+function headsOf({ heads }: RemoteFetch): readonly string[] {
+  return heads === undefined ? [] : [`+${heads}:refs/imports/*`];
 }
 
 /** git reports a reader of packs that was ended by the limit in the same words as a damaged pack. */

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
-import { protocolVariable } from '../process/environment';
+import { protocolVariable, SHOWN_TO_IMPORTS } from '../process/environment';
 import { invalid } from '../process/git-error';
 import type { RunningGit } from '../process/git-processes';
 import type { Repository } from '../repository/repository';
@@ -16,6 +16,8 @@ export interface PackRequest {
   /** Header `Git-Protocol`; a malformed one is ignored. */
   readonly protocol?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The client is an import, which may see and push `refs/imports`. */
+  readonly isImport?: boolean | undefined;
 }
 
 const ADVERTISEMENT_MS = 10_000;
@@ -37,6 +39,7 @@ export async function openAdvertisement(
   const running = await repository.open({
     args: [program, '--stateless-rpc', '--http-backend-info-refs', repository.directory],
     variables,
+    config: request.isImport ? SHOWN_TO_IMPORTS : [],
     lane: 'transport',
     limits: { ms: ADVERTISEMENT_MS },
     signal: request.signal,
@@ -76,7 +79,11 @@ export async function receivePack(
   const running = await repository.open({
     args: ['receive-pack', '--stateless-rpc', repository.directory],
     variables: request.ticket.variables,
-    config: [...request.ticket.config, ['receive.maxInputSize', String(maxBytes)]],
+    config: [
+      ...request.ticket.config,
+      ['receive.maxInputSize', String(maxBytes)],
+      ...(request.isImport ? SHOWN_TO_IMPORTS : []),
+    ],
     lane: 'transport',
     limits: { fileBytes: 2 * maxBytes + REFS_BYTES },
     stdin: commands,

@@ -27,7 +27,7 @@ export interface SeenRequest {
 }
 
 /** Lists of a repository below its address in the API. */
-export type HostedList = 'labels' | 'milestones' | 'issues' | 'issues/comments';
+export type HostedList = 'labels' | 'milestones' | 'issues' | 'pulls' | 'issues/comments';
 type HostedObject = Readonly<Record<string, unknown>>;
 
 /** Shape: false leaves the answer to the host. */
@@ -122,9 +122,16 @@ export class RemoteHost {
       return json(response, 401, { message: 'Bad credentials', documentation_url: `${this.url}/docs` });
     }
     const list = /^\/api\/v3\/repos\/(.+)$/.exec(path)?.[1];
+    const pull = /^(.+\/pulls)\/(\d+)$/.exec(list ?? '');
+    if (pull) return this.servePull(pull[1]!, Number(pull[2]), response);
     if (list !== undefined) return this.serveList(path, query, this.lists.get(list) ?? this.emptyList(list), response);
     const id = /^\/api\/v3\/repositories\/(\d+)$/.exec(path)?.[1];
     const found = id === undefined ? undefined : this.repositories.get(Number(id));
+    json(response, found ? 200 : 404, found ?? { message: 'Not Found' });
+  }
+
+  private servePull(list: string, number: number, response: ServerResponse): void {
+    const found = this.lists.get(list)?.find((one) => one['number'] === number);
     json(response, found ? 200 : 404, found ?? { message: 'Not Found' });
   }
 
@@ -148,7 +155,9 @@ export class RemoteHost {
     const next = new URLSearchParams(query);
     next.set('page', String(page + 1));
     const link = { link: `<${this.url}${path}?${next.toString()}>; rel="next"` };
-    json(response, 200, objects.slice((page - 1) * size, page * size), page * size < objects.length ? link : {});
+    // Lists do not say who merged a pull request.
+    const shown = objects.slice((page - 1) * size, page * size).map(({ merged_by: _, ...fields }) => fields);
+    json(response, 200, shown, page * size < objects.length ? link : {});
   }
 }
 

@@ -7,11 +7,11 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
  * changes nothing. The row stays after the object is deleted, so that a repeated import does not bring it back.
  */
 @Entity('imported_objects')
-@Check('ck_imported_objects_kind', `kind in ('milestone', 'issue', 'note')`)
+@Check('ck_imported_objects_kind', `kind in ('milestone', 'issue', 'merge_request', 'note', 'diff_note', 'review')`)
 export class ImportedObject {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_imported_objects' }) projectId: number;
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_imported_objects' }) kind: ImportedKind;
-  /** Id of the upstream object; of milestones and issues, their number. */
+  /** Id of the upstream object; of milestones, issues and merge requests, their number. */
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_imported_objects' }) upstreamId: number;
   @Column({ type: 'bigint' }) objectId: number;
 }

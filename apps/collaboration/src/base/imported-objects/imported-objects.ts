@@ -1,7 +1,7 @@
 import type { ImportedKind, UnimportedObject } from '@rookery/contracts';
 import { Invalid } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
-import type { Tx } from '@rookery/persistence';
+import type { Database, Tx } from '@rookery/persistence';
 
 /** Kinds of objects that are found by their upstream ids. Labels are found by their names. */
 type MappedKind = Exclude<ImportedKind, 'label'>;
@@ -36,7 +36,7 @@ const ADD = statement<OfProject & { ids: readonly number[]; objects: readonly nu
 
 /** Returns the local ids of imported objects by their upstream ids. */
 export async function findImported(
-  tx: Tx,
+  tx: Pick<Tx | Database, 'run'>,
   of: OfProject,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {

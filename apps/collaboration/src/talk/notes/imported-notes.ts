@@ -15,6 +15,8 @@ type Kind = Pick<NoteableKind, 'type' | 'table' | 'writes'>;
 /** Facts of the import of notes. */
 export interface NotesImport {
   readonly kind: Kind;
+  /** Field with the upstream number of the noteable, which is the kind of its imported object, too. */
+  readonly on: 'issue' | 'merge_request';
   readonly projectId: number;
   /** Kind of the upstream host. */
   readonly source: string;
@@ -54,32 +56,37 @@ const add = perKind(({ table, type, writes }: Kind) =>
 );
 
 /**
- * Adds comments on imported issues with their authors and times. Publishes no event, and quick actions in texts have no
- * effect. Returns those that break a rule, and those whose issue was not imported.
+ * Adds comments on imported issues or merge requests with their authors and times; those on others are left out.
+ * Publishes no event, and quick actions in texts have no effect. Returns those that break a rule, and those whose
+ * noteable was not imported.
  */
 export async function importNotes(
   tx: Tx,
-  { kind, projectId, source, mostComments }: NotesImport,
+  { kind, on, projectId, source, mostComments }: NotesImport,
   objects: readonly Given[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: projectId, kind: 'note' } as const;
-  const { valid, failed } = checkEach(objects, noteOf);
-  const found = await newObjects(tx, of, valid, ({ id }) => id);
-  const issues = await findImported(
-    tx,
-    { project: projectId, kind: 'issue' },
-    found.map(({ object }) => object.issue),
+  const own = objects.flatMap((object, index) => (kindOf(object) === on ? [{ object, index }] : []));
+  const { valid, failed } = checkEach(
+    own.map(({ object }) => object),
+    noteOf,
   );
-  const locked = await tx.run(lock(kind), { ids: [...issues.values()] });
+  const found = await newObjects(tx, of, valid, ({ id }) => id);
+  const noteables = await findImported(
+    tx,
+    { project: projectId, kind: on },
+    found.map(({ object }) => object[on] ?? 0),
+  );
+  const locked = await tx.run(lock(kind), { ids: [...noteables.values()] });
   const room = new Map(locked.map(({ id, comments }) => [id, mostComments - comments]));
   const problems: UnimportedObject[] = [];
   const notes = inOrder(found).flatMap(({ index, object }): NewNote[] => {
-    const noteable_id = issues.get(object.issue) ?? 0;
+    const noteable_id = noteables.get(object[on] ?? 0) ?? 0;
     const left = room.get(noteable_id);
     if (left !== undefined && left > 0) room.set(noteable_id, left - 1);
     if (left !== undefined && left > 0) return [{ ...object, noteable_id }];
-    const message = left === undefined ? 'Its issue was not imported.' : 'Its issue has too many comments.';
-    problems.push({ index, message });
+    const problem = left === undefined ? 'was not imported' : 'has too many comments';
+    problems.push({ index, message: `Its ${NOUNS[on]} ${problem}.` });
     return [];
   });
   const rows = notes.map((note, place) => ({ ...note, place }));
@@ -89,7 +96,13 @@ export async function importNotes(
     of,
     added.map(({ id }, place) => ({ upstreamId: notes[place]!.id, id })),
   );
-  return [...failed, ...problems];
+  return [...failed, ...problems].map(({ index, message }) => ({ index: own[index]!.index, message }));
+}
+
+const NOUNS = { issue: 'issue', merge_request: 'merge request' } as const;
+
+function kindOf({ merge_request: number }: Given): NotesImport['on'] {
+  return number === null || number === undefined ? 'issue' : 'merge_request';
 }
 
 /** Errors: Invalid. */

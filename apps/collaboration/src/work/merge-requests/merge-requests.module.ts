@@ -109,6 +109,8 @@ import { MergeRequestBranches } from './versions/branches';
 import { MergeRequestPushes } from './versions/merge-request-pushes';
 import { MergeRequestVersions } from './versions/merge-request-versions';
 import { SourceBranches } from './versions/source-branches';
+import { ImportedBranches } from './importing/imported-branches';
+import { MergeRequestImports } from './importing/merge-request-imports';
 import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
 
 /** Merge requests with versions, assignees and reviewers, and the routes of their notes, awards and events. */
@@ -202,6 +204,8 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     DiffThreads,
     DraftNotesQueries,
     DraftNotesService,
+    ImportedBranches,
+    MergeRequestImports,
     PublishDraftsService,
     Mergeability,
     MergeChecks,
@@ -231,5 +235,6 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ThreadFollowUps,
     VersionContentsQueries,
   ],
+  exports: [MergeRequestImports],
 })
 export class MergeRequestsModule {}

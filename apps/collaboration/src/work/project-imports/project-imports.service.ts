@@ -14,6 +14,9 @@ import type { NotesSettings } from '../../talk/notes/notes.config';
 import { IssueCountsService } from '../issues/counting/issue-counts.service';
 import { importIssues } from '../issues/importing/imported-issues';
 import { issueKind } from '../issues/issue.kind';
+import { MergeRequestImports } from '../merge-requests/importing/merge-request-imports';
+import type { PreparedObjects } from '../merge-requests/importing/merge-request-imports';
+import { mergeRequestKind } from '../merge-requests/merge-request.kind';
 
 /** Locks the project against removal, and against another run of the same import. */
 const LOCK = statement<{ project: number }, { id: number; locked: unknown }>(
@@ -29,6 +32,7 @@ export class ProjectImportsService {
     private readonly work: Work,
     private readonly directory: Directory,
     private readonly counts: IssueCountsService,
+    private readonly mergeRequests: MergeRequestImports,
     @Inject(notesSettings.token) private readonly notes: NotesSettings,
   ) {}
 
@@ -36,13 +40,22 @@ export class ProjectImportsService {
   async write(request: ImportObjectsRequest): Promise<ImportObjectsAnswer> {
     const { project_id: id } = request;
     await this.directory.assertCurrent();
-    return this.work.run(async (tx) => {
+    const prepared = await this.prepare(request);
+    const failed = await this.work.run(async (tx) => {
       await delayMoveEffects(tx, [id]);
       const [locked] = await tx.run(LOCK, { project: id });
-      const project = locked && (await this.directory.projects([id], tx)).get(id);
-      if (!project || project.archived) throw new NotFound('Project');
-      return { failed: await this.writeTo(tx, project, request) };
+      const project = assertWritable(locked && (await this.directory.projects([id], tx)).get(id));
+      return prepared ? prepared.write(tx, project) : this.writeTo(tx, project, request);
     });
+    await prepared?.finish();
+    return { failed };
+  }
+
+  /** Shape: null for kinds that need no repository. */
+  private async prepare(request: ImportObjectsRequest): Promise<PreparedObjects | null> {
+    if (!isOf(request, 'merge_request')) return null;
+    const project = (await this.directory.projects([request.project_id])).get(request.project_id);
+    return this.mergeRequests.prepare(assertWritable(project), request.import_type, request.objects);
   }
 
   private async writeTo(
@@ -58,9 +71,18 @@ export class ProjectImportsService {
       await this.counts.recount(tx, [project.id]);
       return failed;
     }
+    if (!isOf(request, 'note')) return [];
     const facts = { projectId: project.id, source, mostComments: this.notes.commentsPerNoteable };
-    return isOf(request, 'note') ? importNotes(tx, { ...facts, kind: issueKind }, request.objects) : [];
+    const onIssues = await importNotes(tx, { ...facts, kind: issueKind, on: 'issue' }, request.objects);
+    const onRequests = { ...facts, kind: mergeRequestKind, on: 'merge_request' } as const;
+    return [...onIssues, ...(await importNotes(tx, onRequests, request.objects))];
   }
+}
+
+/** Errors: NotFound for a missing or archived project. */
+function assertWritable(project: ProjectFacts | undefined): ProjectFacts {
+  if (!project || project.archived) throw new NotFound('Project');
+  return project;
 }
 
 function isOf<K extends ImportObjectsRequest['kind']>(

@@ -29,18 +29,17 @@ export class ProjectCreationService {
   ) {}
 
   /** Errors: Invalid by field; NotFound for another organization. */
-  async create(viewer: SignedInViewer, params: NewProject): Promise<number> {
-    const prepared = await this.prepareImport(viewer.userId, params);
-    return withUniqueNames(() => this.work.run((tx) => this.insert(tx, viewer, viewer.userId, params, prepared)));
+  create(viewer: SignedInViewer, params: NewProject): Promise<number> {
+    const { userId } = viewer;
+    return this.withImport(userId, params, (tx, prepared) => this.insert(tx, viewer, userId, params, prepared));
   }
 
   /**
    * Creates a project on behalf of a user, with that user's permissions and limits. Errors: as in `create`; NotFound
    * for the user.
    */
-  async createFor(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
-    const prepared = await this.prepareImport(userId, params);
-    const make = async (tx: Tx): Promise<number> => {
+  createFor(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
+    return this.withImport(userId, params, async (tx, prepared) => {
       const [user] = await tx.query<{ username: string; admin: boolean; external: boolean }>(
         `select username, admin, external from users where id = $1`,
         [userId],
@@ -48,13 +47,26 @@ export class ProjectCreationService {
       if (!user) throw new NotFound('User');
       const { username, admin: isAdmin, external: isExternal } = user;
       return this.insert(tx, { ...viewer, userId, username, isAdmin, isExternal }, viewer.userId, params, prepared);
-    };
-    return withUniqueNames(() => this.work.run(make));
+    });
   }
 
-  /** Prepares the import of a given URL, before the transaction, because it asks another service. Shape: null without one. */
-  private prepareImport(userId: number, { import_url: url }: NewProject): Promise<PreparedImport> | null {
-    return url ? this.imports.prepare(userId, url) : null;
+  /**
+   * Creates a project in a transaction. The import of a given URL is prepared before it, because that asks another service,
+   * and forgotten if the project is refused.
+   */
+  private async withImport(
+    userId: number,
+    { import_url: url }: NewProject,
+    make: (tx: Tx, prepared: PreparedImport | null) => Promise<number>,
+  ): Promise<number> {
+    const prepared = url ? await this.imports.prepare(userId, url) : null;
+    try {
+      return await withUniqueNames(() => this.work.run((tx) => make(tx, prepared)));
+    } catch (error) {
+      // After other errors the project may exist.
+      if (prepared && (error instanceof Invalid || error instanceof NotFound)) await this.imports.forget(prepared);
+      throw error;
+    }
   }
 
   private async insert(

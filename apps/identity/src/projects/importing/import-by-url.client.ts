@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import type { ImportByUrlAnswer, ImportByUrlRequest } from '@rookery/contracts';
+import type {
+  ImportByUrlAnswer,
+  ImportByUrlRequest,
+  ImportRefusedAnswer,
+  ImportRefusedRequest,
+} from '@rookery/contracts';
 import { Invalid, Unavailable } from '@rookery/kernel';
 import { InternalRoutes, LOGGER } from '@rookery/platform';
 import type { InternalRoute, Logger } from '@rookery/platform';
@@ -22,12 +27,15 @@ export interface PreparedImport {
 @Injectable()
 export class ImportByUrlClient {
   private readonly route: InternalRoute<ImportByUrlRequest, ImportByUrlAnswer>;
+  private readonly refusals: InternalRoute<ImportRefusedRequest, ImportRefusedAnswer>;
 
   constructor(
     routes: InternalRoutes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.route = routes.to('import', INTERNAL_PATHS.importByUrl, { connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS });
+    const limits = { connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS };
+    this.route = routes.to('import', INTERNAL_PATHS.importByUrl, limits);
+    this.refusals = routes.to('import', INTERNAL_PATHS.importRefused, limits);
   }
 
   /** Prepares an import before its project is created. Errors: Invalid for a URL that is refused; Unavailable. */
@@ -36,6 +44,15 @@ export class ImportByUrlClient {
     const answer = await this.ask({ import_key: importKey, user_id: userId, url });
     if (answer.outcome === 'refused') throw new Invalid({ import_url: [answer.problem] });
     return { importKey, importType: 'git', importUrl: answer.url, importStatus: 'scheduled' };
+  }
+
+  /** Forgets an import whose project was refused. Without an answer it is forgotten within minutes. */
+  async forget({ importKey }: PreparedImport): Promise<void> {
+    try {
+      await this.refusals.ask({ import_key: importKey });
+    } catch (error) {
+      this.logger.warn({ err: error }, 'import did not forget the import of a refused project');
+    }
   }
 
   private async ask(request: ImportByUrlRequest): Promise<ImportByUrlAnswer> {

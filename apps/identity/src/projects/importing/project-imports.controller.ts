@@ -24,7 +24,8 @@ export class ProjectImportsController {
 
   @Internal('POST', INTERNAL_PATHS.importTarget, INTERNAL_CALLERS.importTarget)
   async target({ body }: InternalRequest): Promise<ImportTargetAnswer> {
-    return { outcome: await this.imports.target(idIn(body, 'user_id'), textIn(body, 'namespace')) };
+    const type = body['import_type'] === undefined ? null : choiceIn<ImportType>(body, 'import_type', IMPORT_TYPES);
+    return { outcome: await this.imports.target(idIn(body, 'user_id'), textIn(body, 'namespace'), type) };
   }
 
   @Internal('POST', INTERNAL_PATHS.importProject, INTERNAL_CALLERS.importProject)

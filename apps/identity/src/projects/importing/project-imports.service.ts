@@ -5,6 +5,7 @@ import type {
   ImportProjectRequest,
   ImportStateRequest,
   ImportTargetAnswer,
+  ImportType,
 } from '@rookery/contracts';
 import { ACCESS_LEVELS, Invalid, maySee, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Viewer, Visibility } from '@rookery/kernel';
@@ -23,6 +24,8 @@ type Target = { readonly outcome: 'allowed'; readonly home: Home } | { readonly 
 
 /** Units: characters. Longer descriptions of upstream are cut. */
 const MAX_DESCRIPTION = 2000;
+/** Kind of imports by URL, which every user may start who may create projects. */
+const BY_URL = 'git';
 
 /** Creates projects for imports, and keeps the states of the imports. Source: reference identity-and-import 6. */
 @Injectable()
@@ -33,11 +36,14 @@ export class ProjectImportsService {
     private readonly projects: ProjectsService,
   ) {}
 
-  /** Checks whether a user may import into a group, or into a personal namespace. */
-  target(userId: number, namespace: string): Promise<ImportTargetAnswer['outcome']> {
+  /**
+   * Checks whether a user may import into a group, or into a personal namespace. Shape: `type` is the kind of the host; null
+   * for one whose imports need the role of a maintainer.
+   */
+  target(userId: number, namespace: string, type: ImportType | null): Promise<ImportTargetAnswer['outcome']> {
     return this.work.run(async (tx) => {
       const importer = await this.importer(tx, userId);
-      return importer ? (await this.targetOf(tx, importer, namespace)).outcome : 'forbidden';
+      return importer ? (await this.targetOf(tx, importer, namespace, type)).outcome : 'forbidden';
     });
   }
 
@@ -67,7 +73,7 @@ export class ProjectImportsService {
     const made = await this.find(tx, request.import_key);
     if (made) return { outcome: 'created', project: made };
     const importer = await this.importer(tx, request.user_id);
-    const target = importer && (await this.targetOf(tx, importer, request.namespace));
+    const target = importer && (await this.targetOf(tx, importer, request.namespace, request.import_type));
     if (!target) return { outcome: 'forbidden' };
     if (target.outcome !== 'allowed') return { outcome: target.outcome };
     const draft = draftOf(request, target.home);
@@ -91,7 +97,7 @@ export class ProjectImportsService {
   }
 
   /** Source: reference identity-and-import 6.3. */
-  private async targetOf(tx: Tx, importer: Importer, fullPath: string): Promise<Target> {
+  private async targetOf(tx: Tx, importer: Importer, fullPath: string, type: ImportType | null): Promise<Target> {
     const [found] = await tx.query<{ id: number }>(`select id from namespaces where lower(full_path) = lower($1)`, [
       fullPath,
     ]);
@@ -99,7 +105,8 @@ export class ProjectImportsService {
     if (!home) return { outcome: 'missing' };
     const viewer = importer as Viewer;
     if (home.kind === 'group' && !maySee(viewer, home.visibility, home.level)) return { outcome: 'missing' };
-    const hasRole = home.kind === 'user' || importer.isAdmin || home.level >= ACCESS_LEVELS.maintainer;
+    const hasRole =
+      type === BY_URL || home.kind === 'user' || importer.isAdmin || home.level >= ACCESS_LEVELS.maintainer;
     return hasRole && mayPutProjectsIn(viewer, home) ? { outcome: 'allowed', home } : { outcome: 'forbidden' };
   }
 

@@ -2,7 +2,12 @@ import { Controller } from '@nestjs/common';
 import { Internal } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import { int, INTERNAL_CALLERS, INTERNAL_PATHS, object, problemsOf, text } from '@rookery/contracts';
-import type { ImportByUrlAnswer, ImportByUrlRequest } from '@rookery/contracts';
+import type {
+  ImportByUrlAnswer,
+  ImportByUrlRequest,
+  ImportRefusedAnswer,
+  ImportRefusedRequest,
+} from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
 import { ImportsByUrlService } from './imports-by-url.service';
 
@@ -21,5 +26,13 @@ export class ImportsByUrlController {
       throw new InvalidParameters(['import_key is invalid']);
     }
     return this.imports.prepare(request);
+  }
+
+  @Internal('POST', INTERNAL_PATHS.importRefused, INTERNAL_CALLERS.importRefused)
+  async forget({ body }: InternalRequest): Promise<ImportRefusedAnswer> {
+    const { import_key: importKey } = body as unknown as ImportRefusedRequest;
+    if (typeof importKey !== 'string' || !UUID.test(importKey)) throw new InvalidParameters(['import_key is invalid']);
+    await this.imports.forget(importKey);
+    return {};
   }
 }

@@ -45,6 +45,11 @@ export class ImportsByUrlService {
     return { outcome: 'prepared', url };
   }
 
+  /** Deletes a prepared import, with its credentials, whose project was refused. */
+  forget(importKey: string): Promise<void> {
+    return this.records.dropByKey(importKey);
+  }
+
   private async problemOf(url: string): Promise<string | null> {
     try {
       await this.egress.checkedAddresses(url);

@@ -5,20 +5,18 @@ import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-s
 import type { ObjectList } from '../../stages/objects/object-list';
 import { REMOTE_LISTS } from '../../stages/objects/remote-lists';
 import { RepositoryStage } from '../../stages/repository/repository-stage';
+import { REMOTE_HEADS } from '../../sources/remote/remote-repository';
 import { StageFailed } from '../../stages/stage-failure';
 import { ImportCredentials } from '../import-credentials';
-import { ImportRecords } from '../import-records';
 import type { ImportRow } from '../import-records';
 import { ImportStages } from '../import-stages';
+import { ImportChecks } from './import-checks';
 
 const NO_CREDENTIAL = 'The credential of the import cannot be read any more.';
 const REPOSITORY = 'repository';
 /** Kind of imports by URL, whose credential is `user:password`. Of other hosts it is a token, which git sends as a user name. */
 const BY_URL = 'git';
 const TOKEN_PASSWORD = 'x-oauth-basic';
-
-/** The import ended while a stage ran. */
-export class ImportEnded extends Error {}
 
 /** One try of an import. */
 export interface ImportTry {
@@ -31,19 +29,20 @@ export interface ImportTry {
 @Injectable()
 export class ImportRun {
   constructor(
-    private readonly records: ImportRecords,
+    private readonly checks: ImportChecks,
     private readonly stages: ImportStages,
     private readonly credentials: ImportCredentials,
     private readonly repository: RepositoryStage,
     private readonly objects: ObjectsStage,
   ) {}
 
-  /** Errors: StageFailed; StageWaits; ImportEnded; the reason of the signal. */
+  /** Errors: StageFailed; StageWaits; those of the checks; the reason of the signal. */
   async run(row: ImportRow, attempt: ImportTry): Promise<void> {
     const credential = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
     if (credential === null && (row.sealed_credential !== null || row.source !== BY_URL)) {
       throw new StageFailed(NO_CREDENTIAL, true);
     }
+    await this.checks.check(row);
     await this.importRepository(row, credential, attempt);
     const source = objectsOf(row, credential);
     if (source === null) return;
@@ -54,16 +53,17 @@ export class ImportRun {
     const { id, project_id: projectId, clone_url: cloneUrl, default_branch: defaultBranch } = row;
     if ((await this.stages.progress(id, REPOSITORY)).isDone) return;
     const credentials = row.source === BY_URL ? credential : `${credential}:${TOKEN_PASSWORD}`;
-    const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, credentials };
-    const failed = await this.repository.run(source, () => this.checkRunning(id), attempt.signal);
+    const heads = row.source === BY_URL ? null : REMOTE_HEADS;
+    const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, credentials, heads };
+    const failed = await this.repository.run(source, () => this.checks.check(row), attempt.signal);
     await this.stages.advance(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
-    await this.checkRunning(id);
+    await this.checks.check(row);
     attempt.noteProgress();
   }
 
   /** Imports a list. An optimistic import goes on without a list that fails. */
   private async importList(row: ImportRow, list: ObjectList, source: ObjectsSource, attempt: ImportTry): Promise<void> {
-    const journal = this.journalOf(row.id, list.kind, attempt);
+    const journal = this.journalOf(row, list.kind, attempt);
     try {
       await this.objects.run(list, source, journal, attempt.signal);
     } catch (error) {
@@ -74,20 +74,15 @@ export class ImportRun {
     }
   }
 
-  private journalOf(id: number, kind: ImportedKind, { noteProgress }: ImportTry): StageJournal {
+  private journalOf(row: ImportRow, kind: ImportedKind, { noteProgress }: ImportTry): StageJournal {
     return {
-      progress: () => this.stages.progress(id, kind),
+      progress: () => this.stages.progress(row.id, kind),
       advance: async (page, failed) => {
-        await this.stages.advance(id, kind, page, failed);
-        await this.checkRunning(id);
+        await this.stages.advance(row.id, kind, page, failed);
+        await this.checks.check(row);
         noteProgress();
       },
     };
-  }
-
-  /** Errors: ImportEnded for an import that was cancelled or deleted meanwhile. */
-  private async checkRunning(id: number): Promise<void> {
-    if ((await this.records.one(id))?.state !== 'started') throw new ImportEnded();
   }
 }
 

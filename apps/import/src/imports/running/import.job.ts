@@ -4,7 +4,8 @@ import type { JobRun } from '@rookery/jobs';
 import { StageFailed, StageWaits } from '../../stages/stage-failure';
 import { runImport } from '../import-jobs';
 import { ImportRecords } from '../import-records';
-import { ImportEnded, ImportRun } from './import-run';
+import { ImportEnded, ImporterRefused } from './import-checks';
+import { ImportRun } from './import-run';
 
 const UNEXPECTED = 'The import failed for an unexpected reason.';
 /** Units: ms. */
@@ -30,6 +31,7 @@ export class ImportJob {
     } catch (error) {
       if (error instanceof ImportEnded) return;
       signal.throwIfAborted();
+      if (error instanceof ImporterRefused) return void (await this.records.end(row.id, 'failed', error.message));
       if (error instanceof StageWaits) return this.records.postpone(row.id, error.until);
       const isFinal = error instanceof StageFailed && error.isFinal;
       // Tries count from the last progress on, so that a long import survives many short failures of its host.

@@ -29,9 +29,9 @@ const REPEATED = 'The answer repeats the credential.';
  * is read. Units: bytes.
  */
 const PAGE_BYTES = 16 * 1024 * 1024;
-/** Of an object that the repository does not use, such as issues that are switched off. */
 /** More than any page size that an import asks for. */
 const MAX_ITEMS = 100;
+/** Of an object that the repository does not use, such as issues that are switched off. */
 const GONE = 410;
 
 /**
@@ -84,6 +84,17 @@ export class RemoteClient {
     if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
     const isPublic = access.url === PUBLIC_API;
     return { items, next: nextPageIn(answer, access.url), pauseUntil: isPublic ? pauseIn(answer) : null };
+  }
+
+  /** Reads an object. Shape: as for `page`; null if it does not exist. Errors: SourceError. */
+  async object(access: RemoteAccess, address: string, signal: AbortSignal): Promise<object | null> {
+    const answer = await this.send(address, access.token, { limits: { bodyBytes: PAGE_BYTES }, signal });
+    const { status } = answer;
+    if (status === 404 || status === GONE) return null;
+    refuseFailure(answer, access.token);
+    if (answer.body.includes(access.token)) throw new SourceError('other', REPEATED, { status });
+    const found = parsed(answer.body);
+    return typeof found === 'object' && !Array.isArray(found) ? found : null;
   }
 
   private async get({ url, token }: RemoteAccess, path: string): Promise<EgressAnswer> {

@@ -34,11 +34,44 @@ export interface RemoteIssue {
   readonly closedAt: string | null;
 }
 
+export interface RemotePullRequest {
+  readonly number: number;
+  readonly title: string;
+  readonly body: string | null;
+  readonly state: 'opened' | 'closed' | 'merged';
+  readonly isDraft: boolean;
+  readonly isLocked: boolean;
+  readonly author: UpstreamPerson;
+  readonly assignees: readonly UpstreamPerson[];
+  readonly reviewers: readonly UpstreamPerson[];
+  /** Null for one that is not merged, and if the host does not say who merged it. */
+  readonly mergedBy: UpstreamPerson | null;
+  readonly labels: readonly string[];
+  readonly milestone: number | null;
+  readonly head: RemoteCommit;
+  readonly base: RemoteCommit;
+  /** Whether the head is a branch of another repository. */
+  readonly isForeign: boolean;
+  readonly mergeCommitSha: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly closedAt: string | null;
+  readonly mergedAt: string | null;
+}
+
+/** A branch with the commit that a pull request compares. Shape: `owner` is a username, or empty if it is unknown. */
+interface RemoteCommit {
+  readonly branch: string;
+  readonly sha: string;
+  readonly owner: string;
+}
+
 /** A comment on an issue or a pull request. */
 export interface RemoteComment {
   readonly id: number;
   /** Number of the issue or pull request. */
   readonly number: number;
+  readonly isOnPullRequest: boolean;
   readonly author: UpstreamPerson;
   readonly body: string;
   readonly createdAt: string;
@@ -92,17 +125,67 @@ export function isPullRequest(item: unknown): boolean {
   return fieldsOf(item)['pull_request'] !== undefined;
 }
 
+/** Returns the path of a pull request whose list lacks a fact about its merge; null for one that is not merged. */
+export function mergedPathOf(item: unknown): string | null {
+  const { number, merged_at: mergedAt } = fieldsOf(item);
+  return isId(number) && timeIn(mergedAt) !== null ? `/pulls/${number}` : null;
+}
+
+export function pullRequestIn(item: unknown): RemotePullRequest | null {
+  const fields = fieldsOf(item);
+  const times = timesIn(fields);
+  const { number, title, draft, locked } = fields;
+  const [head, base] = [commitIn(fields['head']), commitIn(fields['base'])];
+  if (!isId(number) || typeof title !== 'string' || !times || !head || !base) return null;
+  const mergedAt = timeIn(fields['merged_at']);
+  const milestone = fieldsOf(fields['milestone'])['number'];
+  return {
+    ...{
+      number,
+      title: cleaned(title),
+      body: textIn(fields['body']),
+      isDraft: draft === true,
+      isLocked: locked === true,
+    },
+    ...{ ...times, closedAt: timeIn(fields['closed_at']), mergedAt, head, base },
+    state: mergedAt !== null ? 'merged' : fields['state'] === 'closed' ? 'closed' : 'opened',
+    author: personIn(fields['user']),
+    assignees: listIn(fields['assignees']).map(personIn),
+    reviewers: listIn(fields['requested_reviewers']).map(personIn),
+    mergedBy: fieldsOf(fields['merged_by'])['login'] === undefined ? null : personIn(fields['merged_by']),
+    labels: listIn(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
+    milestone: isId(milestone) ? milestone : null,
+    isForeign: repositoryOf(fields['head']) !== repositoryOf(fields['base']),
+    mergeCommitSha: textIn(fields['merge_commit_sha']),
+  };
+}
+
+function commitIn(value: unknown): RemoteCommit | null {
+  const { ref, sha, user } = fieldsOf(value);
+  if (typeof ref !== 'string' || typeof sha !== 'string') return null;
+  const { login } = fieldsOf(user);
+  const owner =
+    typeof login === 'string'
+      ? cleaned(login)
+          .replace(/[^\w.-]/g, '')
+          .slice(0, MAX_USERNAME)
+      : '';
+  return { branch: cleaned(ref), sha: cleaned(sha), owner };
+}
+
+/** Shape: undefined for a repository that was deleted. */
+function repositoryOf(value: unknown): unknown {
+  return fieldsOf(fieldsOf(value)['repo'])['id'];
+}
+
 export function commentIn(item: unknown): RemoteComment | null {
   const fields = fieldsOf(item);
   const times = timesIn(fields);
   const { id, body } = fields;
-  const [, , number] = pageOf(item) ?? [];
+  const [, page, number] = pageOf(item) ?? [];
   if (!isId(id) || typeof body !== 'string' || !times || number === undefined) return null;
-  return { id, number: Number(number), author: personIn(fields['user']), body: cleaned(body), ...times };
-}
-
-export function isPullRequestComment(item: unknown): boolean {
-  return pageOf(item)?.[1] === 'pull';
+  const on = { number: Number(number), isOnPullRequest: page === 'pull' };
+  return { id, ...on, author: personIn(fields['user']), body: cleaned(body), ...times };
 }
 
 function pageOf(item: unknown): RegExpExecArray | null {

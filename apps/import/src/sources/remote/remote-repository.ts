@@ -13,6 +13,8 @@ export interface RemoteRepository {
   readonly bytes: number;
 }
 
+/** Refs of the heads of pull requests. */
+export const REMOTE_HEADS = 'refs/pull/*/head';
 const KIB = 1024;
 /** Longest name and address. Units: characters. */
 const MAX_NAME = 1024;

@@ -10,6 +10,8 @@ export interface ObjectList<K extends ImportedKind = ImportedKind, T = unknown> 
   readonly path: string;
   /** Whether an item of the list is an object of this stage. Default: all are. */
   readonly includes?: (item: unknown) => boolean;
+  /** Path of a request whose answer completes an item; null for an item that is complete. Default: all are. */
+  readonly detailsOf?: (item: unknown) => string | null;
   /** Returns null for a malformed item. */
   read(item: unknown): T | null;
   /** Name of an object in failures. */

@@ -51,7 +51,7 @@ export class ObjectsStage {
       if (pages >= MAX_PAGES) throw new StageFailed('The host sends too many pages.', true);
       signal.throwIfAborted();
       const address = nextPage ?? firstPage(list, source);
-      const page = await this.read(source, address, signal);
+      const page = await this.completed(list, source, await this.read(source, address, signal), signal);
       const { items, failed } = itemsOf(list, page);
       const problems = await this.write(list, source, items);
       const unimported = problems.map(({ index, message }) => failureOf(list, list.nameOf(items[index]), message));
@@ -63,14 +63,30 @@ export class ObjectsStage {
   }
 
   private async read({ access }: ObjectsSource, address: string, signal: AbortSignal): Promise<RemotePage> {
-    try {
+    return withStageErrors(signal, async () => {
       const page = await this.remote.page(access, address, signal);
       if (page.next === address) throw new SourceError('address', 'Invalid pagination URL.');
       return page;
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error instanceof SourceError ? stageErrorOf(error) : error;
+    });
+  }
+
+  /** Completes the items of a page that lack fields. */
+  private async completed(
+    { detailsOf }: ObjectList,
+    source: ObjectsSource,
+    page: RemotePage,
+    signal: AbortSignal,
+  ): Promise<RemotePage> {
+    if (!detailsOf) return page;
+    const items: unknown[] = [];
+    for (const item of page.items) {
+      const path = detailsOf(item);
+      const address = path === null ? null : `${repositoryAddress(source)}${path}`;
+      const read = () => this.remote.object(source.access, address!, signal);
+      const details = address === null ? null : await withStageErrors(signal, read);
+      items.push(details === null ? item : { ...(item as object), ...details });
     }
+    return { ...page, items };
   }
 
   private async write(
@@ -87,9 +103,22 @@ export class ObjectsStage {
   }
 }
 
-function firstPage({ path }: ObjectList, { access, upstreamName, pageSize }: ObjectsSource): string {
-  const name = upstreamName.split('/').map(encodeURIComponent).join('/');
-  return `${access.url}/repos/${name}${path}${path.includes('?') ? '&' : '?'}per_page=${pageSize}`;
+function firstPage({ path }: ObjectList, source: ObjectsSource): string {
+  return `${repositoryAddress(source)}${path}${path.includes('?') ? '&' : '?'}per_page=${source.pageSize}`;
+}
+
+function repositoryAddress({ access, upstreamName }: ObjectsSource): string {
+  return `${access.url}/repos/${upstreamName.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** Errors: StageFailed or StageWaits in the place of SourceError; the reason of the signal. */
+async function withStageErrors<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof SourceError ? stageErrorOf(error) : error;
+  }
 }
 
 function itemsOf(

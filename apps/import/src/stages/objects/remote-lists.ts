@@ -3,12 +3,19 @@ import type { OwnerOf } from '../../people/people';
 import {
   commentIn,
   isPullRequest,
-  isPullRequestComment,
   issueIn,
   labelIn,
+  mergedPathOf,
   milestoneIn,
+  pullRequestIn,
 } from '../../sources/remote/remote-objects';
-import type { RemoteComment, RemoteIssue, RemoteLabel, RemoteMilestone } from '../../sources/remote/remote-objects';
+import type {
+  RemoteComment,
+  RemoteIssue,
+  RemoteLabel,
+  RemoteMilestone,
+  RemotePullRequest,
+} from '../../sources/remote/remote-objects';
 import { objectList } from './object-list';
 
 const labels = objectList<'label', RemoteLabel>({
@@ -46,26 +53,60 @@ const issues = objectList<'issue', RemoteIssue>({
     state: issue.isClosed ? 'closed' : 'opened',
     is_locked: issue.isLocked,
     ...{ created_at: issue.createdAt, updated_at: issue.updatedAt, closed_at: issue.closedAt },
-    assignee_ids: [...new Set(issue.assignees.map((person) => ownerOf(person).user_id))],
+    assignee_ids: idsOf(issue.assignees, ownerOf),
   }),
 });
 
-/** Comments on issues. The list holds those on pull requests, too. */
+const pullRequests = objectList<'merge_request', RemotePullRequest>({
+  kind: 'merge_request',
+  path: '/pulls?state=all&sort=created&direction=asc',
+  detailsOf: mergedPathOf,
+  read: pullRequestIn,
+  nameOf: ({ number }) => `!${number}`,
+  peopleOf: ({ author, assignees, reviewers, mergedBy }) => [
+    ...[author, ...assignees, ...reviewers],
+    ...(mergedBy === null ? [] : [mergedBy]),
+  ],
+  convert: (request, ownerOf) => ({
+    ...{ number: request.number, title: titleOf(request), labels: [...request.labels], milestone: request.milestone },
+    author_id: ownerOf(request.author).user_id,
+    description: attributed(request.body ?? '', request.author, ownerOf) || null,
+    ...{ state: request.state, is_locked: request.isLocked, is_foreign: request.isForeign },
+    ...{ source_branch: request.head.branch, source_owner: request.head.owner, head_sha: request.head.sha },
+    ...{ target_branch: request.base.branch, base_sha: request.base.sha, merge_commit_sha: request.mergeCommitSha },
+    merged_by_id: request.mergedBy === null ? null : ownerOf(request.mergedBy).user_id,
+    ...{ created_at: request.createdAt, updated_at: request.updatedAt },
+    ...{ closed_at: request.closedAt, merged_at: request.mergedAt },
+    assignee_ids: idsOf(request.assignees, ownerOf),
+    reviewer_ids: idsOf(request.reviewers, ownerOf),
+  }),
+});
+
+/** Comments on issues and pull requests. */
 const comments = objectList<'note', RemoteComment>({
   kind: 'note',
   path: '/issues/comments?sort=created&direction=asc',
-  includes: (item) => !isPullRequestComment(item),
   read: commentIn,
-  nameOf: ({ id, number }) => `#${number} (comment ${id})`,
+  nameOf: ({ id, number, isOnPullRequest }) => `${isOnPullRequest ? '!' : '#'}${number} (comment ${id})`,
   peopleOf: ({ author }) => [author],
-  convert: ({ id, number, author, body, createdAt, updatedAt }, ownerOf) => ({
-    ...{ id, issue: number, author_id: ownerOf(author).user_id, body: attributed(body, author, ownerOf) },
+  convert: ({ id, number, isOnPullRequest, author, body, createdAt, updatedAt }, ownerOf) => ({
+    ...{ id, issue: isOnPullRequest ? null : number, merge_request: isOnPullRequest ? number : null },
+    ...{ author_id: ownerOf(author).user_id, body: attributed(body, author, ownerOf) },
     ...{ created_at: createdAt, updated_at: updatedAt },
   }),
 });
 
 /** Lists of the host, in the order of the stages. Source: reference identity-and-import 6.6, 6.9. */
-export const REMOTE_LISTS = [labels, milestones, issues, comments];
+export const REMOTE_LISTS = [labels, milestones, issues, pullRequests, comments];
+
+/** Drafts are marked in their title. */
+function titleOf({ title, isDraft }: RemotePullRequest): string {
+  return isDraft && !/^draft:/i.test(title) ? `Draft: ${title}` : title;
+}
+
+function idsOf(people: readonly UpstreamPerson[], ownerOf: OwnerOf): number[] {
+  return [...new Set(people.map((person) => ownerOf(person).user_id))];
+}
 
 /** Names the author of a text that belongs to the account of several people. Source: reference identity-and-import 6.7. */
 function attributed(text: string, author: UpstreamPerson, ownerOf: OwnerOf): string {

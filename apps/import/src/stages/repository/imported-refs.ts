@@ -23,6 +23,13 @@ export function splitRefs(
   return { refs: [...refs.filter((ref) => ref === first), ...refs.filter((ref) => ref !== first)], failed };
 }
 
+const HEAD = /^refs\/imports\/[1-9]\d{0,14}$/;
+
+/** Returns the heads of merge requests. Those without a usable number are left out. */
+export function headsIn(names: readonly RefName[]): readonly RefName[] {
+  return names.filter((name) => HEAD.test(name));
+}
+
 function problemOf(name: RefName, defaultBranch: string | null): FailedObject | null {
   const isBranch = name.startsWith(BRANCHES);
   const short = name.slice((isBranch ? BRANCHES : TAGS).length);

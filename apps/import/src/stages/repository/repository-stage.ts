@@ -8,7 +8,7 @@ import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../../import.config';
 import { StageFailed } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
-import { splitRefs } from './imported-refs';
+import { headsIn, splitRefs } from './imported-refs';
 
 /** Repository to import. */
 export interface RepositorySource {
@@ -20,6 +20,8 @@ export interface RepositorySource {
   /** Shape: `user:password`; null for a public repository. */
   readonly credentials: string | null;
   readonly defaultBranch: string | null;
+  /** Pattern of the host's refs for heads of merge requests; null for an import without merge requests. */
+  readonly heads: string | null;
 }
 
 /** Checked between fetching and storing. Errors: those that end the stage. */
@@ -28,7 +30,7 @@ type Checkpoint = () => Promise<void>;
 const REFS_SUFFIX = '/info/refs';
 
 /**
- * Imports branches and tags: fetches them into a scratch repository, and pushes them to the repository of the project.
+ * Imports branches, tags and heads of merge requests: fetches them into a scratch repository, and pushes them to the repository of the project.
  * Another run changes only what upstream has changed. Source: reference identity-and-import 6.6; ADR 0191.
  */
 @Injectable()
@@ -61,21 +63,25 @@ export class RepositoryStage {
     const { repositoryBytes: maxBytes, repositoryMs: maxMs } = this.settings;
     const given = isNamedHost(source) ? credentialsIn(source) : null;
     const credentials = given === null ? {} : { credentials: given };
-    await fetchRemote(scratch, { url, addresses, allowHttp: isListed, maxBytes, maxMs, signal, ...credentials });
+    const heads = source.heads ?? undefined;
+    await fetchRemote(scratch, { url, addresses, allowHttp: isListed, maxBytes, maxMs, signal, heads, ...credentials });
   }
 
   private async push(scratch: Repository, source: RepositorySource, signal: AbortSignal) {
-    const [branches, tags] = await Promise.all(
-      ['refs/heads', 'refs/tags'].map((under) => listRefNames(scratch, { under, order: 'name' })),
+    const [branches, tags, imports] = await Promise.all(
+      ['refs/heads', 'refs/tags', 'refs/imports'].map((under) => listRefNames(scratch, { under, order: 'name' })),
     );
     const names = [...branches!, ...tags!].map(({ name }) => name);
-    if (names.length > MAX_REFS) throw new StageFailed('The repository has too many branches and tags.', true);
+    const heads = headsIn(imports!.map(({ name }) => name));
+    if (names.length + heads.length > MAX_REFS) {
+      throw new StageFailed('The repository has too many branches, tags and merge requests.', true);
+    }
     const { refs, failed } = splitRefs(names, source.defaultBranch);
     const path = INTERNAL_PATHS.importRefs.replace(':project_id', String(source.projectId));
     await pushInside(scratch, {
       url: this.platform.collaborationUrl.replace(/\/+$/, '') + path.slice(0, -REFS_SUFFIX.length),
       authorization: this.keys.authorization('import', 'collaboration'),
-      refs,
+      refs: [...refs, ...heads],
       maxMs: this.settings.repositoryMs,
       signal,
     });

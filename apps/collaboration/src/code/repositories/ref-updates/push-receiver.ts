@@ -8,6 +8,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { PushRules } from './push-rules';
+import { isImportedHead } from './ref-rules';
 import { RefIntents } from './ref-intents';
 import { Settlement } from './settlement';
 
@@ -32,7 +33,6 @@ const NOT_ALLOWED = 'You are not allowed to push code to this project.';
 const CHANGED = 'Your permissions changed during the push. Please push again.';
 /** Push options that have an effect after the push: those about pipelines. */
 const KEPT = /^ci\./;
-const IMPORT = { isAdmin: false };
 const ACTS = /^merge_request\./;
 
 /**
@@ -54,7 +54,7 @@ export class PushReceiver {
     const recorded: Recorded = { id: null, isSettled: false };
     const ticket = this.hooks.expect(repository, this.checksOf(repository, push, recorded));
     try {
-      const running = await receivePack(repository, { input: push.input, ticket });
+      const running = await receivePack(repository, { input: push.input, ticket, isImport: push.viewer === null });
       void running.ended
         .catch(() => undefined)
         .then(() => {
@@ -75,7 +75,8 @@ export class PushReceiver {
         if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
         const intent = { projectId: push.project.id, userId: push.viewer?.userId ?? null, source: 'git' } as const;
         const options = sent.options.filter((option) => KEPT.test(option) && !option.includes('\0'));
-        recorded.id = await this.intents.record({ ...intent, options }, sent.updates);
+        const updates = sent.updates.filter(({ ref }) => !isImportedHead(ref));
+        if (updates.length > 0) recorded.id = await this.intents.record({ ...intent, options }, updates);
         return null;
       },
       afterUpdate: async ({ updates, options }) => {
@@ -89,7 +90,7 @@ export class PushReceiver {
     { project, viewer, recheckRights }: IncomingPush,
     { quarantined, updates }: Push,
   ): Promise<string | null> {
-    const request = { project, viewer: viewer ?? IMPORT, source: 'git' } as const;
+    const request = { project, viewer, source: 'git' } as const;
     const refusal = await this.rules.refusalOf(quarantined, request, updates);
     if (refusal !== null) return refusal;
     try {

@@ -14,13 +14,15 @@ import type { PushFacts } from './ref-rules';
 /** A push or a change through the API, as far as its rules depend on it. */
 export interface PushRequest {
   readonly project: ProjectScope;
-  readonly viewer: Pick<Viewer, 'isAdmin'>;
+  /** Null for an import, which has the rights of the level of `project`. */
+  readonly viewer: Pick<Viewer, 'isAdmin'> | null;
   readonly source: PushSource;
   /** The change merges a request. */
   readonly isMerge?: true | undefined;
 }
 
 const BRANCHES = 'refs/heads/';
+const IMPORT = { isAdmin: false };
 
 /** Checks pushes and changes through the API against the rules of the project. Source: reference repositories 1.4. */
 @Injectable()
@@ -38,13 +40,14 @@ export class PushRules {
     const [head, branches, access] = await Promise.all([
       readHead(view),
       listRefs(view, { under: ['refs/heads'], max: 1 }),
-      this.protections.of(request),
+      this.protections.of({ ...request, viewer: request.viewer ?? IMPORT }),
     ]);
     const { project, viewer, source, isMerge } = request;
     const defaultBranch = head.slice(BRANCHES.length);
     const facts: PushFacts = {
       ...{ defaultBranch, access, source, isMerge: isMerge === true, isEmpty: branches.length === 0 },
-      isMaintainer: viewer.isAdmin || project.level >= ACCESS_LEVELS.maintainer,
+      isImport: viewer === null,
+      isMaintainer: viewer?.isAdmin || project.level >= ACCESS_LEVELS.maintainer,
       noDefaultBranchText: this.noDefaultBranchText(project, defaultBranch),
       isForced: async ({ oldId, newId }) => !(await isAncestor(view, oldId, newId)),
       isOnProtectedBranch: (id) => isOnProtectedBranch(view, access, id),

@@ -12,7 +12,8 @@ import { Settlement } from './settlement';
 /** Change of refs that a user requests through the API. */
 export interface RefChange {
   readonly project: ProjectScope;
-  readonly viewer: SignedInViewer;
+  /** Null for an import, which has the rights of the level of `project`. */
+  readonly viewer: SignedInViewer | null;
   /** The change merges a request: for protected branches the right to merge suffices. */
   readonly isMerge?: true;
   /**
@@ -59,7 +60,10 @@ export class RefChanges {
     updates: readonly RefUpdate[],
   ): Promise<RefChangeOutcome> {
     // The transaction of the intent rechecks the permissions of the caller.
-    const id = await this.intents.record({ projectId: project.id, userId: viewer.userId, source: 'api' }, updates);
+    const id = await this.intents.record(
+      { projectId: project.id, userId: viewer?.userId ?? null, source: 'api' },
+      updates,
+    );
     let moved: ReadonlySet<string> | null = null;
     try {
       const outcomes = await updateRefs(repository, updates, { atomic: true });

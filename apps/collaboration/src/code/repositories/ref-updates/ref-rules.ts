@@ -15,6 +15,7 @@ export interface PushFacts {
   readonly source: PushSource;
   /** The change merges a request. */
   readonly isMerge: boolean;
+  readonly isImport: boolean;
   /** Refusal of a caller who may not create the first branch. */
   readonly noDefaultBranchText: string;
   /** Whether an update removes commits from the branch. */
@@ -28,6 +29,7 @@ const LIKE_AN_ID = /^[0-9a-f]{40}(?:-\/|\/|$)/;
 const BRANCHES = 'refs/heads/';
 const TAGS = 'refs/tags/';
 const NOTES = 'refs/notes/';
+const IMPORTED_HEAD = /^refs\/imports\/[1-9]\d{0,14}$/;
 
 /**
  * Checks the refs of a push. One refused ref refuses the whole push. Returns null, or the refusal for the user.
@@ -49,7 +51,13 @@ async function refusalOf(update: RefUpdate, facts: PushFacts): Promise<string | 
     return refusalOfName(name, update, facts) ?? (await refusalOfProtectedBranch(name, update, facts));
   }
   if (ref.startsWith(TAGS)) return refusalOfTag(ref.slice(TAGS.length), update, facts);
-  return ref.startsWith(NOTES) ? null : `You cannot push to ${ref}.`;
+  const isAllowed = ref.startsWith(NOTES) || (facts.isImport && isImportedHead(ref));
+  return isAllowed ? null : `You cannot push to ${ref}.`;
+}
+
+/** Whether a ref names the head of an upstream merge request. No client sees it, so its updates are not settled. */
+export function isImportedHead(ref: string): boolean {
+  return IMPORTED_HEAD.test(ref);
 }
 
 function refusalOfName(name: string, { newId }: RefUpdate, { defaultBranch }: PushFacts): string | null {

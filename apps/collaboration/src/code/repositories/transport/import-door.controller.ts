@@ -29,7 +29,9 @@ export class ImportDoorController {
     if (query['service'] !== SERVICE) throw new NotFound();
     const project = await this.project(params);
     const repository = await convertGitFailures(() => this.repositories.open(project));
-    const { preamble, stdout } = await convertGitFailures(() => openAdvertisement(repository, SERVICE, {}));
+    const { preamble, stdout } = await convertGitFailures(() =>
+      openAdvertisement(repository, SERVICE, { isImport: true }),
+    );
     const stream = Readable.from(withPreamble(preamble, stdout), { objectMode: false });
     return { mediaType: `application/x-${SERVICE}-advertisement`, stream };
   }

@@ -95,6 +95,17 @@ export class MergeRequestRecords {
     return row!.id;
   }
 
+  /** Records the version of an imported merge request, and the issues of its text, without an announcement. */
+  async recordImported(
+    tx: Tx,
+    { id, ...text }: { readonly id: number; readonly title: string; readonly description: string | null },
+    version: MeasuredVersion | null,
+    at: Date,
+  ): Promise<void> {
+    if (version !== null) await this.recordVersion(tx, id, version, { at });
+    await this.recordIssues(tx, id, 'text', [textOf(text)]);
+  }
+
   private async recordIssues(tx: Tx, request: number, source: IssueSource, texts: readonly string[]): Promise<void> {
     const references = findIssueReferences(texts, this.webUrl);
     if (references.length === 0) await tx.run(clearIssues, { request, source });

@@ -1,0 +1,166 @@
+import { Injectable } from '@nestjs/common';
+import type { ImportedObject } from '@rookery/contracts';
+import type { ProjectFacts } from '@rookery/directory';
+import { isObjectId, isShortRefName, NO_OBJECT, objectInfo, readRefs } from '@rookery/git';
+import type { ObjectId, Repository } from '@rookery/git';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import { Database, statement } from '@rookery/persistence';
+import { findImported } from '../../../base/imported-objects/imported-objects';
+import { setHiddenRefs } from '../../../code/repositories/hidden-refs';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
+import { branchRef, measureVersion } from '../versions/measure-version';
+import type { MeasuredVersion } from '../versions/measure-version';
+import { MergeRequestVersions } from '../versions/merge-request-versions';
+
+type Given = ImportedObject<'merge_request'>;
+
+/** Source branch and commits of an imported merge request. */
+interface ImportedSource {
+  /** Null for a branch of a repository that was not imported. */
+  readonly projectId: number | null;
+  readonly branch: string;
+  /** Null if the commits are missing. */
+  readonly version: MeasuredVersion | null;
+}
+
+/** Sources by the upstream numbers of their merge requests. */
+export type ImportedSources = ReadonlyMap<number, ImportedSource>;
+
+/** Commits of a merge request before they are compared. */
+interface FoundCommits {
+  readonly given: Given;
+  readonly head: ObjectId | null;
+  /** Tip of the source branch, if it is in the project. */
+  readonly tip: ObjectId | null;
+  /** Commit of the target that the head is compared with. */
+  readonly start: ObjectId | null;
+}
+
+/** Characters of the head that the name of a recreated branch shows. */
+const SHORT_ID = 8;
+
+/** Numbers of merge requests whose heads the repository names. */
+const PUBLISHED = statement<{ ids: readonly number[] }, { iid: number }>(
+  'merge_requests_published_imported',
+  `select iid from merge_requests where id = any(:ids::bigint[]) and head_sha is not distinct from published_sha`,
+);
+
+/** Returns the field of a merge request whose name no branch can have; null if both names are valid. */
+export function invalidBranchOf(given: Given): 'source_branch' | 'target_branch' | null {
+  return (['source_branch', 'target_branch'] as const).find((field) => !isShortRefName(given[field])) ?? null;
+}
+
+/** Ref that holds the head of an upstream merge request until it is imported. */
+function importedHeadRef(number: number): string {
+  return `refs/imports/${number}`;
+}
+
+/** Commits of imported merge requests, and branches for those that lack one. Source: ADR 0200. */
+@Injectable()
+export class ImportedBranches {
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly database: Database,
+    private readonly changes: RefChanges,
+    private readonly versions: MergeRequestVersions,
+  ) {}
+
+  /**
+   * Reads the commits of merge requests that were not imported yet. An open one whose branch is in another repository, or
+   * missing, gets a new branch. Errors: Unavailable, TooLarge.
+   */
+  async prepare(project: ProjectFacts, objects: readonly Given[]): Promise<ImportedSources> {
+    const of = { project: project.id, kind: 'merge_request' } as const;
+    const numbers = objects.map(({ number }) => number);
+    const known = await findImported(this.database, of, numbers);
+    const added = objects.filter((one) => !known.has(one.number) && invalidBranchOf(one) === null);
+    if (added.length === 0) return new Map();
+    return this.repositories.use(project, async (repository) => {
+      const found = await findCommits(repository, added);
+      const created = await this.createBranches(repository, project, found);
+      const sources = new Map<number, ImportedSource>();
+      for (const commits of found) {
+        const { branch, isHere } = sourceOf(commits, created);
+        const version = await versionOf(repository, commits);
+        sources.set(commits.given.number, { branch, projectId: isHere ? project.id : null, version });
+      }
+      return sources;
+    });
+  }
+
+  /** Lets the repository name the heads of imported merge requests in the place of those that the import pushed. */
+  async publish(project: ProjectFacts, numbers: readonly number[]): Promise<void> {
+    const of = { project: project.id, kind: 'merge_request' } as const;
+    const ids = [...(await findImported(this.database, of, numbers)).values()];
+    await this.repositories.use(project, async (repository) => {
+      for (const id of ids) await this.versions.publish(repository, id);
+      const done = await this.database.run(PUBLISHED, { ids });
+      await setHiddenRefs(
+        repository,
+        done.map(({ iid }) => ({ ref: importedHeadRef(iid), id: null })),
+      );
+    });
+  }
+
+  /** Creates branches for open merge requests without one. Returns those that exist afterwards. */
+  private async createBranches(
+    repository: Repository,
+    project: ProjectFacts,
+    found: readonly FoundCommits[],
+  ): Promise<ReadonlySet<string>> {
+    const wanted = found.filter(({ given, head, tip }) => given.state === 'opened' && tip === null && head !== null);
+    const named = new Map(wanted.map(({ given, head }) => [branchRef(newBranchOf(given)), head!]));
+    const existing = await readRefs(repository, [...named.keys()]);
+    const created = new Set(existing.keys());
+    const owned = { ...project, level: ACCESS_LEVELS.owner };
+    for (const [ref, newId] of named) {
+      if (existing.has(ref)) continue;
+      const write = () => Promise.resolve([{ ref, oldId: NO_OBJECT, newId }]);
+      const { moved } = await this.changes.change(repository, { project: owned, viewer: null, write });
+      if (moved) created.add(ref);
+    }
+    return created;
+  }
+}
+
+async function findCommits(repository: Repository, objects: readonly Given[]): Promise<FoundCommits[]> {
+  const branches = objects.flatMap((one) => [branchRef(one.source_branch), branchRef(one.target_branch)]);
+  const heads = objects.map(({ number }) => importedHeadRef(number));
+  const refs = await readRefs(repository, [...new Set([...branches, ...heads])]);
+  const found: FoundCommits[] = [];
+  for (const given of objects) {
+    const tip = given.is_foreign ? null : (refs.get(branchRef(given.source_branch)) ?? null);
+    const target = refs.get(branchRef(given.target_branch)) ?? null;
+    const isOpen = given.state === 'opened';
+    const sent = refs.get(importedHeadRef(given.number)) ?? (await commitIn(repository, given.head_sha));
+    const start = isOpen ? target : ((await commitIn(repository, given.base_sha)) ?? target);
+    // The branch of an open merge request decides about its commits from now on.
+    found.push({ given, head: isOpen ? (tip ?? sent) : sent, tip, start });
+  }
+  return found;
+}
+
+async function commitIn(repository: Repository, sha: string): Promise<ObjectId | null> {
+  return isObjectId(sha) && (await objectInfo(repository, { rev: sha }))?.type === 'commit' ? sha : null;
+}
+
+function versionOf(repository: Repository, { head, start }: FoundCommits): Promise<MeasuredVersion> | null {
+  return head === null || start === null ? null : measureVersion(repository, { source: head, target: start });
+}
+
+function sourceOf(
+  { given, tip }: FoundCommits,
+  created: ReadonlySet<string>,
+): { readonly branch: string; readonly isHere: boolean } {
+  const added = newBranchOf(given);
+  const isAdded = given.state === 'opened' && tip === null && created.has(branchRef(added));
+  return isAdded ? { branch: added, isHere: true } : { branch: given.source_branch, isHere: !given.is_foreign };
+}
+
+/** Name of the branch that stands for one of another repository. Source: reference identity-and-import 6.6. */
+function newBranchOf({ head_sha: head, source_owner: owner, source_branch: branch, number }: Given): string {
+  const prefix = `GH-${head.slice(0, SHORT_ID)}`;
+  const name = `${prefix}-${owner}/${number}/fork/${branch}`;
+  return isShortRefName(name) ? name : `${prefix}/${number}`;
+}

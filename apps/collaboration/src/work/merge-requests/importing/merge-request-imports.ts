@@ -1,0 +1,178 @@
+import { Injectable } from '@nestjs/common';
+import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
+import type { ProjectFacts } from '@rookery/directory';
+import { isObjectId } from '@rookery/git';
+import { Invalid } from '@rookery/kernel';
+import { raiseInternalId, statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
+import { linkImportedLabels } from '../../../planning/labels/imported-labels';
+import { quoteMentions } from '../../../talk/mentions/quoted-mentions';
+import { checkedTexts, taskCounts } from '../../issues/issue.entity';
+import { MergeRequestRecords } from '../closing/merge-request-records';
+import { isDraftTitle } from '../merge-request.entity';
+import { mergeRequestKind } from '../merge-request.kind';
+import { ImportedBranches, invalidBranchOf } from './imported-branches';
+import type { ImportedSources } from './imported-branches';
+
+type Given = ImportedObject<'merge_request'>;
+
+/** Longest title. Units: characters. Hosts allow one more. */
+const MAX_TITLE = 255;
+/** Most labels of a merge request. Source: reference work-tracking 9.1. */
+const MAX_LABELS = 500;
+const USED = 'Its number or its branches are used by another merge request.';
+
+const ADD = statement<{ project: number; source: string; rows: string }, { id: number; iid: number }>(
+  'merge_requests_import',
+  `insert into merge_requests (project_id, iid, author_id, title, description, state, draft, discussion_locked,
+     source_project_id, source_branch, target_branch, milestone_id, closed_at, merged_at, merged_by_id, merge_commit_sha,
+     head_sha, base_sha, start_sha, files_count, commits_count, task_count, completed_task_count, imported_from, created_at,
+     updated_at)
+   select :project::bigint, i.iid, i.author_id, i.title, i.description, i.state, i.draft, i.is_locked, i.source_project_id,
+     i.source_branch, i.target_branch, m.id, i.closed_at, i.merged_at, i.merged_by_id, i.merge_commit_sha, i.head, i.base,
+     i.start, i.files, i.commits, i.task_count, i.completed_task_count, :source, i.created_at, i.updated_at
+   from jsonb_to_recordset(:rows::jsonb) as i (iid bigint, author_id bigint, title text, description text, state text,
+       draft boolean, is_locked boolean, source_project_id bigint, source_branch text, target_branch text,
+       milestone_id bigint, closed_at timestamptz, merged_at timestamptz, merged_by_id bigint, merge_commit_sha text,
+       head text, base text, start text, files integer, commits integer, task_count integer, completed_task_count integer,
+       created_at timestamptz, updated_at timestamptz)
+     left join milestones m on m.id = i.milestone_id and m.project_id = :project::bigint
+   order by i.iid on conflict do nothing returning id, iid`,
+);
+interface PeopleParams {
+  readonly requests: readonly number[];
+  readonly users: readonly number[];
+  readonly places: readonly number[];
+}
+const ASSIGN = statement<PeopleParams, never>(
+  'merge_requests_assign_imported',
+  `insert into merge_request_assignees (merge_request_id, user_id, position)
+   select a.request, a.user_id, a.position
+   from unnest(:requests::bigint[], :users::bigint[], :places::integer[]) as a (request, user_id, position)
+   on conflict do nothing`,
+);
+const ASK_REVIEW = statement<PeopleParams, never>(
+  'merge_requests_review_imported',
+  `insert into merge_request_reviewers (merge_request_id, user_id, position)
+   select a.request, a.user_id, a.position
+   from unnest(:requests::bigint[], :users::bigint[], :places::integer[]) as a (request, user_id, position)
+   on conflict do nothing`,
+);
+/** Objects of one request. Shape: `write` returns those that break a rule, or whose number is in use; `finish` follows it. */
+export interface PreparedObjects {
+  write(tx: Tx, project: ProjectFacts): Promise<readonly UnimportedObject[]>;
+  finish(): Promise<void>;
+}
+
+interface Written {
+  readonly id: number;
+  readonly given: Given;
+}
+
+/**
+ * Adds merge requests of an imported project with their upstream numbers, authors, states and times. Publishes no event, so
+ * they cause no to-do, no e-mail and no entry in the feed.
+ */
+@Injectable()
+export class MergeRequestImports {
+  constructor(
+    private readonly records: MergeRequestRecords,
+    private readonly branches: ImportedBranches,
+  ) {}
+
+  /** Reads the commits of merge requests, before the transaction that writes them. Errors: Unavailable, TooLarge. */
+  async prepare(project: ProjectFacts, importType: string, objects: readonly Given[]): Promise<PreparedObjects> {
+    const sources = await this.branches.prepare(project, objects);
+    return {
+      write: (tx, current) => this.write(tx, current, { importType, sources }, objects),
+      finish: () =>
+        this.branches.publish(
+          project,
+          objects.map(({ number }) => number),
+        ),
+    };
+  }
+
+  private async write(
+    tx: Tx,
+    project: ProjectFacts,
+    { importType: source, sources }: { readonly importType: string; readonly sources: ImportedSources },
+    objects: readonly Given[],
+  ): Promise<readonly UnimportedObject[]> {
+    const of = { project: project.id, kind: 'merge_request' } as const;
+    const { valid, failed } = checkEach(objects, mergeRequestOf);
+    const found = await newObjects(tx, of, valid, ({ number }) => number);
+    const numbers = found.flatMap(({ object }) => object.milestone ?? []);
+    const milestones = await findImported(tx, { project: project.id, kind: 'milestone' }, numbers);
+    const rows = found.map(({ object }) => rowOf(object, sources, milestones));
+    const added = await tx.run(ADD, { project: project.id, source, rows: JSON.stringify(rows) });
+    const ids = new Map(added.map(({ id, iid }) => [iid, id]));
+    await addImported(
+      tx,
+      of,
+      added.map(({ id, iid }) => ({ upstreamId: iid, id })),
+    );
+    if (added.length > 0) await raiseInternalId(tx, 'merge_requests', project.id, Math.max(...ids.keys()));
+    const written = found.flatMap(({ object: given }) =>
+      ids.has(given.number) ? [{ given, id: ids.get(given.number)! }] : [],
+    );
+    await this.addDetails(tx, project, written, sources);
+    const refused = found.filter(({ object }) => !ids.has(object.number));
+    return [...failed, ...refused.map(({ index }) => ({ index, message: USED }))];
+  }
+
+  private async addDetails(
+    tx: Tx,
+    project: ProjectFacts,
+    written: readonly Written[],
+    sources: ImportedSources,
+  ): Promise<void> {
+    for (const { id, given } of written) {
+      const version = sources.get(given.number)?.version ?? null;
+      await this.records.recordImported(tx, { id, ...given }, version, new Date(given.created_at));
+    }
+    await tx.run(ASSIGN, peopleOf(written, 'assignee_ids'));
+    await tx.run(ASK_REVIEW, peopleOf(written, 'reviewer_ids'));
+    const labelled = written.map(({ id, given }) => ({ id, labels: given.labels }));
+    await linkImportedLabels(tx, mergeRequestKind, project, labelled);
+  }
+}
+
+/** Errors: Invalid by field. */
+function mergeRequestOf(given: Given): Given {
+  const invalid = invalidBranchOf(given);
+  if (invalid !== null) throw new Invalid({ [invalid.replace('_', ' ')]: ['is invalid'] });
+  const title = [...given.title.trim()].slice(0, MAX_TITLE).join('');
+  const description = given.description === null ? null : quoteMentions(given.description);
+  return { ...given, ...checkedTexts({ title, description }), labels: given.labels.slice(0, MAX_LABELS) };
+}
+
+function rowOf(given: Given, sources: ImportedSources, milestones: ReadonlyMap<number, number>) {
+  const { number: iid, author_id, title, description, state, created_at, updated_at, target_branch } = given;
+  const { taskCount: task_count, completedTaskCount: completed_task_count } = taskCounts(description);
+  const source = sources.get(iid);
+  const version = source?.version;
+  return {
+    ...{ iid, author_id, title, description, state, target_branch, task_count, completed_task_count },
+    ...{ created_at, updated_at, draft: isDraftTitle(title), is_locked: given.is_locked || null },
+    ...{ source_branch: source?.branch ?? given.source_branch, source_project_id: source?.projectId ?? null },
+    ...{ head: version?.headSha ?? null, base: version?.baseSha ?? null, start: version?.startSha ?? null },
+    ...{ files: version?.filesCount ?? null, commits: version?.commitsCount ?? 0 },
+    // Hosts may omit the time of a closed merge request.
+    closed_at: state === 'closed' ? (given.closed_at ?? updated_at) : null,
+    merged_at: state === 'merged' ? (given.merged_at ?? updated_at) : null,
+    merged_by_id: state === 'merged' ? given.merged_by_id : null,
+    merge_commit_sha: state === 'merged' && isObjectId(given.merge_commit_sha ?? '') ? given.merge_commit_sha : null,
+    milestone_id: given.milestone === null ? null : (milestones.get(given.milestone) ?? null),
+  };
+}
+
+function peopleOf(written: readonly Written[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
+  const rows = written.flatMap(({ id, given }) => given[field].map((user, at) => ({ id, user, place: at + 1 })));
+  return {
+    requests: rows.map(({ id }) => id),
+    users: rows.map(({ user }) => user),
+    places: rows.map(({ place }) => place),
+  };
+}
