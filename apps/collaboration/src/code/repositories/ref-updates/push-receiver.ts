@@ -7,6 +7,7 @@ import { Forbidden, NotFound, Unauthorized, Unavailable } from '@rookery/kernel'
 import type { SignedInViewer } from '@rookery/kernel';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
+import { keptOptions } from './push-options';
 import { PushRules } from './push-rules';
 import { RefIntents } from './ref-intents';
 import { Settlement } from './settlement';
@@ -30,10 +31,7 @@ interface Recorded {
 
 const NOT_ALLOWED = 'You are not allowed to push code to this project.';
 const CHANGED = 'Your permissions changed during the push. Please push again.';
-/** Push options that have an effect after the push: those about pipelines. */
-const KEPT = /^ci\./;
 const IMPORT = { isAdmin: false };
-const ACTS = /^merge_request\./;
 
 /**
  * Receives pushes of git clients. The rules and the caller's permissions are checked before any ref moves, and the
@@ -74,13 +72,13 @@ export class PushReceiver {
         const refusal = await this.refusalOf(push, sent);
         if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
         const intent = { projectId: push.project.id, userId: push.viewer?.userId ?? null, source: 'git' } as const;
-        const options = sent.options.filter((option) => KEPT.test(option) && !option.includes('\0'));
+        const options = keptOptions(sent.options);
         recorded.id = await this.intents.record({ ...intent, options }, sent.updates);
         return null;
       },
-      afterUpdate: async ({ updates, options }) => {
-        await this.settle(repository, recorded, new Set(updates.map(({ ref }) => ref)));
-        return inLines(warningOf(options), push.notice);
+      afterUpdate: async ({ updates }) => {
+        const texts = await this.settle(repository, recorded, new Set(updates.map(({ ref }) => ref)));
+        return inLines(...texts, push.notice);
       },
     };
   }
@@ -104,21 +102,21 @@ export class PushReceiver {
   }
 
   /** A failed settlement does not fail the push: a job repeats it. */
-  private async settle(repository: Repository, recorded: Recorded, moved: ReadonlySet<string> | null): Promise<void> {
-    if (recorded.id === null || recorded.isSettled) return;
+  private async settle(
+    repository: Repository,
+    recorded: Recorded,
+    moved: ReadonlySet<string> | null,
+  ): Promise<readonly string[]> {
+    if (recorded.id === null || recorded.isSettled) return [];
     try {
-      await this.settlement.settle(repository, recorded.id, moved);
+      const texts = await this.settlement.settle(repository, recorded.id, moved);
       recorded.isSettled = true;
+      return texts;
     } catch (error) {
       this.logger.warn({ err: error, pushId: recorded.id }, 'a push is not settled yet');
+      return [];
     }
   }
-}
-
-function warningOf(options: readonly string[]): string | null {
-  const ignored = options.filter((option) => ACTS.test(option));
-  if (ignored.length === 0) return null;
-  return `WARNINGS:\nPush options are not supported yet: ${ignored.map((one) => `'${one}'`).join(' ')}`;
 }
 
 function inLines(...texts: readonly (string | null)[]): string | null {
