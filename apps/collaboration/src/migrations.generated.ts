@@ -60,4 +60,5 @@ export * from './migrations/1767225853300-index-merge-commits-of-merge-requests'
 export * from './migrations/1767225854000-add-copies-to-repositories';
 export * from './migrations/1767225854100-create-pipeline-mails';
 export * from './migrations/1767225854200-create-imported-objects';
+export * from './migrations/1767225854210-add-options-applied-to-ref-updates';
 export * from './migrations/1767225854400-map-imported-merge-requests';

@@ -115,8 +115,8 @@ it('takes chunked pushes, gzip negotiations, push options, tags, forced pushes a
   await git.ok(folder, 'commit', '--quiet', '--amend', '-m', 'Larger');
   await git.ok(folder, 'push', '--quiet', '--force', 'origin', 'main:other');
   await git.ok(folder, 'push', '--quiet', 'origin', ':other');
-  const warned = await git.ok(folder, 'push', '-o', 'merge_request.create', 'origin', 'main:third');
-  expect(warned).toContain("remote: Push options are not supported yet: 'merge_request.create'");
+  const warned = await git.ok(folder, 'push', '-o', 'merge_request.title=New', 'origin', 'main:third');
+  expect(warned).toContain("remote: Error encountered with push options 'merge_request.title=New': ");
   // The negotiation with many unknown commits is compressed.
   await git.ok('.', 'clone', '--quiet', front.url(`${path}.git`, 'reporter'), `many-${at}`);
   for (let index = 0; index < 24; index++)

@@ -296,7 +296,14 @@ describe('a release', () => {
     await made.place(`:refs/tags/${tag}`);
     const repository = await service.app.get(ProjectRepositories).find(made.project.id);
     const update = { ref: `refs/tags/${tag}`, oldId: head, newId: NO_OBJECT } as RefUpdate;
-    const facts = { pushId: last!.id, projectId: made.project.id, userId: null, pushedAt: new Date() };
+    const facts = {
+      pushId: last!.id,
+      projectId: made.project.id,
+      userId: null,
+      pushedAt: new Date(),
+      source: 'git' as const,
+      options: [],
+    };
     const late = await tags.prepare({ ...facts, repository: repository!, defaultBranch: 'main', updates: [update] });
     await remove(tag).expect(200);
     await created({ tag_name: tag });

@@ -9,7 +9,7 @@ import { setHiddenRefs } from '../../code/repositories/hidden-refs';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import type { MergeRequestUpdate } from './merge-request-change';
 import { mergeRequestKind } from './merge-request.kind';
-import type { CreationSteps } from './merge-requests.service';
+import type { UpdateSteps, WriteSteps } from './merge-requests.service';
 import { MergeRequestsService } from './merge-requests.service';
 import type { NewMergeRequest } from './new-merge-request';
 import { MergeRequestBranches } from './versions/branches';
@@ -33,12 +33,17 @@ export class MergeRequestWrites {
    * Creates a merge request. The quick actions of the description run on it in the same transaction, and are removed
    * from the description. Returns its number. Shape: `project` is that of the target.
    */
-  create(viewer: SignedInViewer, project: ProjectScope, input: NewMergeRequest): Promise<number> {
+  create(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    input: NewMergeRequest,
+    more: WriteSteps = {},
+  ): Promise<number> {
     return this.branches.use(project, async (repository) => {
       const version = await this.branches.measure(repository, project, input);
       const { commands, rest } = this.actions.read(mergeRequestKind, input.description ?? '');
       const described = { ...input, description: input.description === null ? null : rest };
-      const steps = commands.length === 0 ? {} : await this.stepsOf(viewer, project, commands);
+      const steps = commands.length === 0 ? more : await this.stepsOf(viewer, project, commands, more);
       const { id, iid } = await this.mergeRequests.create(viewer, project, described, version, steps);
       await this.afterwards(repository, id, viewer.userId);
       return iid;
@@ -46,9 +51,15 @@ export class MergeRequestWrites {
   }
 
   /** Updates a merge request. Errors: those of `MergeRequestsService` and of the branches. */
-  async update(viewer: SignedInViewer, project: ProjectScope, iid: number, update: MergeRequestUpdate): Promise<void> {
+  async update(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number,
+    update: MergeRequestUpdate,
+    steps: UpdateSteps = {},
+  ): Promise<void> {
     const branches = await this.branches.prepare(viewer, project, iid, update);
-    const { id } = await this.mergeRequests.update(viewer, project, iid, update, branches);
+    const { id } = await this.mergeRequests.update(viewer, project, iid, update, branches, steps);
     if (branches) await this.branches.use(project, (repository) => this.afterwards(repository, id, viewer.userId));
   }
 
@@ -72,12 +83,17 @@ export class MergeRequestWrites {
     viewer: SignedInViewer,
     project: ProjectScope,
     commands: Parameters<QuickActionsService['plan']>[1],
-  ): Promise<CreationSteps> {
+    more: WriteSteps,
+  ): Promise<WriteSteps> {
     const planned = await this.actions.plan({ viewer, kind: mergeRequestKind, parent: project, isNew: true }, commands);
     return {
-      lock: (tx: Tx) => planned.lock(tx, null),
+      lock: async (tx: Tx) => {
+        await more.lock?.(tx);
+        await planned.lock(tx, null);
+      },
       finish: async (tx: Tx, named: number) => {
         await planned.execute(tx, { kind: mergeRequestKind, parent: project, by: 'iid', named });
+        await more.finish?.(tx, named);
       },
     };
   }

@@ -81,6 +81,11 @@ import { ApprovalActions } from './quick-actions/approval-actions';
 import { MergeCommands } from './quick-actions/merge-commands';
 import { MergeCommandsJob } from './quick-actions/merge-commands.job';
 import { MergeRequestActions } from './quick-actions/merge-request-actions';
+import { OptionedRequests } from './push-options/optioned-requests';
+import { PushLinks } from './push-options/push-links';
+import { PushOptionsEffect } from './push-options/push-options-effect';
+import { PushOptionsJob } from './push-options/push-options.job';
+import { PushedRequests } from './push-options/pushed-requests';
 import { CiPipelinesConsumer } from './pipelines/ci-pipelines.consumer';
 import { MergeRequestHeadController } from './pipelines/merge-request-head.controller';
 import { MergeRequestHeads } from './pipelines/merge-request-heads';
@@ -226,6 +231,11 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     MergeRequestWrites,
     MergeService,
     MergeTurns,
+    OptionedRequests,
+    PushedRequests,
+    PushLinks,
+    PushOptionsEffect,
+    PushOptionsJob,
     RebaseService,
     RelatedIssuesQueries,
     RelatedMergeRequestsQueries,

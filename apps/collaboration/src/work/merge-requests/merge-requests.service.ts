@@ -38,10 +38,15 @@ import type { BranchPair, DeferredUpdate, PreparedBranches } from './versions/br
 import { assertSameBranches } from './versions/merge-request-versions';
 import type { MeasuredVersion } from './versions/measure-version';
 
-/** Steps that belong to the same transaction as a new merge request. */
-export interface CreationSteps {
+/** Steps that belong to the transaction that creates or updates a merge request. */
+export interface WriteSteps {
   readonly lock?: (tx: Tx) => Promise<void>;
   readonly finish?: (tx: Tx, iid: number) => Promise<void>;
+}
+
+/** Steps of an update. Shape: `resolve` is that of `DeferredUpdate`. */
+export interface UpdateSteps extends WriteSteps {
+  readonly resolve?: (tx: Tx, mergeRequest: MergeRequest) => Promise<MergeRequestUpdate>;
 }
 
 interface OpenPair {
@@ -79,7 +84,7 @@ export class MergeRequestsService {
     project: ProjectScope,
     asked: NewMergeRequest,
     version: MeasuredVersion,
-    steps: CreationSteps = {},
+    steps: WriteSteps = {},
   ): Promise<{ readonly id: number; readonly iid: number }> {
     const input = permittedNew(checkedTexts(asked), mergeRequestPolicy.mayPlan(viewer, project));
     const [assignees, reviewers] = await this.eligible(viewer, project, input);
@@ -103,7 +108,7 @@ export class MergeRequestsService {
       readonly version: MeasuredVersion;
       readonly assignees: readonly DirectoryUserRow[];
       readonly reviewers: readonly DirectoryUserRow[];
-      readonly finish: CreationSteps['finish'];
+      readonly finish: WriteSteps['finish'];
     },
   ): Promise<{ readonly id: number; readonly iid: number }> {
     const { input, version } = o;
@@ -135,11 +140,18 @@ export class MergeRequestsService {
     iid: number,
     asked: MergeRequestUpdate,
     branches: PreparedBranches | null,
+    { lock, resolve, finish }: UpdateSteps = {},
   ): Promise<{ readonly id: number }> {
     const update = checkedTexts(asked);
     const pair = branches ?? { sourceProjectId: null, sourceBranch: '', targetBranch: '' };
     return this.withoutSecond(project.id, pair, () =>
-      this.work.run((tx) => this.change(tx, viewer, project, iid, { update, branches })),
+      this.work.run(async (tx) => {
+        await lock?.(tx);
+        const resolved = resolve && { resolve: (locked: MergeRequest) => resolve(tx, locked) };
+        const changed = await this.change(tx, viewer, project, iid, { update, branches, ...resolved });
+        await finish?.(tx, iid);
+        return changed;
+      }),
     );
   }
 

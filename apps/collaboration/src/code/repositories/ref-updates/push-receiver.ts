@@ -7,6 +7,7 @@ import { Forbidden, NotFound, Unauthorized, Unavailable } from '@rookery/kernel'
 import type { SignedInViewer } from '@rookery/kernel';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
+import { keptOptions } from './push-options';
 import { PushRules } from './push-rules';
 import { isImportedHead } from './ref-rules';
 import { RefIntents } from './ref-intents';
@@ -31,9 +32,6 @@ interface Recorded {
 
 const NOT_ALLOWED = 'You are not allowed to push code to this project.';
 const CHANGED = 'Your permissions changed during the push. Please push again.';
-/** Push options that have an effect after the push: those about pipelines. */
-const KEPT = /^ci\./;
-const ACTS = /^merge_request\./;
 
 /**
  * Receives pushes of git clients. The rules and the caller's permissions are checked before any ref moves, and the
@@ -74,14 +72,14 @@ export class PushReceiver {
         const refusal = await this.refusalOf(push, sent);
         if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
         const intent = { projectId: push.project.id, userId: push.viewer?.userId ?? null, source: 'git' } as const;
-        const options = sent.options.filter((option) => KEPT.test(option) && !option.includes('\0'));
+        const options = keptOptions(sent.options);
         const updates = sent.updates.filter(({ ref }) => !isImportedHead(ref));
         if (updates.length > 0) recorded.id = await this.intents.record({ ...intent, options }, updates);
         return null;
       },
-      afterUpdate: async ({ updates, options }) => {
-        await this.settle(repository, recorded, new Set(updates.map(({ ref }) => ref)));
-        return inLines(warningOf(options), push.notice);
+      afterUpdate: async ({ updates }) => {
+        const texts = await this.settle(repository, recorded, new Set(updates.map(({ ref }) => ref)));
+        return inLines(...texts, push.notice);
       },
     };
   }
@@ -105,21 +103,21 @@ export class PushReceiver {
   }
 
   /** A failed settlement does not fail the push: a job repeats it. */
-  private async settle(repository: Repository, recorded: Recorded, moved: ReadonlySet<string> | null): Promise<void> {
-    if (recorded.id === null || recorded.isSettled) return;
+  private async settle(
+    repository: Repository,
+    recorded: Recorded,
+    moved: ReadonlySet<string> | null,
+  ): Promise<readonly string[]> {
+    if (recorded.id === null || recorded.isSettled) return [];
     try {
-      await this.settlement.settle(repository, recorded.id, moved);
+      const texts = await this.settlement.settle(repository, recorded.id, moved);
       recorded.isSettled = true;
+      return texts;
     } catch (error) {
       this.logger.warn({ err: error, pushId: recorded.id }, 'a push is not settled yet');
+      return [];
     }
   }
-}
-
-function warningOf(options: readonly string[]): string | null {
-  const ignored = options.filter((option) => ACTS.test(option));
-  if (ignored.length === 0) return null;
-  return `WARNINGS:\nPush options are not supported yet: ${ignored.map((one) => `'${one}'`).join(' ')}`;
 }
 
 function inLines(...texts: readonly (string | null)[]): string | null {

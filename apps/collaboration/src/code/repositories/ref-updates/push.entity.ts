@@ -22,7 +22,7 @@ export class Push {
   /** Null after the user was removed with `hard_delete`. */
   @Column({ type: 'bigint', nullable: true }) userId: number | null;
   @Column({ type: 'text' }) source: PushSource;
-  /** Push options about pipelines, such as `ci.skip`. */
+  /** Push options about pipelines and merge requests, such as `ci.skip`. */
   @Column({ type: 'text', array: true, default: [] }) options: string[];
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   /** Until then the process of the push settles it. Afterwards a job does. */
@@ -50,6 +50,8 @@ export class RefUpdateRow {
   @Column({ type: 'text', nullable: true }) commitTitle: string | null;
   /** Feeds show it only together with others of its type and action. */
   @Column({ type: 'boolean', default: false }) isBulk: boolean;
+  /** Time at which push options about merge requests were applied; null before, and for pushes without them. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) optionsAppliedAt: Date | null;
 }
 
 export const attachedPushes = attachedTo({

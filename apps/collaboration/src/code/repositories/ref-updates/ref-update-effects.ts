@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RefUpdate, Repository } from '@rookery/git';
 import type { Tx } from '@rookery/persistence';
+import type { PushSource } from './push.entity';
 
 /** Ref updates that git made, as the settlement of their push sees them. */
 export interface SettledUpdates {
@@ -10,6 +11,9 @@ export interface SettledUpdates {
   /** Null after the user was removed. */
   readonly userId: number | null;
   readonly pushedAt: Date;
+  readonly source: PushSource;
+  /** Stored push options. */
+  readonly options: readonly string[];
   readonly updates: readonly RefUpdate[];
   /** Branch of `HEAD`; null while the repository has none. */
   readonly defaultBranch: string | null;
@@ -19,8 +23,11 @@ export interface SettledUpdates {
 export interface PreparedEffect {
   /** Writes the consequences in the transaction that settles the push. */
   write(tx: Tx): Promise<void>;
-  /** Runs after the commit, before the client gets its answer. A failure does not fail the push. */
-  finish?(): Promise<void>;
+  /**
+   * Runs after the commit, before the client gets its answer. A failure does not fail the push. Returns texts that git
+   * shows after the push.
+   */
+  finish?(): Promise<readonly string[] | void>;
 }
 
 /** Consequence of ref updates in a wing above repositories: a version of a merge request, a closed issue. */

@@ -12,7 +12,7 @@ import { measureRepository } from '../measure-repository';
 import { settleDefaultBranch } from './first-branch';
 import type { DefaultBranch } from './first-branch';
 import { isBulk } from './push-groups';
-import type { RefUpdateState } from './push.entity';
+import type { PushSource, RefUpdateState } from './push.entity';
 import { readPushedCommits } from './pushed-commits';
 import type { PushedCommits } from './pushed-commits';
 import { RefUpdateEffects } from './ref-update-effects';
@@ -24,7 +24,7 @@ interface UpdateRow {
   readonly old_id: ObjectId;
   readonly new_id: ObjectId;
 }
-type IntendedRow = UpdateRow & PushRow;
+type IntendedRow = UpdateRow & PushRow & { readonly source: PushSource; readonly options: readonly string[] };
 type LaterRow = UpdateRow & { readonly push_id: number; readonly state: RefUpdateState };
 interface PushRow {
   readonly project_id: number;
@@ -41,7 +41,8 @@ interface SettleParams {
 
 const intended = statement<{ id: number }, IntendedRow>(
   'pushes_intended',
-  `select u.ref, u.old_id, u.new_id, p.project_id, p.user_id, p.created_at from ref_updates u join pushes p on p.id = u.push_id
+  `select u.ref, u.old_id, u.new_id, p.project_id, p.user_id, p.created_at, p.source, p.options
+   from ref_updates u join pushes p on p.id = u.push_id
    where u.push_id = :id::bigint and p.settled_at is null order by u.ref`,
 );
 /** Updates of the same refs from this push on, the newest first. */
@@ -91,29 +92,35 @@ export class Settlement {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Settles a push. Shape: `moved` are the refs that git reported as moved; null if its report was lost. */
-  async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<void> {
+  /**
+   * Settles a push. Returns texts that git shows after it. Shape: `moved` are the refs that git reported as moved; null if
+   * its report was lost.
+   */
+  async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<readonly string[]> {
     const rows = await this.database.run(intended, { id });
-    if (rows.length === 0) return;
+    if (rows.length === 0) return [];
     const happened = moved ?? (await this.movedRefs(repository, id));
     const done = rows
       .filter(({ ref }) => happened.has(ref))
       .map(({ ref, old_id: oldId, new_id: newId }) => ({ ref, oldId, newId }));
     const defaultBranch = await settleDefaultBranch(repository);
     const commits = await this.commitsOf(repository, done, defaultBranch.name);
-    const { project_id: projectId, user_id: userId, created_at: pushedAt } = rows[0]!;
-    const push = { pushId: id, projectId, userId, pushedAt };
+    const { project_id: projectId, user_id: userId, created_at: pushedAt, source, options } = rows[0]!;
+    const push = { pushId: id, projectId, userId, pushedAt, source, options };
     const settled = { ...push, repository, updates: done, defaultBranch: defaultBranch.name };
     const effects = await this.effects.prepare(settled);
     await this.work.run((tx) => this.close(tx, id, { done, commits, defaultBranch, effects }));
-    for (const effect of effects) await this.finish(id, effect);
+    const texts: string[] = [];
+    for (const effect of effects) texts.push(...(await this.finish(id, effect)));
+    return texts;
   }
 
-  private async finish(id: number, effect: PreparedEffect): Promise<void> {
+  private async finish(id: number, effect: PreparedEffect): Promise<readonly string[]> {
     try {
-      await effect.finish?.();
+      return (await effect.finish?.()) ?? [];
     } catch (error) {
       this.logger.warn({ err: error, pushId: id }, 'an effect of a push is not finished yet');
+      return [];
     }
   }
 

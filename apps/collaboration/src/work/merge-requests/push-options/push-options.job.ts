@@ -1,0 +1,16 @@
+import { Injectable } from '@nestjs/common';
+import { Job } from '@rookery/jobs';
+import type { JobRun } from '@rookery/jobs';
+import { applyPushOptions } from './apply-push-options';
+import { PushedRequests } from './pushed-requests';
+
+/** Applies push options that their process has left. Source: reference repositories 1.5. */
+@Injectable()
+export class PushOptionsJob {
+  constructor(private readonly requests: PushedRequests) {}
+
+  @Job(applyPushOptions)
+  async run({ params }: Pick<JobRun<typeof applyPushOptions>, 'params'>): Promise<void> {
+    await this.requests.apply(params.push_id);
+  }
+}

@@ -1,0 +1,182 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import { isShortRefName, readHead, readRef } from '@rookery/git';
+import {
+  Conflict,
+  Forbidden,
+  Invalid,
+  NotFound,
+  RookeryError,
+  Unauthorized,
+  Unavailable,
+  Unprocessable,
+} from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { statement, Work } from '@rookery/persistence';
+import { readerOf, reads } from '../../../base/noteables/reader';
+import { areInOneNetwork } from '../../../code/repositories/forks/fork-network';
+import {
+  claimOptions,
+  forgetRequestOptions,
+  optionedBranches,
+} from '../../../code/repositories/ref-updates/push-options';
+import type { OptionedBranch } from '../../../code/repositories/ref-updates/push-options';
+import { ActingViewers } from '../merging/acting-viewers';
+import { MergeRequestBranches } from '../versions/branches';
+import { branchRef } from '../versions/measure-version';
+import { OptionedRequests } from './optioned-requests';
+import type { OptionedRequest } from './optioned-requests';
+import { readRequestOptions, titleOfName } from './request-options';
+import type { RequestOptions } from './request-options';
+
+/** More branches of one push make no merge requests. Source: reference repositories 1.5. */
+const MAX_BRANCHES = 10;
+const DENIED = 'User access was denied';
+const BRANCHES = 'refs/heads/';
+
+/** Thrown to undo a second application of the options. */
+class AlreadyApplied extends Error {}
+
+/** Projects and branch that the options of a push name. */
+interface Destination {
+  readonly source: ProjectScope;
+  readonly target: ProjectScope;
+  readonly defaultBranch: string;
+  readonly targetBranch: string;
+}
+
+interface OpenParams {
+  readonly project: number;
+  readonly origin: number;
+  readonly source: string;
+  readonly target: string;
+}
+/** The open merge request of a branch: the one into the requested branch, else the newest. */
+const openFrom = statement<OpenParams, { readonly iid: number }>(
+  'merge_requests_open_from',
+  `select i.iid from merge_requests i where i.source_project_id = :origin::bigint and i.source_branch = :source
+     and i.project_id = :project::bigint and i.state = 'opened'
+   order by i.target_branch = :target desc, i.id desc limit 1`,
+);
+
+/**
+ * Applies the push options about merge requests, as the pusher and once for each branch. Source: reference repositories
+ * 1.5.
+ */
+@Injectable()
+export class PushedRequests {
+  constructor(
+    private readonly work: Work,
+    private readonly viewers: ActingViewers,
+    private readonly directory: Directory,
+    private readonly branches: MergeRequestBranches,
+    private readonly requests: OptionedRequests,
+  ) {}
+
+  /**
+   * Applies the options of a settled push. A second call has no effect. Returns the reasons of what was refused.
+   * Errors: those after which it can be repeated.
+   */
+  async apply(pushId: number): Promise<readonly string[]> {
+    const rows = await this.work.run((tx) => tx.run(optionedBranches, { id: pushId }));
+    if (rows.length === 0) return [];
+    await this.directory.assertCurrent();
+    const refusals = await this.applyTo(pushId, rows);
+    await this.work.run((tx) => tx.run(forgetRequestOptions, { id: pushId }));
+    return [...new Set(refusals)];
+  }
+
+  private async applyTo(pushId: number, rows: readonly OptionedBranch[]): Promise<string[]> {
+    const { user_id: userId, project_id: projectId, options: sent } = rows[0]!;
+    const options = readRequestOptions(sent);
+    const viewer = userId === null ? null : await this.viewers.of(userId);
+    const source = viewer && (await this.directory.project(projectId, viewer, 'copy'));
+    if (!source) return [DENIED];
+    const found = await this.destinationOf(viewer, source, options);
+    if ('refusal' in found) return [found.refusal];
+    const chosen = rows.filter(({ ref }) => ref !== branchRef(found.defaultBranch));
+    if (chosen.length > MAX_BRANCHES)
+      return [`Too many branches pushed (${chosen.length} were pushed, limit is ${MAX_BRANCHES})`];
+    const refusals: string[] = [];
+    for (const row of chosen) refusals.push(...(await this.tryOne(viewer, pushId, row, { ...found, options })));
+    return refusals;
+  }
+
+  private async tryOne(
+    viewer: SignedInViewer,
+    pushId: number,
+    { ref, new_id: head }: OptionedBranch,
+    found: Destination & Pick<OptionedRequest, 'options'>,
+  ): Promise<readonly string[]> {
+    const claim: OptionedRequest['claim'] = async (tx) => {
+      if (!(await claimOptions(tx, pushId, ref))) throw new AlreadyApplied();
+    };
+    try {
+      return await this.one(viewer, { ...found, branch: ref.slice(BRANCHES.length), head, claim });
+    } catch (error) {
+      if (error instanceof AlreadyApplied) return [];
+      const refusals = sentencesOf(error);
+      await this.work.run((tx) => claimOptions(tx, pushId, ref));
+      return refusals;
+    }
+  }
+
+  private async one(viewer: SignedInViewer, request: OptionedRequest): Promise<readonly string[]> {
+    const { source, target, branch, targetBranch, options } = request;
+    const pair = { project: target.id, origin: source.id, source: branch, target: targetBranch };
+    const [open] = await this.work.run((tx) => tx.run(openFrom, pair));
+    if (open) await this.requests.update(viewer, open.iid, request);
+    else if (options.creates) await this.requests.create(viewer, request);
+    else return [`A merge_request.create push option is required to create a merge request for branch ${branch}`];
+    return [];
+  }
+
+  /** The named project; without a name the origin of a fork if the pusher sees it, else the project itself. */
+  private async targetOf(
+    viewer: SignedInViewer,
+    source: ProjectScope,
+    named: string | undefined,
+  ): Promise<ProjectScope | null> {
+    if (named !== undefined) return this.directory.project(referenceOf(named), viewer, 'copy');
+    const parentId = source.fork?.project_id ?? null;
+    return (parentId === null ? null : await this.directory.project(parentId, viewer, 'copy')) ?? source;
+  }
+
+  private async destinationOf(
+    viewer: SignedInViewer,
+    source: ProjectScope,
+    { target: branch, targetProject }: RequestOptions,
+  ): Promise<Destination | { readonly refusal: string }> {
+    const target = await this.targetOf(viewer, source, targetProject);
+    // A hidden project is refused like one of another network.
+    if (!target || !areInOneNetwork(source, target))
+      return { refusal: `Projects ${source.fullPath} and ${targetProject} are not in the same network` };
+    if (!reads('merge_requests', target, readerOf(viewer, target)))
+      return { refusal: `Merge requests are not enabled for project ${target.fullPath}` };
+    return this.branches.use(target, async (repository) => {
+      const defaultBranch = (await readHead(repository)).slice(BRANCHES.length);
+      const targetBranch = branch ?? defaultBranch;
+      const exists = isShortRefName(targetBranch) && (await readRef(repository, branchRef(targetBranch))) !== null;
+      if (!exists) return { refusal: `Target branch ${target.fullPath}:${targetBranch} does not exist` };
+      return { source, target, defaultBranch, targetBranch };
+    });
+  }
+}
+
+/** Shape: an id or a full path. */
+function referenceOf(project: string): string | number {
+  return /^\d{1,15}$/.test(project) ? Number(project) : project;
+}
+
+/** Returns the sentences of a refusal. Errors: rethrows an error after which the options can be applied again. */
+function sentencesOf(error: unknown): readonly string[] {
+  if (!(error instanceof RookeryError) || error instanceof Unavailable) throw error;
+  if (error instanceof Forbidden || error instanceof Unauthorized || error instanceof NotFound) return [DENIED];
+  if (error instanceof Invalid)
+    return Object.entries(error.fields).flatMap(([field, texts]) =>
+      texts.map((text) => `${titleOfName(field)} ${text}`),
+    );
+  const detail = error instanceof Conflict ? error.reason : error instanceof Unprocessable ? error.detail : null;
+  return Array.isArray(detail) ? (detail as readonly string[]) : [error.message];
+}
