@@ -30,6 +30,7 @@ import { MavenModule } from './registries/maven/maven.module';
 import { NpmModule } from './registries/npm/npm.module';
 import { NugetModule } from './registries/nuget/nuget.module';
 import { PypiModule } from './registries/pypi/pypi.module';
+import { TerraformModule } from './registries/terraform/terraform.module';
 import { UploadsModule } from './uploads/uploads.module';
 
 const service = 'package';
@@ -46,6 +47,7 @@ const service = 'package';
     NpmModule,
     NugetModule,
     PypiModule,
+    TerraformModule,
     PipelinesModule,
     CiJobsModule,
     CommitStatusesModule,

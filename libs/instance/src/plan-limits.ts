@@ -27,6 +27,8 @@ export const PLAN_LIMITS = {
   project_packages_size_limit: STORAGE,
   /** Largest file of a PyPI package. */
   pypi_max_file_size: fileSize(3 * GIB),
+  /** Largest Terraform module. */
+  terraform_module_max_file_size: fileSize(GIB),
   /** Maximum number of feature flags of a project. Bounded because its clients repeatedly fetch all of them. */
   project_feature_flags: { default: 200, min: 1, max: 1000 },
 } as const;

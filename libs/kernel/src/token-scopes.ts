@@ -90,6 +90,7 @@ const OPEN_TO_ALL: readonly string[] = [
   'GET //-/go-get/**',
   'GET /openapi.json',
   'GET //-/geo/status',
+  'GET //.well-known/terraform.json',
   'GET //-/health/**',
   // Requests of git are checked by scope after the project is found, because the parameter names the service.
   'GET //*/info/refs',

@@ -11,6 +11,7 @@ const HELM = PLAN_LIMITS.helm_max_file_size;
 const MAVEN = PLAN_LIMITS.maven_max_file_size;
 const NUGET = PLAN_LIMITS.nuget_max_file_size;
 const PYPI = PLAN_LIMITS.pypi_max_file_size;
+const TERRAFORM = PLAN_LIMITS.terraform_module_max_file_size;
 const STORAGE = PLAN_LIMITS.project_packages_size_limit;
 
 export class ShowPlanLimits {
@@ -28,6 +29,7 @@ export class ShowPlanLimits {
   'nuget_max_file_size',
   'project_packages_size_limit',
   'pypi_max_file_size',
+  'terraform_module_max_file_size',
   'project_feature_flags',
 )
 export class UpdatePlanLimits implements ExactInput<Partial<PlanLimits>, UpdatePlanLimits, 'plan_name'> {
@@ -69,6 +71,13 @@ export class UpdatePlanLimits implements ExactInput<Partial<PlanLimits>, UpdateP
     about: 'Largest file of a NuGet package, in bytes; 0 means no limit.',
   })
   nuget_max_file_size?: number;
+  @Int({
+    min: TERRAFORM.min,
+    max: TERRAFORM.max,
+    optional: true,
+    about: 'Largest Terraform module, in bytes; 0 means no limit.',
+  })
+  terraform_module_max_file_size?: number;
   @Int({
     min: STORAGE.min,
     max: STORAGE.max,

@@ -13,6 +13,11 @@ export const planLimitsPresenter = presenter<PlanLimits>('PlanLimits').fields({
   npm_max_file_size: [int, (limits) => limits.npm_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   nuget_max_file_size: [int, (limits) => limits.nuget_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   pypi_max_file_size: [int, (limits) => limits.pypi_max_file_size, { about: 'In bytes; 0 means no limit.' }],
+  terraform_module_max_file_size: [
+    int,
+    (limits) => limits.terraform_module_max_file_size,
+    { about: 'In bytes; 0 means no limit.' },
+  ],
   namespace_packages_size_limit: [
     int,
     (limits) => limits.namespace_packages_size_limit,

@@ -12,6 +12,8 @@ const EXCEPTIONS = 'Regular expression (RE2) of whole names or versions that may
   'maven_duplicate_exception_regex',
   'nuget_duplicates_allowed',
   'nuget_duplicate_exception_regex',
+  'terraform_module_duplicates_allowed',
+  'terraform_module_duplicate_exception_regex',
 )
 export class UpdatePackageSettings implements ExactInput<Partial<PackageSettingsFields>, UpdatePackageSettings> {
   @Flag({ optional: true, about: 'Whether a file of a generic package may be uploaded again.' })
@@ -23,4 +25,10 @@ export class UpdatePackageSettings implements ExactInput<Partial<PackageSettings
   @Flag({ optional: true, about: 'Whether a version of a NuGet package may be uploaded again.' })
   nuget_duplicates_allowed?: boolean;
   @Text({ optional: true, about: EXCEPTIONS }) nuget_duplicate_exception_regex?: string;
+  @Flag({
+    optional: true,
+    about: 'Whether several projects below a top-level group may have a Terraform module of one name.',
+  })
+  terraform_module_duplicates_allowed?: boolean;
+  @Text({ optional: true, about: EXCEPTIONS }) terraform_module_duplicate_exception_regex?: string;
 }

@@ -25,4 +25,14 @@ export const packageSettingsPresenter = presenter<PackageSettingsFields>('Packag
     { about: 'Whether a version may be uploaded again.' },
   ],
   nuget_duplicate_exception_regex: [text, (settings) => settings.nuget_duplicate_exception_regex, EXCEPTIONS],
+  terraform_module_duplicates_allowed: [
+    bool,
+    (settings) => settings.terraform_module_duplicates_allowed,
+    { about: 'Whether several projects below a top-level group may have a module of one name.' },
+  ],
+  terraform_module_duplicate_exception_regex: [
+    text,
+    (settings) => settings.terraform_module_duplicate_exception_regex,
+    EXCEPTIONS,
+  ],
 });

@@ -15,7 +15,8 @@ export interface NamedPackage {
 }
 
 const COLUMNS = `generic_duplicates_allowed, generic_duplicate_exception_regex, maven_duplicates_allowed,
-  maven_duplicate_exception_regex, nuget_duplicates_allowed, nuget_duplicate_exception_regex`;
+  maven_duplicate_exception_regex, nuget_duplicates_allowed, nuget_duplicate_exception_regex,
+  terraform_module_duplicates_allowed, terraform_module_duplicate_exception_regex`;
 
 /** Shape: `groups` begins with the top-level group; the settings of the last one that has any count. */
 const NEAREST = statement<{ groups: readonly number[] }, PackageSettingsFields>(
@@ -31,6 +32,8 @@ interface Changed {
   readonly mavenRegex: string;
   readonly nugetAllowed: boolean;
   readonly nugetRegex: string;
+  readonly terraformAllowed: boolean;
+  readonly terraformRegex: string;
 }
 type Inherited = { readonly [K in keyof Changed as `inherited${Capitalize<K>}`]: Changed[K] };
 /** Shape: `inherited…` are for a group without settings of its own, and null keeps a value. */
@@ -44,6 +47,8 @@ const CHANGE = statement<
      coalesce(:genericAllowed::boolean, :inheritedGenericAllowed), coalesce(:genericRegex::text, :inheritedGenericRegex),
      coalesce(:mavenAllowed::boolean, :inheritedMavenAllowed), coalesce(:mavenRegex::text, :inheritedMavenRegex),
      coalesce(:nugetAllowed::boolean, :inheritedNugetAllowed), coalesce(:nugetRegex::text, :inheritedNugetRegex),
+     coalesce(:terraformAllowed::boolean, :inheritedTerraformAllowed),
+     coalesce(:terraformRegex::text, :inheritedTerraformRegex),
      :now::timestamptz)
    on conflict (group_id) do update set
      generic_duplicates_allowed = coalesce(:genericAllowed::boolean, s.generic_duplicates_allowed),
@@ -52,6 +57,9 @@ const CHANGE = statement<
      maven_duplicate_exception_regex = coalesce(:mavenRegex::text, s.maven_duplicate_exception_regex),
      nuget_duplicates_allowed = coalesce(:nugetAllowed::boolean, s.nuget_duplicates_allowed),
      nuget_duplicate_exception_regex = coalesce(:nugetRegex::text, s.nuget_duplicate_exception_regex),
+     terraform_module_duplicates_allowed = coalesce(:terraformAllowed::boolean, s.terraform_module_duplicates_allowed),
+     terraform_module_duplicate_exception_regex =
+       coalesce(:terraformRegex::text, s.terraform_module_duplicate_exception_regex),
      updated_at = :now::timestamptz
    returning ${COLUMNS}`,
 );
@@ -80,6 +88,7 @@ export class PackageSettingsService {
       Generic: sent.generic_duplicate_exception_regex,
       Maven: sent.maven_duplicate_exception_regex,
       Nuget: sent.nuget_duplicate_exception_regex,
+      'Terraform module': sent.terraform_module_duplicate_exception_regex,
     };
     const problems = Object.entries(regexes).flatMap(([type, pattern]) => {
       const problem = pattern === undefined ? null : problemOfException(pattern);
@@ -89,16 +98,20 @@ export class PackageSettingsService {
     const inherited = await this.ofGroup(traversalIds);
     const [row] = await this.work.run((tx) =>
       tx.run(CHANGE, {
-        ...{ group: id, now: this.clock.now(), genericAllowed: sent.generic_duplicates_allowed ?? null },
-        ...{ genericRegex: regexes.Generic ?? null, mavenRegex: regexes.Maven ?? null },
-        ...{ nugetRegex: regexes.Nuget ?? null, mavenAllowed: sent.maven_duplicates_allowed ?? null },
-        nugetAllowed: sent.nuget_duplicates_allowed ?? null,
+        ...{ group: id, now: this.clock.now() },
+        ...{ genericAllowed: sent.generic_duplicates_allowed ?? null, genericRegex: regexes.Generic ?? null },
+        ...{ mavenAllowed: sent.maven_duplicates_allowed ?? null, mavenRegex: regexes.Maven ?? null },
+        ...{ nugetAllowed: sent.nuget_duplicates_allowed ?? null, nugetRegex: regexes.Nuget ?? null },
+        terraformAllowed: sent.terraform_module_duplicates_allowed ?? null,
+        terraformRegex: regexes['Terraform module'] ?? null,
         inheritedGenericAllowed: inherited.generic_duplicates_allowed,
         inheritedGenericRegex: inherited.generic_duplicate_exception_regex,
         inheritedMavenAllowed: inherited.maven_duplicates_allowed,
         inheritedMavenRegex: inherited.maven_duplicate_exception_regex,
         inheritedNugetAllowed: inherited.nuget_duplicates_allowed,
         inheritedNugetRegex: inherited.nuget_duplicate_exception_regex,
+        inheritedTerraformAllowed: inherited.terraform_module_duplicates_allowed,
+        inheritedTerraformRegex: inherited.terraform_module_duplicate_exception_regex,
       }),
     );
     return row!;

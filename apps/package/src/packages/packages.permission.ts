@@ -32,7 +32,7 @@ export const removesPackages = ability<unknown, ProjectScope>(
  * Package managers that know Basic credentials send them only after this challenge, and some choose them by the realm.
  * Source: reference packages-and-admin 1.4.
  */
-const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
+export const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
 
 /**
  * Refuses anonymous callers with the challenge where they see no project, so that clients repeat the request with

@@ -6,7 +6,16 @@ import { lengthProblems, matchesWildcard } from '@rookery/kernel';
  */
 
 /** Package types that rules support. */
-export const PROTECTED_PACKAGE_TYPES = ['npm', 'pypi', 'conan', 'maven', 'generic', 'nuget', 'helm'] as const;
+export const PROTECTED_PACKAGE_TYPES = [
+  'npm',
+  'pypi',
+  'conan',
+  'maven',
+  'generic',
+  'nuget',
+  'helm',
+  'terraform_module',
+] as const;
 export type ProtectedPackageType = (typeof PROTECTED_PACKAGE_TYPES)[number];
 
 const NPM_SCOPE = /^[a-z0-9_.](?:[a-z0-9_.-]*[a-z0-9_-])?$/i;

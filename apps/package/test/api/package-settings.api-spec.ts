@@ -42,6 +42,8 @@ const DEFAULTS = {
   maven_duplicate_exception_regex: '',
   nuget_duplicates_allowed: true,
   nuget_duplicate_exception_regex: '',
+  terraform_module_duplicates_allowed: false,
+  terraform_module_duplicate_exception_regex: '',
 };
 const DUPLICATE = { message: '400 Bad request - Duplicate package is not allowed' };
 
@@ -74,6 +76,10 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
 
   it.each([
     [{ nuget_duplicate_exception_regex: '[' }, ['Nuget duplicate exception regex is not valid RE2 syntax']],
+    [
+      { terraform_module_duplicate_exception_regex: '[' },
+      ['Terraform module duplicate exception regex is not valid RE2 syntax'],
+    ],
     [{ maven_duplicate_exception_regex: '[' }, ['Maven duplicate exception regex is not valid RE2 syntax']],
     [
       { generic_duplicate_exception_regex: 'a'.repeat(256) },
@@ -92,7 +98,8 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
       {
         error:
           'generic_duplicates_allowed, generic_duplicate_exception_regex, maven_duplicates_allowed, ' +
-          'maven_duplicate_exception_regex, nuget_duplicates_allowed, nuget_duplicate_exception_regex are missing, at least one parameter must be provided',
+          'maven_duplicate_exception_regex, nuget_duplicates_allowed, nuget_duplicate_exception_regex, ' +
+          'terraform_module_duplicates_allowed, terraform_module_duplicate_exception_regex are missing, at least one parameter must be provided',
       },
     ]);
     const wrong = await change(root, { maven_duplicates_allowed: 'maybe' });

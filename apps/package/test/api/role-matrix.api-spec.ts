@@ -11,6 +11,7 @@ import { published } from '../support/npm';
 import { pushed } from '../support/nuget';
 import { uploaded } from '../support/packages';
 import { sha256, uploaded as uploadedPypi } from '../support/pypi';
+import { uploaded as uploadedTerraform } from '../support/terraform';
 
 let service: PackageService;
 const clients = {} as Record<MatrixRole, Agent>;
@@ -44,6 +45,7 @@ async function placeOf(visibility: MatrixVisibility, people: ReadonlyMap<Role, V
   await putMaven(app, owner, mavenPath(project, `${visibility}/eggs/1.0/eggs-1.0.jar`), 'jar').expect(200);
   await uploadedHelm(app, owner, project, { name: 'chart' });
   await pushed(app, owner, project);
+  await uploadedTerraform(app, owner, project, 'vpc/aws/1.0.0');
   await uploadedPypi(app, owner, project, { name: 'pkg', content: 'python' });
   await published(app, owner, project, { name: `@${visibility}/pkg`, version: '1.0.0' });
   return {

@@ -67,7 +67,18 @@ export interface KeysetOption {
  * Declares the successful answer of an endpoint. Shape: `R` is the handler's result, in domain types and not API types.
  */
 export interface Answer<R> {
-  readonly kind: 'one' | 'page' | 'all' | 'none' | 'message' | 'empty' | 'json' | 'file' | 'redirect' | 'web';
+  readonly kind:
+    | 'one'
+    | 'page'
+    | 'all'
+    | 'none'
+    | 'message'
+    | 'empty'
+    | 'json'
+    | 'file'
+    | 'redirect'
+    | 'web'
+    | 'headers';
   readonly status: number;
   readonly presenter?: Presenter<never>;
   readonly schema?: JsonSchema;
@@ -80,6 +91,8 @@ export interface Answer<R> {
   readonly mediaType?: string;
   /** Schemas of further types of a file, which the client chooses by `Accept`. */
   readonly otherTypes?: Readonly<Record<string, JsonSchema>>;
+  /** Descriptions of the headers that a handler returns, by lower-case name. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Clients may request byte ranges of the file. */
   readonly hasRanges?: true;
   /** The gateway forwards the file as a stream, as it does where `hasRanges` is set. */
@@ -167,6 +180,22 @@ export function orUnfinished<T>(presenter: Presenter<T>): Answer<T | JsonText | 
 /** Adds a second success without a body, 204: the handler returns `new AlternativeAnswer(null)` for it. */
 export function orNone<R>(answer: Answer<R>): Answer<R | AlternativeAnswer> {
   return { ...answer, alternative: { status: 204, schema: null } } as Answer<R | AlternativeAnswer>;
+}
+
+/** Headers of an answer without a body. Shape: names in lower case. */
+export type AnswerHeaders = Readonly<Record<string, string>>;
+
+/** 204 without a body, with the headers that the handler returns. Shape: `about` describes each header. */
+export function headersOnly(about: AnswerHeaders): Answer<AnswerHeaders> {
+  return { kind: 'headers', status: 204, headers: about };
+}
+
+/** Adds a second success without a body, 204, to a file: the handler returns an `AlternativeAnswer` with headers for it. */
+export function orHeadersOnly(
+  answer: Answer<FileAnswer>,
+  about: AnswerHeaders,
+): Answer<FileAnswer | AlternativeAnswer> {
+  return { ...orNone(answer), headers: about };
 }
 
 /** 200 with a file. Shape: `otherTypes` as in `Answer`. */

@@ -3,9 +3,15 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** Selects the second success of an endpoint. Shape: a value of its schema for `withAlternative`; null for `orNone`. */
+/**
+ * Selects the second success of an endpoint. Shape: a value of its schema for `withAlternative`; null for `orNone`, and for
+ * `orHeadersOnly` with headers by lower-case name.
+ */
 export class AlternativeAnswer {
-  constructor(readonly value: object | null) {}
+  constructor(
+    readonly value: object | null,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Page } from '@rookery/kernel';
 import type { FastifyRequest } from 'fastify';
+import type { AnswerHeaders } from '../answers/answers';
 import type { RawParams } from '../params/bracket-params';
 import type { Call } from '../call/call';
 import type { EndpointRecord } from './endpoint';
@@ -39,6 +40,8 @@ export class AnswerContent {
         return { text: null, headers: NO_HEADERS };
       case 'message':
         return { text: JSON.stringify({ message }), headers: NO_HEADERS };
+      case 'headers':
+        return { text: null, headers: Object.entries(result as AnswerHeaders).flat() };
       case 'redirect':
         return { text: null, headers: ['location', result as string] };
       case 'json':

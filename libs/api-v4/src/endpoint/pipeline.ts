@@ -250,7 +250,8 @@ export class EndpointPipeline {
     const made = this.resultOf(call);
     const result = isThenable(made) ? await made : made;
     const { kind, hasRanges = false } = this.options.answers;
-    if (kind === 'file') return writeFile(reply, facts, result as FileAnswer, { headers: request.headers, hasRanges });
+    if (kind === 'file' && !(result instanceof AlternativeAnswer))
+      return writeFile(reply, facts, result as FileAnswer, { headers: request.headers, hasRanges });
     if (kind === 'web') return writeWebPage(reply, facts, result as WebPage | string);
     const content = this.contentOf(result, call, request);
     const { status, text, headers } = content instanceof Promise ? await content : content;
@@ -281,7 +282,7 @@ export class EndpointPipeline {
     const { answers } = this.options;
     if (result instanceof AlternativeAnswer) {
       const text = result.value === null ? null : JSON.stringify(result.value);
-      return { status: answers.alternative!.status, text, headers: NO_HEADERS };
+      return { status: answers.alternative!.status, text, headers: Object.entries(result.headers).flat() };
     }
     if (result instanceof UnfinishedAnswer) return this.unfinished(result, call, request);
     const content = this.content.of(result, call, request);

@@ -7,7 +7,7 @@ const WILDCARD = /^\*([A-Za-z_]\w*)([^*:{}]*)$/;
 const PARAMETER = /^(?::\w+|\{\w+\})$/;
 
 /** First segments that a leading wildcard never takes: they are reserved for fixed routes and internal routes. */
-export const FIXED_SEGMENTS: ReadonlySet<string> = new Set(['api', '-', 'uploads', 'users', 'internal']);
+export const FIXED_SEGMENTS: ReadonlySet<string> = new Set(['api', '-', '.well-known', 'uploads', 'users', 'internal']);
 
 /** The wildcard of a template and the segments after it. */
 export interface WildcardTail {

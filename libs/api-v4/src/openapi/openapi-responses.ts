@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../answers/answers';
+import type { AnswerHeaders, JsonSchema } from '../answers/answers';
 import type { EndpointRecord } from '../endpoint/endpoint';
 import { takesKey } from '../endpoint/keyed-request';
 import {
@@ -51,6 +51,7 @@ export function responsesOf(endpoint: EndpointRecord): JsonSchema {
           [second.status]: {
             description: 'Alternative success.',
             ...(second.schema ? { content: jsonContent(second.schema) } : {}),
+            ...(second.schema === null && answers.headers ? { headers: describedHeaders(answers.headers) } : {}),
             ...again,
           },
         }
@@ -101,6 +102,8 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
       };
     case 'web':
       return { description: 'A page for a browser.', content: { [answers.mediaType!]: {} } };
+    case 'headers':
+      return { description: 'Success, without a body.', headers: describedHeaders(answers.headers) };
     case 'redirect':
       return {
         description: 'Redirect to another address.',
@@ -110,6 +113,13 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
     case 'empty':
       return { description: 'Success, without a body.' };
   }
+}
+
+/** Headers of an answer by name, with descriptions. */
+function describedHeaders(about: AnswerHeaders = {}): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(about).map(([name, description]) => [name, { description, required: true, schema: text }]),
+  );
 }
 
 function partOf({ options: { answers } }: EndpointRecord): JsonSchema {

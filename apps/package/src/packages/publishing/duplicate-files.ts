@@ -95,7 +95,7 @@ export class DuplicateFiles {
     return (await reads.run(FIND, { project, type, name, version, file }))[0];
   }
 
-  /** Whether a package of the project may be uploaded again under the same name. */
+  /** Whether a package of the project may be uploaded again under the same name, or a module in another project. */
   areAllowed({ namespace }: ProjectScope, file: NamedPackage): Promise<boolean> {
     return this.settings.areDuplicatesAllowed(namespace.traversalIds, file);
   }

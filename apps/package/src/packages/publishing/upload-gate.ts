@@ -16,6 +16,7 @@ const FILE_LIMITS = {
   npm: 'npm_max_file_size',
   nuget: 'nuget_max_file_size',
   pypi: 'pypi_max_file_size',
+  terraform_module: 'terraform_module_max_file_size',
 } as const satisfies Readonly<Record<string, PlanLimitName>>;
 type UploadType = keyof typeof FILE_LIMITS;
 

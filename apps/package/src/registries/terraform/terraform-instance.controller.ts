@@ -1,0 +1,149 @@
+import { Controller } from '@nestjs/common';
+import { anyone, Endpoint, headersOnly, json, redirect, streamed } from '@rookery/api-v4';
+import type { AnswerHeaders, Call, FileAnswer } from '@rookery/api-v4';
+import type { Viewer } from '@rookery/kernel';
+import { Links } from '@rookery/platform';
+import { packageDownload } from '../../packages/package-download.presenter';
+import { PackageFiles } from '../../packages/package-files';
+import { TerraformFileTokens } from './terraform-file-tokens';
+import { challengeAnonymous, invalidCredential } from './terraform.permission';
+import { OneTerraformModule, OneTerraformVersion, ShowTerraformFile } from './terraform.dto';
+import { DETAILS, detailsDocument, DISCOVERY, latestRow, VERSIONS, versionsDocument } from './terraform.presenter';
+import { noVersion, TerraformQueries } from './terraform.queries';
+import type { TerraformAddress, TerraformVersionRow } from './terraform.queries';
+
+const MODULES = '/packages/terraform/modules/v1';
+const MODULE = `${MODULES}/:namespace/:name/:system`;
+/** Statements leave out modules that the caller may not read. */
+const reads = {
+  source: 'reference packages-and-admin 4.10',
+  may: anyone(),
+  refusals: { hasReasonPhrase: true },
+  fails: [401, 404],
+} as const;
+/** Address of an archive, which clients fetch without their credential. */
+export const GET_HEADER = { 'x-terraform-get': 'Address of the archive.' } as const;
+
+/** The module registry protocol of Terraform. */
+@Controller()
+export class TerraformInstanceController {
+  constructor(
+    private readonly modules: TerraformQueries,
+    private readonly tokens: TerraformFileTokens,
+    private readonly files: PackageFiles,
+    private readonly links: Links,
+  ) {}
+
+  @Endpoint('GET', '//.well-known/terraform.json', {
+    source: 'reference packages-and-admin 4.10',
+    may: anyone(),
+    about: 'Names the services that Terraform finds on this host.',
+    answers: json<object>(DISCOVERY),
+    tokenScopes: 'any',
+  })
+  discover(): object {
+    return { 'modules.v1': this.pathOf('') };
+  }
+
+  @Endpoint('GET', `${MODULE}/versions`, {
+    ...reads,
+    about: 'Lists the versions of a Terraform module.',
+    params: OneTerraformModule,
+    answers: json<object>(VERSIONS),
+  })
+  async listVersions({ params, viewer }: Call<OneTerraformModule>): Promise<object> {
+    const rows = await this.versions(params, viewer);
+    return versionsDocument(params, rows, this.sourceOf(latestRow(rows)));
+  }
+
+  @Endpoint('GET', MODULE, {
+    ...reads,
+    about: 'Describes the latest version of a Terraform module.',
+    params: OneTerraformModule,
+    answers: json<object>(DETAILS),
+  })
+  async show({ params, viewer }: Call<OneTerraformModule>): Promise<object> {
+    const rows = await this.versions(params, viewer);
+    return this.details(params, latestRow(rows), rows);
+  }
+
+  @Endpoint('GET', `${MODULE}/:version`, {
+    ...reads,
+    about: 'Describes a version of a Terraform module.',
+    params: OneTerraformVersion,
+    answers: json<object>(DETAILS),
+  })
+  async showVersion({ params, viewer }: Call<OneTerraformVersion>): Promise<object> {
+    const rows = await this.versions(params, viewer);
+    const found = rows.find(({ version }) => version === params.version);
+    if (!found) throw noVersion(params);
+    return this.details(params, found, rows);
+  }
+
+  @Endpoint('GET', `${MODULE}/download`, {
+    ...reads,
+    about: 'Redirects to the address of the latest version of a Terraform module.',
+    params: OneTerraformModule,
+    answers: redirect(),
+  })
+  async redirectToLatest({ params, viewer }: Call<OneTerraformModule>): Promise<string> {
+    const { version } = latestRow(await this.versions(params, viewer));
+    return new URL(this.pathOf(addressOf(params, version, 'download')), this.links.api('')).href;
+  }
+
+  @Endpoint('GET', `${MODULE}/:version/download`, {
+    ...reads,
+    about:
+      'Names the address of a version of a Terraform module. It can be read for five minutes without a credential.',
+    params: OneTerraformVersion,
+    answers: headersOnly(GET_HEADER),
+  })
+  async locate({ params, viewer }: Call<OneTerraformVersion>): Promise<AnswerHeaders> {
+    const { id: fileId } = await challengeAnonymous(viewer, this.modules.file(params, params.version, viewer));
+    const path = this.pathOf(addressOf(params, params.version, 'file'));
+    return { 'x-terraform-get': `${path}?token=${this.tokens.create({ fileId, viewer })}&archive=tgz` };
+  }
+
+  @Endpoint('GET', `${MODULE}/:version/file`, {
+    ...reads,
+    about: 'Downloads a version of a Terraform module.',
+    params: ShowTerraformFile,
+    answers: streamed(),
+  })
+  async download({ params, viewer }: Call<ShowTerraformFile>): Promise<FileAnswer> {
+    const right = params.token === undefined ? null : this.rightOf(params.token, viewer);
+    const reader = right?.viewer ?? viewer;
+    const file = await challengeAnonymous(reader, this.modules.file(params, params.version, reader));
+    if (right !== null && right.fileId !== file.id) throw invalidCredential();
+    return packageDownload(this.files, file, file.file_name);
+  }
+
+  private versions(address: TerraformAddress, viewer: Viewer): Promise<readonly TerraformVersionRow[]> {
+    return challengeAnonymous(viewer, this.modules.versions(address, viewer));
+  }
+
+  /** Errors: Unauthorized for a token that gives no right. */
+  private rightOf(token: string, viewer: Viewer) {
+    const right = this.tokens.read(token, viewer);
+    if (right === null) throw invalidCredential();
+    return right;
+  }
+
+  private details(address: TerraformAddress, row: TerraformVersionRow, rows: readonly TerraformVersionRow[]): object {
+    const versions = rows.map(({ version }) => version);
+    return detailsDocument(address, row.version, { versions, source: this.sourceOf(row) });
+  }
+
+  private sourceOf({ project_path: path }: TerraformVersionRow): string {
+    return this.links.web(path);
+  }
+
+  /** Path below the host, which includes that of the external URL. */
+  private pathOf(below: string): string {
+    return new URL(this.links.api(`${MODULES.slice(1)}/${below}`)).pathname;
+  }
+}
+
+function addressOf({ namespace, name, system }: TerraformAddress, version: string, last: string): string {
+  return [namespace, name, system, version, last].map(encodeURIComponent).join('/');
+}

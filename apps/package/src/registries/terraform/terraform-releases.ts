@@ -1,0 +1,117 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { CLOCK, Forbidden } from '@rookery/kernel';
+import type { Clock, SignedInViewer } from '@rookery/kernel';
+import { Database, statement, Work } from '@rookery/persistence';
+import type { SqlReader, Tx } from '@rookery/persistence';
+import { raiseGeneration } from '../../packages/indexing/package-index';
+import type { StoredFile } from '../../packages/package-files';
+import { PackagePublishing } from '../../packages/publishing/package-publishing';
+import { isRepetition, UploadReceipts } from '../../packages/publishing/upload-receipts';
+import type { EarlierUpload } from '../../packages/publishing/upload-receipts';
+
+/** A version to publish. Shape: `name` is that of the package; `isShareable` lets other projects have the name, too. */
+export interface TerraformRelease {
+  readonly project: ProjectScope;
+  readonly viewer: SignedInViewer;
+  readonly name: string;
+  readonly version: string;
+  readonly isShareable: boolean;
+}
+
+interface ExistingVersion extends EarlierUpload {
+  readonly file_id: number | null;
+}
+
+const EXISTING = statement<{ project: number; name: string; version: string }, ExistingVersion>(
+  'terraform_existing_version',
+  `select f.id as file_id, f.sha256, f.unanswered_token_id
+   from packages p
+   left join lateral (select id, sha256, unanswered_token_id from package_files
+     where package_id = p.id and not is_pending_destruction order by id desc limit 1) f on true
+   where p.project_id = :project::bigint and p.package_type = 'terraform_module' and p.name_key = :name
+     and coalesce(p.version, '') = :version and p.status <> 'pending_destruction'`,
+);
+/** Uploads of a name below one top-level namespace follow each other, so that two projects cannot both begin it. */
+const LOCK_NAME = statement<{ key: string }, never>(
+  'terraform_lock_name',
+  `select pg_advisory_xact_lock(hashtextextended(:key, 0))`,
+);
+const IN_OTHER_PROJECT = statement<{ project: number; root: number; name: string }, { id: number }>(
+  'terraform_name_in_other_project',
+  `select p.id from package_indexes i
+   join directory_projects project on project.id = i.project_id
+   join directory_namespaces home on home.id = project.namespace_id and home.traversal_ids[1] = :root::bigint
+   join packages p on p.project_id = i.project_id and p.package_type = i.package_type and p.name_key = i.name_key
+     and p.status <> 'pending_destruction'
+   where i.package_type = 'terraform_module' and i.name_key = :name and i.project_id <> :project::bigint limit 1`,
+);
+
+/** Adds uploaded archives to modules. Source: reference packages-and-admin 4.10. */
+@Injectable()
+export class TerraformReleases {
+  constructor(
+    private readonly database: Database,
+    private readonly work: Work,
+    private readonly publishing: PackagePublishing,
+    private readonly receipts: UploadReceipts,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Refuses an upload before its body is read, if no body could be accepted. Errors: Forbidden. */
+  async refuseEarly(release: TerraformRelease): Promise<void> {
+    await this.refuseInOtherProject(this.database, release);
+    const existing = await this.existing(this.database, release);
+    if (existing && !isRepetition(existing, existing.sha256 ?? undefined, release.viewer)) throw duplicate();
+  }
+
+  /**
+   * Adds the version. The same upload again succeeds without effect if the first one was not answered. Errors: Forbidden
+   * for a version that exists, a name that another project has, and beyond a limit of storage.
+   */
+  async publish(release: TerraformRelease, content: StoredFile, answered: Promise<boolean>): Promise<void> {
+    const { project, name, version } = release;
+    const turn = await this.receipts.begin(JSON.stringify(['terraform version', project.id, name, version]), answered);
+    turn.stored(await this.work.run((tx) => this.add(tx, release, content)));
+  }
+
+  /** Returns the id of the file. */
+  private async add(tx: Tx, release: TerraformRelease, content: StoredFile): Promise<number> {
+    const { project, viewer, name, version } = release;
+    await tx.run(LOCK_NAME, { key: `terraform ${rootOf(project)} ${name}` });
+    await this.refuseInOtherProject(tx, release);
+    await raiseGeneration(tx, { projectId: project.id, type: 'terraform_module', name }, this.clock.now());
+    const existing = await this.existing(tx, release);
+    if (existing) {
+      if (existing.file_id === null || !isRepetition(existing, content.sha256, viewer)) throw duplicate();
+      return existing.file_id;
+    }
+    const { id } = await this.publishing.publish(tx, {
+      ...{ project, type: 'terraform_module' as const, name, version, creatorId: viewer.userId, content },
+      ...{ fileName: `${name.replace('/', '-')}-${version}.tgz`, repeatableBy: viewer.tokenId },
+    });
+    return id;
+  }
+
+  private async existing(reads: SqlReader, release: TerraformRelease): Promise<ExistingVersion | undefined> {
+    const { project, name, version } = release;
+    return (await reads.run(EXISTING, { project: project.id, name, version }))[0];
+  }
+
+  /** Addresses of the instance name no project, so a name has one project below each top-level namespace. */
+  private async refuseInOtherProject(reads: SqlReader, release: TerraformRelease): Promise<void> {
+    const { project, name, isShareable } = release;
+    if (isShareable) return;
+    const [found] = await reads.run(IN_OTHER_PROJECT, { project: project.id, root: rootOf(project), name });
+    if (!found) return;
+    throw new Forbidden('A package with the same name already exists in the namespace', { verbatim: true });
+  }
+}
+
+function rootOf({ namespace }: ProjectScope): number {
+  return namespace.traversalIds[0]!;
+}
+
+function duplicate(): Forbidden {
+  return new Forbidden('Package version already exists.', { verbatim: true });
+}

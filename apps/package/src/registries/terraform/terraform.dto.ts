@@ -1,0 +1,38 @@
+import { Flag, Text } from '@rookery/api-v4';
+
+const NAMESPACE = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+const NAME = /^[-a-z0-9]+$/;
+/** SemVer without a leading `v`. */
+const VERSION =
+  /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+
+/** A module of a project. Source: reference packages-and-admin 4.10. */
+class OneModuleOfProject {
+  @Text({ in: 'path', max: 127, pattern: NAME, about: 'Name of the module.' }) name: string;
+  @Text({ in: 'path', max: 127, pattern: NAME, about: 'System that the module is for, such as `aws`.' }) system: string;
+}
+
+export class UploadTerraformModule extends OneModuleOfProject {
+  @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
+}
+
+export class ShowLatestModuleOfProject extends OneModuleOfProject {
+  @Flag({ optional: true, about: 'Answers 204 with the address of the archive.' }) 'terraform-get'?: boolean;
+}
+
+export class ShowModuleOfProject extends ShowLatestModuleOfProject {
+  @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
+}
+
+export class OneTerraformModule extends OneModuleOfProject {
+  @Text({ in: 'path', max: 255, pattern: NAMESPACE, about: 'Path of the top-level group or user.' }) namespace: string;
+}
+
+export class OneTerraformVersion extends OneTerraformModule {
+  @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
+}
+
+export class ShowTerraformFile extends OneTerraformVersion {
+  @Text({ optional: true, max: 200, about: 'Right to this file, from the address in `X-Terraform-Get`.' })
+  token?: string;
+}
