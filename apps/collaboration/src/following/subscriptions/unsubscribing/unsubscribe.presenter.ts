@@ -1,9 +1,8 @@
 import type { WebPage } from '@rookery/api-v4';
 import type { LinkedKind } from './unsubscribe.service';
 
-const SETTINGS = `<p>To change what you get about a project, a group or everything, set your level of notification:
-<code>PUT /api/v4/projects/:id/notification_settings</code>, <code>PUT /api/v4/groups/:id/notification_settings</code>
-or <code>PUT /api/v4/notification_settings</code>.</p>`;
+const SETTINGS = `<p>To change what you get about a project, a group or everything, set your level of notification on
+<a href="/-/profile/notifications">the page of your notifications</a>, or by the API (<code>PUT /api/v4/notification_settings</code>).</p>`;
 
 /**
  * Page with a button. It exists because mail scanners open links but press no buttons. The page names no title and no user,
