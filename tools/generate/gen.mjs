@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * Generates every file that repeats facts of another source: lists of migrations, OpenAPI documents of the services, the
- * gateway's route table, docs/configuration.md, the variables that the supervisor passes on, docs/events.md, the accounts
+ * gateway's route table, docs/configuration.md, the variables that the supervisor passes on, docs/events.md and the
+ * AsyncAPI document, the accounts
  * of the message bus, the network policies, nouns and events in the services' READMEs.
  * `--check` writes nothing and fails when a file is outdated.
  *
@@ -15,6 +16,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from '../processes/build.mjs';
+import { asyncApiDocument } from './asyncapi.mjs';
 import { networkPolicies } from './network-policies.mjs';
 import { operationNames, routesByResource } from '../checks/routes.mjs';
 import { readmeOf, rootReadme, sentencesOf } from './readmes.mjs';
@@ -188,6 +190,12 @@ function eventsPage() {
   return lines.join('\n');
 }
 
+function asyncApiFile() {
+  const { API_VERSION } = require(join(root, 'libs/kernel/dist/index.js'));
+  const contracts = require(join(root, 'libs/contracts/dist/index.js'));
+  return `${JSON.stringify(asyncApiDocument(contracts, API_VERSION, join(root, 'libs/contracts/samples')), null, 2)}\n`;
+}
+
 /**
  * Files of the gateway: its route table, and the document of the whole API that it serves.
  * @param {Record<string, unknown>} documents
@@ -291,6 +299,7 @@ settle({
   'docs/configuration.md': configurationPage(),
   'tools/processes/declared-settings.json': declaredSettings(),
   'docs/events.md': eventsPage(),
+  'apps/gateway/asyncapi.json': asyncApiFile(),
   'deploy/base/nats/users.conf': busUsers(bus),
   'deploy/base/network-policies.yaml': networkPolicies(require(join(root, 'libs/egress/dist/index.js')).publicRanges()),
   ...readmes(bus),

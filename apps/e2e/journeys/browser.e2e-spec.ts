@@ -143,6 +143,34 @@ test('an import is watched until it has finished', async () => {
   }
 });
 
+test('the page of the API shows all operations and sends a request with a token', async () => {
+  // The document is large, and a busy machine takes its time to show it.
+  page.setDefaultTimeout(90_000);
+  await page.goto(`${estate.baseUrl}/-/docs`);
+  await page.getByRole('button', { name: 'Authorize' }).first().click();
+  const form = page.locator('.auth-container', { hasText: 'PRIVATE-TOKEN' });
+  await form.locator('input').fill(owner.token);
+  await form.getByRole('button', { name: 'Apply credentials' }).click();
+  await form.getByRole('button', { name: 'Close' }).click();
+  await page.getByPlaceholder('Filter by tag').fill('About');
+  await page.locator('.opblock-tag', { hasText: 'About' }).click();
+  const operation = page.locator('[id$="getVersion"]');
+  await operation.locator('.opblock-summary-control').click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  const answer = operation.locator('.live-responses-table');
+  await answer.getByText('200').first().waitFor();
+  expect(await answer.innerText()).toContain('18.1.1-ee');
+});
+
+test('the page of the events has no accessibility problem, and opens a sample', async () => {
+  await page.goto(`${estate.baseUrl}/-/docs/events`);
+  await page.getByText('collaboration.note.created.v1').first().click();
+  expect(await page.locator('details[open] pre').innerText()).toContain('rookery.collaboration.note.created.v1');
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.setViewportSize(PHONE);
+  expect(await isTooWide(page)).toBe(false);
+});
+
 describe('every kind of page', () => {
   let paths: string[];
   beforeAll(async () => {

@@ -11,6 +11,7 @@ import {
 } from '@rookery/platform';
 import type { Logger, SettingsOf, SettingsValues } from '@rookery/platform';
 import { AboutController } from './about/about.controller';
+import { DocsController } from './about/docs.controller';
 import { HealthController } from './about/health.controller';
 import { ServiceReadiness } from './about/service-readiness';
 import { Authenticator } from './auth/authenticator';
@@ -124,7 +125,10 @@ const pipeline = [
 ];
 
 /** The module of the gateway: its classes and their dependencies. */
-@Module({ controllers: [AboutController, HealthController], providers: [...auth, ...limits, ...pipeline] })
+@Module({
+  controllers: [AboutController, DocsController, HealthController],
+  providers: [...auth, ...limits, ...pipeline],
+})
 export class GatewayModule {
   static forRoot(values: SettingsValues): DynamicModule {
     return { module: GatewayModule, imports: [PlatformModule.forRoot({ service: 'gateway', values })] };

@@ -4,15 +4,16 @@ import { API_VERSION } from '@rookery/kernel';
 import type { FastifyReply } from 'fastify';
 import { gatewaySettings } from '../gateway.config';
 import type { GatewaySettings } from '../gateway.config';
-import { OPENAPI_FILE } from '../routes/committed';
+import { ASYNCAPI_FILE, OPENAPI_FILE } from '../routes/committed';
 import { json } from './json';
 
 const KAS = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null };
 
-/** Facts about the instance: version, metadata and OpenAPI document. The edge has checked the caller before. */
+/** Facts about the instance: version, metadata, and the documents of its API and events. The edge has checked the caller before. */
 @Controller('api/v4')
 export class AboutController {
   private document: Buffer | undefined;
+  private events: Buffer | undefined;
 
   constructor(@Inject(gatewaySettings.token) private readonly settings: GatewaySettings) {}
 
@@ -29,5 +30,10 @@ export class AboutController {
   @Get('openapi.json')
   openApi(@Res() reply: FastifyReply): void {
     json(reply, (this.document ??= readFileSync(OPENAPI_FILE)));
+  }
+
+  @Get('asyncapi.json')
+  asyncApi(@Res() reply: FastifyReply): void {
+    json(reply, (this.events ??= readFileSync(ASYNCAPI_FILE)));
   }
 }

@@ -41,6 +41,18 @@ const health = (operationId: string, summary: string, fails: boolean) => ({
   responses: { '200': { description: 'Healthy' }, ...(fails ? { '503': { description: 'Not ready' } } : {}) },
 });
 
+const docsPage = (operationId: string, summary: string) => ({
+  operationId,
+  security: OPEN,
+  tags: ['About'],
+  summary,
+  'x-rookery-source': 'reference pages 4',
+  responses: {
+    '200': { description: 'A page', content: { 'text/html': { schema: text } } },
+    '429': refusal('TooManyRequests'),
+  },
+});
+
 /**
  * OpenAPI document of the gateway's own routes. Source: reference packages-and-admin 10.2; reference
  * identity-and-import 1.4.
@@ -88,6 +100,32 @@ export const aboutDocument: OpenApiDocument = {
         'x-rookery-source': 'reference identity-and-import 1.4; docs/architecture.md 2',
         responses: {
           '200': { description: 'An OpenAPI document', content: json({ type: 'object' }) },
+          '429': refusal('TooManyRequests'),
+        },
+      },
+    },
+    '/api/v4/asyncapi.json': {
+      get: {
+        operationId: 'getAsyncApiDocument',
+        security: OPEN,
+        tags: ['About'],
+        summary: 'The document of all events.',
+        'x-rookery-source': 'reference pages 4',
+        responses: {
+          '200': { description: 'An AsyncAPI document', content: json({ type: 'object' }) },
+          '429': refusal('TooManyRequests'),
+        },
+      },
+    },
+    '/-/docs': { get: docsPage('showApiDocs', 'Shows this document as a page, on which requests can be tried out.') },
+    '/-/docs/events': { get: docsPage('showEventDocs', 'Shows the document of all events as a page.') },
+    '/-/docs/assets/{file}': {
+      get: {
+        ...docsPage('getDocsAsset', 'Returns a file of the page of the API.'),
+        parameters: [{ name: 'file', in: 'path', required: true, schema: text, description: 'Name of the file.' }],
+        responses: {
+          '200': { description: 'The file', content: { '*/*': { schema: text } } },
+          '404': refusal('NotFound'),
           '429': refusal('TooManyRequests'),
         },
       },

@@ -63,7 +63,7 @@ const answers = Object.entries(document.paths).flatMap(([path, methods]) =>
       const headers = Object.entries((response['headers'] ?? {}) as Record<string, Schema>)
         .filter(([, header]) => followed(header)['required'] === true)
         .map(([name]): [string, string] => [name, '1']);
-      return schema === undefined || operationId === 'getOpenApiDocument'
+      return schema === undefined || ['getOpenApiDocument', 'getAsyncApiDocument'].includes(operationId)
         ? []
         : [{ name: `${operationId} ${status}`, method, path, status: Number(status), schema, headers }];
     }),

@@ -42,6 +42,7 @@ dl.facts-list{display:grid;grid-template-columns:minmax(8rem,auto) 1fr;gap:.3rem
 textarea,input[type=text],input[type=password]{width:100%;font:inherit;color:inherit;background:var(--paper);border:1px solid var(--soft);border-radius:.4rem;padding:.5rem}
 table.counts{border-collapse:collapse}table.counts td,table.counts th{border:1px solid var(--line);padding:.3rem .8rem;text-align:left}
 fieldset{border:1px solid var(--line);border-radius:.4rem;margin:1rem 0}p.choice{margin:.25rem 0}
+summary{overflow-wrap:anywhere}
 textarea{min-height:7rem}
 button{font:inherit;color:inherit;background:var(--panel);border:1px solid var(--soft);border-radius:.4rem;padding:.35rem .9rem;cursor:pointer}
 button.main{background:var(--link);border-color:var(--link);color:var(--paper)}

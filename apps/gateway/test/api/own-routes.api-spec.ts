@@ -1,7 +1,11 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import asyncApiSchema from '@asyncapi/specs/schemas/3.0.0.json';
+import { EVENTS } from '@rookery/contracts';
 import { noteRoute, writeRouteTests } from '@rookery/testing';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
 import { request } from 'undici';
 import { aHolder } from '../support/fake-identity';
 import { Estate, eventually } from '../support/estate';
@@ -102,4 +106,66 @@ describe('the gateway’s own routes', () => {
     expect(body).toMatch(/rookery_gateway_requests_total\{service="gateway",status="200"\} \d+/);
     expect(body).toMatch(/rookery_gateway_token_checks_total\{by="identity"\} \d+/);
   });
+
+  describe('documents', () => {
+    const open = async (path: string) => {
+      noteRoute({ method: 'GET', path });
+      const answer = await request(`${gateway.url}${path}`, { headers: { accept: 'text/html' } });
+      return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+    };
+
+    it('has an AsyncAPI document of all events that the official schema accepts', async () => {
+      const { status, body } = await get('/api/v4/asyncapi.json');
+      expect(status).toBe(200);
+      const ajv = new Ajv({ strict: false, meta: false, validateSchema: false });
+      addFormats(ajv);
+      const isValid = ajv.compile(asyncApiSchema);
+      expect([isValid(body), isValid.errors]).toEqual([true, null]);
+      const { channels, components } = body as { channels: object; components: { messages: Record<string, Message> } };
+      expect(Object.keys(channels)).toEqual([...EVENTS.keys()].toSorted((a, b) => a.localeCompare(b)));
+      const { envelope, errors } = invalidSamples(components.messages, body);
+      expect([envelope, errors]).toEqual([EVENTS.size, []]);
+    });
+
+    it('shows the API as a page with files of its own', async () => {
+      const { status, headers, text } = await open('/-/docs');
+      expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(headers['content-security-policy']).toContain("script-src 'self'");
+      const files = [...text.matchAll(/(?:src|href)="(\/-\/docs\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+      expect(files).toHaveLength(3);
+      for (const path of files) expect((await open(path)).status).toBe(200);
+      expect(text).not.toMatch(/https?:\/\//);
+    });
+
+    it.each(['package.json', 'constructor', 'toString', 'swagger-ui.js'])('has no file %s', async (name) => {
+      expect((await open(`/-/docs/assets/${name}`)).status).toBe(404);
+    });
+
+    it('shows the events as a page without scripts', async () => {
+      const { status, headers, text } = await open('/-/docs/events');
+      expect([status, headers['x-frame-options']]).toEqual([200, 'DENY']);
+      expect(headers['content-security-policy']).not.toContain('script-src');
+      for (const subject of EVENTS.keys()) expect(text).toContain(`id="${subject}"`);
+    });
+  });
 });
+
+interface Message {
+  readonly payload: object;
+  readonly examples: readonly { readonly payload: object }[];
+}
+
+/** Validates the samples of all messages by the schemas of the document. Shape: how many there are, and what is wrong. */
+function invalidSamples(messages: Readonly<Record<string, Message>>, document: object) {
+  const ajv = new Ajv({ strict: false });
+  addFormats(ajv);
+  ajv.addSchema({ ...document, $id: 'events' });
+  const errors = Object.entries(messages).flatMap(([subject, { examples }]) =>
+    examples.flatMap(({ payload }) =>
+      ajv.validate({ $ref: `events#/components/messages/${subject}/payload` }, payload)
+        ? []
+        : [`${subject}: ${ajv.errorsText()}`],
+    ),
+  );
+  return { envelope: Object.values(messages).flatMap(({ examples }) => examples).length, errors };
+}

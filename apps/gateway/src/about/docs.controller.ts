@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Controller, Get, Header, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { html } from 'hono/html';
+import { ASYNCAPI_FILE } from '../routes/committed';
+import { STYLE_PATH } from '../web/style';
+import { eventDocs } from './event-docs';
+import type { AsyncApiDocument } from './event-docs';
+
+const ASSETS = dirname(require.resolve('swagger-ui-dist/package.json'));
+/** Starts the page of the API: Swagger UI with this instance's document. Requests go to the instance that serves the page. */
+const START = `SwaggerUIBundle({
+  url: '/api/v4/openapi.json',
+  dom_id: '#docs',
+  docExpansion: 'none',
+  defaultModelsExpandDepth: -1,
+  deepLinking: true,
+  filter: true,
+  persistAuthorization: false,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+`;
+/** Files of the page of the API. */
+const FILES: Readonly<Record<string, { readonly type: string; readonly text?: string }>> = {
+  'swagger-ui.css': { type: 'text/css; charset=utf-8' },
+  'swagger-ui-bundle.js': { type: 'text/javascript; charset=utf-8' },
+  'start.js': { type: 'text/javascript; charset=utf-8', text: START },
+};
+/** Swagger UI sets styles of elements. Scripts are its own alone, and requests go to this instance alone. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const PLAIN_POLICY =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const HTML = 'text/html; charset=utf-8';
+/** Units: seconds. */
+const KEPT_FOR = 3600;
+
+const apiDocs = html`<!doctype html>
+  <html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width,initial-scale=1" />
+      <title>API · Rookery</title>
+      <link rel="stylesheet" href="/-/docs/assets/swagger-ui.css" />
+    </head>
+    <body>
+      <div id="docs"></div>
+      <noscript
+        >This page needs JavaScript. The document is at <a href="/api/v4/openapi.json">openapi.json</a>.</noscript
+      >
+      <script src="/-/docs/assets/swagger-ui-bundle.js"></script>
+      <script src="/-/docs/assets/start.js"></script>
+    </body>
+  </html>`;
+
+/** Documents of the API and of events, as pages for people. Source: reference pages 4. */
+@Controller()
+export class DocsController {
+  private events: Promise<string> | undefined;
+
+  @Get('-/docs')
+  @Header('X-Frame-Options', 'DENY')
+  async api(@Res() reply: FastifyReply): Promise<void> {
+    page(reply, POLICY, String(await apiDocs));
+  }
+
+  @Get('-/docs/events')
+  @Header('X-Frame-Options', 'DENY')
+  async eventPage(@Res() reply: FastifyReply): Promise<void> {
+    page(reply, PLAIN_POLICY, await (this.events ??= renderEvents()));
+  }
+
+  @Get('-/docs/assets/:file')
+  async asset(@Param('file') name: string, @Res() reply: FastifyReply): Promise<void> {
+    const file = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+    if (!file) {
+      void reply.status(404).header('content-type', 'application/json').send('{"message":"404 Not Found"}');
+      return;
+    }
+    const content = file.text ?? (await readFile(join(ASSETS, name)));
+    void reply
+      .header('content-type', file.type)
+      .header('cache-control', `public, max-age=${KEPT_FOR}`)
+      .header('x-content-type-options', 'nosniff')
+      .send(Buffer.from(content));
+  }
+}
+
+function page(reply: FastifyReply, policy: string, text: string): void {
+  void reply
+    .header('content-type', HTML)
+    .header('content-security-policy', policy)
+    .header('referrer-policy', 'same-origin')
+    .send(Buffer.from(text));
+}
+
+async function renderEvents(): Promise<string> {
+  const document = JSON.parse(await readFile(ASYNCAPI_FILE, 'utf8')) as AsyncApiDocument;
+  return String(await eventDocs(document, STYLE_PATH));
+}
