@@ -3,10 +3,11 @@
  * `npm test`: prepares like `npm start`, then runs every suite: unit, database, API and contract specs in one jest run,
  * the estate's own tests, and the journeys through the gateway against a started estate.
  *
- *   node tools/test.mjs [--only unit|db|api|contract|e2e|estate|model] [--with-check] [words for jest]
+ *   node tools/test.mjs [--only unit|db|api|contract|e2e|estate|model] [--layout six|one] [--with-check] [words for jest]
  *
  * Most specs wait for timers of the product more than they compute, so the suites run in parallel. Failed spec files
  * are repeated once, alone, after everything else (tools/jest/repeats.mjs). `--with-check` runs `npm run check` too.
+ * `--layout one` runs journeys and model against an estate with all services in one process (ADR 0197).
  * The last line contains the totals, `N passed, N failed, N skipped`; a suite that cannot run counts as failed.
  *
  * @import { SchemaDigests } from './processes/build.mjs'
@@ -20,6 +21,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installDependencies, refuseOldNode } from './processes/install.mjs';
+import { layoutIn } from './processes/environment.mjs';
 import { runJest } from './jest/jest-run.mjs';
 import { runJourneys } from './jest/journeys.mjs';
 import { runNodeTests } from './jest/node-run.mjs';
@@ -47,6 +49,7 @@ const report = new Report();
 async function main(words) {
   const isChecked = words[0] === '--with-check' && Boolean(words.shift());
   const only = words[0] === '--only' ? (words.splice(0, 2)[1] ?? '') : null;
+  const layout = words[0] === '--layout' ? layoutIn({ ROOKERY_LAYOUT: words.splice(0, 2)[1] }) : 'six';
   if (only !== null && !FILES[only] && !['e2e', 'estate', 'model'].includes(only))
     throw new Error(`There is no kind of test "${only}"`);
   refuseOldNode();
@@ -55,7 +58,7 @@ async function main(words) {
   const { build } = await import('./processes/build.mjs');
   const { digests } = await report.timed('build', () => build());
   try {
-    const suites = suitesOf(only, words, digests);
+    const suites = suitesOf({ only, layout, words, digests });
     const finished = await Promise.all([
       runAll(suites.filter(({ name }) => name === 'jest')),
       (async () => {
@@ -75,11 +78,9 @@ async function main(words) {
 
 /**
  * The requested suites; `run(null)` runs all files, `run(file)` one.
- * @param {string | null} only
- * @param {string[]} words
- * @param {SchemaDigests} digests
+ * @param {{ only: string | null, layout: string, words: string[], digests: SchemaDigests }} run
  */
-function suitesOf(only, words, digests) {
+function suitesOf({ only, layout, words, digests }) {
   /** @type {Suite[]} */
   const suites = [];
   const pattern = only === null ? undefined : FILES[only];
@@ -92,7 +93,7 @@ function suitesOf(only, words, digests) {
   const model = { words: ['--testPathPatterns', 'e2e/model/', ...words], modelRun: LONG_MODEL_RUN };
   const journeys = only === 'model' ? model : { words };
   if (only === null || only === 'e2e' || only === 'model')
-    suites.push({ name: 'journeys', run: (file) => runJourneys({ digests, ...journeys, only: file }) });
+    suites.push({ name: 'journeys', run: (file) => runJourneys({ digests, layout, ...journeys, only: file }) });
   return suites;
 }
 

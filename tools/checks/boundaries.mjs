@@ -35,6 +35,9 @@ const SERVICE_LIBRARIES = [
   'blobs',
 ];
 
+/** The app that boots all others in one process, and may therefore import their `process.ts`. */
+const TOGETHER = 'apps/one';
+
 /**
  * Rooms (libraries and services) with the libraries that they may import, and the reason for excluding the others.
  * @type {Record<string, { may: string[], why: string }>}
@@ -92,6 +95,7 @@ export const ROOMS = {
     may: SERVICE_LIBRARIES,
     why: 'tests alone may import testing, and repositories belong to collaboration',
   },
+  [TOGETHER]: { may: ['platform'], why: 'it only boots the definitions of the other apps' },
 };
 
 const TESTS = ['**/*.spec.ts', '**/test/**/*.ts', 'apps/e2e/**/*.ts'];
@@ -219,7 +223,7 @@ const INSIDE = [
 const OUTSIDE = [
   ...(`${EDGE}${BETWEEN}`.match(/[a-z]+/g) ?? []).map((suffix) => `**/*.${suffix}.ts`),
   '**/migrations/*.ts',
-  'apps/*/src/{main,database}.ts',
+  'apps/*/src/{main,process,database}.ts',
 ];
 
 /**
@@ -232,12 +236,12 @@ export function boundaryRules() {
     ignores: TESTS,
     rules: restrict([
       ...librariesOf(room),
-      ...(room.startsWith('apps/') ? [otherServices(room)] : [otherServices('libs')]),
+      ...(room === TOGETHER ? [] : [otherServices(room)]),
       ...(room === 'libs/contracts' || room === 'libs/kernel' ? [FRAMEWORKS] : []),
     ]),
   }));
   const inside = Object.keys(ROOMS)
-    .filter((room) => room.startsWith('apps/') && room !== 'apps/gateway')
+    .filter((room) => room.startsWith('apps/') && !['apps/gateway', TOGETHER].includes(room))
     .map((room) => ({
       files: [`${room}/src/**/*.ts`],
       ignores: [...TESTS, ...OUTSIDE],

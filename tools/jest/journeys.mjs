@@ -12,10 +12,11 @@ import { runJest } from './jest-run.mjs';
 /**
  * Runs the journeys against an estate that is made for this run and deleted after it. A repeat therefore meets a new
  * estate: the failed file may have left the first one with a stopped service or with changed settings.
- * @param {{ digests: import('../processes/build.mjs').SchemaDigests, words: string[], modelRun?: Record<string, string>,
- *   only?: string | null }} options
+ * `layout` is that of the estate (ADR 0197).
+ * @param {{ digests: import('../processes/build.mjs').SchemaDigests, layout: string, words: string[],
+ *   modelRun?: Record<string, string>, only?: string | null }} options
  */
-export async function runJourneys({ digests, words, modelRun = {}, only = null }) {
+export async function runJourneys({ digests, layout, words, modelRun = {}, only = null }) {
   const { startEstate } = await import('../processes/estate.mjs');
   const { startControl } = await import('../processes/control.mjs');
   const { freePort } = await import('../processes/process-records.mjs');
@@ -27,7 +28,7 @@ export async function runJourneys({ digests, words, modelRun = {}, only = null }
   const second = new SecondEstate(startEstate, { dataDir: `${dataDir}-second`, port: await freePort(), digests, warn });
   const upstreamPort = await freePort();
   const allowed = [second.geo.EGRESS_ALLOW, `127.0.0.1:${upstreamPort}`].join(',');
-  const env = { ...WITHOUT_RATES, ...second.geo, EGRESS_ALLOW: allowed };
+  const env = { ...WITHOUT_RATES, ...second.geo, EGRESS_ALLOW: allowed, ROOKERY_LAYOUT: layout };
   const estate = await startEstate({ dataDir, port: await freePort(), env, digests, warn });
   const control = await startControl(Object.assign(estate, { second }));
   try {
@@ -38,6 +39,7 @@ export async function runJourneys({ digests, words, modelRun = {}, only = null }
       TEST_CONTROL_URL: control.url,
       TEST_SECOND_URL: second.url,
       TEST_UPSTREAM_PORT: String(upstreamPort),
+      TEST_LAYOUT: layout,
       TEST_DATABASE_URLS: JSON.stringify(estate.databases),
       ...(await pythonVariables()),
       ...modelRun,

@@ -1,6 +1,6 @@
 /**
  * HTTP server by which test files, which cannot import this ES module, control the estate under test.
- *   POST /processes/<name>/{kill,restart,start}   POST /nats/{stop,start,kill}   POST /postgres/{stop,start,kill,restart}
+ *   POST /processes/<name>/{kill,restart,start}: with all services in one process, only restart, of all   POST /nats/{stop,start,kill}   POST /postgres/{stop,start,kill,restart}
  *   POST /replicas/<name> -> { baseUrl, managementUrl, pid }                GET /
  *   POST /second/{start,stop}: a second estate (`second`), which has the same data and port at each start
  * Listens on 127.0.0.1 and requires a token.
@@ -12,6 +12,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
+import { PROCESSES, TOGETHER } from './environment.mjs';
 import { freePort } from './process-records.mjs';
 
 /**
@@ -20,10 +21,13 @@ import { freePort } from './process-records.mjs';
  */
 const ACTIONS = {
   second: (estate, action) => act(estate.second, ['start', 'stop'], action),
-  processes: (estate, name, action) => act(estate.processes[name], ['kill', 'restart', 'start'], action),
+  processes: (estate, name, action) =>
+    estate.layout === 'one'
+      ? act(estate.processes[TOGETHER], ['restart'], action)
+      : act(estate.processes[name], ['kill', 'restart', 'start'], action),
   nats: (estate, action) => act(estate.nats, ['stop', 'start', 'kill'], action),
   postgres: (estate, action) => act(estate.postgres, ['stop', 'start', 'kill', 'restart'], action),
-  replicas: async (estate, name) => estate.processes[name] && addressOf(await estate.replica(name)),
+  replicas: async (estate, name) => PROCESSES.includes(name) && addressOf(await estate.replica(name)),
 };
 
 /**

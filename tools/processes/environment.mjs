@@ -13,6 +13,24 @@
 export const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin'];
 export const PROCESSES = [...SERVICES, 'gateway'];
 
+/**
+ * `six`: each service is a process of its own. `one`: all are in one process (`apps/one`, ADR 0197).
+ * @typedef {'six' | 'one'} Layout
+ */
+/** Name of the process that contains all services in the layout `one`. */
+export const TOGETHER = 'one';
+
+/**
+ * Reads the layout from `ROOKERY_LAYOUT`. Errors: a plain Error for an unknown one.
+ * @param {Environment} env
+ * @returns {Layout}
+ */
+export function layoutIn(env) {
+  const name = env.ROOKERY_LAYOUT || 'six';
+  if (name !== 'six' && name !== 'one') throw new Error(`ROOKERY_LAYOUT is six or one, not "${name}"`);
+  return name;
+}
+
 /** Address that all processes listen on. The operator can choose another one for the gateway with `HOST`. */
 export const LOOPBACK = '127.0.0.1';
 
@@ -74,6 +92,7 @@ const WITHHELD = new Set([
   'NATS_SERVER_BIN',
   'ROOKERY_DATA',
   'ROOKERY_SEED',
+  'ROOKERY_LAYOUT',
   'ROOKERY_ROOT_TOKEN',
   'ROOKERY_ROOT_TOKEN_FILE',
 ]);
@@ -123,6 +142,31 @@ export function environmentOf(name, estate) {
     MANAGEMENT_HOST: LOOPBACK,
     PORT: String(portsOf(estate, name).http),
     MANAGEMENT_PORT: String(portsOf(estate, name).management),
+  };
+}
+
+/**
+ * Environment of the one process that contains those with the given environments. Variables with the same value in all
+ * of them are passed once, the others by process in `ESTATE_ENVIRONMENTS` (libs/platform/src/boot/environments.ts). The
+ * ports are those of the gateway, which clients reach.
+ * @param {Record<string, Environment>} environments
+ * @param {EstateFacts} estate
+ * @returns {Environment}
+ */
+export function environmentOfAll(environments, estate) {
+  const each = Object.values(environments);
+  /** @type {(entry: [string, string | undefined]) => boolean} */
+  const isCommon = ([key, value]) => each.every((environment) => environment[key] === value);
+  const own = Object.entries(environments).map(([name, environment]) => [
+    name,
+    Object.fromEntries(Object.entries(environment).filter((entry) => !isCommon(entry))),
+  ]);
+  const { http, management } = portsOf(estate, 'gateway');
+  return {
+    ...Object.fromEntries(Object.entries(each[0] ?? {}).filter(isCommon)),
+    ESTATE_ENVIRONMENTS: JSON.stringify(Object.fromEntries(own)),
+    PORT: String(http),
+    MANAGEMENT_PORT: String(management),
   };
 }
 

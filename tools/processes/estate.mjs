@@ -1,6 +1,7 @@
 /**
- * The whole of Rookery on this machine: PostgreSQL, NATS, a mail sink and the six processes, started, supervised and
- * stopped in order. `npm start` adds the output; tests, drills and benchmarks use this module as a library.
+ * The whole of Rookery on this machine: PostgreSQL, NATS, a mail sink and the services, in six processes or in one,
+ * started, supervised and stopped in order. `npm start` adds the output; tests, drills and benchmarks use this module as
+ * a library.
  *
  * @import { Environment, Ports } from './environment.mjs'
  * @import { SchemaDigests } from './build.mjs'
@@ -16,7 +17,17 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { databaseVariable, environmentOf, isGiven, LOOPBACK, PROCESSES, SERVICES } from './environment.mjs';
+import {
+  databaseVariable,
+  environmentOf,
+  environmentOfAll,
+  isGiven,
+  layoutIn,
+  LOOPBACK,
+  PROCESSES,
+  SERVICES,
+  TOGETHER,
+} from './environment.mjs';
 import { FirstStart } from '../snapshots/first-start.mjs';
 import {
   endProcess,
@@ -30,16 +41,19 @@ import {
   writeRecord,
 } from './process-records.mjs';
 import { readSecrets } from './secrets.mjs';
-import { ServiceProcess } from './service-process.mjs';
+import { MOST_LIVES, ServiceProcess } from './service-process.mjs';
 import { Refused, Snapshots } from '../snapshots/snapshots.mjs';
 import { inheritedFrom, recordEnvironment } from './inherited-environment.mjs';
 
-/** Processes that are busy for longer are ended when the estate is paused. Units: ms. */
-const REST_WITHIN_MS = 600;
+/**
+ * Processes that are busy for longer are ended when the estate is paused. A process with all services closes more, one
+ * part after the other, and takes longer to start again. Units: ms.
+ */
+const REST_WITHIN_MS = { six: 600, one: 2000 };
 const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
 
 /**
- * Starts an estate on the data below `dataDir`. Resolves when all six processes are ready. `env` overrides this process's
+ * Starts an estate on the data below `dataDir`. Resolves when all processes are ready. `env` overrides this process's
  * environment, `digests` come from `build()`, and `signal` aborts the start. With `resettable`, states can be saved and
  * restored (snapshots.mjs); with `commanded`, the estate accepts commands of other processes (local-control.mjs).
  * Errors: a busy port, a second estate on the same data, a part that does not start. Parts that have started are stopped.
@@ -122,6 +136,8 @@ export class Estate {
   digests = {};
   /** @type {Promise<void> | undefined} */
   stopping;
+  /** Whether the gateway was started. */
+  #isOpen = false;
 
   /**
    * @param {string} dataDir
@@ -133,13 +149,13 @@ export class Estate {
     this.dataDir = dataDir;
     this.env = env;
     this.port = port;
+    this.layout = layoutIn(env);
     this.host = env['HOST'] || LOOPBACK;
     this.say = say;
     this.warn = warn;
     this.isResettable = isResettable;
     this.mailDir = join(dataDir, 'mail');
     this.blobsUrl = join(dataDir, 'blobs');
-    this.repositories = join(dataDir, 'repositories');
     this.repositories = join(dataDir, 'repositories');
     this.logs = join(dataDir, 'logs');
     this.lock = join(dataDir, 'run/supervisor.lock');
@@ -277,18 +293,19 @@ export class Estate {
     ]);
     writeRecord(join(this.dataDir, 'run/environments.json'), Object.fromEntries(recorded));
     const isFirst = this.firstStart.isUnfinished && (keepsState || this.firstStart.seed !== null);
-    await this.#start(isFirst ? SERVICES : PROCESSES, environments);
+    const { gateway = {}, ...services } = environments;
+    await this.#start(isFirst ? services : environments);
     await this.firstStart.finish({ keepsState });
-    if (isFirst) await this.#start(['gateway'], environments);
+    if (isFirst && this.layout === 'one') await this.processes[TOGETHER]?.stop();
+    if (isFirst) await this.#start(this.layout === 'one' ? environments : { gateway });
+    this.#isOpen = true;
     await this.#gatewayReady();
   }
 
-  /**
-   * @param {string[]} names
-   * @param {Record<string, Environment>} environments
-   */
-  async #start(names, environments) {
-    const processes = names.map((name) => this.#process(name, environments[name] ?? {}));
+  /** @param {Record<string, Environment>} environments by process; together they are one process in the layout `one` */
+  async #start(environments) {
+    const own = this.layout === 'one' ? { [TOGETHER]: environmentOfAll(environments, this) } : environments;
+    const processes = Object.entries(own).map(([name, environment]) => this.#process(name, environment));
     for (const process of processes) this.processes[process.name] = process;
     /** @type {string[]} */
     const failures = [];
@@ -318,8 +335,9 @@ export class Estate {
     const processes = [...Object.values(this.processes), ...this.replicas];
     // The gateway first: requests that it is serving need the services.
     const { gateway } = this.processes;
-    await gateway?.rest(REST_WITHIN_MS);
-    await Promise.all(processes.map((process) => process.rest(REST_WITHIN_MS)));
+    const withinMs = REST_WITHIN_MS[this.layout];
+    await gateway?.rest(withinMs);
+    await Promise.all(processes.map((process) => process.rest(withinMs)));
     let isDone = false;
     try {
       await use();
@@ -327,7 +345,7 @@ export class Estate {
     } finally {
       if ((isDone || resumesAfterFailure) && !this.stopping) {
         await Promise.all(processes.map((process) => process.resume()));
-        if (gateway) await this.#gatewayReady();
+        if (this.#isOpen) await this.#gatewayReady();
         this.#writeRoster();
       }
     }
@@ -349,7 +367,9 @@ export class Estate {
    * @param {Environment} env
    */
   #process(name, env) {
-    return new ServiceProcess({ name, env, logs: this.logs, onSpawn: () => this.#writeRoster(), onCrash: this.warn });
+    const onSpawn = () => this.#writeRoster();
+    const mostLives = name === TOGETHER ? Math.floor(MOST_LIVES / SERVICES.length) : MOST_LIVES;
+    return new ServiceProcess({ name, env, logs: this.logs, onSpawn, onCrash: this.warn, mostLives });
   }
 
   #writeRoster() {
@@ -382,6 +402,8 @@ export class Estate {
 
   /** @param {string} name */
   #known(name) {
+    if (this.layout === 'one')
+      throw new Refused(`${name} is not a process of its own in this layout; npm start without --one makes it one`);
     const process = Object.hasOwn(this.processes, name) ? this.processes[name] : undefined;
     if (!process) throw new Refused(`There is no service "${name}"; there are: ${PROCESSES.join(', ')}`);
     return process;

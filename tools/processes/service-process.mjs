@@ -16,9 +16,9 @@ const PACKED_MODULES = join(ROOT, 'tools/processes/packed-modules.cjs');
 const READY_WITHIN_MS = 180_000;
 /**
  * Number of times that a process resumes after a pause before it is replaced. The job queue (graphile-worker) never frees
- * its configurations, which costs 1 to 4 MB of memory for each resumption.
+ * its configurations, which costs 1 to 4 MB of memory for each resumption of a service.
  */
-const MOST_LIVES = 60;
+export const MOST_LIVES = 60;
 const LONGEST_LOG_BYTES = 20 * 1024 * 1024;
 
 /** @param {string} name */

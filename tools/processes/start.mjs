@@ -1,5 +1,6 @@
 /**
- * `npm start`: starts an estate from a fresh clone, and stops it on Ctrl-C.
+ * `npm start`: starts an estate from a fresh clone, and stops it on Ctrl-C. `npm start -- --one` runs all services in one
+ * process, as does `ROOKERY_LAYOUT=one`.
  * Prints one line per step, with the time since the start.
  */
 /** @import { Estate } from './estate.mjs' */
@@ -50,13 +51,30 @@ async function developmentLoop(args) {
     const options = developmentOptions(args);
     return (/** @type {Estate} */ estate) => develop(estate, options, say);
   } catch (error) {
-    console.error(/** @type {Error} */ (error).message);
-    process.exit(64);
+    return refuse(/** @type {Error} */ (error).message);
   }
 }
 
+/**
+ * Reads the arguments of `npm start`, or exits with the usage.
+ * @param {string[]} args
+ */
+function readLayout(args) {
+  if (args.length === 1 && args[0] === '--one') process.env.ROOKERY_LAYOUT = 'one';
+  else if (args.length > 0) refuse(`There is no argument "${args.join(' ')}"\nnpm start [-- --one]`);
+}
+
+/** @param {string} text */
+function refuse(text) {
+  console.error(text);
+  process.exit(64);
+}
+
 async function main() {
-  const loop = process.argv[2] === 'dev' ? await developmentLoop(process.argv.slice(3)) : null;
+  const isLoop = process.argv[2] === 'dev';
+  if (!isLoop) readLayout(process.argv.slice(2));
+  else if (process.env.ROOKERY_LAYOUT === 'one') refuse('npm run dev restarts single processes: unset ROOKERY_LAYOUT');
+  const loop = isLoop ? await developmentLoop(process.argv.slice(3)) : null;
   /** @type {Estate | null} */
   let estate = null;
   const stopping = new AbortController();
@@ -100,7 +118,7 @@ async function start(signal) {
     resettable: process.env.NODE_ENV !== 'production',
     commanded: true,
   });
-  say('all six processes are ready');
+  say(estate.layout === 'one' ? 'all services are ready in one process' : 'all six processes are ready');
   return estate;
 }
 

@@ -1,27 +1,4 @@
-import { apiV4Server } from '@rookery/api-v4';
-import { lostCommand } from '@rookery/directory';
-import { egressSettings } from '@rookery/egress';
-import { applicationSettings } from '@rookery/instance';
-import { jobSettings, withJobs } from '@rookery/jobs';
-import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
-import { migrations } from './database';
-import { geoSettings } from './geo-sites/geo-sites.config';
+import { adminProcess } from './process';
 
-void boot({
-  name: 'admin',
-  settings: [
-    databaseSettingsFor('admin'),
-    messagingSettings,
-    jobSettings,
-    applicationSettings,
-    egressSettings,
-    geoSettings,
-  ],
-  module: async () => (await import('./admin.module')).AdminModule,
-  http: apiV4Server,
-  worker: withJobs(eventWorker),
-  migrate: migrate({ service: 'admin', migrations }),
-  commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
-});
+void boot(adminProcess);

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { call, control, eventually, mark, person, projectOf } from '../support/estate';
+import { call, control, eventually, mark, person, projectOf, itInSixProcesses } from '../support/estate';
 import type { Answer, Person } from '../support/estate';
 
 /**
@@ -76,7 +76,7 @@ it('a feature takes effect while NATS is down', async () => {
   }
 });
 
-it('a feature stays in force while admin is down, and after restarts of both services', async () => {
+itInSixProcesses('a feature stays in force while admin is down, and after restarts of both services', async () => {
   await expectInForce(true);
   await control('/processes/admin/kill');
   try {
@@ -134,7 +134,7 @@ describe('a setting', () => {
     }
   });
 
-  it('takes effect in a service that starts while admin is down', async () => {
+  itInSixProcesses('takes effect in a service that starts while admin is down', async () => {
     const { default_group_visibility: before } = (await call('GET', SETTINGS)).body;
     let serial = 0;
     const made = () => makeGroup(`away${(serial += 1)}`);

@@ -1,4 +1,4 @@
-import { addMember, call, control, estate, eventually, person, projectOf } from '../support/estate';
+import { addMember, call, control, estate, eventually, person, projectOf, itInSixProcesses } from '../support/estate';
 import type { Answer, Person } from '../support/estate';
 
 /**
@@ -191,7 +191,7 @@ it('confidential issues are counted only for users who can read them', async () 
   await become(1, 1);
 });
 
-it('a killed service affects only its own routes, and recovers', async () => {
+itInSixProcesses('a killed service affects only its own routes, and recovers', async () => {
   await control('/processes/admin/kill');
   const dead = await call('GET', '/broadcast_messages');
   expect([502, 503]).toContain(dead.status);

@@ -21,6 +21,9 @@ export const estate = {
   upstreamPort: Number(required('TEST_UPSTREAM_PORT')),
 };
 
+/** A test that needs a process for each service, because it ends one of them while it uses others. */
+export const itInSixProcesses: jest.It = process.env['TEST_LAYOUT'] === 'one' ? it.skip : it;
+
 /** A suffix that distinguishes the rows of one run of one file from all others in the estate. */
 export const mark = `${Date.now().toString(36)}${process.pid.toString(36)}`;
 

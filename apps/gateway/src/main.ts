@@ -1,10 +1,4 @@
 import { boot } from '@rookery/platform';
-import { gatewaySettings } from './gateway.config';
-import { gatewayServer } from './edge/gateway-server';
+import { gatewayProcess } from './process';
 
-void boot({
-  name: 'gateway',
-  settings: [gatewaySettings],
-  module: async () => (await import('./gateway.module')).GatewayModule,
-  http: gatewayServer,
-});
+void boot(gatewayProcess);

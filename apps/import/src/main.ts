@@ -1,28 +1,5 @@
 import 'reflect-metadata';
-import { apiV4Server } from '@rookery/api-v4';
-import { lostCommand } from '@rookery/directory';
-import { egressSettings } from '@rookery/egress';
-import { gitSettings } from '@rookery/git';
-import { jobSettings, withJobs } from '@rookery/jobs';
-import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
-import { migrations } from './database';
-import { importSettings } from './import.config';
+import { importProcess } from './process';
 
-void boot({
-  name: 'import',
-  settings: [
-    databaseSettingsFor('import'),
-    messagingSettings,
-    jobSettings,
-    egressSettings,
-    gitSettings,
-    importSettings,
-  ],
-  module: async () => (await import('./import.module')).ImportModule,
-  http: apiV4Server,
-  worker: withJobs(eventWorker),
-  migrate: migrate({ service: 'import', migrations }),
-  commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
-});
+void boot(importProcess);

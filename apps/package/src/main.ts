@@ -1,28 +1,5 @@
 import 'reflect-metadata';
-import { apiV4Server } from '@rookery/api-v4';
-import { blobsSettings } from '@rookery/blobs';
-import { lostCommand } from '@rookery/directory';
-import { applicationSettings } from '@rookery/instance';
-import { jobSettings, withJobs } from '@rookery/jobs';
-import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
-import { migrations } from './database';
-import { packageSettings } from './package.config';
+import { packageProcess } from './process';
 
-void boot({
-  name: 'package',
-  settings: [
-    databaseSettingsFor('package'),
-    messagingSettings,
-    jobSettings,
-    applicationSettings,
-    blobsSettings,
-    packageSettings,
-  ],
-  module: async () => (await import('./package.module')).PackageModule,
-  http: apiV4Server,
-  worker: withJobs(eventWorker),
-  migrate: migrate({ service: 'package', migrations }),
-  commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
-});
+void boot(packageProcess);

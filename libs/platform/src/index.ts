@@ -38,7 +38,8 @@ export { InternalKeys, internalKeys } from './signing/internal-keys';
 export type { InternalRoute } from './calling/internal-route';
 export { InternalRoutes } from './calling/internal-routes';
 export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';
-export { boot } from './boot/boot';
+export { boot, bootTogether } from './boot/boot';
+export { runningProcess } from './boot/running-process';
 export type { RenewalRequest, RestingMessage } from './boot/renewal';
 export type { ReadyMessage } from './boot/serve';
 export type {

@@ -96,7 +96,9 @@ export class Faults {
   }
 
   private async stopProcess(name: string | null, ms: number): Promise<void> {
-    const pid = name === null ? this.levers.secondGateway : (await this.levers.pids())[name];
+    const pids = await this.levers.pids();
+    // All services may be in one process, which is then stopped as a whole.
+    const pid = name === null ? this.levers.secondGateway : (pids[name] ?? pids['one']);
     if (!pid) return;
     process.kill(pid, 'SIGSTOP');
     try {

@@ -1,20 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
-import type { INestApplicationContext } from '@nestjs/common';
-import { internalKeys } from '../signing/internal-keys';
-import { createLogger, LOGGER, nestLogger, stderr } from '../observability/logger';
-import type { Logger } from '../observability/logger';
-import { Metrics } from '../observability/metrics';
-import { Outages } from '../observability/outages';
-import { IS_SERVING, SERVICE_NAME } from '../platform.module';
+import { takeEnvironments } from './environments';
+import type { Environments } from './environments';
 import { platformSettings } from './platform.settings';
+import { prepare } from './prepare';
+import type { Part } from './prepare';
 import type { BootContext, Command, ProcessDefinition } from './process';
-import { Readiness } from './readiness';
 import { renewOnRequest } from './renewal';
+import { runAs, runningProcess } from './running-process';
+import type { RunningProcess } from './running-process';
 import { serve } from './serve';
-import { ConfigurationError, readSettings, settingsIn } from '../settings/settings';
-import type { SettingsOf, SettingsValues } from '../settings/settings';
-import { ShutdownOrder } from './shutdown';
-import { parseContextKeys } from '../signing/signed-context';
+import { ConfigurationError } from '../settings/settings';
 import { stopOnSignals } from './stop';
 import { startTracing } from '../observability/tracing';
 
@@ -28,48 +23,111 @@ const NO_PRETENURING = '--no-allocation-site-pretenuring';
 /** Exit codes as in sysexits.h. */
 const EXIT = { failed: 1, usage: 64, configuration: 78 };
 
-type Role = {
+interface Role {
   readonly name: string;
-  readonly run: (context: BootContext) => Promise<number | void>;
-  readonly stays: boolean;
-};
+  /** Runs a command or a migration; null for the roles that serve until they are stopped. */
+  readonly run: ((context: BootContext) => Promise<number | void>) | null;
+}
 
 /**
  * Runs one process in the role that its first argument names: `all` (default), `api`, `worker`, `migrate`, or a
- * command. Purpose: everything that every process needs, so that a `main.ts` only lists its parts.
+ * command. Purpose: everything that every process needs, so that a `process.ts` only lists its parts.
  * Errors: never rejects. Bad settings: all listed on stderr, exit 78. Unknown role: usage, exit 64. Anything else: one
  * log line, exit 1.
  * Source: docs/architecture.md 1; ADR 0011.
  */
 export async function boot(definition: ProcessDefinition): Promise<void> {
-  setFlagsFromString(NO_PRETENURING);
   const [name = 'all', ...args] = process.argv.slice(2);
   const role = roles(definition, args).find((candidate) => candidate.name === name);
   if (!role) return refuse(usage(definition, name), EXIT.usage);
-  let context: BootContext;
+  const part = { definition, role: role.name, stays: role.run === null, env: process.env };
+  await run([part], async ([context]) => (context && role.run ? role.run(context) : undefined));
+}
+
+/**
+ * Runs several definitions in role `all` in this one process. Each has its own settings, logger, metrics, management
+ * server, shutdown order and Nest application, as in a process of its own. The first definition stops before the others
+ * and is the one that clients reach: its ports are reported to the parent.
+ * Shape: those definitions are run that have an environment (`takeEnvironments`).
+ * Errors: as `boot`; a failure of one definition ends the process, and with it all others.
+ * Source: ADR 0197.
+ */
+export async function bootTogether(definitions: readonly ProcessDefinition[]): Promise<void> {
+  let environments: Environments;
   try {
-    context = prepare(definition, role);
+    environments = takeEnvironments(process.env);
   } catch (error) {
-    if (error instanceof ConfigurationError) return refuse(`${definition.name}: ${error.message}`, EXIT.configuration);
+    return refuse((error as Error).message, EXIT.configuration);
+  }
+  const parts = definitions
+    .filter(({ name }) => environments.has(name))
+    .map((definition) => ({ definition, role: 'all', stays: true, env: environments.of(definition.name) }));
+  await run(parts, () => Promise.resolve());
+}
+
+/** Runs the parts of this process. Shape: `use` runs a role that does not stay, and returns its exit code. */
+async function run(
+  parts: readonly Part[],
+  use: (contexts: readonly BootContext[]) => Promise<number | void>,
+): Promise<void> {
+  setFlagsFromString(NO_PRETENURING);
+  let contexts: readonly BootContext[];
+  try {
+    contexts = prepareAll(parts);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return refuse(error.message, EXIT.configuration);
     throw error;
   }
-  const latest = (): BootContext => context;
-  process.on('uncaughtException', (error) => fail(context, error));
+  const latest = (): readonly BootContext[] => contexts;
+  process.on('uncaughtException', (error) => fail(contexts, error));
   try {
-    const stopTracing = await startTracingIfConfigured(context);
-    if (role.stays) {
+    const stopTracing = await startTracingIfConfigured(contexts);
+    if (parts.every((part) => part.stays)) {
       stopOnSignals(latest, stopTracing);
-      const begin = () => role.run((context = prepare(definition, role, context.logger)));
-      renewOnRequest(latest, begin, (error) => fail(context, error));
-    } else context.shutdown.on('close', 'tracing', stopTracing);
-    const code = await role.run(context);
-    if (role.stays) return;
-    await context.shutdown.run();
+      const begin = () => serveAll(parts, (contexts = prepareAll(parts, contexts)));
+      renewOnRequest(latest, begin, (error) => fail(contexts, error));
+      return await serveAll(parts, contexts);
+    }
+    for (const { shutdown } of contexts) shutdown.on('close', 'tracing', stopTracing);
+    const code = await use(contexts);
+    await Promise.all(contexts.map(({ shutdown }) => shutdown.run()));
     await Promise.all([process.stdout, process.stderr].map(written));
     process.exit(code ?? 0);
   } catch (error) {
-    fail(context, error);
+    fail(contexts, error);
   }
+}
+
+/**
+ * Creates the contexts of all parts. Shape: `former` are those whose loggers are kept.
+ * Errors: ConfigurationError with the problems of all parts.
+ */
+function prepareAll(parts: readonly Part[], former: readonly BootContext[] = []): BootContext[] {
+  const problems: string[] = [];
+  const contexts = parts.flatMap((part, index) => {
+    try {
+      return [prepare(part, former[index]?.logger)];
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      problems.push(`${part.definition.name}: ${error.message}`);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems, problems.join('\n'));
+  return contexts;
+}
+
+/** Serves all parts, and reports to the parent over IPC when the last of them is ready. */
+async function serveAll(parts: readonly Part[], contexts: readonly BootContext[]): Promise<void> {
+  const isTogether = parts.length > 1;
+  const messages = await Promise.all(
+    contexts.map((context, index) => {
+      const start = () => serve((parts[index] as Part).definition, context);
+      return isTogether ? runAs(context, () => start().catch((error: unknown) => fail([context], error))) : start();
+    }),
+  );
+  const [message] = messages;
+  if (messages.every(Boolean) && process.connected) process.send?.(message, () => undefined);
 }
 
 /** Resolves when all output was accepted: a slow reader gets it later, and an exit before that would lose it. */
@@ -78,94 +136,25 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 function roles(definition: ProcessDefinition, args: readonly string[]): Role[] {
-  const serving = (name: string, possible: boolean): Role[] =>
-    possible ? [{ name, stays: true, run: (context) => serve(definition, context) }] : [];
   const { http, worker, migrate, commands = {} } = definition;
+  const serving = { all: http ?? worker, api: http, worker };
   return [
-    ...serving('all', http !== undefined || worker !== undefined),
-    ...serving('api', http !== undefined),
-    ...serving('worker', worker !== undefined),
-    ...(migrate ? [{ name: 'migrate', stays: false, run: migrate }] : []),
+    ...Object.entries(serving).flatMap(([name, step]) => (step ? [{ name, run: null }] : [])),
+    ...(migrate ? [{ name: 'migrate', run: migrate }] : []),
     ...Object.entries(commands).map(([name, command]) => ({
       name,
-      stays: false,
       run: (context: BootContext) => command.run(args, context),
     })),
   ];
 }
 
-/** Reads the settings and creates the context. Shape: `kept` is the existing log when the process restarts in place. */
-function prepare(definition: ProcessDefinition, role: Role, kept?: Logger): BootContext {
-  const values: SettingsValues = readSettings([platformSettings, ...definition.settings], process.env);
-  const platform = settingsIn(values, platformSettings);
-  refuseForeignKeys(definition.name, platform);
-  const isCommand = !role.stays && role.name !== 'migrate';
-  const logger =
-    kept ??
-    createLogger(
-      { service: definition.name, instance: platform.instanceId, level: platform.logLevel },
-      // The stdout of a command is for its caller, so log lines go to stderr.
-      isCommand ? stderr() : undefined,
-    );
-  const metrics = new Metrics();
-  const outages = new Outages(metrics, logger);
-  const made = { logger, metrics, outages, readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
-  values.set(SERVICE_NAME, definition.name);
-  values.set(IS_SERVING, role.stays);
-  values.set(LOGGER, made.logger);
-  values.set(Metrics, made.metrics);
-  values.set(Outages, made.outages);
-  values.set(Readiness, made.readiness);
-  values.set(ShutdownOrder, made.shutdown);
-  let application: Promise<INestApplicationContext> | undefined;
-  const context: BootContext = {
-    ...made,
-    name: definition.name,
-    role: role.name,
-    values,
-    nestLogger: nestLogger(logger),
-    settings: (wanted) => settingsIn(values, wanted),
-    rootModule: async () => {
-      const root = await definition.module();
-      return 'forRoot' in root ? root.forRoot(values) : root;
-    },
-    application: () => (application ??= standalone(context)),
-  };
-  return context;
-}
-
 /**
- * Refuses keys of other processes: a service that could sign or authenticate for another would make the separation of
- * keys worthless.
- * Source: reference reliability 6.1; ADR 0170.
+ * Starts tracing, once for the life of the process. Shape: the result sends remaining spans and stops it.
  */
-function refuseForeignKeys(name: string, keys: SettingsOf<typeof platformSettings>): void {
-  const problems: string[] = [];
-  if (name !== 'gateway' && parseContextKeys(keys.contextKeys).reachesBeyond(name)) {
-    problems.push(
-      `ROOKERY_CONTEXT_KEYS holds keys for others than ${name}; a service needs its own alone, as kid/${name}:base64`,
-    );
-  }
-  if (internalKeys(keys.internalKeys).reachesBeyond(name)) {
-    problems.push(
-      `ROOKERY_INTERNAL_KEYS holds keys for others than ${name}; a process needs those alone that it presents or checks`,
-    );
-  }
-  if (problems.length > 0) throw new ConfigurationError(problems);
-}
-
-async function standalone(context: BootContext): Promise<INestApplicationContext> {
-  const { NestFactory } = await import('@nestjs/core');
-  const module = await context.rootModule();
-  const app = await NestFactory.createApplicationContext(module, { logger: context.nestLogger, abortOnError: false });
-  context.shutdown.on('close', 'application', () => app.close());
-  return app;
-}
-
-/** Starts tracing, once for the life of the process. Shape: the result sends remaining spans and stops it. */
-async function startTracingIfConfigured(context: BootContext): Promise<() => Promise<void>> {
-  if (context.settings(platformSettings).otlpEndpoint === null) return () => Promise.resolve();
-  return startTracing(context.name);
+async function startTracingIfConfigured(contexts: readonly BootContext[]): Promise<() => Promise<void>> {
+  const traced = contexts.find((context) => context.settings(platformSettings).otlpEndpoint !== null);
+  if (!traced) return () => Promise.resolve();
+  return startTracing(traced.name, contexts.length > 1 ? () => runningProcess()?.name ?? null : undefined);
 }
 
 function usage(definition: ProcessDefinition, name: string): string {
@@ -180,12 +169,14 @@ function usage(definition: ProcessDefinition, name: string): string {
   return `${definition.name}: there is no role or command "${name}". There are:\n${lines.join('\n')}`;
 }
 
-function fail(context: BootContext, error: unknown): void {
+/** Logs an error for the definition that it belongs to, and ends the process. */
+function fail(contexts: readonly RunningProcess[], error: unknown): void {
+  const context = runningProcess() ?? contexts[0];
   const { code, syscall, port } = (error ?? {}) as { code?: string; syscall?: string; port?: number };
   if (code === 'EADDRINUSE' && syscall === 'listen') {
-    context.logger.error({ port }, `port ${port} is in use by another process`);
+    context?.logger.error({ port }, `port ${port} is in use by another process`);
   } else {
-    context.logger.error({ err: error }, `${context.name} ${context.role} failed`);
+    context?.logger.error({ err: error }, `${context.name} ${context.role} failed`);
   }
   process.exit(EXIT.failed);
 }

@@ -13,7 +13,7 @@ export type ProcessName = 'gateway' | ServiceName;
 export type RootModule = Type | { forRoot(values: SettingsValues): DynamicModule };
 
 /**
- * Definition of one process, in its `main.ts`. The module is imported only by the roles that need it, so that `migrate`
+ * Definition of one process, in its `process.ts`. The module is imported only by the roles that need it, so that `migrate`
  * and commands load little.
  */
 export interface ProcessDefinition {

@@ -1,4 +1,5 @@
 import type { BootContext } from './process';
+import { shutDown } from './shutdown';
 
 /** Requests of the parent process: first to release everything, then to start again. */
 export type RenewalRequest = { readonly type: 'rest' } | { readonly type: 'resume' };
@@ -12,13 +13,13 @@ export interface RestingMessage {
  * Lets the parent that started this process over IPC replace its data: at `rest` everything is closed as at a stop, at
  * `resume` everything is created again. Only code, log and tracing stay in memory, so the result is as good as a new
  * process in a fraction of the time. Without such a parent (containers, clusters) there are no such requests.
- * Shape: `latest` returns the current context; `begin` starts again; `failed` gets an error of either and ends the
+ * Shape: `latest` returns the current contexts; the first rests before the others; `begin` starts again; `failed` gets an error of either and ends the
  * process, so that its parent starts another.
  * Source: docs/reference/reliability.md 6.5.
  */
 export function renewOnRequest(
-  latest: () => BootContext,
-  begin: () => Promise<number | void>,
+  latest: () => readonly BootContext[],
+  begin: () => Promise<void>,
   failed: (error: unknown) => void,
 ): void {
   if (!process.send) return;
@@ -30,10 +31,10 @@ export function renewOnRequest(
   });
 }
 
-async function rest({ shutdown, logger, readiness }: BootContext): Promise<void> {
-  readiness.require('rest', () => 'at rest');
-  if (!(await shutdown.run())) throw new Error('not everything could be closed');
-  logger.info('at rest');
+async function rest(contexts: readonly BootContext[]): Promise<void> {
+  for (const { readiness } of contexts) readiness.require('rest', () => 'at rest');
+  if (!(await shutDown(contexts))) throw new Error('not everything could be closed');
+  for (const { logger } of contexts) logger.info('at rest');
   const message: RestingMessage = { type: 'resting' };
   process.send?.(message);
 }

@@ -16,9 +16,9 @@ export interface ReadyMessage {
 
 /**
  * Runs the long-running roles: `all` (api and worker in one application), `api`, `worker`. The management server starts
- * first and stops last, so that health is available at any time.
+ * first and stops last, so that health is available at any time. Returns null if the shutdown begins before it is ready.
  */
-export async function serve(definition: ProcessDefinition, context: BootContext): Promise<void> {
+export async function serve(definition: ProcessDefinition, context: BootContext): Promise<ReadyMessage | null> {
   const settings = context.settings(platformSettings);
   context.readiness.require('boot', () => 'starting');
   context.metrics.collectProcess();
@@ -31,11 +31,11 @@ export async function serve(definition: ProcessDefinition, context: BootContext)
 
   const port = await startSteps(definition, context);
   context.readiness.forget('boot');
-  if (!(await becomesReady(context))) return;
+  if (!(await becomesReady(context))) return null;
   const message: ReadyMessage = { type: 'ready', port, managementPort: management.port };
   const memoryMb = Math.round(process.memoryUsage.rss() / 2 ** 20);
   context.logger.info({ ...message, role: context.role, ms: Math.round(performance.now()), memoryMb }, 'ready');
-  if (process.connected) process.send?.(message, () => undefined);
+  return message;
 }
 
 /** Starts HTTP and worker. Returns the port of the API, null without one. */

@@ -1,5 +1,5 @@
 import { createLogger } from '../observability/logger';
-import { ShutdownOrder } from './shutdown';
+import { shutDown, ShutdownOrder } from './shutdown';
 
 describe('shutdown order', () => {
   const order = (): ShutdownOrder => new ShutdownOrder(createLogger({ service: 'test', level: 'silent' }));
@@ -46,5 +46,19 @@ describe('shutdown order', () => {
     release();
     await running;
     expect(shutdown.unfinished).toEqual([]);
+  });
+
+  it('shuts the first part of a process down before the others, and the others together', async () => {
+    const parts = ['gateway', 'a', 'b'].map((name) => ({ name, shutdown: order() }));
+    const ran: string[] = [];
+    for (const { name, shutdown } of parts) {
+      shutdown.on('stop-accepting', 'listener', () => Promise.resolve(void ran.push(`${name} stops`)));
+      shutdown.on('close', 'pool', async () => {
+        await new Promise(setImmediate);
+        ran.push(`${name} closed`);
+      });
+    }
+    expect(await shutDown(parts)).toBe(true);
+    expect(ran).toEqual(['gateway stops', 'gateway closed', 'a stops', 'b stops', 'a closed', 'b closed']);
   });
 });

@@ -87,3 +87,13 @@ export class ShutdownOrder {
     }
   }
 }
+
+/**
+ * Shuts down all parts of a process: the first alone, then the others together, because requests in flight at the first
+ * need the others. Resolves to whether every step succeeded.
+ */
+export async function shutDown([first, ...others]: readonly { readonly shutdown: ShutdownOrder }[]): Promise<boolean> {
+  const isClean = (await first?.shutdown.run()) ?? true;
+  const outcomes = await Promise.all(others.map(({ shutdown }) => shutdown.run()));
+  return isClean && outcomes.every(Boolean);
+}

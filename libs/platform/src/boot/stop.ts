@@ -1,16 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { platformSettings } from './platform.settings';
 import type { BootContext } from './process';
+import { shutDown } from './shutdown';
 
 /**
  * Shuts the process down on SIGTERM, SIGINT or when the parent that started it over IPC is gone. Readiness fails at
  * once, and answers have `Connection: close`; after `delayMs` (SIGTERM only: without it there is no load balancer) the
  * shutdown order runs; then exit 0. After another `graceMs`, exit 1 even if a step still runs.
- * Shape: `latest` returns the context at the time of the signal; `last` runs at the very end.
+ * Shape: `latest` returns the contexts at the time of the signal, of which the first stops before the others;
+ * `last` runs at the very end.
  * Source: reference reliability 6.4.
  */
-export function stopOnSignals(latest: () => BootContext, last: () => Promise<void>): void {
-  const { shutdownDelayMs, shutdownGraceMs } = latest().settings(platformSettings);
+export function stopOnSignals(latest: () => readonly BootContext[], last: () => Promise<void>): void {
+  const limits = latest().map((context) => context.settings(platformSettings));
+  const shutdownDelayMs = Math.max(...limits.map((one) => one.shutdownDelayMs));
+  const shutdownGraceMs = Math.max(...limits.map((one) => one.shutdownGraceMs));
   let stopping = false;
   const stop = (reason: string, delayMs: number): void => {
     if (stopping) return;
@@ -26,22 +30,25 @@ export function stopOnSignals(latest: () => BootContext, last: () => Promise<voi
 }
 
 async function end(
-  context: BootContext,
+  contexts: readonly BootContext[],
   last: () => Promise<void>,
   o: { readonly reason: string; readonly delayMs: number; readonly graceMs: number },
 ): Promise<void> {
   const { reason, delayMs, graceMs } = o;
-  const { logger, readiness, shutdown } = context;
-  readiness.require('shutdown', () => 'stopping');
-  logger.info({ reason, delayMs, graceMs }, 'stopping');
+  for (const { readiness, logger } of contexts) {
+    readiness.require('shutdown', () => 'stopping');
+    logger.info({ reason, delayMs, graceMs }, 'stopping');
+  }
   setTimeout(() => {
-    logger.error({ graceMs, unfinished: shutdown.unfinished }, 'shutdown took too long');
+    for (const { logger, shutdown } of contexts)
+      if (shutdown.unfinished.length > 0)
+        logger.error({ graceMs, unfinished: shutdown.unfinished }, 'shutdown took too long');
     process.exit(1);
   }, delayMs + graceMs);
-  await shutdown.announce();
+  await Promise.all(contexts.map(({ shutdown }) => shutdown.announce()));
   await pause(delayMs);
-  const clean = await shutdown.run();
-  await last().catch((err: unknown) => logger.error({ err }, 'traces were lost'));
-  logger.info({ clean }, 'stopped');
+  const clean = await shutDown(contexts);
+  await last().catch((err: unknown) => contexts[0]?.logger.error({ err }, 'traces were lost'));
+  for (const { logger } of contexts) logger.info({ clean }, 'stopped');
   process.exit(0);
 }

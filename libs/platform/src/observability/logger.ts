@@ -45,15 +45,23 @@ export function stderr(): DestinationStream {
   return output(2);
 }
 
+/** One per descriptor: lines of several loggers in one process keep their order. */
+const destinations: Partial<Record<1 | 2, ReturnType<typeof pino.destination>>> = {};
+let isFlushedAtExit = false;
+
 /** Asynchronous, so that a slow reader does not delay requests; the rest is written when the process exits. */
 function output(descriptor: 1 | 2): DestinationStream {
-  const destination = pino.destination({ dest: descriptor, sync: false });
-  process.once('exit', () => destination.flushSync());
+  const destination = (destinations[descriptor] ??= pino.destination({ dest: descriptor, sync: false }));
+  if (!isFlushedAtExit) process.once('exit', () => Object.values(destinations).forEach((one) => one.flushSync()));
+  isFlushedAtExit = true;
   return destination;
 }
 
-/** Adapts our logger for Nest. Its start-up messages are logged as debug. */
-export function nestLogger(logger: Logger): LoggerService {
+/**
+ * Adapts our logger for Nest. Its start-up messages are logged as debug. Shape: `current` returns the logger of a line,
+ * where one Nest logger serves several processes.
+ */
+export function nestLogger(logger: Logger, current: () => Logger = () => logger): LoggerService {
   const facts = (rest: unknown[]): object => {
     const texts = rest.filter((part): part is string => typeof part === 'string');
     const error = rest.find((part) => part instanceof Error);
@@ -67,8 +75,8 @@ export function nestLogger(logger: Logger): LoggerService {
     (level: 'debug' | 'warn' | 'error') =>
     (message: unknown, ...rest: unknown[]): void =>
       message instanceof Error
-        ? logger[level]({ ...facts(rest), err: message }, message.message)
-        : logger[level](facts(rest), String(message));
+        ? current()[level]({ ...facts(rest), err: message }, message.message)
+        : current()[level](facts(rest), String(message));
   return {
     log: line('debug'),
     debug: line('debug'),

@@ -26,10 +26,11 @@ export type SettingsValues = Map<symbol | (abstract new (...args: never[]) => un
  * contain a secret.
  */
 export class ConfigurationError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(
-      `The configuration has ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
-    );
+  constructor(
+    readonly problems: readonly string[],
+    text = `The configuration has ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+  ) {
+    super(text);
     this.name = 'ConfigurationError';
   }
 }

@@ -26,6 +26,7 @@ export const OUR_PREFIXES: readonly string[] = [
 export const ESTATE_VARIABLES: readonly string[] = [
   'ROOKERY_DATA',
   'ROOKERY_SEED',
+  'ROOKERY_LAYOUT',
   'ROOKERY_ROOT_TOKEN',
   'ROOKERY_ROOT_EMAIL',
   'ROOKERY_DEFAULT_PLAN',

@@ -14,7 +14,7 @@ export const goodEnv = {
   ROOKERY_CONTEXT_KEYS: `k1/admin:${Buffer.alloc(32, 1).toString('base64')}`,
 };
 
-/** A child process that boots `tiny.process.ts`, with what it printed and how it ended. */
+/** A child process that boots `tiny.process.ts` or another program, with what it printed and how it ended. */
 export class StartedProcess {
   readonly child: ChildProcess;
   output = '';
@@ -22,8 +22,8 @@ export class StartedProcess {
   readonly ended: Promise<{ code: number | null; signal: string | null }>;
   readonly ready: Promise<ReadyMessage>;
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = goodEnv) {
-    const file = join(__dirname, 'tiny.process.ts');
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = goodEnv, program = 'tiny.process.ts') {
+    const file = join(__dirname, program);
     this.child = spawn(
       process.execPath,
       ['-r', join(__dirname, '../../../../tools/jest/typescript-hook.cjs'), file, ...args],

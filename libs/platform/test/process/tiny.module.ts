@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Controller, Get, Inject, Module, Query } from '@nestjs/common';
+import { Controller, Get, Inject, Logger as NestLogger, Module, Query } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
@@ -15,6 +15,27 @@ export class TinyController {
     @Inject(SERVICE_NAME) private readonly service: string,
     @Inject(Links) private readonly links: Links,
   ) {}
+
+  @Get('nest')
+  async nest(): Promise<string> {
+    await pause(1);
+    new NestLogger('Tiny').warn('by Nest');
+    return this.service;
+  }
+
+  /** The environment that a program of this process would inherit. */
+  @Get('inherited')
+  inherited(): string {
+    return Object.keys(process.env).join(' ');
+  }
+
+  @Get('crash')
+  crash(): string {
+    setImmediate(() => {
+      throw new Error('crashed');
+    });
+    return this.service;
+  }
 
   @Get('slow')
   async slow(@Query('ms') ms: string): Promise<object> {

@@ -1,0 +1,97 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { internalKeys } from '../signing/internal-keys';
+import { createLogger, LOGGER, nestLogger, stderr } from '../observability/logger';
+import type { Logger } from '../observability/logger';
+import { Metrics } from '../observability/metrics';
+import { Outages } from '../observability/outages';
+import { IS_SERVING, SERVICE_NAME } from '../platform.module';
+import type { Environment } from './environments';
+import { platformSettings } from './platform.settings';
+import type { BootContext, ProcessDefinition } from './process';
+import { Readiness } from './readiness';
+import { runningProcess } from './running-process';
+import { ConfigurationError, readSettings, settingsIn } from '../settings/settings';
+import type { SettingsOf, SettingsValues } from '../settings/settings';
+import { ShutdownOrder } from './shutdown';
+import { parseContextKeys } from '../signing/signed-context';
+
+/** A role of one definition, with the environment that its settings are read from. */
+export interface Part {
+  readonly definition: ProcessDefinition;
+  readonly role: string;
+  /** Whether the role serves until it is stopped. */
+  readonly stays: boolean;
+  readonly env: Environment;
+}
+
+/**
+ * Reads the settings of a part and creates its context. Shape: `kept` is the existing log when the process restarts in
+ * place. Errors: ConfigurationError.
+ */
+export function prepare({ definition, role, stays, env }: Part, kept?: Logger): BootContext {
+  const values: SettingsValues = readSettings([platformSettings, ...definition.settings], env);
+  const platform = settingsIn(values, platformSettings);
+  refuseForeignKeys(definition.name, platform);
+  const isCommand = !stays && role !== 'migrate';
+  const logger =
+    kept ??
+    createLogger(
+      { service: definition.name, instance: platform.instanceId, level: platform.logLevel },
+      // The stdout of a command is for its caller, so log lines go to stderr.
+      isCommand ? stderr() : undefined,
+    );
+  const metrics = new Metrics();
+  const outages = new Outages(metrics, logger);
+  const made = { logger, metrics, outages, readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
+  values.set(SERVICE_NAME, definition.name);
+  values.set(IS_SERVING, stays);
+  values.set(LOGGER, made.logger);
+  values.set(Metrics, made.metrics);
+  values.set(Outages, made.outages);
+  values.set(Readiness, made.readiness);
+  values.set(ShutdownOrder, made.shutdown);
+  let application: Promise<INestApplicationContext> | undefined;
+  const context: BootContext = {
+    ...made,
+    name: definition.name,
+    role,
+    values,
+    // Nest has one logger for the whole process: that of the application created last.
+    nestLogger: nestLogger(logger, () => runningProcess()?.logger ?? logger),
+    settings: (wanted) => settingsIn(values, wanted),
+    rootModule: async () => {
+      const root = await definition.module();
+      return 'forRoot' in root ? root.forRoot(values) : root;
+    },
+    application: () => (application ??= standalone(context)),
+  };
+  return context;
+}
+
+/**
+ * Refuses keys of other processes: a service that could sign or authenticate for another would make the separation of
+ * keys worthless.
+ * Source: reference reliability 6.1; ADR 0170.
+ */
+function refuseForeignKeys(name: string, keys: SettingsOf<typeof platformSettings>): void {
+  const problems: string[] = [];
+  if (name !== 'gateway' && parseContextKeys(keys.contextKeys).reachesBeyond(name)) {
+    problems.push(
+      `ROOKERY_CONTEXT_KEYS holds keys for others than ${name}; a service needs its own alone, as kid/${name}:base64`,
+    );
+  }
+  if (internalKeys(keys.internalKeys).reachesBeyond(name)) {
+    problems.push(
+      `ROOKERY_INTERNAL_KEYS holds keys for others than ${name}; a process needs those alone that it presents or checks`,
+    );
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+async function standalone(context: BootContext): Promise<INestApplicationContext> {
+  const { NestFactory } = await import('@nestjs/core');
+  const module = await context.rootModule();
+  const app = await NestFactory.createApplicationContext(module, { logger: context.nestLogger, abortOnError: false });
+  context.shutdown.on('close', 'application', () => app.close());
+  return app;
+}
