@@ -131,6 +131,13 @@ describe('POST …/packages/composer', () => {
     expect(refusal(await post({ tag }))).toEqual([400, { message: 'Validation failed: Version is invalid' }]);
   });
 
+  it('takes the longest names of refs, and refuses longer ones', async () => {
+    for (const branch of ['b'.repeat(240), '1'.repeat(240)])
+      await published(app, developer, project, source, { branch });
+    for (const asked of [{ branch: 'b'.repeat(241) }, { tag: '1'.repeat(241) }, { branch: 'a\u0000' }])
+      expect((await post(asked)).status).toBe(400);
+  });
+
   it('refuses a ref that is missing', async () => {
     expect(refusal(await post({ tag: 'v1.0.0' }))).toEqual([404, { message: '404 Tag Not Found' }]);
     expect(refusal(await post({ branch: 'main' }))).toEqual([404, { message: '404 Branch Not Found' }]);

@@ -21,6 +21,31 @@ const REPOSITORY = {
   },
   required: ['packages', 'metadata-url'],
 } as const;
+const PACKAGE = {
+  type: 'object',
+  properties: {
+    packages: {
+      type: 'object',
+      description: 'Versions by name of the package and version: the fields of `composer.json` and these.',
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: {
+          type: 'object',
+          properties: {
+            name: { ...text, description: 'Name of the package.' },
+            version: { ...text, description: 'Version, from the tag or branch.' },
+            uid: { type: 'integer', description: 'Id of the package.' },
+            dist: { type: 'object', additionalProperties: text, description: 'The archive.' },
+            source: { type: 'object', additionalProperties: text, description: 'The repository.' },
+          },
+          required: ['name', 'version', 'uid', 'dist', 'source'],
+          additionalProperties: {},
+        },
+      },
+    },
+  },
+  required: ['packages'],
+} as const;
 /** A change within this time could be followed by another one that has the same time. Units: milliseconds. */
 const SETTLED_MS = 2000;
 
@@ -48,7 +73,7 @@ export class ComposerRepositoryController {
     ...registry,
     about: 'Describes the versions of a Composer package in a group.',
     params: ShowComposerPackage,
-    answers: file('application/json'),
+    answers: file('application/json', PACKAGE),
     fails: [304, 404],
   })
   async showPackage({ within, viewer, params }: Call<ShowComposerPackage, GroupScope>): Promise<FileAnswer> {

@@ -2,11 +2,14 @@ import { ExactlyOneOf, Text } from '@rookery/api-v4';
 
 const FILE = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\/[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/;
 
+/** The version of a branch is longer than its name. */
+const MAX_REF = 240;
+
 /** Source: reference packages-and-admin 4.11. */
 @ExactlyOneOf('tag', 'branch')
 export class PublishComposerVersion {
-  @Text({ optional: true, max: 255, about: 'Tag whose commit is published.' }) tag?: string;
-  @Text({ optional: true, max: 255, about: 'Branch whose commit is published.' }) branch?: string;
+  @Text({ optional: true, max: MAX_REF, about: 'Tag whose commit is published.' }) tag?: string;
+  @Text({ optional: true, max: MAX_REF, about: 'Branch whose commit is published.' }) branch?: string;
 }
 
 export class ShowComposerRepository {
