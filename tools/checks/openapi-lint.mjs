@@ -78,6 +78,7 @@ const OPEN = {
   'getNpmPackage 200': true,
   'getNpmPackageOfGroup 200': true,
   'getNpmPackageOfInstance 200': true,
+  'getComposerPackage 200.packages.*.*.*': true,
   // Files in several formats, which the reference and CycloneDX define.
   'downloadDependencyListExport 200': true,
   'downloadDependencyListExport 206': true,

@@ -17,3 +17,4 @@ export * from './migrations/1767225600200-keep-outcomes-of-pipelines';
 export * from './migrations/1767225600400-create-helm-files';
 export * from './migrations/1767225600401-create-nuget-versions';
 export * from './migrations/1767225600402-allow-terraform-duplicates';
+export * from './migrations/1767225600403-create-composer-versions';

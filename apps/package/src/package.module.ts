@@ -24,6 +24,7 @@ import { DependencyExportsModule } from './dependency-exports/dependency-exports
 import { PackageSettingsModule } from './package-settings/package-settings.module';
 import { PackagesModule } from './packages/packages.module';
 import { ProtectionRulesModule } from './protection-rules/protection-rules.module';
+import { ComposerModule } from './registries/composer/composer.module';
 import { GenericModule } from './registries/generic/generic.module';
 import { HelmModule } from './registries/helm/helm.module';
 import { MavenModule } from './registries/maven/maven.module';
@@ -41,6 +42,7 @@ const service = 'package';
     ProtectionRulesModule,
     PackageSettingsModule,
     PackagesModule,
+    ComposerModule,
     GenericModule,
     HelmModule,
     MavenModule,

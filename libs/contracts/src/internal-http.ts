@@ -15,6 +15,8 @@ export const INTERNAL_PATHS = {
   confirmCaller: '/internal/callers/confirm',
   repositoryFacts: '/internal/repositories/facts',
   resolveRef: '/internal/repositories/resolve-ref',
+  sourceFile: '/internal/repositories/source-file',
+  sourceArchive: '/internal/repositories/source-archive',
   pushedPipelines: '/internal/repositories/pushed-pipelines',
   pushVariablesStored: '/internal/repositories/push-variables-stored',
   mergeRequestHead: '/internal/merge-requests/head',
@@ -55,6 +57,8 @@ export const INTERNAL_CALLERS = {
   notificationEmail: ['collaboration'],
   repositoryFacts: ['identity'],
   resolveRef: ['package'],
+  sourceFile: ['package'],
+  sourceArchive: ['package'],
   pushedPipelines: ['package'],
   pushVariablesStored: ['package'],
   mergeRequestHead: ['package'],
@@ -311,6 +315,36 @@ export interface ResolvedRef {
 /** Shape: null if the project has no such commit. */
 export interface ResolveRefAnswer {
   readonly commit: ResolvedRef | null;
+}
+
+/**
+ * POST sourceFile, answered by collaboration. Reads a file at a branch or tag, and keeps the commit for ever if the file
+ * exists. Source: ADR 0205.
+ */
+export interface SourceFileRequest {
+  readonly project_id: number;
+  /** Full name of the ref. */
+  readonly ref: string;
+  readonly path: string;
+  /** Larger files are not read. Units: bytes. */
+  readonly max_bytes: number;
+}
+
+/** Shape: `commit` is null if the project has no such ref; `content` is base64, null for no file or one that is too large. */
+export interface SourceFileAnswer {
+  readonly commit: string | null;
+  readonly content: string | null;
+  readonly is_too_large: boolean;
+}
+
+/**
+ * POST sourceArchive, answered by collaboration with a zip file as a stream; 404 without the commit. Shape: `commit` is a
+ * full id, `prefix` the folder that holds the files. Source: ADR 0205.
+ */
+export interface SourceArchiveRequest {
+  readonly project_id: number;
+  readonly commit: string;
+  readonly prefix: string;
 }
 
 /** POST pushedPipelines, answered by collaboration. Finds the refs of a push whose pipelines start. */

@@ -135,3 +135,14 @@ it('finds the operation of a path whose parameter ends a segment', () => {
   expect(check('HEAD', '/api/v4/eggs/nest.zip', { ...answer, text: '' })).toBeNull();
   expect(check('GET', '/api/v4/eggs/nest.', answer)).toMatch(/does not list this status/);
 });
+
+it('finds the operation of a path with a wildcard', () => {
+  class Wild extends Eggs {}
+  const options = { about: 'x', source: 'x', may: anyone(), answers: created(egg) } as const;
+  Endpoint('GET', '/nests/*path.zip', options)(Wild.prototype, 'show', {});
+  const check = documentChecker(openApiDocument({ service: 'test', version: '0', endpoints: endpointsOf(Wild) }));
+  const headers = new Headers({ 'content-type': 'application/json' });
+  const problem = (path: string) => check('GET', path, { status: 201, headers, text: '{"id":1}' });
+  expect([problem('/api/v4/nests/a/b.zip'), problem('/api/v4/nests/a.zip')]).toEqual([null, null]);
+  expect(problem('/api/v4/nests/a/b')).toMatch(/does not list this status/);
+});

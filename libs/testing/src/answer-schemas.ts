@@ -6,8 +6,13 @@ import type { ValidateFunction } from 'ajv/dist/2020';
 
 type Json = Readonly<Record<string, unknown>>;
 type Responses = Readonly<Record<string, Json>>;
+interface Operation {
+  readonly responses: Responses;
+  /** Of a path with a wildcard, which OpenAPI cannot express. */
+  readonly 'x-rookery-template'?: string;
+}
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Responses }>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: Json & {
     readonly responses: Responses;
     readonly headers: Responses;
@@ -71,11 +76,13 @@ export function documentChecker(document: object): (method: string, path: string
   return (given, path, answer) => {
     // `/features//name` is the same path, and so is one with a slash at its end.
     // HEAD is documented as the GET that it repeats.
-    const [method, parts] = [
-      given === 'HEAD' ? 'get' : given.toLowerCase(),
-      path.replaceAll('//', '/').replace(/\/$/, '').split('/'),
-    ];
-    const fits = templates.filter((one) => paths[one.template]![method] && isOf(one.parts, parts));
+    const method = given === 'HEAD' ? 'get' : given.toLowerCase();
+    const plain = path.replaceAll('//', '/').replace(/\/$/, '');
+    const parts = plain.split('/');
+    const fits = templates.filter((one) => {
+      const operation = paths[one.template]![method];
+      return operation && (isOf(one.parts, parts) || isOfWildcard(operation['x-rookery-template'], plain));
+    });
     // The most literal template first, from the left, as in the router.
     const rank = (one: { readonly parts: readonly string[] }): string => one.parts.map(isHole).map(Number).join('');
     const found = fits.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
@@ -157,6 +164,16 @@ function isOf(template: readonly string[], path: readonly string[]): boolean {
     template.length === path.length &&
     template.every((part, index) => part === path[index] || holds(part, path[index]!))
   );
+}
+
+/** Whether a template has a wildcard, which takes one segment or more, and fits a path. */
+function isOfWildcard(template: string | undefined, path: string): boolean {
+  if (template === undefined) return false;
+  const text = template
+    .replace(/[.?+^${}()|[\]\\]/g, '\\$&')
+    .replace(/:[A-Za-z_]\w*/g, '[^/]+')
+    .replace(/\*[A-Za-z_]\w*/g, '.+');
+  return new RegExp(`^${text}$`).test(path);
 }
 
 /** The same schema, with references into the one named `document`. */

@@ -50,6 +50,11 @@ export class PackageFiles {
     return body;
   }
 
+  /** Counts a download of a package whose files are not stored. */
+  noteDownload(packageId: number): void {
+    this.downloads.note(packageId);
+  }
+
   /** Opens stored content that belongs to a file but is no download of it. Errors: as `open`. */
   async openAttached(key: string, range: BlobRange | null): Promise<Readable> {
     return (await this.opened(key, range ?? {})).body;

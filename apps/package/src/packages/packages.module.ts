@@ -19,6 +19,7 @@ import { UploadReceipts } from './publishing/upload-receipts';
 import { BlobSweepJob } from './removal/blob-sweep.job';
 import { DestructionJob } from './removal/destruction.job';
 import { PackageRemoval } from './removal/package-removal';
+import { SourceCode } from './source/source-code';
 import { StorageJob } from './storage.job';
 
 const attachedPackages = attachedTo({
@@ -58,10 +59,11 @@ const attachedPackageTags = attachedTo({
     DuplicateFiles,
     UploadReceipts,
     DownloadLog,
+    SourceCode,
     StorageJob,
     DestructionJob,
     BlobSweepJob,
   ],
-  exports: [PackageFiles, PackagePublishing, PackageRemoval, UploadGate, DuplicateFiles, UploadReceipts],
+  exports: [PackageFiles, PackagePublishing, PackageRemoval, UploadGate, DuplicateFiles, UploadReceipts, SourceCode],
 })
 export class PackagesModule {}

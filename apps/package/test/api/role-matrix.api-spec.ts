@@ -5,6 +5,8 @@ import type { MatrixRole, MatrixVisibility } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startPackage } from '../support/app';
 import type { PackageService } from '../support/app';
+import { addRef, published as publishedComposer } from '../support/composer';
+import { FakeCollaboration, shaOf } from '../support/fake-collaboration';
 import { uploaded as uploadedHelm } from '../support/helm';
 import { mavenPath, putMaven } from '../support/maven';
 import { published } from '../support/npm';
@@ -14,11 +16,13 @@ import { sha256, uploaded as uploadedPypi } from '../support/pypi';
 import { uploaded as uploadedTerraform } from '../support/terraform';
 
 let service: PackageService;
+let source: FakeCollaboration;
 const clients = {} as Record<MatrixRole, Agent>;
 const places = {} as Record<MatrixVisibility, Readonly<Record<string, string>>>;
 
 beforeAll(async () => {
-  service = await startPackage();
+  source = await new FakeCollaboration().start();
+  service = await startPackage({ COLLABORATION_URL: source.url });
   const { app, seed } = service;
   const people = new Map<Role, Viewer>();
   for (const role of MATRIX_MEMBERS) {
@@ -31,7 +35,10 @@ beforeAll(async () => {
   clients.outsider = app.as(seed.viewer(await seed.user()));
   clients.administrator = app.as(seed.viewer(await seed.user({ admin: true })));
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await source.stop();
+});
 
 /** A group with a project and a package of each format. */
 async function placeOf(visibility: MatrixVisibility, people: ReadonlyMap<Role, Viewer>) {
@@ -46,6 +53,8 @@ async function placeOf(visibility: MatrixVisibility, people: ReadonlyMap<Role, V
   await uploadedHelm(app, owner, project, { name: 'chart' });
   await pushed(app, owner, project);
   await uploadedTerraform(app, owner, project, 'vpc/aws/1.0.0');
+  await publishedComposer(app, owner, project, source, { commit: shaOf('a') });
+  addRef(source, project, 'refs/heads/main');
   await uploadedPypi(app, owner, project, { name: 'pkg', content: 'python' });
   await published(app, owner, project, { name: `@${visibility}/pkg`, version: '1.0.0' });
   return {

@@ -9,6 +9,9 @@ import type {
   PushVariablesStoredRequest,
   ResolvedRef,
   ResolveRefRequest,
+  SourceArchiveRequest,
+  SourceFileAnswer,
+  SourceFileRequest,
 } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { internalAuthorization } from '@rookery/testing';
@@ -33,6 +36,10 @@ export class FakeCollaboration {
   readonly stored: number[] = [];
   /** Heads of merge requests by iid. */
   readonly heads = new Map<number, MergeRequestHeadAnswer>();
+  /** Files by project, ref and path, separated by blanks. Shape: null for a ref without the file. */
+  readonly files = new Map<string, { readonly commit: string; readonly content: string | null }>();
+  /** Number of archives. */
+  archives = 0;
   isAway = false;
   private server: Server | undefined;
   private readonly answers: Readonly<Record<string, (asked: never) => object>> = {
@@ -40,6 +47,7 @@ export class FakeCollaboration {
       this.asked.push(asked);
       return { commit: this.empty.has(asked.project_id) ? null : resolved(asked) };
     },
+    [INTERNAL_PATHS.sourceFile]: (asked: SourceFileRequest) => this.fileOf(asked),
     [INTERNAL_PATHS.pushVariablesStored]: ({ push_id: id }: PushVariablesStoredRequest) => {
       this.stored.push(id);
       return {};
@@ -59,13 +67,28 @@ export class FakeCollaboration {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const isOurs = request.headers.authorization === internalAuthorization('package', 'collaboration');
+        const text = Buffer.concat(chunks).toString();
+        if (isOurs && !this.isAway && request.url === INTERNAL_PATHS.sourceArchive)
+          return response.end(this.archiveOf(JSON.parse(text) as SourceArchiveRequest));
         const answer = request.method === 'POST' ? this.answers[request.url!] : undefined;
         if (!isOurs || !answer || this.isAway) return response.writeHead(this.isAway ? 503 : 404).end();
-        response.end(JSON.stringify(answer(JSON.parse(Buffer.concat(chunks).toString()) as never)));
+        response.end(JSON.stringify(answer(JSON.parse(text) as never)));
       });
     });
     await new Promise<void>((resolve) => this.server!.listen(0, '127.0.0.1', resolve));
     return this;
+  }
+
+  private fileOf({ project_id: project, ref, path, max_bytes: most }: SourceFileRequest): SourceFileAnswer {
+    const { commit = null, content = null } = this.files.get(`${project} ${ref} ${path}`) ?? {};
+    if (content === 'too large') return { commit, content: null, is_too_large: true };
+    if (content !== null && content.length > most) throw new Error('the file of a test is too large');
+    return { commit, content: content === null ? null : Buffer.from(content).toString('base64'), is_too_large: false };
+  }
+
+  private archiveOf({ project_id: project, commit, prefix }: SourceArchiveRequest): string {
+    this.archives += 1;
+    return `zip of ${project} ${commit} ${prefix}`;
   }
 
   async stop(): Promise<void> {

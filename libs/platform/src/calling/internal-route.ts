@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { INTERNAL_PATHS, ServiceName } from '@rookery/contracts';
 import { INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import { Pool } from 'undici';
@@ -43,19 +44,42 @@ export class InternalRoute<Question extends object, Answer> {
 
   /** Errors: a plain Error without an answer in time, and for an answer other than 200. */
   async ask(question: Question): Promise<Answer> {
-    const { callee, maxWaitMs, share = (leftMs) => leftMs } = this.options;
+    const waitMs = this.waitMs();
+    return (await (await this.post(question, waitMs, AbortSignal.timeout(waitMs))).json()) as Answer;
+  }
+
+  /**
+   * Opens an answer that the callee streams. Only its beginning is awaited as long as the request still waits; destroying the
+   * stream ends the call. Errors: as `ask`, for the beginning.
+   */
+  async open(question: Question): Promise<Readable> {
+    const waitMs = this.waitMs();
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), waitMs);
+    try {
+      return await this.post(question, waitMs, late.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private waitMs(): number {
+    const { maxWaitMs, share = (leftMs) => leftMs } = this.options;
     const leftMs = share((currentWaiter()?.deadline ?? Infinity) - Date.now());
-    const waitMs = Math.round(Math.max(1, Math.min(maxWaitMs, leftMs)));
+    return Math.round(Math.max(1, Math.min(maxWaitMs, leftMs)));
+  }
+
+  private async post(question: Question, waitMs: number, signal: AbortSignal) {
     const { statusCode, body } = await this.pool.request({
       method: 'POST',
       path: this.path,
       headers: { ...this.headers, [INTERNAL_WAIT_HEADER]: String(waitMs) },
       body: JSON.stringify(question),
-      signal: AbortSignal.timeout(waitMs),
+      signal,
     });
-    if (statusCode === 200) return (await body.json()) as Answer;
+    if (statusCode === 200) return body;
     await body.dump();
-    throw new Error(`${callee} answered ${statusCode}`);
+    throw new Error(`${this.options.callee} answered ${statusCode}`);
   }
 
   close(): Promise<void> {

@@ -1,10 +1,10 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Endpoint, one, page, SCOPE_RESOLVER } from '@rookery/api-v4';
 import type { Call, ProjectScope, ScopeResolver } from '@rookery/api-v4';
+import { mayReadCode } from '@rookery/directory';
 import type { Contributor } from '@rookery/git';
 import type { Page, Viewer } from '@rookery/kernel';
 import { Forbidden, Refused } from '@rookery/kernel';
-import { mayReadCode } from '../repositories/code-access.policy';
 import { readsHistoryOf } from '../repositories/code.permission';
 import { areInOneNetwork } from '../repositories/forks/fork-network';
 import { commitPresenter } from './commit.presenter';

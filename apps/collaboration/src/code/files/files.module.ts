@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ProtectedRefsModule } from '../protected-refs/protected-refs.module';
 import { RepositoriesModule } from '../repositories/repositories.module';
 import { ArchivesController } from './archives/archives.controller';
+import { SourceCodeController } from './archives/source-code.controller';
 import { BlobContents } from './blobs/blob-contents';
 import { BlobsController } from './blobs/blobs.controller';
 import { FileLimits } from './blobs/file-limits';
@@ -25,6 +26,7 @@ import { TreesController } from './trees/trees.controller';
     FileChangesController,
     FilesController,
     LanguagesController,
+    SourceCodeController,
     TreesController,
   ],
   providers: [BlobContents, FileChanges, FileFinder, FileLimits, FoldersService, Languages],

@@ -1,4 +1,5 @@
 import type { ProjectScope } from '@rookery/api-v4';
+import { mayReadCode } from '@rookery/directory';
 import { ACCESS_LEVELS, Forbidden, isSignedIn, Unauthorized } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 
@@ -8,18 +9,6 @@ const UPLOAD_SCOPES = ['api', 'write_repository'];
 
 /** Git services by name. Source: reference repositories 1.1. */
 export type GitService = 'git-upload-pack' | 'git-receive-pack';
-
-/**
- * Whether the viewer may read code of a project that they can see. Guests and planners read code of projects that are
- * not private. Source: reference repositories 1.2.
- */
-export function mayReadCode(viewer: Viewer, project: ProjectScope): boolean {
-  const { level, visibility, repositoryAccessLevel } = project;
-  if (repositoryAccessLevel === 'disabled') return false;
-  if (viewer.isAdmin || level >= ACCESS_LEVELS.reporter) return true;
-  if (visibility === 'private') return false;
-  return repositoryAccessLevel === 'enabled' || level >= ACCESS_LEVELS.guest;
-}
 
 /** Whether the project has a repository for the viewer, who sees the project. Source: reference repositories 2.1. */
 export function hasRepository(viewer: Viewer, { level, repositoryAccessLevel }: ProjectScope): boolean {

@@ -1,8 +1,9 @@
 import { ability, project } from '@rookery/api-v4';
 import type { Permission, ProjectScope } from '@rookery/api-v4';
+import { mayReadCode } from '@rookery/directory';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { hasRepository, mayPushCode, mayReadCode } from './code-access.policy';
+import { hasRepository, mayPushCode } from './code-access.policy';
 
 /** Permits callers who may read the code of the project. */
 const readsCode: Permission<unknown, ProjectScope, Viewer> = ability('may read code', ({ viewer, within }) =>

@@ -1,9 +1,9 @@
 import type { ProjectScope } from '@rookery/api-v4';
+import { mayReadCode } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { readerOf, reads } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
-import { mayReadCode } from '../../code/repositories/code-access.policy';
 
 const { reporter, developer, owner } = ACCESS_LEVELS;
 

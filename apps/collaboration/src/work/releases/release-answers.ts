@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { Directory } from '@rookery/directory';
+import { Directory, mayReadCode } from '@rookery/directory';
 import type { Commit, ObjectId } from '@rookery/git';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock, Viewer } from '@rookery/kernel';
-import { mayPushCode, mayReadCode } from '../../code/repositories/code-access.policy';
+import { mayPushCode } from '../../code/repositories/code-access.policy';
 import { ProjectRepositories } from '../../code/repositories/project-repositories';
 import { readPeeledCommits } from '../../code/refs/listing/ref-commits';
 import { ReleaseLinksQueries } from './links/release-links.queries';

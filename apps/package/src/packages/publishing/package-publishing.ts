@@ -13,17 +13,21 @@ import { nameKeyOf } from '../package-types';
 import type { PackageStatus, PackageType } from '../package-types';
 import { StorageQuota } from './storage-quota';
 
-/** An uploaded file, ready to be listed. Shape: `version` is null for a package without versions. */
-export interface PublishedFile {
+/** A package to publish. Shape: `version` is null for a package without versions. */
+export interface PublishedPackage {
   readonly project: ProjectScope;
   readonly creatorId: number | null;
   readonly type: PackageType;
   readonly name: string;
   readonly version: string | null;
-  readonly fileName: string;
-  readonly content: StoredFile;
   /** Sets the status of a new or existing package; an omitted status keeps it. */
   readonly status?: Extract<PackageStatus, 'default' | 'hidden'> | undefined;
+}
+
+/** An uploaded file, ready to be listed. */
+export interface PublishedFile extends PublishedPackage {
+  readonly fileName: string;
+  readonly content: StoredFile;
   /** Deletes older files with the same name. Without it they stay, and downloads give the newest. */
   readonly isReplacing?: boolean;
   /** Credential that may repeat the upload until its answer is known to be written. None without it. */
@@ -129,12 +133,17 @@ export class PackagePublishing {
     return row!;
   }
 
+  /** Returns the id of a package whose files are not stored, and creates it first if it does not exist. Errors: Unavailable. */
+  async publishWithoutFile(tx: Tx, named: PublishedPackage): Promise<number> {
+    return (await this.findOrCreate(tx, named)).id;
+  }
+
   private async replaceOlder(tx: Tx, { id, package_id, file_name }: PackageFileRow, now: Date): Promise<void> {
     const replaced = await tx.run(REPLACE, { id, package: package_id, name: file_name, now });
     if (replaced.length > 0) await this.jobs.enqueue(tx, destroyPackages, {});
   }
 
-  private async findOrCreate(tx: Tx, file: PublishedFile): Promise<FoundPackage> {
+  private async findOrCreate(tx: Tx, file: PublishedPackage): Promise<FoundPackage> {
     const { type, name, version, creatorId: creator } = file;
     const project = file.project.id;
     const key = { project, type, key: nameKeyOf(type, name), version };

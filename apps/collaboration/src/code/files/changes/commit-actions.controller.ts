@@ -1,11 +1,11 @@
 import { Controller, Inject } from '@nestjs/common';
 import { created, Endpoint, SCOPE_RESOLVER } from '@rookery/api-v4';
 import type { Call, ProjectScope, ScopeResolver } from '@rookery/api-v4';
+import { mayReadCode } from '@rookery/directory';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { detailedCommitPresenter } from '../../commits/commit.presenter';
 import type { DetailedCommitRow } from '../../commits/commit.presenter';
-import { mayReadCode } from '../../repositories/code-access.policy';
 import { writesCodeOf } from '../../repositories/code.permission';
 import { areInOneNetwork } from '../../repositories/forks/fork-network';
 import { bytesOf } from './base64-content';

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { Directory } from '@rookery/directory';
+import { Directory, mayReadCode } from '@rookery/directory';
 import { fetchCommit, objectInfo, readRef } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import type { Viewer } from '@rookery/kernel';
-import { mayReadCode } from '../../../code/repositories/code-access.policy';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { branchRef, readTips } from './measure-version';
 import type { BranchTips } from './measure-version';

@@ -1,11 +1,11 @@
 import { Controller, Inject } from '@nestjs/common';
 import { created, Endpoint, one, page } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
+import { mayReadCode } from '@rookery/directory';
 import { CLOCK, Forbidden } from '@rookery/kernel';
 import type { Clock, Page, SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Collection } from '@rookery/persistence';
-import { mayReadCode } from '../../../code/repositories/code-access.policy';
 import { managesCodeOf } from '../../../code/repositories/code.permission';
 import type { Release } from '../release.entity';
 import { readsReleasesOf } from '../release.permission';

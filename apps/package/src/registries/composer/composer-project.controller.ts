@@ -1,0 +1,56 @@
+import { Controller } from '@nestjs/common';
+import { ability, createdMessage, Endpoint, streamed } from '@rookery/api-v4';
+import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
+import { mayReadCode } from '@rookery/directory';
+import type { SignedInViewer } from '@rookery/kernel';
+import { canPublishPackages, canReadPackages } from '../../packages/packages.policy';
+import { basicRegistry } from '../../packages/packages.permission';
+import { OneComposerArchive, PublishComposerVersion } from './composer.dto';
+import { ComposerService } from './composer.service';
+
+const COMPOSER = '/projects/:id/packages/composer';
+const registry = { ...basicRegistry, source: 'reference packages-and-admin 4.11' } as const;
+
+const publishesCode = ability<unknown, ProjectScope>(
+  'may publish packages and read code',
+  ({ viewer, within }) => canPublishPackages(viewer, within) && mayReadCode(viewer, within),
+  { signedIn: true },
+);
+const readsPackagesOfCode = ability<unknown, ProjectScope>(
+  'may read packages and code',
+  ({ viewer, within }) => canReadPackages(viewer, within) && mayReadCode(viewer, within),
+);
+
+@Controller()
+export class ComposerProjectController {
+  constructor(private readonly composer: ComposerService) {}
+
+  @Endpoint('POST', COMPOSER, {
+    ...registry,
+    may: publishesCode,
+    about: 'Publishes the commit of a tag or branch as a version of a Composer package.',
+    params: PublishComposerVersion,
+    answers: createdMessage(),
+    fails: [400, 404, 422],
+    // The commit is kept by a ref of git, outside of the transaction of a key.
+    takesNoKey: true,
+  })
+  async publish({ within, viewer, params }: Call<PublishComposerVersion, ProjectScope, SignedInViewer>): Promise<void> {
+    await this.composer.publish(within, viewer, params);
+  }
+
+  @Endpoint('GET', `${COMPOSER}/archives/*package_name.zip`, {
+    ...registry,
+    may: readsPackagesOfCode,
+    about: 'Downloads the files of a version of a Composer package.',
+    params: OneComposerArchive,
+    answers: streamed('application/zip'),
+    fails: [404],
+  })
+  async download({ within, params }: Call<OneComposerArchive, ProjectScope>): Promise<FileAnswer> {
+    const { package_name: name, sha } = params;
+    const open = await this.composer.archive(within, name, sha);
+    const filename = `${name.replace('/', '-')}-${sha}.zip`;
+    return { stream: open, mediaType: 'application/zip', filename, version: sha };
+  }
+}

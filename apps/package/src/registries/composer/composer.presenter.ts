@@ -1,0 +1,37 @@
+import type { Links } from '@rookery/platform';
+import { isOfBranch } from './composer-json';
+import { MAX_NAMES } from './composer.queries';
+import type { ComposerVersionRow } from './composer.queries';
+
+/** Documents of a Composer repository. Source: reference packages-and-admin 4.11. */
+
+/** The root of a repository. Shape: `base` is the path of the repository below the host. */
+export function repositoryDocument(base: string, names: readonly string[]): object {
+  const listed = names.length > MAX_NAMES ? {} : { 'available-packages': names };
+  return { packages: [], 'metadata-url': `${base}/p2/%package%.json`, ...listed };
+}
+
+/** Versions of a package: those of tags, or those of branches. Shape: JSON; null without such versions. */
+export function packageDocument(
+  links: Links,
+  name: string,
+  rows: readonly ComposerVersionRow[],
+  kind: 'tags' | 'branches',
+): string | null {
+  const shown = rows.filter(({ version }) => isOfBranch(version) === (kind === 'branches'));
+  if (shown.length === 0) return null;
+  const versions = Object.fromEntries(shown.map((row) => [row.version, versionOf(links, name, row)]));
+  return JSON.stringify({ packages: { [name]: versions } });
+}
+
+function versionOf(links: Links, name: string, row: ComposerVersionRow): object {
+  const { id: uid, version, target_sha: reference } = row;
+  const archive = links.api(`projects/${row.project_id}/packages/composer/archives/${name}.zip?sha=${reference}`);
+  return {
+    ...(JSON.parse(row.description) as object),
+    ...{ name, version, uid },
+    // Archives are made when they are fetched, and another release of git may write other bytes.
+    dist: { type: 'zip', url: archive, reference, shasum: '' },
+    source: { type: 'git', url: `${links.web(row.project_path)}.git`, reference },
+  };
+}
