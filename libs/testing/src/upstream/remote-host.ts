@@ -27,7 +27,14 @@ export interface SeenRequest {
 }
 
 /** Lists of a repository below its address in the API. */
-export type HostedList = 'labels' | 'milestones' | 'issues' | 'pulls' | 'issues/comments';
+export type HostedList =
+  | 'labels'
+  | 'milestones'
+  | 'issues'
+  | 'pulls'
+  | 'pulls/comments'
+  | 'issues/comments'
+  | `pulls/${number}/reviews`;
 type HostedObject = Readonly<Record<string, unknown>>;
 
 /** Shape: false leaves the answer to the host. */

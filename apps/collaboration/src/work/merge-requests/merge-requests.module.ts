@@ -109,6 +109,7 @@ import { MergeRequestBranches } from './versions/branches';
 import { MergeRequestPushes } from './versions/merge-request-pushes';
 import { MergeRequestVersions } from './versions/merge-request-versions';
 import { SourceBranches } from './versions/source-branches';
+import { DiffNoteImports } from './importing/diff-note-imports';
 import { ImportedBranches } from './importing/imported-branches';
 import { MergeRequestImports } from './importing/merge-request-imports';
 import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
@@ -200,6 +201,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     AutoMerge,
     ClosedByPush,
     CommitMergeRequestsQueries,
+    DiffNoteImports,
     DiffThreadFollower,
     DiffThreads,
     DraftNotesQueries,
@@ -235,6 +237,6 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ThreadFollowUps,
     VersionContentsQueries,
   ],
-  exports: [MergeRequestImports],
+  exports: [DiffNoteImports, MergeRequestImports],
 })
 export class MergeRequestsModule {}

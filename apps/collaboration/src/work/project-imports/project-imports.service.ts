@@ -9,11 +9,14 @@ import { delayMoveEffects } from '../../base/noteables/planning-place';
 import { importLabels } from '../../planning/labels/imported-labels';
 import { importMilestones } from '../../planning/milestones/imported-milestones';
 import { importNotes } from '../../talk/notes/imported-notes';
+import type { NotesImport } from '../../talk/notes/imported-note-rows';
 import { notesSettings } from '../../talk/notes/notes.config';
 import type { NotesSettings } from '../../talk/notes/notes.config';
 import { IssueCountsService } from '../issues/counting/issue-counts.service';
 import { importIssues } from '../issues/importing/imported-issues';
 import { issueKind } from '../issues/issue.kind';
+import { DiffNoteImports } from '../merge-requests/importing/diff-note-imports';
+import { importReviews } from '../merge-requests/importing/imported-reviews';
 import { MergeRequestImports } from '../merge-requests/importing/merge-request-imports';
 import type { PreparedObjects } from '../merge-requests/importing/merge-request-imports';
 import { mergeRequestKind } from '../merge-requests/merge-request.kind';
@@ -33,6 +36,7 @@ export class ProjectImportsService {
     private readonly directory: Directory,
     private readonly counts: IssueCountsService,
     private readonly mergeRequests: MergeRequestImports,
+    private readonly diffNotes: DiffNoteImports,
     @Inject(notesSettings.token) private readonly notes: NotesSettings,
   ) {}
 
@@ -53,9 +57,16 @@ export class ProjectImportsService {
 
   /** Shape: null for kinds that need no repository. */
   private async prepare(request: ImportObjectsRequest): Promise<PreparedObjects | null> {
-    if (!isOf(request, 'merge_request')) return null;
-    const project = (await this.directory.projects([request.project_id])).get(request.project_id);
-    return this.mergeRequests.prepare(assertWritable(project), request.import_type, request.objects);
+    if (!isOf(request, 'merge_request') && !isOf(request, 'diff_note')) return null;
+    const { project_id: id, import_type: source } = request;
+    const project = assertWritable((await this.directory.projects([id])).get(id));
+    if (isOf(request, 'merge_request')) return this.mergeRequests.prepare(project, source, request.objects);
+    return this.diffNotes.prepare(project, this.onMergeRequests(id, source), request.objects);
+  }
+
+  private onMergeRequests(projectId: number, source: string): NotesImport {
+    const mostComments = this.notes.commentsPerNoteable;
+    return { projectId, source, mostComments, kind: mergeRequestKind, on: 'merge_request' };
   }
 
   private async writeTo(
@@ -71,11 +82,12 @@ export class ProjectImportsService {
       await this.counts.recount(tx, [project.id]);
       return failed;
     }
+    const onMergeRequests = this.onMergeRequests(project.id, source);
+    if (isOf(request, 'review')) return importReviews(tx, onMergeRequests, request.objects);
     if (!isOf(request, 'note')) return [];
-    const facts = { projectId: project.id, source, mostComments: this.notes.commentsPerNoteable };
-    const onIssues = await importNotes(tx, { ...facts, kind: issueKind, on: 'issue' }, request.objects);
-    const onRequests = { ...facts, kind: mergeRequestKind, on: 'merge_request' } as const;
-    return [...onIssues, ...(await importNotes(tx, onRequests, request.objects))];
+    const onIssues = { ...onMergeRequests, kind: issueKind, on: 'issue' } as const;
+    const failed = await importNotes(tx, onIssues, request.objects);
+    return [...failed, ...(await importNotes(tx, onMergeRequests, request.objects))];
   }
 }
 

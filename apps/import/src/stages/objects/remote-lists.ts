@@ -16,6 +16,8 @@ import type {
   RemoteMilestone,
   RemotePullRequest,
 } from '../../sources/remote/remote-objects';
+import { isTellingReview, reviewCommentIn, reviewIn, reviewsPathOf } from '../../sources/remote/remote-reviews';
+import type { RemoteReview, RemoteReviewComment } from '../../sources/remote/remote-reviews';
 import { objectList } from './object-list';
 
 const labels = objectList<'label', RemoteLabel>({
@@ -82,6 +84,34 @@ const pullRequests = objectList<'merge_request', RemotePullRequest>({
   }),
 });
 
+const reviews = objectList<'review', RemoteReview>({
+  kind: 'review',
+  path: '/pulls?state=all&sort=created&direction=asc',
+  membersOf: reviewsPathOf,
+  includes: isTellingReview,
+  read: reviewIn,
+  nameOf: ({ id, number }) => `!${number} (review ${id})`,
+  peopleOf: ({ author }) => [author],
+  convert: ({ id, number, author, state, body, submittedAt }, ownerOf) => ({
+    ...{ id, merge_request: number, author_id: ownerOf(author).user_id, state },
+    ...{ body: attributed(body ?? '', author, ownerOf) || null, created_at: submittedAt },
+  }),
+});
+
+/** Comments on lines of pull requests. */
+const reviewComments = objectList<'diff_note', RemoteReviewComment>({
+  kind: 'diff_note',
+  path: '/pulls/comments?sort=created&direction=asc',
+  read: reviewCommentIn,
+  nameOf: ({ id, number }) => `!${number} (comment ${id})`,
+  peopleOf: ({ author }) => [author],
+  convert: ({ id, number, author, body, path, side, line, startLine, commitId, replyTo, ...times }, ownerOf) => ({
+    ...{ id, merge_request: number, author_id: ownerOf(author).user_id, body: attributed(body, author, ownerOf) },
+    ...{ path, side, line, start_line: startLine, commit_id: commitId, reply_to: replyTo },
+    ...{ created_at: times.createdAt, updated_at: times.updatedAt },
+  }),
+});
+
 /** Comments on issues and pull requests. */
 const comments = objectList<'note', RemoteComment>({
   kind: 'note',
@@ -97,7 +127,7 @@ const comments = objectList<'note', RemoteComment>({
 });
 
 /** Lists of the host, in the order of the stages. Source: reference identity-and-import 6.6, 6.9. */
-export const REMOTE_LISTS = [labels, milestones, issues, pullRequests, comments];
+export const REMOTE_LISTS = [labels, milestones, issues, pullRequests, reviews, reviewComments, comments];
 
 /** Drafts are marked in their title. */
 function titleOf({ title, isDraft }: RemotePullRequest): string {
