@@ -44,8 +44,8 @@ export function reviewsPathOf(item: unknown): string | null {
   return isId(number) ? `/pulls/${number}/reviews` : null;
 }
 
-/** Whether a review says something: not one that is pending, nor one that only carries comments on lines. */
-export function isTellingReview(item: unknown): boolean {
+/** Whether a review has content: not one that is pending, nor one that only carries comments on lines. */
+export function hasContent(item: unknown): boolean {
   const { state, body } = fieldsOf(item);
   return typeof state !== 'string' || (state in STATES && (state !== 'COMMENTED' || textIn(body) !== null));
 }

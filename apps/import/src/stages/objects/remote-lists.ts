@@ -16,7 +16,7 @@ import type {
   RemoteMilestone,
   RemotePullRequest,
 } from '../../sources/remote/remote-objects';
-import { isTellingReview, reviewCommentIn, reviewIn, reviewsPathOf } from '../../sources/remote/remote-reviews';
+import { hasContent, reviewCommentIn, reviewIn, reviewsPathOf } from '../../sources/remote/remote-reviews';
 import type { RemoteReview, RemoteReviewComment } from '../../sources/remote/remote-reviews';
 import { objectList } from './object-list';
 
@@ -88,7 +88,7 @@ const reviews = objectList<'review', RemoteReview>({
   kind: 'review',
   path: '/pulls?state=all&sort=created&direction=asc',
   membersOf: reviewsPathOf,
-  includes: isTellingReview,
+  includes: hasContent,
   read: reviewIn,
   nameOf: ({ id, number }) => `!${number} (review ${id})`,
   peopleOf: ({ author }) => [author],
