@@ -15,6 +15,16 @@ export const IMPORTED_OBJECTS = {
     created_at: instant,
     updated_at: instant,
   }),
+  /** A release of a tag that was pushed. Shape: `id` is the upstream id. */
+  release: object({
+    id: int,
+    tag: text,
+    name: nullable(text),
+    description: nullable(text),
+    author_id: int,
+    created_at: instant,
+    released_at: instant,
+  }),
   /** Shape: labels by name, the milestone by its upstream number. */
   issue: object({
     number: int,
@@ -100,6 +110,7 @@ export const IMPORTED_OBJECTS = {
     created_at: instant,
     updated_at: instant,
   }),
+  protected_branch: object({ name: text, allows_force_push: bool, needs_merge_request: bool }),
 } as const;
 
 export type ImportedKind = keyof typeof IMPORTED_OBJECTS;

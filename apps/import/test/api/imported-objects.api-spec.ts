@@ -46,7 +46,8 @@ const status = async ({ projectId }: StartedImport, by = scene.owner) =>
     readonly stats: unknown;
   };
 const counted = (label: number, milestone: number, issues: number, merge_request: number, note: number) => ({
-  ...{ label, milestone, issue: issues, merge_request, review: 0, diff_note: 0, note },
+  ...{ label, milestone, release: 0, issue: issues, merge_request, review: 0, diff_note: 0, note },
+  protected_branch: 0,
 });
 const waitingJobs = (importId: number) =>
   scene.service.database.query<{ id: number }>(
@@ -382,4 +383,50 @@ describe('reviews of pull requests', () => {
       note(5, { line: null, commit_id: 'e'.repeat(40), body: '```suggestion:-0+0\nx\n```' }),
     ]);
   });
+});
+
+it('brings published releases along', async () => {
+  const { repository, projectId, importId } = await scene.started('pochard');
+  const release = (id: number, over: object = {}) => ({
+    ...{ id, tag_name: `v${id}`, name: `Version ${id}`, body: 'Text', draft: false, author: robin },
+    ...{ created_at: AT, published_at: LATER },
+    ...over,
+  });
+  const all = [release(1), release(2, { draft: true }), release(3, { name: null, body: null, published_at: null })];
+  scene.host.put(repository, 'releases', all);
+  await scene.run(importId);
+  const [created_at, released_at] = ['2024-01-02T03:04:05.000Z', '2024-02-03T04:05:06.000Z'];
+  expect(sentOf(projectId, 'release')).toEqual([
+    { id: 1, tag: 'v1', name: 'Version 1', description: 'Text', author_id: 1011, created_at, released_at },
+    { id: 3, tag: 'v3', name: null, description: null, author_id: 1011, created_at, released_at: created_at },
+  ]);
+});
+
+it('brings the protection of branches along, as far as the credential may read it', async () => {
+  const { repository, projectId, importId } = await scene.started('smew');
+  scene.host.put(repository, 'branches', [
+    { name: 'main', protection: { required_pull_request_reviews: {}, allow_force_pushes: { enabled: false } } },
+    { name: 'feature/a b', protection: { allow_force_pushes: { enabled: true } } },
+    { name: 'hidden' },
+  ]);
+  await scene.run(importId);
+  expect(sentOf(projectId, 'protected_branch')).toEqual([
+    { name: 'main', needs_merge_request: true, allows_force_push: false },
+    { name: 'feature/a b', needs_merge_request: false, allows_force_push: true },
+    { name: 'hidden', needs_merge_request: false, allows_force_push: false },
+  ]);
+  const limited = await scene.started('goldeneye');
+  scene.host.put(limited.repository, 'branches', [{ name: 'main' }]);
+  let headers: Record<string, string> = {};
+  scene.host.answer = (request, response) => {
+    if (!request.url!.endsWith('/protection')) return false;
+    response.writeHead(403, headers).end('{}');
+    return true;
+  };
+  headers = { 'retry-after': '90' };
+  await scene.run(limited.importId);
+  expect(await waitingJobs(limited.importId)).toHaveLength(1);
+  headers = {};
+  await scene.run(limited.importId);
+  expect(sentOf(limited.projectId, 'protected_branch')).toHaveLength(1);
 });

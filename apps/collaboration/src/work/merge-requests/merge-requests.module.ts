@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
+import { ImportedObjectsModule } from '../../base/imported-objects/imported-objects.module';
 import { ResourceEventsModule } from '../../base/resource-events/resource-events.module';
 import { ProtectedRefsModule } from '../../code/protected-refs/protected-refs.module';
 import { RepositoriesModule } from '../../code/repositories/repositories.module';
@@ -140,6 +141,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
 )
 @Module({
   imports: [
+    ImportedObjectsModule,
     IssuesModule,
     AwardEmojiModule,
     MentionsModule,
@@ -237,6 +239,5 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ThreadFollowUps,
     VersionContentsQueries,
   ],
-  exports: [DiffNoteImports, MergeRequestImports],
 })
 export class MergeRequestsModule {}

@@ -5,20 +5,18 @@ import type { ProjectFacts } from '@rookery/directory';
 import { NotFound } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { ObjectImporters } from '../../base/imported-objects/object-importers';
+import type { PreparedObjects } from '../../base/imported-objects/object-importers';
 import { delayMoveEffects } from '../../base/noteables/planning-place';
 import { importLabels } from '../../planning/labels/imported-labels';
 import { importMilestones } from '../../planning/milestones/imported-milestones';
 import { importNotes } from '../../talk/notes/imported-notes';
-import type { NotesImport } from '../../talk/notes/imported-note-rows';
 import { notesSettings } from '../../talk/notes/notes.config';
 import type { NotesSettings } from '../../talk/notes/notes.config';
 import { IssueCountsService } from '../issues/counting/issue-counts.service';
 import { importIssues } from '../issues/importing/imported-issues';
 import { issueKind } from '../issues/issue.kind';
-import { DiffNoteImports } from '../merge-requests/importing/diff-note-imports';
 import { importReviews } from '../merge-requests/importing/imported-reviews';
-import { MergeRequestImports } from '../merge-requests/importing/merge-request-imports';
-import type { PreparedObjects } from '../merge-requests/importing/merge-request-imports';
 import { mergeRequestKind } from '../merge-requests/merge-request.kind';
 
 /** Locks the project against removal, and against another run of the same import. */
@@ -35,8 +33,7 @@ export class ProjectImportsService {
     private readonly work: Work,
     private readonly directory: Directory,
     private readonly counts: IssueCountsService,
-    private readonly mergeRequests: MergeRequestImports,
-    private readonly diffNotes: DiffNoteImports,
+    private readonly importers: ObjectImporters,
     @Inject(notesSettings.token) private readonly notes: NotesSettings,
   ) {}
 
@@ -51,22 +48,16 @@ export class ProjectImportsService {
       const project = assertWritable(locked && (await this.directory.projects([id], tx)).get(id));
       return prepared ? prepared.write(tx, project) : this.writeTo(tx, project, request);
     });
-    await prepared?.finish();
+    await prepared?.finish?.();
     return { failed };
   }
 
-  /** Shape: null for kinds that need no repository. */
-  private async prepare(request: ImportObjectsRequest): Promise<PreparedObjects | null> {
-    if (!isOf(request, 'merge_request') && !isOf(request, 'diff_note')) return null;
-    const { project_id: id, import_type: source } = request;
+  /** Shape: null for kinds that this service writes. */
+  private async prepare({ project_id: id, kind, ...request }: ImportObjectsRequest): Promise<PreparedObjects | null> {
+    const importer = this.importers.of(kind);
+    if (importer === null) return null;
     const project = assertWritable((await this.directory.projects([id])).get(id));
-    if (isOf(request, 'merge_request')) return this.mergeRequests.prepare(project, source, request.objects);
-    return this.diffNotes.prepare(project, this.onMergeRequests(id, source), request.objects);
-  }
-
-  private onMergeRequests(projectId: number, source: string): NotesImport {
-    const mostComments = this.notes.commentsPerNoteable;
-    return { projectId, source, mostComments, kind: mergeRequestKind, on: 'merge_request' };
+    return importer.prepare(project, { importType: request.import_type, objects: request.objects });
   }
 
   private async writeTo(
@@ -82,7 +73,8 @@ export class ProjectImportsService {
       await this.counts.recount(tx, [project.id]);
       return failed;
     }
-    const onMergeRequests = this.onMergeRequests(project.id, source);
+    const facts = { projectId: project.id, source, mostComments: this.notes.commentsPerNoteable };
+    const onMergeRequests = { ...facts, kind: mergeRequestKind, on: 'merge_request' } as const;
     if (isOf(request, 'review')) return importReviews(tx, onMergeRequests, request.objects);
     if (!isOf(request, 'note')) return [];
     const onIssues = { ...onMergeRequests, kind: issueKind, on: 'issue' } as const;

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import type { ProjectFacts } from '@rookery/directory';
 import { isObjectId, mergeBase, objectInfo } from '@rookery/git';
@@ -7,17 +7,20 @@ import { Database, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
 import type { CheckedObject } from '../../../base/imported-objects/imported-objects';
+import { ObjectImporters } from '../../../base/imported-objects/object-importers';
+import type { ObjectImporter, PreparedObjects, SentObjects } from '../../../base/imported-objects/object-importers';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { importedBody, inOrder } from '../../../talk/notes/imported-notes';
 import { insertImportedNotes, NoteRoom, reserveNoteIds } from '../../../talk/notes/imported-note-rows';
 import type { ImportedNoteRow, NotesImport } from '../../../talk/notes/imported-note-rows';
+import { notesSettings } from '../../../talk/notes/notes.config';
+import type { NotesSettings } from '../../../talk/notes/notes.config';
 import type { PreparedThread } from '../../../talk/notes/positions/code-reviews';
 import { insertNotePosition, replaceSuggestions } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
 import { followedToHead, readSuggestions } from '../reviews/diff-threads';
 import type { ReviewedRow } from '../reviews/diff-threads';
 import { findLinePlace } from '../reviews/place-in-diff';
-import type { PreparedObjects } from './merge-request-imports';
 
 type Given = ImportedObject<'diff_note'>;
 
@@ -46,16 +49,25 @@ interface Placed {
  * Source: reference identity-and-import 6.6.
  */
 @Injectable()
-export class DiffNoteImports {
+export class DiffNoteImports implements ObjectImporter<'diff_note'> {
   constructor(
+    importers: ObjectImporters,
     private readonly repositories: ProjectRepositories,
     private readonly database: Database,
-  ) {}
+    @Inject(notesSettings.token) private readonly settings: NotesSettings,
+  ) {
+    importers.declare('diff_note', this);
+  }
 
   /** Finds the places of threads, before the transaction that writes them. Errors: Unavailable, TooLarge. */
-  async prepare(project: ProjectFacts, notes: NotesImport, objects: readonly Given[]): Promise<PreparedObjects> {
+  async prepare(
+    project: ProjectFacts,
+    { importType: source, objects }: SentObjects<'diff_note'>,
+  ): Promise<PreparedObjects> {
     const places = await this.placesOf(project, objects);
-    return { write: (tx) => write(tx, notes, places, objects), finish: () => Promise.resolve() };
+    const mostComments = this.settings.commentsPerNoteable;
+    const on = { kind: mergeRequestKind, on: 'merge_request', projectId: project.id, source, mostComments } as const;
+    return { write: (tx) => write(tx, on, places, objects) };
   }
 
   private async placesOf(project: ProjectFacts, objects: readonly Given[]): Promise<Places> {
