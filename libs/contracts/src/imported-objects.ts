@@ -15,6 +15,16 @@ export const IMPORTED_OBJECTS = {
     created_at: instant,
     updated_at: instant,
   }),
+  /** A release of a tag that was pushed. Shape: `id` is the upstream id. */
+  release: object({
+    id: int,
+    tag: text,
+    name: nullable(text),
+    description: nullable(text),
+    author_id: int,
+    created_at: instant,
+    released_at: instant,
+  }),
   /** Shape: labels by name, the milestone by its upstream number. */
   issue: object({
     number: int,
@@ -59,6 +69,34 @@ export const IMPORTED_OBJECTS = {
     labels: list(text),
     milestone: nullable(int),
   }),
+  /** A review of a merge request, in the order of their times. */
+  review: object({
+    id: int,
+    merge_request: int,
+    author_id: int,
+    state: choice('approved', 'changes_requested', 'commented', 'dismissed'),
+    body: nullable(text),
+    created_at: instant,
+  }),
+  /**
+   * A comment on a line of a merge request, or on a file if `line` is null. Shape: `commit_id` is the commit whose lines are
+   * counted, on the old or the new side; `start_line` begins a range that ends at `line`; `reply_to` is the upstream id of
+   * the first comment of the thread.
+   */
+  diff_note: object({
+    id: int,
+    merge_request: int,
+    author_id: int,
+    body: text,
+    path: text,
+    side: choice('old', 'new'),
+    line: nullable(int),
+    start_line: nullable(int),
+    commit_id: text,
+    reply_to: nullable(int),
+    created_at: instant,
+    updated_at: instant,
+  }),
   /**
    * A comment on an issue or a merge request. Shape: `id` is the upstream id; one of `issue` and `merge_request` is an
    * upstream number, the other one null.
@@ -72,16 +110,22 @@ export const IMPORTED_OBJECTS = {
     created_at: instant,
     updated_at: instant,
   }),
+  protected_branch: object({ name: text, allows_force_push: bool, needs_merge_request: bool }),
 } as const;
 
 export type ImportedKind = keyof typeof IMPORTED_OBJECTS;
 export const IMPORTED_KINDS = Object.keys(IMPORTED_OBJECTS) as ImportedKind[];
 export type ImportedObject<K extends ImportedKind> = Infer<(typeof IMPORTED_OBJECTS)[K]>;
 
-/** Bounds of one request. */
-export const MAX_IMPORTED_OBJECTS = 100;
-/** Merge requests of one request; git measures each of them. */
-export const MAX_IMPORTED_MERGE_REQUESTS = 20;
+/** Objects of one request. git measures merge requests and the places of comments, so that these have fewer. */
+const MAX_IMPORTED_OBJECTS = 100;
+const MAX_MEASURED_OBJECTS = 20;
+const MEASURED: ReadonlySet<ImportedKind> = new Set(['merge_request', 'diff_note']);
+
+/** Returns the largest number of objects of a kind in one request. */
+export function mostImported(kind: ImportedKind): number {
+  return MEASURED.has(kind) ? MAX_MEASURED_OBJECTS : MAX_IMPORTED_OBJECTS;
+}
 export const MAX_IMPORTED_PEOPLE = 500;
 
 /**

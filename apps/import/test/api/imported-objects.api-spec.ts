@@ -46,7 +46,8 @@ const status = async ({ projectId }: StartedImport, by = scene.owner) =>
     readonly stats: unknown;
   };
 const counted = (label: number, milestone: number, issues: number, merge_request: number, note: number) => ({
-  ...{ label, milestone, issue: issues, merge_request, note },
+  ...{ label, milestone, release: 0, issue: issues, merge_request, review: 0, diff_note: 0, note },
+  protected_branch: 0,
 });
 const waitingJobs = (importId: number) =>
   scene.service.database.query<{ id: number }>(
@@ -312,4 +313,120 @@ it('tries again while collaboration does not answer, and writes nothing after a 
   await scene.run(importId);
   expect(sent(projectId).map(({ kind }) => kind)).toEqual(['label']);
   expect(await status(started)).toMatchObject({ import_status: 'canceled' });
+});
+
+describe('reviews of pull requests', () => {
+  const review = (id: number, state: string, over: object = {}) => ({
+    ...{ id, user: merlin, state, body: '', submitted_at: AT },
+    html_url: `https://git.example/wren/x/pull/2#pullrequestreview-${id}`,
+    ...over,
+  });
+  const line = (id: number, over: object = {}) => ({
+    ...{ id, body: `Comment ${id}`, user: merlin, created_at: AT, updated_at: LATER, path: 'src/a.ts', side: 'RIGHT' },
+    ...{ line: 5, start_line: null, commit_id: 'a'.repeat(40), original_line: 4, original_commit_id: 'e'.repeat(40) },
+    pull_request_url: 'https://git.example/api/v3/repos/wren/x/pulls/2',
+    ...over,
+  });
+
+  it('come along with their states, one request for each pull request', async () => {
+    const started = await scene.started('wigeon', { pagination_limit: 2 });
+    const { repository, projectId, importId } = started;
+    scene.host.put(repository, 'pulls', [pull(2), pull(3)]);
+    scene.host.put(repository, 'pulls/2/reviews', [
+      review(1, 'APPROVED'),
+      review(2, 'COMMENTED'),
+      review(3, 'CHANGES_REQUESTED', { body: 'No', user: robin }),
+      review(4, 'PENDING'),
+      review(5, 'COMMENTED', { body: 'Well' }),
+      review(6, 'DISMISSED', { submitted_at: null }),
+    ]);
+    await scene.run(importId);
+    const common = { merge_request: 2, created_at: '2024-01-02T03:04:05.000Z' };
+    expect(sentOf(projectId, 'review')).toEqual([
+      { ...common, id: 1, author_id: 1012, state: 'approved', body: null },
+      { ...common, id: 3, author_id: 1011, state: 'changes_requested', body: 'No' },
+      { ...common, id: 5, author_id: 1012, state: 'commented', body: 'Well' },
+    ]);
+    const shown = await status(started);
+    expect(shown).toMatchObject({
+      import_status: 'finished',
+      stats: { fetched: { review: 4 }, imported: { review: 3 } },
+    });
+    expect(shown.failed_relations.map((one) => [one['relation_name'], one['exception_message']])).toEqual([
+      ['review', 'unknown: The host sent a malformed object.'],
+    ]);
+  });
+
+  it('bring comments on lines along, with their place and their thread', async () => {
+    const { repository, projectId, importId } = await scene.started('garganey');
+    const suggestion = '```suggestion\nx\n```';
+    scene.host.put(repository, 'pulls/comments', [
+      line(1),
+      line(2, { side: 'LEFT', in_reply_to_id: 1 }),
+      line(3, { line: null, start_line: null }),
+      line(4, { start_line: 3, body: suggestion }),
+      line(5, { subject_type: 'file', line: null, body: suggestion }),
+      line(6, { path: null }),
+    ]);
+    await scene.run(importId);
+    const times = { created_at: '2024-01-02T03:04:05.000Z', updated_at: '2024-02-03T04:05:06.000Z' };
+    const note = (id: number, over: object = {}) => ({
+      ...{ id, merge_request: 2, author_id: 1012, body: `Comment ${id}`, path: 'src/a.ts', side: 'new', line: 5 },
+      ...{ start_line: null, commit_id: 'a'.repeat(40), reply_to: null, ...times },
+      ...over,
+    });
+    expect(sentOf(projectId, 'diff_note')).toEqual([
+      note(1),
+      note(2, { side: 'old', reply_to: 1 }),
+      note(3, { line: 4, commit_id: 'e'.repeat(40) }),
+      note(4, { start_line: 3, body: '```suggestion:-2+0\nx\n```' }),
+      note(5, { line: null, commit_id: 'e'.repeat(40), body: '```suggestion:-0+0\nx\n```' }),
+    ]);
+  });
+});
+
+it('brings published releases along', async () => {
+  const { repository, projectId, importId } = await scene.started('pochard');
+  const release = (id: number, over: object = {}) => ({
+    ...{ id, tag_name: `v${id}`, name: `Version ${id}`, body: 'Text', draft: false, author: robin },
+    ...{ created_at: AT, published_at: LATER },
+    ...over,
+  });
+  const all = [release(1), release(2, { draft: true }), release(3, { name: null, body: null, published_at: null })];
+  scene.host.put(repository, 'releases', all);
+  await scene.run(importId);
+  const [created_at, released_at] = ['2024-01-02T03:04:05.000Z', '2024-02-03T04:05:06.000Z'];
+  expect(sentOf(projectId, 'release')).toEqual([
+    { id: 1, tag: 'v1', name: 'Version 1', description: 'Text', author_id: 1011, created_at, released_at },
+    { id: 3, tag: 'v3', name: null, description: null, author_id: 1011, created_at, released_at: created_at },
+  ]);
+});
+
+it('brings the protection of branches along, as far as the credential may read it', async () => {
+  const { repository, projectId, importId } = await scene.started('smew');
+  scene.host.put(repository, 'branches', [
+    { name: 'main', protection: { required_pull_request_reviews: {}, allow_force_pushes: { enabled: false } } },
+    { name: 'feature/a b', protection: { allow_force_pushes: { enabled: true } } },
+    { name: 'hidden' },
+  ]);
+  await scene.run(importId);
+  expect(sentOf(projectId, 'protected_branch')).toEqual([
+    { name: 'main', needs_merge_request: true, allows_force_push: false },
+    { name: 'feature/a b', needs_merge_request: false, allows_force_push: true },
+    { name: 'hidden', needs_merge_request: false, allows_force_push: false },
+  ]);
+  const limited = await scene.started('goldeneye');
+  scene.host.put(limited.repository, 'branches', [{ name: 'main' }]);
+  let headers: Record<string, string> = {};
+  scene.host.answer = (request, response) => {
+    if (!request.url!.endsWith('/protection')) return false;
+    response.writeHead(403, headers).end('{}');
+    return true;
+  };
+  headers = { 'retry-after': '90' };
+  await scene.run(limited.importId);
+  expect(await waitingJobs(limited.importId)).toHaveLength(1);
+  headers = {};
+  await scene.run(limited.importId);
+  expect(sentOf(limited.projectId, 'protected_branch')).toHaveLength(1);
 });

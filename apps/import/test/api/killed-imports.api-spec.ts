@@ -10,11 +10,25 @@ afterEach(() => {
 });
 afterAll(() => scene.close());
 
-const LISTS = ['labels', 'milestones', 'issues', 'pulls', 'issues/comments'] as const satisfies HostedList[];
-const KINDS = ['label', 'milestone', 'issue', 'merge_request', 'note'] as const;
+const LISTS = [
+  ...([
+    'labels',
+    'milestones',
+    'releases',
+    'issues',
+    'pulls',
+    'pulls/comments',
+    'issues/comments',
+    'branches',
+  ] as const),
+] as const satisfies HostedList[];
+const KINDS = [
+  ...(['label', 'milestone', 'release', 'issue', 'merge_request'] as const),
+  ...(['review', 'diff_note', 'note', 'protected_branch'] as const),
+];
 const created_at = '2024-01-02T03:04:05Z';
 const user = { id: 11, login: 'robin' };
-const objects = (at: number): Readonly<Record<HostedList, Readonly<Record<string, unknown>>>> => ({
+const objects = (at: number): Readonly<Record<(typeof LISTS)[number], Readonly<Record<string, unknown>>>> => ({
   labels: { name: `label-${at}`, color: 'd73a4a' },
   milestones: { number: at, title: `v${at}`, state: 'open', created_at },
   issues: { number: at, title: `Issue ${at}`, body: 'Text', state: 'open', user, created_at },
@@ -30,6 +44,12 @@ const objects = (at: number): Readonly<Record<HostedList, Readonly<Record<string
     },
     ...{ head: { ref: 'x', sha: 'a' }, base: { ref: 'main', sha: 'b' } },
   },
+  releases: { id: at, tag_name: `v${at}`, name: null, body: null, draft: false, created_at, author: user },
+  branches: { name: `b${at}`, protection: { allow_force_pushes: { enabled: true } } },
+  'pulls/comments': {
+    ...{ id: at, body: 'Text', user, created_at, path: 'a', line: 1, side: 'RIGHT', commit_id: 'a' },
+    pull_request_url: `https://x/api/v3/repos/wren/y/pulls/${at + 10}`,
+  },
   'issues/comments': {
     id: at,
     body: 'Text',
@@ -39,6 +59,11 @@ const objects = (at: number): Readonly<Record<HostedList, Readonly<Record<string
   },
 });
 
+const reviewOf = (at: number) => ({
+  ...{ id: at, user, state: 'APPROVED', body: '', submitted_at: created_at },
+  html_url: `https://x/wren/y/pull/${at + 10}#pullrequestreview-${at}`,
+});
+
 function fill(repository: HostedRepository): void {
   for (const list of LISTS)
     scene.host.put(
@@ -46,6 +71,7 @@ function fill(repository: HostedRepository): void {
       list,
       [1, 2, 3].map((at) => objects(at)[list]),
     );
+  for (const at of [1, 2, 3]) scene.host.put(repository, `pulls/${at + 10}/reviews`, [reviewOf(at)]);
 }
 
 /** Boundaries at which a process dies: before a list is read, and after a push or a page was stored. */
@@ -88,7 +114,17 @@ it.each(BOUNDARIES)('continues with the same result when it is killed %s', async
   scene.inside.onObjects = async () => ({ failed: [] });
   await scene.run(importId, 2);
   const { body } = await scene.as(scene.owner).get(`/api/v4/projects/${projectId}/import`).expect(200);
-  const counts = { label: 3, milestone: 3, issue: 3, merge_request: 3, note: 3 };
+  const counts = {
+    label: 3,
+    milestone: 3,
+    release: 3,
+    issue: 3,
+    merge_request: 3,
+    review: 3,
+    diff_note: 3,
+    note: 3,
+    protected_branch: 3,
+  };
   expect(body).toMatchObject({
     ...{ import_status: 'finished', failed_relations: [] },
     stats: { fetched: counts, imported: counts },
@@ -99,6 +135,6 @@ it.each(BOUNDARIES)('continues with the same result when it is killed %s', async
   // At most the page that was interrupted is sent twice; collaboration stores it once.
   const sent = scene.inside.objects.filter(({ project_id: id }) => id === projectId);
   const texts = sent.flatMap((request) => request.objects.map((object) => JSON.stringify([request.kind, object])));
-  expect(new Set(texts).size).toBe(15);
-  expect(texts.length).toBeLessThanOrEqual(17);
+  expect(new Set(texts).size).toBe(27);
+  expect(texts.length).toBeLessThanOrEqual(29);
 });

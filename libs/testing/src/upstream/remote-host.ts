@@ -27,7 +27,16 @@ export interface SeenRequest {
 }
 
 /** Lists of a repository below its address in the API. */
-export type HostedList = 'labels' | 'milestones' | 'issues' | 'pulls' | 'issues/comments';
+export type HostedList =
+  | 'releases'
+  | 'branches'
+  | 'labels'
+  | 'milestones'
+  | 'issues'
+  | 'pulls'
+  | 'pulls/comments'
+  | 'issues/comments'
+  | `pulls/${number}/reviews`;
 type HostedObject = Readonly<Record<string, unknown>>;
 
 /** Shape: false leaves the answer to the host. */
@@ -123,16 +132,24 @@ export class RemoteHost {
     }
     const list = /^\/api\/v3\/repos\/(.+)$/.exec(path)?.[1];
     const pull = /^(.+\/pulls)\/(\d+)$/.exec(list ?? '');
-    if (pull) return this.servePull(pull[1]!, Number(pull[2]), response);
+    if (pull) return this.serveOne(pull[1]!, ({ number }) => number === Number(pull[2]), response);
+    const branch = /^(.+\/branches)\/([^/]+)\/protection$/.exec(list ?? '');
+    const named = decodeURIComponent(branch?.[2] ?? '');
+    if (branch) return this.serveOne(branch[1]!, (one) => one['name'] === named && !!one['protection'], response);
     if (list !== undefined) return this.serveList(path, query, this.lists.get(list) ?? this.emptyList(list), response);
     const id = /^\/api\/v3\/repositories\/(\d+)$/.exec(path)?.[1];
     const found = id === undefined ? undefined : this.repositories.get(Number(id));
     json(response, found ? 200 : 404, found ?? { message: 'Not Found' });
   }
 
-  private servePull(list: string, number: number, response: ServerResponse): void {
-    const found = this.lists.get(list)?.find((one) => one['number'] === number);
-    json(response, found ? 200 : 404, found ?? { message: 'Not Found' });
+  /** Serves an object of a list with the fields that the list leaves out; of a branch, its protection alone. */
+  private serveOne(list: string, isWanted: (object: HostedObject) => boolean, response: ServerResponse): void {
+    const found = this.lists.get(list)?.find((one) => isWanted(one));
+    json(
+      response,
+      found ? 200 : 404,
+      (found?.['protection'] as object | undefined) ?? found ?? { message: 'Not Found' },
+    );
   }
 
   /** Shape: undefined if no repository has the list, null if it is switched off. */
@@ -155,8 +172,10 @@ export class RemoteHost {
     const next = new URLSearchParams(query);
     next.set('page', String(page + 1));
     const link = { link: `<${this.url}${path}?${next.toString()}>; rel="next"` };
-    // Lists do not say who merged a pull request.
-    const shown = objects.slice((page - 1) * size, page * size).map(({ merged_by: _, ...fields }) => fields);
+    // Lists do not have who merged a pull request, and how a branch is protected.
+    const shown = objects
+      .slice((page - 1) * size, page * size)
+      .map(({ merged_by: _, protection: __, ...fields }) => fields);
     json(response, 200, shown, page * size < objects.length ? link : {});
   }
 }

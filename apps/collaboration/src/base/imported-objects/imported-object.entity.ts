@@ -7,7 +7,10 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
  * changes nothing. The row stays after the object is deleted, so that a repeated import does not bring it back.
  */
 @Entity('imported_objects')
-@Check('ck_imported_objects_kind', `kind in ('milestone', 'issue', 'merge_request', 'note', 'diff_note', 'review')`)
+@Check(
+  'ck_imported_objects_kind',
+  `kind in ('milestone', 'release', 'issue', 'merge_request', 'note', 'diff_note', 'review')`,
+)
 export class ImportedObject {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_imported_objects' }) projectId: number;
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_imported_objects' }) kind: ImportedKind;

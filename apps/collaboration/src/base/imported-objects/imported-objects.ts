@@ -3,8 +3,8 @@ import { Invalid } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import type { Database, Tx } from '@rookery/persistence';
 
-/** Kinds of objects that are found by their upstream ids. Labels are found by their names. */
-type MappedKind = Exclude<ImportedKind, 'label'>;
+/** Kinds of objects that are found by their upstream ids. The others are found by their names. */
+type MappedKind = Exclude<ImportedKind, 'label' | 'protected_branch'>;
 
 /** An object that passed the checks. Shape: `index` is its place in the request. */
 export interface CheckedObject<T> {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
+import { ImportedObjectsModule } from '../../base/imported-objects/imported-objects.module';
 import { ResourceEventsModule } from '../../base/resource-events/resource-events.module';
 import { ProtectedRefsModule } from '../../code/protected-refs/protected-refs.module';
 import { RepositoriesModule } from '../../code/repositories/repositories.module';
@@ -114,6 +115,7 @@ import { MergeRequestBranches } from './versions/branches';
 import { MergeRequestPushes } from './versions/merge-request-pushes';
 import { MergeRequestVersions } from './versions/merge-request-versions';
 import { SourceBranches } from './versions/source-branches';
+import { DiffNoteImports } from './importing/diff-note-imports';
 import { ImportedBranches } from './importing/imported-branches';
 import { MergeRequestImports } from './importing/merge-request-imports';
 import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
@@ -144,6 +146,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
 )
 @Module({
   imports: [
+    ImportedObjectsModule,
     IssuesModule,
     AwardEmojiModule,
     MentionsModule,
@@ -205,6 +208,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     AutoMerge,
     ClosedByPush,
     CommitMergeRequestsQueries,
+    DiffNoteImports,
     DiffThreadFollower,
     DiffThreads,
     DraftNotesQueries,
@@ -245,6 +249,5 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ThreadFollowUps,
     VersionContentsQueries,
   ],
-  exports: [MergeRequestImports],
 })
 export class MergeRequestsModule {}

@@ -9,8 +9,7 @@ import {
   INTERNAL_CALLERS,
   INTERNAL_PATHS,
   list,
-  MAX_IMPORTED_MERGE_REQUESTS,
-  MAX_IMPORTED_OBJECTS,
+  mostImported,
   problemsOf,
 } from '@rookery/contracts';
 import type { ImportObjectsAnswer, ImportObjectsRequest } from '@rookery/contracts';
@@ -36,8 +35,7 @@ function requestIn(body: InternalRequest['body']): ImportObjectsRequest {
     Number.isSafeInteger(body['project_id']) &&
     IMPORT_TYPES.some((type) => type === body['import_type']) &&
     problemsOf(list(IMPORTED_OBJECTS[kind]), body['objects']).length === 0 &&
-    (body['objects'] as readonly unknown[]).length <=
-      (kind === 'merge_request' ? MAX_IMPORTED_MERGE_REQUESTS : MAX_IMPORTED_OBJECTS);
+    (body['objects'] as readonly unknown[]).length <= mostImported(kind);
   // PostgreSQL cannot store it.
   if (!isWhole || hasNul(body)) throw new InvalidParameters(['objects is invalid']);
   return body as unknown as ImportObjectsRequest;

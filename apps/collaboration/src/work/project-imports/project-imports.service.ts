@@ -5,6 +5,8 @@ import type { ProjectFacts } from '@rookery/directory';
 import { NotFound } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { ObjectImporters } from '../../base/imported-objects/object-importers';
+import type { PreparedObjects } from '../../base/imported-objects/object-importers';
 import { delayMoveEffects } from '../../base/noteables/planning-place';
 import { importLabels } from '../../planning/labels/imported-labels';
 import { importMilestones } from '../../planning/milestones/imported-milestones';
@@ -14,8 +16,7 @@ import type { NotesSettings } from '../../talk/notes/notes.config';
 import { IssueCountsService } from '../issues/counting/issue-counts.service';
 import { importIssues } from '../issues/importing/imported-issues';
 import { issueKind } from '../issues/issue.kind';
-import { MergeRequestImports } from '../merge-requests/importing/merge-request-imports';
-import type { PreparedObjects } from '../merge-requests/importing/merge-request-imports';
+import { importReviews } from '../merge-requests/importing/imported-reviews';
 import { mergeRequestKind } from '../merge-requests/merge-request.kind';
 
 /** Locks the project against removal, and against another run of the same import. */
@@ -32,7 +33,7 @@ export class ProjectImportsService {
     private readonly work: Work,
     private readonly directory: Directory,
     private readonly counts: IssueCountsService,
-    private readonly mergeRequests: MergeRequestImports,
+    private readonly importers: ObjectImporters,
     @Inject(notesSettings.token) private readonly notes: NotesSettings,
   ) {}
 
@@ -47,15 +48,16 @@ export class ProjectImportsService {
       const project = assertWritable(locked && (await this.directory.projects([id], tx)).get(id));
       return prepared ? prepared.write(tx, project) : this.writeTo(tx, project, request);
     });
-    await prepared?.finish();
+    await prepared?.finish?.();
     return { failed };
   }
 
-  /** Shape: null for kinds that need no repository. */
-  private async prepare(request: ImportObjectsRequest): Promise<PreparedObjects | null> {
-    if (!isOf(request, 'merge_request')) return null;
-    const project = (await this.directory.projects([request.project_id])).get(request.project_id);
-    return this.mergeRequests.prepare(assertWritable(project), request.import_type, request.objects);
+  /** Shape: null for kinds that this service writes. */
+  private async prepare({ project_id: id, kind, ...request }: ImportObjectsRequest): Promise<PreparedObjects | null> {
+    const importer = this.importers.of(kind);
+    if (importer === null) return null;
+    const project = assertWritable((await this.directory.projects([id])).get(id));
+    return importer.prepare(project, { importType: request.import_type, objects: request.objects });
   }
 
   private async writeTo(
@@ -71,11 +73,13 @@ export class ProjectImportsService {
       await this.counts.recount(tx, [project.id]);
       return failed;
     }
-    if (!isOf(request, 'note')) return [];
     const facts = { projectId: project.id, source, mostComments: this.notes.commentsPerNoteable };
-    const onIssues = await importNotes(tx, { ...facts, kind: issueKind, on: 'issue' }, request.objects);
-    const onRequests = { ...facts, kind: mergeRequestKind, on: 'merge_request' } as const;
-    return [...onIssues, ...(await importNotes(tx, onRequests, request.objects))];
+    const onMergeRequests = { ...facts, kind: mergeRequestKind, on: 'merge_request' } as const;
+    if (isOf(request, 'review')) return importReviews(tx, onMergeRequests, request.objects);
+    if (!isOf(request, 'note')) return [];
+    const onIssues = { ...onMergeRequests, kind: issueKind, on: 'issue' } as const;
+    const failed = await importNotes(tx, onIssues, request.objects);
+    return [...failed, ...(await importNotes(tx, onMergeRequests, request.objects))];
   }
 }
 

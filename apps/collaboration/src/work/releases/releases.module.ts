@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
+import { ImportedObjectsModule } from '../../base/imported-objects/imported-objects.module';
 import { ProtectedRefsModule } from '../../code/protected-refs/protected-refs.module';
 import { RefsModule } from '../../code/refs/refs.module';
 import { RepositoriesModule } from '../../code/repositories/repositories.module';
@@ -8,6 +9,7 @@ import { ReleaseLinksController } from './links/release-links.controller';
 import { ReleaseLinksQueries } from './links/release-links.queries';
 import { ReleaseAddressesController } from './release-addresses.controller';
 import { ReleaseAnswers } from './release-answers';
+import { ReleaseImports } from './release-imports';
 import { ReleaseMilestonesQueries } from './release-milestones.queries';
 import { attachedReleases } from './release-removal';
 import { ReleaseTags } from './release-tags';
@@ -20,10 +22,11 @@ import { ReleasesService } from './releases.service';
 @Owns(Release, ReleaseLink, ReleaseMilestone)
 @Attaches(attachedReleases)
 @Module({
-  imports: [ProtectedRefsModule, RefsModule, RepositoriesModule],
+  imports: [ImportedObjectsModule, ProtectedRefsModule, RefsModule, RepositoriesModule],
   controllers: [ReleaseAddressesController, ReleaseLinksController, ReleasesController],
   providers: [
     ReleaseAnswers,
+    ReleaseImports,
     ReleaseLinksQueries,
     ReleaseMilestonesQueries,
     ReleasesQueries,

@@ -33,6 +33,7 @@ const PAGE_BYTES = 16 * 1024 * 1024;
 const MAX_ITEMS = 100;
 /** Of an object that the repository does not use, such as issues that are switched off. */
 const GONE = 410;
+const UNREACHED: ReadonlySet<number> = new Set([403, 404, GONE]);
 
 /**
  * Returns the address of the API of a host. Shape: null is the public service; another host gets `/api/v3` unless its
@@ -86,11 +87,11 @@ export class RemoteClient {
     return { items, next: nextPageIn(answer, access.url), pauseUntil: isPublic ? pauseIn(answer) : null };
   }
 
-  /** Reads an object. Shape: as for `page`; null if it does not exist. Errors: SourceError. */
+  /** Reads an object. Shape: as for `page`; null if the credential does not reach one. Errors: SourceError. */
   async object(access: RemoteAccess, address: string, signal: AbortSignal): Promise<object | null> {
     const answer = await this.send(address, access.token, { limits: { bodyBytes: PAGE_BYTES }, signal });
     const { status } = answer;
-    if (status === 404 || status === GONE) return null;
+    if (UNREACHED.has(status) && !isLimited(answer)) return null;
     refuseFailure(answer, access.token);
     if (answer.body.includes(access.token)) throw new SourceError('other', REPEATED, { status });
     const found = parsed(answer.body);

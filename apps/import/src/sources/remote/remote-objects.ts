@@ -1,6 +1,16 @@
 import type { UpstreamPerson } from '@rookery/contracts';
-
-type Fields = Readonly<Record<string, unknown>>;
+import {
+  cleaned,
+  fieldsOf,
+  isId,
+  listIn,
+  nameOfLabel,
+  ownerIn,
+  personIn,
+  textIn,
+  timeIn,
+  timesIn,
+} from './remote-fields';
 
 export interface RemoteLabel {
   readonly name: string;
@@ -78,10 +88,6 @@ export interface RemoteComment {
   readonly updatedAt: string;
 }
 
-/** Deleted users have no id. Source: reference identity-and-import 6.7. */
-const DELETED: UpstreamPerson = { id: null, username: 'ghost' };
-const MAX_USERNAME = 255;
-const MAX_LIST = 500;
 const COMMENT_PAGE = /\/(issues|pull)\/(\d{1,15})#/;
 
 /** Readers of objects in lists of upstream hosts. Shape: null if a needed field is missing or has another type. */
@@ -163,14 +169,7 @@ export function pullRequestIn(item: unknown): RemotePullRequest | null {
 function commitIn(value: unknown): RemoteCommit | null {
   const { ref, sha, user } = fieldsOf(value);
   if (typeof ref !== 'string' || typeof sha !== 'string') return null;
-  const { login } = fieldsOf(user);
-  const owner =
-    typeof login === 'string'
-      ? cleaned(login)
-          .replace(/[^\w.-]/g, '')
-          .slice(0, MAX_USERNAME)
-      : '';
-  return { branch: cleaned(ref), sha: cleaned(sha), owner };
+  return { branch: cleaned(ref), sha: cleaned(sha), owner: ownerIn(user) };
 }
 
 /** Shape: undefined for a repository that was deleted. */
@@ -191,48 +190,4 @@ export function commentIn(item: unknown): RemoteComment | null {
 function pageOf(item: unknown): RegExpExecArray | null {
   const page = fieldsOf(item)['html_url'];
   return typeof page === 'string' ? COMMENT_PAGE.exec(page) : null;
-}
-
-function fieldsOf(item: unknown): Fields {
-  return typeof item === 'object' && item !== null ? (item as Fields) : {};
-}
-
-function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
-  const createdAt = timeIn(fields['created_at']);
-  return createdAt === null ? null : { createdAt, updatedAt: timeIn(fields['updated_at']) ?? createdAt };
-}
-
-/** Returns an instant; null for texts that are none, and for years that the database cannot store. */
-function timeIn(value: unknown): string | null {
-  const at = typeof value === 'string' ? new Date(value) : null;
-  if (at === null || Number.isNaN(at.getTime())) return null;
-  return /^(?!0000)\d{4}-/.test(at.toISOString()) ? at.toISOString() : null;
-}
-
-function personIn(value: unknown): UpstreamPerson {
-  const { id, login } = fieldsOf(value);
-  if (!isId(id) || typeof login !== 'string' || login === '') return DELETED;
-  return { id, username: cleaned(login).replace(/\p{C}/gu, '').slice(0, MAX_USERNAME) };
-}
-
-function nameOfLabel(value: unknown): string | null {
-  const name = typeof value === 'string' ? value : fieldsOf(value)['name'];
-  return typeof name === 'string' ? cleaned(name) : null;
-}
-
-function textIn(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? cleaned(value) : null;
-}
-
-function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value.slice(0, MAX_LIST) : [];
-}
-
-function isId(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
-}
-
-/** PostgreSQL cannot store the character NUL, nor a half of a surrogate pair. */
-function cleaned(text: string): string {
-  return text.replaceAll('\0', '').replace(/\p{Cs}/gu, '\ufffd');
 }

@@ -8,6 +8,11 @@ export interface ObjectList<K extends ImportedKind = ImportedKind, T = unknown> 
   readonly kind: K;
   /** Path and query below the address of the repository in the API. */
   readonly path: string;
+  /**
+   * Path of a list that belongs to an item and holds the objects in its place; null for an item without one. Default: the
+   * items are the objects.
+   */
+  readonly membersOf?: (item: unknown) => string | null;
   /** Whether an item of the list is an object of this stage. Default: all are. */
   readonly includes?: (item: unknown) => boolean;
   /** Path of a request whose answer completes an item; null for an item that is complete. Default: all are. */

@@ -51,15 +51,46 @@ export class ObjectsStage {
       if (pages >= MAX_PAGES) throw new StageFailed('The host sends too many pages.', true);
       signal.throwIfAborted();
       const address = nextPage ?? firstPage(list, source);
-      const page = await this.completed(list, source, await this.read(source, address, signal), signal);
-      const { items, failed } = itemsOf(list, page);
-      const problems = await this.write(list, source, items);
-      const unimported = problems.map(({ index, message }) => failureOf(list, list.nameOf(items[index]), message));
-      const fetched = items.length + failed.length;
-      const counts = { next: page.next, fetched, imported: items.length - problems.length };
-      await journal.advance(counts, [...failed, ...unimported]);
+      const page = await this.read(source, address, signal);
+      const counts = { fetched: 0, imported: 0 };
+      const failed: FailedObject[] = [];
+      for await (const items of this.objectsOf(list, source, page, signal)) {
+        const written = await this.importItems(list, source, items);
+        counts.fetched += written.fetched;
+        counts.imported += written.imported;
+        failed.push(...written.failed);
+      }
+      await journal.advance({ next: page.next, ...counts }, failed);
       if (page.next !== null && page.pauseUntil) throw new StageWaits(page.pauseUntil);
     }
+  }
+
+  /** Yields the objects of a page. Lists of its items are read one by one, and no more than a page is in memory. */
+  private async *objectsOf(
+    list: ObjectList,
+    source: ObjectsSource,
+    page: RemotePage,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly unknown[]> {
+    if (!list.membersOf) return yield await this.completed(list, source, page.items, signal);
+    for (const item of page.items) {
+      const path = list.membersOf(item);
+      let next = path && `${repositoryAddress(source)}${path}?per_page=${source.pageSize}`;
+      for (let pages = 0; next !== null; pages++) {
+        if (pages >= MAX_PAGES) throw new StageFailed('The host sends too many pages.', true);
+        const members = await this.read(source, next, signal);
+        yield members.items;
+        next = members.next;
+      }
+    }
+  }
+
+  private async importItems(list: ObjectList, source: ObjectsSource, found: readonly unknown[]) {
+    const { items, failed } = itemsOf(list, found);
+    const problems = await this.write(list, source, items);
+    const unimported = problems.map(({ index, message }) => failureOf(list, list.nameOf(items[index]), message));
+    const [fetched, imported] = [items.length + failed.length, items.length - problems.length];
+    return { fetched, imported, failed: [...failed, ...unimported] };
   }
 
   private async read({ access }: ObjectsSource, address: string, signal: AbortSignal): Promise<RemotePage> {
@@ -70,23 +101,23 @@ export class ObjectsStage {
     });
   }
 
-  /** Completes the items of a page that lack fields. */
+  /** Completes items that lack fields. */
   private async completed(
     { detailsOf }: ObjectList,
     source: ObjectsSource,
-    page: RemotePage,
+    given: readonly unknown[],
     signal: AbortSignal,
-  ): Promise<RemotePage> {
-    if (!detailsOf) return page;
+  ): Promise<readonly unknown[]> {
+    if (!detailsOf) return given;
     const items: unknown[] = [];
-    for (const item of page.items) {
+    for (const item of given) {
       const path = detailsOf(item);
       const address = path === null ? null : `${repositoryAddress(source)}${path}`;
       const read = () => this.remote.object(source.access, address!, signal);
       const details = address === null ? null : await withStageErrors(signal, read);
       items.push(details === null ? item : { ...(item as object), ...details });
     }
-    return { ...page, items };
+    return items;
   }
 
   private async write(
@@ -123,9 +154,9 @@ async function withStageErrors<T>(signal: AbortSignal, ask: () => Promise<T>): P
 
 function itemsOf(
   list: ObjectList,
-  page: RemotePage,
+  given: readonly unknown[],
 ): { readonly items: readonly unknown[]; readonly failed: readonly FailedObject[] } {
-  const found = page.items.filter((item) => list.includes?.(item) ?? true).map((item) => list.read(item));
+  const found = given.filter((item) => list.includes?.(item) ?? true).map((item) => list.read(item));
   const items = found.filter((item) => item !== null);
   const failed = found.filter((item) => item === null).map(() => failureOf(list, MALFORMED.name, MALFORMED.message));
   return { items, failed };

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { INTERNAL_PATHS, MAX_IMPORTED_MERGE_REQUESTS, MAX_IMPORTED_OBJECTS } from '@rookery/contracts';
+import { INTERNAL_PATHS, mostImported } from '@rookery/contracts';
 import type { ImportObjectsAnswer, ImportObjectsRequest, UnimportedObject } from '@rookery/contracts';
 import { InternalRoutes } from '@rookery/platform';
 import type { InternalRoute } from '@rookery/platform';
@@ -23,7 +23,7 @@ export class ProjectObjects {
   async write(request: ImportObjectsRequest): Promise<readonly UnimportedObject[]> {
     const sizes = request.objects.map((object) => Buffer.byteLength(JSON.stringify(object)));
     const failed: UnimportedObject[] = [];
-    const most = request.kind === 'merge_request' ? MAX_IMPORTED_MERGE_REQUESTS : MAX_IMPORTED_OBJECTS;
+    const most = mostImported(request.kind);
     let batch: number[] = [];
     let bytes = 0;
     for (const [index, size] of sizes.entries()) {

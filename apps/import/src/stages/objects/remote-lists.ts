@@ -16,6 +16,10 @@ import type {
   RemoteMilestone,
   RemotePullRequest,
 } from '../../sources/remote/remote-objects';
+import { isPublished, protectedBranchIn, protectionPathOf, releaseIn } from '../../sources/remote/remote-releases';
+import type { RemoteProtectedBranch, RemoteRelease } from '../../sources/remote/remote-releases';
+import { hasContent, reviewCommentIn, reviewIn, reviewsPathOf } from '../../sources/remote/remote-reviews';
+import type { RemoteReview, RemoteReviewComment } from '../../sources/remote/remote-reviews';
 import { objectList } from './object-list';
 
 const labels = objectList<'label', RemoteLabel>({
@@ -36,6 +40,20 @@ const milestones = objectList<'milestone', RemoteMilestone>({
   convert: ({ number, title, description, isClosed, dueOn, createdAt, updatedAt }) => ({
     ...{ number, title, description, state: isClosed ? 'closed' : 'active' },
     ...{ due_on: dueOn, created_at: createdAt, updated_at: updatedAt },
+  }),
+});
+
+const releases = objectList<'release', RemoteRelease>({
+  kind: 'release',
+  path: '/releases',
+  includes: isPublished,
+  read: releaseIn,
+  nameOf: ({ tag }) => tag,
+  peopleOf: ({ author }) => [author],
+  convert: ({ id, tag, name, body, author, createdAt, publishedAt }, ownerOf) => ({
+    ...{ id, tag, name, author_id: ownerOf(author).user_id },
+    description: attributed(body ?? '', author, ownerOf) || null,
+    ...{ created_at: createdAt, released_at: publishedAt ?? createdAt },
   }),
 });
 
@@ -82,6 +100,34 @@ const pullRequests = objectList<'merge_request', RemotePullRequest>({
   }),
 });
 
+const reviews = objectList<'review', RemoteReview>({
+  kind: 'review',
+  path: '/pulls?state=all&sort=created&direction=asc',
+  membersOf: reviewsPathOf,
+  includes: hasContent,
+  read: reviewIn,
+  nameOf: ({ id, number }) => `!${number} (review ${id})`,
+  peopleOf: ({ author }) => [author],
+  convert: ({ id, number, author, state, body, submittedAt }, ownerOf) => ({
+    ...{ id, merge_request: number, author_id: ownerOf(author).user_id, state },
+    ...{ body: attributed(body ?? '', author, ownerOf) || null, created_at: submittedAt },
+  }),
+});
+
+/** Comments on lines of pull requests. */
+const reviewComments = objectList<'diff_note', RemoteReviewComment>({
+  kind: 'diff_note',
+  path: '/pulls/comments?sort=created&direction=asc',
+  read: reviewCommentIn,
+  nameOf: ({ id, number }) => `!${number} (comment ${id})`,
+  peopleOf: ({ author }) => [author],
+  convert: ({ id, number, author, body, path, side, line, startLine, commitId, replyTo, ...times }, ownerOf) => ({
+    ...{ id, merge_request: number, author_id: ownerOf(author).user_id, body: attributed(body, author, ownerOf) },
+    ...{ path, side, line, start_line: startLine, commit_id: commitId, reply_to: replyTo },
+    ...{ created_at: times.createdAt, updated_at: times.updatedAt },
+  }),
+});
+
 /** Comments on issues and pull requests. */
 const comments = objectList<'note', RemoteComment>({
   kind: 'note',
@@ -96,8 +142,30 @@ const comments = objectList<'note', RemoteComment>({
   }),
 });
 
+const protectedBranches = objectList<'protected_branch', RemoteProtectedBranch>({
+  kind: 'protected_branch',
+  path: '/branches?protected=true',
+  detailsOf: protectionPathOf,
+  read: protectedBranchIn,
+  nameOf: ({ name }) => name,
+  peopleOf: () => [],
+  convert: ({ name, needsPullRequest, allowsForcePush }) => ({
+    ...{ name, needs_merge_request: needsPullRequest, allows_force_push: allowsForcePush },
+  }),
+});
+
 /** Lists of the host, in the order of the stages. Source: reference identity-and-import 6.6, 6.9. */
-export const REMOTE_LISTS = [labels, milestones, issues, pullRequests, comments];
+export const REMOTE_LISTS = [
+  labels,
+  milestones,
+  releases,
+  issues,
+  pullRequests,
+  reviews,
+  reviewComments,
+  comments,
+  protectedBranches,
+];
 
 /** Drafts are marked in their title. */
 function titleOf({ title, isDraft }: RemotePullRequest): string {

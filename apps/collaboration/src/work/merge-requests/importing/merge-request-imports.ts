@@ -6,6 +6,8 @@ import { Invalid } from '@rookery/kernel';
 import { raiseInternalId, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
+import { ObjectImporters } from '../../../base/imported-objects/object-importers';
+import type { ObjectImporter, PreparedObjects, SentObjects } from '../../../base/imported-objects/object-importers';
 import { linkImportedLabels } from '../../../planning/labels/imported-labels';
 import { quoteMentions } from '../../../talk/mentions/quoted-mentions';
 import { checkedTexts, taskCounts } from '../../issues/issue.entity';
@@ -59,12 +61,6 @@ const ASK_REVIEW = statement<PeopleParams, never>(
    from unnest(:requests::bigint[], :users::bigint[], :places::integer[]) as a (request, user_id, position)
    on conflict do nothing`,
 );
-/** Objects of one request. Shape: `write` returns those that break a rule, or whose number is in use; `finish` follows it. */
-export interface PreparedObjects {
-  write(tx: Tx, project: ProjectFacts): Promise<readonly UnimportedObject[]>;
-  finish(): Promise<void>;
-}
-
 interface Written {
   readonly id: number;
   readonly given: Given;
@@ -75,14 +71,20 @@ interface Written {
  * they cause no to-do, no e-mail and no entry in the feed.
  */
 @Injectable()
-export class MergeRequestImports {
+export class MergeRequestImports implements ObjectImporter<'merge_request'> {
   constructor(
+    importers: ObjectImporters,
     private readonly records: MergeRequestRecords,
     private readonly branches: ImportedBranches,
-  ) {}
+  ) {
+    importers.declare('merge_request', this);
+  }
 
   /** Reads the commits of merge requests, before the transaction that writes them. Errors: Unavailable, TooLarge. */
-  async prepare(project: ProjectFacts, importType: string, objects: readonly Given[]): Promise<PreparedObjects> {
+  async prepare(
+    project: ProjectFacts,
+    { importType, objects }: SentObjects<'merge_request'>,
+  ): Promise<PreparedObjects> {
     const sources = await this.branches.prepare(project, objects);
     return {
       write: (tx, current) => this.write(tx, current, { importType, sources }, objects),

@@ -38,6 +38,14 @@ export function findRemoval(hunks: readonly Hunk[], oldLine: number): Hunk | und
   return hunks.find(({ oldStart, oldCount }) => oldLine >= oldStart && oldLine < oldStart + oldCount);
 }
 
+/** Returns a line of one side with its number on the other side, if it is there, too. */
+export function lineOnSide(hunks: readonly Hunk[], side: 'old' | 'new', line: number): DiffLine {
+  if (side === 'new') {
+    return { oldLine: findAddition(hunks, line) ? null : mapLine(invertHunks(hunks), line), newLine: line };
+  }
+  return { oldLine: line, newLine: findRemoval(hunks, line) ? null : mapLine(hunks, line) };
+}
+
 /**
  * Running numbers of both sides at a line, which make its code. A removed line comes before the lines that replace it.
  * Shape: null if the diff has no such line. Whether an unchanged line exists at all is for the caller to check.

@@ -22,7 +22,8 @@ import { DiffThreadFollower } from './followed-threads';
 import { placeIn } from './place-in-diff';
 import { ReadMoves } from './read-moves';
 
-interface ReviewedRow {
+/** A merge request with the commits of its latest version. */
+export interface ReviewedRow {
   readonly id: number;
   readonly head_sha: ObjectId | null;
   readonly base_sha: ObjectId | null;
@@ -119,7 +120,11 @@ function isFullId(text: string | null): text is ObjectId {
 }
 
 /** A thread that is started at an older version follows the code to the latest one. Others keep what was sent. */
-async function followedToHead(repository: Repository, row: ReviewedRow, sent: NewPosition): Promise<NewPosition> {
+export async function followedToHead(
+  repository: Repository,
+  row: ReviewedRow,
+  sent: NewPosition,
+): Promise<NewPosition> {
   const { head_sha: headSha, base_sha: baseSha, start_sha: startSha } = row;
   const { base_sha: base, head_sha: head } = sent.shown;
   if (headSha === null || baseSha === null || startSha === null || head === headSha) return sent;
@@ -137,7 +142,7 @@ async function followedToHead(repository: Repository, row: ReviewedRow, sent: Ne
 }
 
 /** Returns the suggestions of a text for a line that exists in the new side of the diff. */
-async function readSuggestions(
+export async function readSuggestions(
   repository: Repository,
   { position_type: type, new_line: line, head_sha: head }: ShownPosition,
   newPath: string,

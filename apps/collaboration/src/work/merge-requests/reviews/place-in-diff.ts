@@ -1,11 +1,13 @@
 import { isObjectId, listChangedFiles, objectInfo, readHunks } from '@rookery/git';
 import type { FileHunks, ObjectId, Repository } from '@rookery/git';
 import { Refused } from '@rookery/kernel';
-import type { RequestedPosition } from '../../../talk/notes/positions/code-reviews';
+import type { RequestedLine, RequestedPosition } from '../../../talk/notes/positions/code-reviews';
 import type { NewPosition } from '../../../talk/notes/positions/position-rows';
 import { readLines } from '../suggestions/line-content';
-import { countersAt, lineCode } from './diff-lines';
+import { countersAt, lineCode, lineOnSide } from './diff-lines';
+import type { DiffLine } from './diff-lines';
 import { shownPositionOf } from './shown-position';
+import type { DiffShas } from './shown-position';
 
 /** Checks a place against the diff of its commits. Errors: Refused. */
 export async function placeIn(
@@ -33,9 +35,53 @@ export async function findPlace(
   position: RequestedPosition,
   commitId: ObjectId | null,
 ): Promise<NewPosition | null> {
-  const sides = { oldId: position.baseSha as ObjectId, newId: position.headSha as ObjectId };
-  const file = await findFile(repository, sides, position);
+  const file = await findFile(repository, position);
+  return file ? placeInFile(repository, file, position, commitId) : null;
+}
+
+/** A line of one side of a diff, of which the number on the other side is not known. */
+export interface OneSidedLine {
+  readonly path: string;
+  readonly side: 'old' | 'new';
+  /** Null for the whole file. */
+  readonly line: number | null;
+  /** First line of a range; null for one line. */
+  readonly start_line: number | null;
+}
+
+/** Finds the place of a line in the diff of commits, which exist. Shape: as `findPlace`. */
+export async function findLinePlace(
+  repository: Repository,
+  shas: DiffShas,
+  { path, side, line, start_line: startLine }: OneSidedLine,
+): Promise<NewPosition | null> {
+  const none = { oldLine: null, newLine: null, lineRange: null, width: null, height: null, x: null, y: null };
+  const whole = { ...shas, ...none, type: 'file', oldPath: path, newPath: path } as const;
+  const file = await findFile(repository, whole);
   if (!file) return null;
+  const { oldPath, newPath } = file.change;
+  const sent = { ...whole, oldPath, newPath };
+  if (line === null) return placeInFile(repository, file, sent, null);
+  const [end, start] = [line, startLine].map((one) => (one === null ? null : lineOnSide(file.hunks, side, one)));
+  const lineRange = start && end ? { start: rangeLine(file, start), end: rangeLine(file, end) } : null;
+  return placeInFile(repository, file, { ...sent, ...end, type: 'text', lineRange }, null);
+}
+
+function rangeLine({ hunks, change }: FileHunks, line: DiffLine): RequestedLine {
+  const counters = countersAt(hunks, line);
+  return {
+    line_code: counters && lineCode(change.newPath, counters),
+    type: line.oldLine === null ? 'new' : line.newLine === null ? 'old' : null,
+    ...{ old_line: line.oldLine, new_line: line.newLine },
+  };
+}
+
+async function placeInFile(
+  repository: Repository,
+  file: FileHunks,
+  position: RequestedPosition,
+  commitId: ObjectId | null,
+): Promise<NewPosition | null> {
   const { oldPath, newPath } = file.change;
   const shown = shownPositionOf(position);
   const common = { shown, original: shown, commitId, oldPath, newPath, isActive: true };
@@ -52,9 +98,9 @@ async function isCommit(repository: Repository, sha: string): Promise<boolean> {
 /** Finds a changed file by its new path, or by the old one. */
 async function findFile(
   repository: Repository,
-  sides: { readonly oldId: ObjectId; readonly newId: ObjectId },
-  { oldPath, newPath }: RequestedPosition,
+  { baseSha, headSha, oldPath, newPath }: RequestedPosition,
 ): Promise<FileHunks | undefined> {
+  const sides = { oldId: baseSha as ObjectId, newId: headSha as ObjectId };
   const changes = await listChangedFiles(repository, sides);
   const change =
     changes.find((one) => newPath !== null && (one.newPath === newPath || one.oldPath === newPath)) ??

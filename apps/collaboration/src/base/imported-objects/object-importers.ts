@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import type { ImportedKind, ImportedObject, UnimportedObject } from '@rookery/contracts';
+import type { ProjectFacts } from '@rookery/directory';
+import type { Tx } from '@rookery/persistence';
+
+/** Objects of one kind that an import sends. Shape: `importType` is the kind of the upstream host. */
+export interface SentObjects<K extends ImportedKind = ImportedKind> {
+  readonly importType: string;
+  readonly objects: readonly ImportedObject<K>[];
+}
+
+/** Objects whose facts were read. Shape: `write` returns those that were not written; `finish` follows the commit. */
+export interface PreparedObjects {
+  write(tx: Tx, project: ProjectFacts): Promise<readonly UnimportedObject[]>;
+  finish?(): Promise<void>;
+}
+
+/** Imports objects of one kind. Its reads of a repository precede the transaction. */
+export interface ObjectImporter<K extends ImportedKind = ImportedKind> {
+  prepare(project: ProjectFacts, sent: SentObjects<K>): Promise<PreparedObjects>;
+}
+
+/** Importers that wings declare for their kinds of objects. */
+@Injectable()
+export class ObjectImporters {
+  private readonly importers = new Map<ImportedKind, ObjectImporter>();
+
+  /** Adds the importer of a kind at start-up. */
+  declare<K extends ImportedKind>(kind: K, importer: ObjectImporter<K>): void {
+    this.importers.set(kind, importer as unknown as ObjectImporter);
+  }
+
+  /** Shape: null for kinds that are written without one. */
+  of(kind: ImportedKind): ObjectImporter | null {
+    return this.importers.get(kind) ?? null;
+  }
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import type { ImportedObject } from '@rookery/contracts';
+import type { ProjectFacts } from '@rookery/directory';
+import { Invalid } from '@rookery/kernel';
+import { statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { checkEach } from '../../base/imported-objects/imported-objects';
+import { ObjectImporters } from '../../base/imported-objects/object-importers';
+import type { ObjectImporter, PreparedObjects, SentObjects } from '../../base/imported-objects/object-importers';
+import { DEFAULT_LEVEL } from './access-levels';
+
+type Given = ImportedObject<'protected_branch'>;
+
+interface RuleParams {
+  readonly project: number;
+  readonly names: readonly string[];
+  readonly forces: readonly boolean[];
+  readonly levels: readonly number[];
+  readonly merge: number;
+}
+/** A rule that was changed since it was made stays. One for the default branch exists since the first push. */
+const PROTECT = statement<RuleParams, never>(
+  'protected_branches_import',
+  `insert into protected_branches as b (project_id, name, allow_force_push, push_levels, merge_levels, unprotect_levels)
+   select :project::bigint, r.name, r.force, array[r.level], array[:merge::integer], array[:merge::integer]
+   from unnest(:names::text[], :forces::boolean[], :levels::integer[]) as r (name, force, level) order by r.name
+   on conflict (project_id, name) do update set allow_force_push = excluded.allow_force_push,
+     push_levels = excluded.push_levels, updated_at = greatest(now(), b.updated_at + interval '1 millisecond')
+   where b.updated_at = b.created_at`,
+);
+const NO_ONE = 0;
+/** Units: characters. */
+const MAX_NAME = 255;
+
+/** Protects branches of an imported project as upstream does. Source: reference identity-and-import 6.6. */
+@Injectable()
+export class ProtectedBranchImports implements ObjectImporter<'protected_branch'> {
+  constructor(importers: ObjectImporters) {
+    importers.declare('protected_branch', this);
+  }
+
+  prepare(_: ProjectFacts, { objects }: SentObjects<'protected_branch'>): Promise<PreparedObjects> {
+    return Promise.resolve({ write: (tx, { id }) => protect(tx, id, objects) });
+  }
+}
+
+async function protect(tx: Tx, project: number, objects: readonly Given[]) {
+  const { valid, failed } = checkEach(objects, branchOf);
+  const branches = [...new Map(valid.map(({ object }) => [object.name, object])).values()];
+  await tx.run(PROTECT, {
+    ...{ project, merge: DEFAULT_LEVEL },
+    names: branches.map(({ name }) => name),
+    forces: branches.map(({ allows_force_push: force }) => force),
+    levels: branches.map(({ needs_merge_request: needs }) => (needs ? NO_ONE : DEFAULT_LEVEL)),
+  });
+  return failed;
+}
+
+/** An asterisk would protect other branches, too. Errors: Invalid. */
+function branchOf(given: Given): Given {
+  if (given.name === '' || given.name.length > MAX_NAME || given.name.includes('*')) {
+    throw new Invalid({ name: ['is invalid'] });
+  }
+  return given;
+}

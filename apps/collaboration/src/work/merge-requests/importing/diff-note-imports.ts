@@ -1,0 +1,193 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
+import type { ProjectFacts } from '@rookery/directory';
+import { isObjectId, mergeBase, objectInfo } from '@rookery/git';
+import type { ObjectId, Repository } from '@rookery/git';
+import { Database, statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
+import type { CheckedObject } from '../../../base/imported-objects/imported-objects';
+import { ObjectImporters } from '../../../base/imported-objects/object-importers';
+import type { ObjectImporter, PreparedObjects, SentObjects } from '../../../base/imported-objects/object-importers';
+import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { importedBody, inOrder } from '../../../talk/notes/imported-notes';
+import { insertImportedNotes, NoteRoom, reserveNoteIds } from '../../../talk/notes/imported-note-rows';
+import type { ImportedNoteRow, NotesImport } from '../../../talk/notes/imported-note-rows';
+import { notesSettings } from '../../../talk/notes/notes.config';
+import type { NotesSettings } from '../../../talk/notes/notes.config';
+import type { PreparedThread } from '../../../talk/notes/positions/code-reviews';
+import { insertNotePosition, replaceSuggestions } from '../../../talk/notes/positions/position-rows';
+import { mergeRequestKind } from '../merge-request.kind';
+import { followedToHead, readSuggestions } from '../reviews/diff-threads';
+import type { ReviewedRow } from '../reviews/diff-threads';
+import { findLinePlace } from '../reviews/place-in-diff';
+
+type Given = ImportedObject<'diff_note'>;
+
+const REVIEWED = statement<{ ids: readonly number[] }, ReviewedRow>(
+  'merge_requests_reviewed_imported',
+  'select id, head_sha, base_sha, start_sha from merge_requests where id = any(:ids::bigint[])',
+);
+const THREADS = statement<{ ids: readonly number[] }, { id: number; thread_id: number; noteable_id: number }>(
+  'notes_imported_threads',
+  'select id, thread_id, noteable_id from notes where id = any(:ids::bigint[]) and thread_id is not null',
+);
+
+/** Places of new threads by the upstream ids of their first notes. A note without a place is not in the diff. */
+type Places = ReadonlyMap<number, PreparedThread>;
+
+/** A note that starts a thread or joins one. */
+interface Placed {
+  readonly row: ImportedNoteRow;
+  readonly upstreamId: number;
+  readonly thread: PreparedThread | null;
+}
+
+/**
+ * Adds comments on lines of imported merge requests, as threads at their places in the diff. A comment whose place is not
+ * in the diff becomes a thread that names the place in its text. Publishes no event.
+ * Source: reference identity-and-import 6.6.
+ */
+@Injectable()
+export class DiffNoteImports implements ObjectImporter<'diff_note'> {
+  constructor(
+    importers: ObjectImporters,
+    private readonly repositories: ProjectRepositories,
+    private readonly database: Database,
+    @Inject(notesSettings.token) private readonly settings: NotesSettings,
+  ) {
+    importers.declare('diff_note', this);
+  }
+
+  /** Finds the places of threads, before the transaction that writes them. Errors: Unavailable, TooLarge. */
+  async prepare(
+    project: ProjectFacts,
+    { importType: source, objects }: SentObjects<'diff_note'>,
+  ): Promise<PreparedObjects> {
+    const places = await this.placesOf(project, objects);
+    const mostComments = this.settings.commentsPerNoteable;
+    const on = { kind: mergeRequestKind, on: 'merge_request', projectId: project.id, source, mostComments } as const;
+    return { write: (tx) => write(tx, on, places, objects) };
+  }
+
+  private async placesOf(project: ProjectFacts, objects: readonly Given[]): Promise<Places> {
+    const ids = objects.map(({ id }) => id);
+    const known = await findImported(this.database, { project: project.id, kind: 'diff_note' }, ids);
+    const first = objects.filter((one) => one.reply_to === null && !known.has(one.id));
+    const numbers = first.map((one) => one.merge_request);
+    const requests = await findImported(this.database, { project: project.id, kind: 'merge_request' }, numbers);
+    const rows = await this.database.run(REVIEWED, { ids: [...requests.values()] });
+    const reviewed = new Map(rows.map((row) => [row.id, row]));
+    if (reviewed.size === 0) return new Map();
+    return this.repositories.use(project, async (repository) => {
+      const places = new Map<number, PreparedThread>();
+      for (const given of first) {
+        const row = reviewed.get(requests.get(given.merge_request) ?? 0);
+        const place = row ? await placeOf(repository, row, given) : null;
+        if (place) places.set(given.id, place);
+      }
+      return places;
+    });
+  }
+}
+
+/** Shape: null for a place that is not in the diff of its commits. */
+async function placeOf(repository: Repository, row: ReviewedRow, given: Given): Promise<PreparedThread | null> {
+  const shas = await shasOf(repository, row, given.commit_id);
+  if (shas === null) return null;
+  const found = await findLinePlace(repository, shas, given);
+  if (found === null) return null;
+  const position = await followedToHead(repository, row, found);
+  return { position, suggestions: await readSuggestions(repository, position.shown, position.newPath, given.body) };
+}
+
+/** Commits of the diff that shows a comment. Shape: null if the repository lacks one of them. */
+async function shasOf(
+  repository: Repository,
+  { head_sha: head, base_sha: base, start_sha: start }: ReviewedRow,
+  sha: string,
+) {
+  if (head === null || base === null || start === null) return null;
+  if (sha === head) return { baseSha: base, startSha: start, headSha: head };
+  const isThere = isObjectId(sha) && (await objectInfo(repository, { rev: sha }))?.type === 'commit';
+  const own = isThere ? await mergeBase(repository, [start, sha as ObjectId]) : null;
+  return own === null ? null : { baseSha: own, startSha: start, headSha: sha };
+}
+
+async function write(
+  tx: Tx,
+  notes: NotesImport,
+  places: Places,
+  objects: readonly Given[],
+): Promise<readonly UnimportedObject[]> {
+  const of = { project: notes.projectId, kind: 'diff_note' } as const;
+  const { valid, failed } = checkEach(objects, (given) => ({ ...given, body: bodyOf(given, places.has(given.id)) }));
+  const found = inOrder(await newObjects(tx, of, valid, ({ id }) => id));
+  const numbers = found.map(({ object }) => object.merge_request);
+  const requests = await findImported(tx, { project: notes.projectId, kind: 'merge_request' }, numbers);
+  const room = await NoteRoom.lock(tx, notes, [...requests.values()]);
+  const problems: UnimportedObject[] = [];
+  const added = found.filter(({ index, object }) => {
+    const message = room.take(requests.get(object.merge_request));
+    if (message !== null) problems.push({ index, message });
+    return message === null;
+  });
+  const placed = await placeAll(tx, { of, requests, places }, added);
+  await insertImportedNotes(
+    tx,
+    notes,
+    placed.map(({ row }) => row),
+  );
+  await addImported(
+    tx,
+    of,
+    placed.map(({ row, upstreamId }) => ({ upstreamId, id: row.id })),
+  );
+  for (const { row, thread } of placed) {
+    if (thread === null) continue;
+    const on = { threadId: row.id, noteableType: mergeRequestKind.type, noteableId: row.noteable_id };
+    await insertNotePosition(tx, on, thread.position);
+    await replaceSuggestions(tx, row.id, thread.suggestions);
+  }
+  return [...failed, ...problems];
+}
+
+/** Gives notes their ids and threads. A reply whose thread was not imported starts one. */
+async function placeAll(
+  tx: Tx,
+  { of, requests, places }: PlacingFacts,
+  added: readonly CheckedObject<Given>[],
+): Promise<readonly Placed[]> {
+  const ids = await reserveNoteIds(tx, added.length);
+  const answered = await findImported(
+    tx,
+    of,
+    added.flatMap(({ object }) => object.reply_to ?? []),
+  );
+  const rows = await tx.run(THREADS, { ids: [...answered.values()] });
+  const threads = new Map(rows.map((row) => [row.id, row]));
+  const started = new Map<number, { readonly thread_id: number; readonly noteable_id: number }>();
+  return added.map(({ object }, at): Placed => {
+    const { author_id, body, created_at, updated_at, reply_to: replyTo } = object;
+    const [id, noteable_id] = [ids[at]!, requests.get(object.merge_request)!];
+    const wanted = replyTo === null ? undefined : (started.get(replyTo) ?? threads.get(answered.get(replyTo) ?? 0));
+    const thread = wanted?.noteable_id === noteable_id ? wanted : undefined;
+    const thread_id = thread?.thread_id ?? id;
+    started.set(object.id, { thread_id, noteable_id });
+    const row = { id, noteable_id, author_id, body, thread_id, is_reply: thread !== undefined, created_at, updated_at };
+    return { row, upstreamId: object.id, thread: thread === undefined ? (places.get(object.id) ?? null) : null };
+  });
+}
+
+interface PlacingFacts {
+  readonly of: { readonly project: number; readonly kind: 'diff_note' };
+  readonly requests: ReadonlyMap<number, number>;
+  readonly places: Places;
+}
+
+/** A comment whose place is not in the diff names it. Errors: Invalid. */
+function bodyOf({ body, path, line, reply_to: replyTo }: Given, hasPlace: boolean): string {
+  if (hasPlace || replyTo !== null) return importedBody(body);
+  const place = `\`${path.replace(/[`\p{C}]/gu, '')}\`${line === null ? '' : `, line ${line}`}`;
+  return importedBody(`*On ${place}*\n\n${body}`);
+}

@@ -1,0 +1,52 @@
+import type { UpstreamPerson } from '@rookery/contracts';
+import { cleaned, fieldsOf, isId, personIn, textIn, timeIn } from './remote-fields';
+
+export interface RemoteRelease {
+  readonly id: number;
+  readonly tag: string;
+  readonly name: string | null;
+  readonly body: string | null;
+  readonly author: UpstreamPerson;
+  readonly createdAt: string;
+  readonly publishedAt: string | null;
+}
+
+/** A protected branch. Shape: without details the credential may not read the protection. */
+export interface RemoteProtectedBranch {
+  readonly name: string;
+  readonly needsPullRequest: boolean;
+  readonly allowsForcePush: boolean;
+}
+
+/** Drafts have no tag. */
+export function isPublished(item: unknown): boolean {
+  return fieldsOf(item)['draft'] !== true;
+}
+
+export function releaseIn(item: unknown): RemoteRelease | null {
+  const fields = fieldsOf(item);
+  const { id, tag_name: tag } = fields;
+  const createdAt = timeIn(fields['created_at']);
+  if (!isId(id) || typeof tag !== 'string' || createdAt === null) return null;
+  return {
+    ...{ id, tag: cleaned(tag), name: textIn(fields['name']), body: textIn(fields['body']), createdAt },
+    ...{ author: personIn(fields['author']), publishedAt: timeIn(fields['published_at']) },
+  };
+}
+
+/** Returns the path of the protection of a branch; null for a malformed one. */
+export function protectionPathOf(item: unknown): string | null {
+  const { name } = fieldsOf(item);
+  return typeof name === 'string' && name !== '' ? `/branches/${encodeURIComponent(cleaned(name))}/protection` : null;
+}
+
+export function protectedBranchIn(item: unknown): RemoteProtectedBranch | null {
+  const fields = fieldsOf(item);
+  const { name, required_pull_request_reviews: reviews, allow_force_pushes: force } = fields;
+  if (typeof name !== 'string' || name === '') return null;
+  return {
+    name: cleaned(name),
+    needsPullRequest: typeof reviews === 'object' && reviews !== null,
+    allowsForcePush: fieldsOf(force)['enabled'] === true,
+  };
+}
