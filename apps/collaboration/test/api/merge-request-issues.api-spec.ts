@@ -158,6 +158,35 @@ describe('closed_by', () => {
     ]);
   });
 
+  test('has as many merge requests as the issue counts, for the caller', async () => {
+    const issue = await anIssue();
+    const twice = `closes #${issue.iid}, closes #${issue.iid}`;
+    await on.open({ title: `Fixes #${issue.iid}`, description: twice }, [`Fixes #${issue.iid}`]);
+    const { iid } = await on.open({ description: twice });
+    await on.open({ description: `see #${issue.iid}` });
+    await on.merge(iid).expect(200);
+    const hidden = await MergeActions.in(service, scene, null, { visibility: 'private' });
+    await hidden.open({ description: `closes ${fullPath}#${issue.iid}` });
+    const members = await MergeActions.in(service, scene, null, { merge_requests_access_level: 'private' });
+    await members.open({ description: `closes ${fullPath}#${issue.iid}` });
+    const expected: [keyof Cast | null, number][] = [
+      ['admin', 4],
+      ['developer', 2],
+      ['guest', 2],
+      ['stranger', 2],
+      [null, 2],
+    ];
+    for (const [who, count] of expected) {
+      const app = who === null ? service.app.as(service.seed.anonymous()) : on.as(who);
+      const { body: shown } = await app.get(issuePath(issue.iid)).expect(200);
+      const { body: listed } = await app
+        .get(`/api/v4/projects/${project.id}/issues`)
+        .query({ 'iids[]': issue.iid })
+        .expect(200);
+      expect([who, shown.merge_requests_count, listed[0].merge_requests_count]).toEqual([who, count, count]);
+    }
+  });
+
   test('keeps a merged request', async () => {
     const issue = await anIssue();
     const { id, iid } = await on.open({ description: `closes #${issue.iid}` });

@@ -85,6 +85,12 @@ beforeAll(async () => {
       select 1 + g % 3, g, 1, 'Epic ' || g, '#fff', '#000' from generate_series(1, 600) g;
     insert into epic_issues (epic_id, issue_id, relative_position)
       select 1 + id / 7 % 600, id, id from issues where id % 7 = 0;
+    insert into merge_requests (project_id, iid, source_project_id, author_id, title, source_branch, target_branch, head_sha,
+        start_sha, files_count, commits_count)
+      select 1 + g % 4, g, 1 + g % 4, 1 + g % 200, 'Request ' || g, 's' || g, 'main', 'h', 's', 1, 1 from generate_series(1, 4000) g;
+    insert into merge_request_issues (merge_request_id, source, issue_id, closes)
+      select m.id, s.source, 1 + (m.id * 7 + k) % 8000, k = 1
+      from merge_requests m, generate_series(1, 2) k, (values ('text'), ('commits')) s (source);
     insert into resource_state_events (noteable_type, noteable_id, project_id, user_id, state, created_at)
       select 'Issue', i.id, i.project_id, 1, 'closed', now() from issues i, generate_series(1, 3);
     insert into resource_weight_events (noteable_type, noteable_id, project_id, user_id, weight, created_at)

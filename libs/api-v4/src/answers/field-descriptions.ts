@@ -170,7 +170,7 @@ const WORDS: Readonly<Record<string, string>> = {
   completed_count: 'Number of completed tasks in the text.',
   has_tasks: 'Whether the text has task lists.',
   task_status: 'Number of completed tasks, in words.',
-  merge_requests_count: 'Always 0: no merge request refers to it.',
+  merge_requests_count: 'Number of merge requests that close it when they are merged, and that the caller sees.',
   moved_to_id: 'Id of the issue that replaced it in another project; null for none.',
   service_desk_reply_to: 'Always null: issues cannot be created by e-mail.',
   iteration: 'Always null: iterations are not supported.',

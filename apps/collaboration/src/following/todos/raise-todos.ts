@@ -123,6 +123,13 @@ const settle = preparedByParent(
      and (s.thread_id is null
        or exists (select 1 from notes n where n.id = t.note_id and coalesce(n.thread_id, n.id) = s.thread_id))`,
 );
+const settleForAll = prepared(
+  'todos_settle_for_all',
+  `update todos t set state = 'done', updated_at = now()
+   from unnest($1::bigint[], $2::text[], $3::bigint[], $4::timestamptz[]) as s (project_id, target_type, target_id, at)
+   where t.project_id = s.project_id and t.target_id = s.target_id and t.target_type = s.target_type
+     and t.action = $5 and t.state = 'pending' and t.created_at <= s.at`,
+);
 const dropOfNotes = preparedByParent(
   'todos_drop_of_notes',
   (inParent) => `delete from todos t
@@ -156,6 +163,17 @@ export class RaiseTodos {
       const where = [column('projectId'), column('targetType'), column('targetId'), column('threadId')];
       await tx.prepared(settle[parent], [column('userId'), ...where, column('action'), column('at')]);
     }
+  }
+
+  /** Settles the to-dos of one reason of all users. Shape: targets are those of projects. */
+  async settleForAll(
+    tx: Tx,
+    action: TodoAction,
+    targets: readonly (DeletedTarget & { readonly at: string })[],
+  ): Promise<void> {
+    const column = columnsOf(targets);
+    const values = [column('projectId'), column('targetType'), column('targetId'), column('at')];
+    if (targets.length > 0) await tx.prepared(settleForAll, [...values, action]);
   }
 
   async dropOfNotes(tx: Tx, gone: readonly (DeletedTarget & { readonly noteId: number })[]): Promise<void> {

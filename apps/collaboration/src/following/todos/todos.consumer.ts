@@ -104,6 +104,7 @@ export class TodosConsumer {
     const target = this.targetsOf(events);
     const settled = target && events.map((event) => settlement(event, target(event), event.data.closed_at));
     await this.todos.settle(tx, settled ?? []);
+    await this.todos.settleForAll(tx, 'unmergeable', mergeRequestsIn(settled ?? []));
   }
 
   @Consume(noteables.reopened, { effect: 'settle-todos' })
@@ -118,6 +119,7 @@ export class TodosConsumer {
     const target = this.targetsOf(events);
     const settled = target && events.map((event) => settlement(event, target(event), event.data.merged_at));
     await this.todos.settle(tx, settled ?? []);
+    await this.todos.settleForAll(tx, 'unmergeable', mergeRequestsIn(settled ?? []));
   }
 
   @Consume(noteables.approved, { effect: 'settle-todos' })
@@ -213,6 +215,11 @@ function settlement(
   threadId: number | null = null,
 ) {
   return { userId: actorOf(event), ...target, threadId, action: null, at: causedAt(event, stated) };
+}
+
+/** Closed merge requests have no conflicts that matter. */
+function mergeRequestsIn(settled: readonly Settlement[]): Settlement[] {
+  return settled.filter(({ targetType }) => targetType === 'MergeRequest');
 }
 
 /** Settles the requests for reviews of users who are no longer asked. */

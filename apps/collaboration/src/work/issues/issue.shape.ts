@@ -1,4 +1,4 @@
-import { choice, int, nullable, object, text } from '@rookery/api-v4';
+import { choice, nullable, object, text } from '@rookery/api-v4';
 import { ISSUE_TYPES } from './issue.entity';
 import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/labels.shape';
 import { MILESTONE_BYTES, milestoneOfNoteable } from '../../planning/milestones/milestone.shape';
@@ -10,6 +10,7 @@ import type { ShownAs } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
 import { taskStatusShape } from '../../base/noteables/task-status.shape';
 import { timeStatsShape } from '../../planning/time-tracking/time-stats.shape';
+import { closingMergeRequestsCountSql } from './closing/closing-sql';
 import { issueAssignees } from './assignees/issue-assignees';
 import { issueEpicShape, issueEpicSql } from './epic/issue-epic.shape';
 
@@ -78,7 +79,7 @@ export const issueShape = jsonShape<ShownSql>('Issue', assigneesAndEpicSql).fiel
     json.int,
     ({ readsInternal }) => `i.public_notes_count + case when ${readsInternal} then i.internal_notes_count else 0 end`,
   ],
-  merge_requests_count: [json.constant(int), () => 0],
+  merge_requests_count: [json.int, ({ person: reader }) => closingMergeRequestsCountSql(reader)],
   upvotes: [json.int, () => 'i.upvotes_count'],
   downvotes: [json.int, () => 'i.downvotes_count'],
   due_date: [json.dayOrNull, () => 'i.due_on'],

@@ -134,8 +134,13 @@ function withState(
     };
   }
   if (stateEvent === 'reopen' && mergeRequest.state === 'closed' && hasSource) {
-    const opened = { state: 'opened', closedAt: null, closedById: null, mergeStatus: 'unchecked' } as const;
-    return { columns: { ...columns, ...opened }, notes: [...notes, systemNotes.reopened], state: 'reopened' };
+    const opened = { state: 'opened', closedAt: null, closedById: null } as const;
+    const unchecked = { mergeStatus: 'unchecked', isConflicting: false } as const;
+    return {
+      columns: { ...columns, ...opened, ...unchecked },
+      notes: [...notes, systemNotes.reopened],
+      state: 'reopened',
+    };
   }
   return { columns, notes, state: null };
 }

@@ -96,6 +96,8 @@ export class MergeRequest {
   @Column({ type: 'text', nullable: true }) checkedTargetSha: string | null;
   /** Whether the source lacks commits of the target, for the commits of the check. */
   @Column({ type: 'boolean', default: false }) isBehind: boolean;
+  /** Whether the last check that could compare the branches found conflicts. */
+  @Column({ type: 'boolean', default: false }) isConflicting: boolean;
   @Column({ type: 'text', nullable: true }) mergeError: string | null;
   @Column({ type: 'jsonb', nullable: true }) mergeIntent: MergeIntent | null;
   @Column({ type: 'text', nullable: true }) mergeCommitSha: string | null;

@@ -65,6 +65,8 @@ import { RelatedIssuesQueries } from './closing/related-issues.queries';
 import { RelatedMergeRequestsController } from './closing/related-merge-requests.controller';
 import { RelatedMergeRequestsQueries } from './closing/related-merge-requests.queries';
 import { AutoMerge } from './merging/auto-merge';
+import { ChecksAfterPushes } from './merging/check-merge-requests';
+import { CheckResults } from './merging/check-results';
 import { ClosedByPush } from './merging/closed-by-push';
 import { MergeController } from './merging/merge.controller';
 import { MergeChecks } from './merging/merge-checks';
@@ -206,6 +208,8 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ApprovalsService,
     ActingViewers,
     AutoMerge,
+    ChecksAfterPushes,
+    CheckResults,
     ClosedByPush,
     CommitMergeRequestsQueries,
     DiffNoteImports,

@@ -903,7 +903,7 @@ select
           (
             select
               format(
-                '{"id":%s,"iid":%s,"project_id":%s,"title":%s,"description":%s,"state":"%s","created_at":"%s","updated_at":"%s","closed_at":%s,"closed_by":%s,"labels":[%s],"milestone":%s,"assignees":[%s],"author":%s,"type":"%s","assignee":%s,"user_notes_count":%s,"merge_requests_count":0,"upvotes":%s,"downvotes":%s,"due_date":%s,"confidential":%s,"discussion_locked":%s,"issue_type":"%s","web_url":"http://localhost:8080/%s","time_stats":{"time_estimate":%s,"total_time_spent":%s,"human_time_estimate":%s,"human_total_time_spent":%s},"task_completion_status":{"count":%s,"completed_count":%s},"has_tasks":%s,"task_status":"%s","weight":%s,"blocking_issues_count":%s,"_links":{"self":"http://localhost:8080/api/v4/projects/%s","notes":"http://localhost:8080/api/v4/projects/%s","award_emoji":"http://localhost:8080/api/v4/projects/%s","project":"http://localhost:8080/api/v4/projects/%s","closed_as_duplicate_of":%s},"references":{"short":"#%s","relative":"#%s","full":"%s"},"severity":"UNKNOWN","moved_to_id":%s,"imported":%s,"imported_from":"%s","service_desk_reply_to":null,"epic_iid":%s,"epic":%s,"iteration":null,"health_status":null}',
+                '{"id":%s,"iid":%s,"project_id":%s,"title":%s,"description":%s,"state":"%s","created_at":"%s","updated_at":"%s","closed_at":%s,"closed_by":%s,"labels":[%s],"milestone":%s,"assignees":[%s],"author":%s,"type":"%s","assignee":%s,"user_notes_count":%s,"merge_requests_count":%s,"upvotes":%s,"downvotes":%s,"due_date":%s,"confidential":%s,"discussion_locked":%s,"issue_type":"%s","web_url":"http://localhost:8080/%s","time_stats":{"time_estimate":%s,"total_time_spent":%s,"human_time_estimate":%s,"human_total_time_spent":%s},"task_completion_status":{"count":%s,"completed_count":%s},"has_tasks":%s,"task_status":"%s","weight":%s,"blocking_issues_count":%s,"_links":{"self":"http://localhost:8080/api/v4/projects/%s","notes":"http://localhost:8080/api/v4/projects/%s","award_emoji":"http://localhost:8080/api/v4/projects/%s","project":"http://localhost:8080/api/v4/projects/%s","closed_as_duplicate_of":%s},"references":{"short":"#%s","relative":"#%s","full":"%s"},"severity":"UNKNOWN","moved_to_id":%s,"imported":%s,"imported_from":"%s","service_desk_reply_to":null,"epic_iid":%s,"epic":%s,"iteration":null,"health_status":null}',
                 i.id,
                 i.iid,
                 i.project_id,
@@ -1050,6 +1050,190 @@ select
                   when t.reads_internal then i.internal_notes_count
                   else 0
                 end,
+                (
+                  select
+                    coalesce(sum(of_project.count), 0)
+                  from
+                    (
+                      select
+                        m.project_id,
+                        count(distinct m.id) as count
+                      from
+                        merge_request_issues r
+                        join merge_requests m on m.id = r.merge_request_id
+                      where
+                        r.issue_id = i.id
+                        and r.closes
+                        and m.target_branch = coalesce(
+                          (
+                            select
+                              own.default_branch
+                            from
+                              directory_projects own
+                            where
+                              own.id = m.project_id
+                          ),
+                          m.target_branch
+                        )
+                      group by
+                        m.project_id
+                    ) of_project
+                    cross join lateral (
+                      select
+                        p.id as project_id,
+                        p.name,
+                        p.path,
+                        home.full_path || '/' || p.path as full_path,
+                        home.full_name || ' / ' || p.name as name_with_namespace,
+                        p.description,
+                        p.created_at,
+                        home.traversal_ids,
+                        p.emails_enabled,
+                        (
+                          p.issues_access_level = 'enabled'
+                          or (
+                            p.issues_access_level = 'private'
+                            and held.level >= 10
+                          )
+                        ) as reads_issues,
+                        (
+                          p.merge_requests_access_level = 'enabled'
+                          or (
+                            p.merge_requests_access_level = 'private'
+                            and held.level >= 10
+                          )
+                        )
+                        and coalesce(p.repository_access_level, 'enabled') <> 'disabled'
+                        and (
+                          held.level >= 20
+                          or (
+                            p.visibility <> 'private'
+                            and (
+                              held.level >= 10
+                              or coalesce(p.repository_access_level, 'enabled') = 'enabled'
+                            )
+                          )
+                        ) as reads_merge_requests,
+                        (
+                          p.snippets_access_level = 'enabled'
+                          or (
+                            p.snippets_access_level = 'private'
+                            and held.level >= 10
+                          )
+                        ) as reads_snippets,
+                        held.level >= 10 as is_member,
+                        held.level >= 15 as reads_confidential,
+                        held.level >= 20 as reads_internal
+                      from
+                        directory_projects p
+                        join directory_namespaces home on home.id = p.namespace_id
+                        cross join lateral (
+                          select
+                            case
+                              when :is_admin::boolean then 50
+                              when :viewer::bigint is null then 0
+                              else coalesce(
+                                (
+                                  select
+                                    max(held.level)::integer
+                                  from
+                                    (
+                                      select
+                                        m.access_level as level
+                                      from
+                                        directory_memberships m
+                                      where
+                                        m.user_id = :viewer::bigint
+                                        and m.source_type = 'project'
+                                        and m.source_id = p.id
+                                        and (
+                                          m.expires_on is null
+                                          or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                                        )
+                                      union all
+                                      select
+                                        least(s.access_level, m.access_level)
+                                      from
+                                        directory_shares s
+                                        join directory_namespaces invited on invited.id = s.group_id
+                                        join directory_memberships m on m.user_id = :viewer::bigint
+                                        and m.source_type = 'namespace'
+                                        and m.source_id = any (invited.traversal_ids)
+                                      where
+                                        s.source_type = 'project'
+                                        and s.source_id = p.id
+                                        and (
+                                          s.expires_on is null
+                                          or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                                        )
+                                        and (
+                                          m.expires_on is null
+                                          or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                                        )
+                                      union all
+                                      select
+                                        m.access_level as level
+                                      from
+                                        directory_memberships m
+                                      where
+                                        m.user_id = :viewer::bigint
+                                        and m.source_type = 'namespace'
+                                        and m.source_id = any (home.traversal_ids)
+                                        and (
+                                          m.expires_on is null
+                                          or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                                        )
+                                      union all
+                                      select
+                                        least(s.access_level, m.access_level)
+                                      from
+                                        directory_shares s
+                                        join directory_namespaces invited on invited.id = s.group_id
+                                        join directory_memberships m on m.user_id = :viewer::bigint
+                                        and m.source_type = 'namespace'
+                                        and m.source_id = any (invited.traversal_ids)
+                                      where
+                                        s.source_type = 'namespace'
+                                        and s.source_id = any (home.traversal_ids)
+                                        and (
+                                          s.expires_on is null
+                                          or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                                        )
+                                        and (
+                                          m.expires_on is null
+                                          or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                                        )
+                                      union all
+                                      select
+                                        50
+                                      where
+                                        home.kind = 'user'
+                                        and home.owner_id = :viewer::bigint
+                                    ) held
+                                ),
+                                0
+                              )
+                            end as level
+                          offset
+                            0
+                        ) held
+                      where
+                        p.id = of_project.project_id
+                        and (
+                          p.visibility = 'public'
+                          or held.level >= 10
+                          or (
+                            p.visibility = 'internal'
+                            and :viewer::bigint is not null
+                            and not :is_external::boolean
+                          )
+                        )
+                      offset
+                        0
+                    ) seen_merging
+                  where
+                    seen_merging.reads_merge_requests
+                ),
                 i.upvotes_count,
                 i.downvotes_count,
                 coalesce('"' || to_char(i.due_on, 'YYYY-MM-DD') || '"', 'null'),

@@ -15,7 +15,7 @@ import { readerOfNamed } from '../../../base/noteables/reader';
 import { issueKind } from '../../issues/issue.kind';
 import { issueBytes, issueShape } from '../../issues/issue.shape';
 import { mergeRequestKind } from '../merge-request.kind';
-import { intoDefaultBranchSql } from './closing-sql';
+import { intoDefaultBranchSql } from '../../issues/closing/closing-sql';
 
 /** Relations of a merge request to issues: those that merging closes, or all that it refers to. */
 export type IssueRelation = 'closed' | 'related';

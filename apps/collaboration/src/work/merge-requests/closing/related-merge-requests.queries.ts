@@ -15,7 +15,7 @@ import { readerOfNamed } from '../../../base/noteables/reader';
 import { issueKind } from '../../issues/issue.kind';
 import { mergeRequestKind } from '../merge-request.kind';
 import { mergeRequestBytes, mergeRequestShape } from '../merge-request.shape';
-import { intoDefaultBranchSql } from './closing-sql';
+import { intoDefaultBranchSql } from '../../issues/closing/closing-sql';
 
 /** Relations of an issue to merge requests: those that close it when they are merged, or all. */
 export type MergeRequestRelation = 'closing' | 'related';

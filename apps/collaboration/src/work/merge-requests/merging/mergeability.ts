@@ -8,6 +8,7 @@ import type { Logger } from '@rookery/platform';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import type { MergeRequestState, StoredMergeStatus } from '../merge-request.entity';
 import { SourceBranches } from '../versions/source-branches';
+import { CheckResults } from './check-results';
 import { branchesOf } from './merging-rows';
 
 interface CheckedRow {
@@ -20,26 +21,18 @@ interface CheckedRow {
   readonly target_branch: string;
   readonly commits_count: number;
 }
-interface CheckParams {
-  readonly id: number;
-  readonly source: string | null;
-  readonly target: string | null;
-  readonly status: StoredMergeStatus;
-  readonly behind: boolean;
-}
 
 const one = statement<{ project: number; iid: number }, CheckedRow>(
   'merge_requests_to_check',
   `select id, state, merge_status, project_id, source_project_id, source_branch, target_branch, commits_count from merge_requests
    where project_id = :project::bigint and iid = :iid::bigint`,
 );
-/** The result counts only if no push has changed the source meanwhile. `updated_at` stays: clients sort by it. */
-const store = statement<CheckParams, never>(
-  'merge_requests_checked',
-  `update merge_requests set merge_status = :status, checked_source_sha = :source, checked_target_sha = :target,
-     is_behind = :behind::boolean
-   where id = :id::bigint and state = 'opened' and merge_status in ('unchecked', 'cannot_be_merged_recheck')
-     and (:source::text is null or head_sha = :source)`,
+/** Open merge requests of a project without a result, the newest first. */
+const unchecked = statement<{ project: number }, CheckedRow>(
+  'merge_requests_unchecked',
+  `select id, state, merge_status, project_id, source_project_id, source_branch, target_branch, commits_count from merge_requests
+   where project_id = :project::bigint and state = 'opened' and merge_status in ('unchecked', 'cannot_be_merged_recheck')
+   order by id desc limit 50`,
 );
 
 /** Time that a request waits for the check; a slower one goes on, and stores its result. Units: milliseconds. */
@@ -52,6 +45,7 @@ export class Mergeability {
     private readonly repositories: ProjectRepositories,
     private readonly database: Database,
     private readonly sources: SourceBranches,
+    private readonly results: CheckResults,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -59,30 +53,40 @@ export class Mergeability {
   async refresh(project: ProjectScope, iid: number): Promise<void> {
     const [row] = await this.database.run(one, { project: project.id, iid });
     if (!row || row.state !== 'opened' || !isUnknown(row.merge_status)) return;
-    const checked = this.check(project, row).catch((error: unknown) => {
-      this.logger.warn({ err: error, mergeRequestId: row.id }, 'a merge check failed');
-    });
-    await waitAtMost(PATIENCE_MS, checked);
+    const checked = this.repositories.use(project, (repository) => this.tryCheck(repository, row));
+    await waitAtMost(PATIENCE_MS, checked.catch(this.report(row)));
   }
 
-  private async check(project: ProjectScope, row: CheckedRow): Promise<void> {
-    const { id } = row;
-    await this.repositories.use(project, async (repository) => {
-      const { source, target } = await this.sources.tips(repository, branchesOf(row), { copies: false });
-      // The settlement of the push to the fork copies its commits; until then nothing is known.
-      if (source === null && row.source_project_id !== row.project_id) return;
-      const isMergeable =
-        source !== null &&
-        target !== null &&
-        row.commits_count > 0 &&
-        (await mergesCleanly(repository, target, source));
-      await this.database.run(store, {
-        id,
-        source,
-        target,
-        status: isMergeable ? 'can_be_merged' : 'cannot_be_merged',
-        behind: isMergeable && !(await isAncestor(repository, target, source)),
-      });
+  /** Checks the newest merge requests of a project that are unchecked. Bounds: 50; others are checked when they are read. */
+  async refreshAll(projectId: number, signal: AbortSignal): Promise<void> {
+    const rows = await this.database.run(unchecked, { project: projectId });
+    const repository = rows.length === 0 ? null : await this.repositories.find(projectId);
+    if (!repository) return;
+    for (const row of rows) {
+      signal.throwIfAborted();
+      await this.tryCheck(repository, row);
+    }
+  }
+
+  private async tryCheck(repository: Repository, row: CheckedRow): Promise<void> {
+    await this.check(repository, row).catch(this.report(row));
+  }
+
+  private report({ id }: CheckedRow): (error: unknown) => void {
+    return (error) => this.logger.warn({ err: error, mergeRequestId: id }, 'a merge check failed');
+  }
+
+  private async check(repository: Repository, row: CheckedRow): Promise<void> {
+    const { source, target } = await this.sources.tips(repository, branchesOf(row), { copies: false });
+    // The settlement of the push to the fork copies its commits; until then nothing is known.
+    if (source === null && row.source_project_id !== row.project_id) return;
+    const isComparable = source !== null && target !== null && row.commits_count > 0;
+    const isMergeable = isComparable && (await mergesCleanly(repository, target, source));
+    await this.results.store({
+      ...{ id: row.id, source, target },
+      status: isMergeable ? 'can_be_merged' : 'cannot_be_merged',
+      behind: isMergeable && !(await isAncestor(repository, target, source)),
+      conflicts: isComparable ? !isMergeable : null,
     });
   }
 }
