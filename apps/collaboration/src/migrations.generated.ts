@@ -62,3 +62,5 @@ export * from './migrations/1767225854100-create-pipeline-mails';
 export * from './migrations/1767225854200-create-imported-objects';
 export * from './migrations/1767225854210-add-options-applied-to-ref-updates';
 export * from './migrations/1767225854220-add-is-conflicting-to-merge-requests';
+export * from './migrations/1767225854400-map-imported-merge-requests';
+export * from './migrations/1767225854401-map-imported-releases';
