@@ -1,3 +1,4 @@
+import { IMPORTED_KINDS } from '@rookery/contracts';
 import { GitClient, RemoteHost } from '@rookery/testing';
 import { call, estate, eventually, person } from '../support/estate';
 import type { Person } from '../support/estate';
@@ -98,7 +99,8 @@ test('issues of another host come with their placeholder authors, and notify no 
   const show = async (rest = '') =>
     (await call('GET', `/projects/${started.body.id}${rest}`, { token: wren.token })).body;
   await eventually(show, isEnded);
-  const counts = { label: 1, milestone: 1, issue: 1, note: 1 };
+  const nothing = Object.fromEntries(IMPORTED_KINDS.map((kind) => [kind, 0]));
+  const counts = { ...nothing, label: 1, milestone: 1, issue: 1, note: 1 };
   expect([group.status, await show('/import')]).toEqual([
     201,
     expect.objectContaining({ import_status: 'finished', stats: { fetched: counts, imported: counts } }),
@@ -112,6 +114,67 @@ test('issues of another host come with their placeholder authors, and notify no 
   expect(await show('/issues/5/notes')).toMatchObject([{ body: 'Done', author: { name: 'Placeholder merlin' } }]);
   await eventually(show, (one: { open_issues_count: number }) => one.open_issues_count === 1);
   expect((await call('GET', '/todos', { token: wren.token })).body).toEqual([]);
+  expect((await show('/events')).map((event: { action_name: string }) => event.action_name)).toEqual(['imported']);
+});
+
+test('merge requests of another host come with their commits, reviews and comments on lines', async () => {
+  const repository = await host.add('gannet');
+  const upstream = (...args: string[]) => host.git.ok('gannet', ...args);
+  const base = (await upstream('rev-parse', 'HEAD')).trim();
+  await upstream('checkout', '--quiet', '-b', 'feature');
+  const head = await host.git.commit('gannet', 'Changed');
+  await upstream('tag', 'v1', base);
+  await upstream('push', '--quiet', 'origin', 'v1', 'feature:refs/pull/3/head');
+  const times = { created_at: '2024-01-02T03:04:05.000Z', updated_at: '2024-02-03T04:05:06.000Z' };
+  const [robin, merlin] = [
+    { id: 11, login: 'robin' },
+    { id: 12, login: 'merlin' },
+  ];
+  const on = { pull_request_url: `${host.url}/api/v3/repos/wren/gannet/pulls/3` };
+  host.put(repository, 'pulls', [
+    {
+      ...{ number: 3, title: 'Change', body: 'Text', state: 'open', user: robin, ...times },
+      head: { ref: 'feature', sha: head, user: robin, repo: { id: 9 } },
+      base: { ref: 'main', sha: base, user: robin, repo: { id: repository.id } },
+    },
+  ]);
+  host.put(repository, 'pulls/3/reviews', [
+    { ...{ id: 31, user: merlin, state: 'APPROVED', body: 'Good' }, ...on, submitted_at: times.updated_at },
+  ]);
+  host.put(repository, 'pulls/comments', [
+    {
+      ...{ id: 32, user: merlin, body: 'This line', path: 'README.md', side: 'RIGHT', line: 1, commit_id: head },
+      ...{ ...on, ...times },
+    },
+  ]);
+  host.put(repository, 'releases', [
+    { id: 33, tag_name: 'v1', name: 'First', body: null, author: robin, published_at: times.updated_at, ...times },
+  ]);
+  host.put(repository, 'branches', [{ name: 'main', protection: { required_pull_request_reviews: {} } }]);
+  const started = await call('POST', '/import/github', {
+    token: wren.token,
+    json: {
+      ...{ personal_access_token: host.token, repo_id: repository.id, target_namespace: wren.username },
+      github_hostname: host.url,
+    },
+  });
+  const show = async (rest = '') =>
+    (await call('GET', `/projects/${started.body.id}${rest}`, { token: wren.token })).body;
+  await eventually(show, isEnded);
+  expect(await show('/import')).toMatchObject({ import_status: 'finished', failed_relations: [] });
+  const source_branch = `GH-${head.slice(0, 8)}-robin/3/fork/feature`;
+  expect(await show('/merge_requests/3')).toMatchObject({
+    ...{ ...times, state: 'opened', sha: head, imported_from: 'remote', source_branch, user_notes_count: 2 },
+    description: '*Created by: robin*\n\nText',
+  });
+  expect((await show('/merge_requests/3/commits')).map(({ id }: { id: string }) => id)).toEqual([head]);
+  const threads = await show('/merge_requests/3/discussions');
+  expect(threads.map(({ notes: [note] }: { notes: { body: string; position?: object }[] }) => note)).toMatchObject([
+    { body: '*Created by: merlin*\n\nThis line', position: { head_sha: head, new_line: 1, new_path: 'README.md' } },
+    { body: '**Review:** Approved\n\n*Created by: merlin*\n\nGood' },
+  ]);
+  expect(await show('/releases/v1')).toMatchObject({ name: 'First', released_at: times.updated_at });
+  expect(await show('/protected_branches/main')).toMatchObject({ push_access_levels: [{ access_level: 0 }] });
   expect((await show('/events')).map((event: { action_name: string }) => event.action_name)).toEqual(['imported']);
 });
 

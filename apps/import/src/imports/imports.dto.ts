@@ -17,7 +17,11 @@ export class ImportRemote {
     about: 'Address of an upstream host. Default: the public service.',
   })
   remote_hostname?: string;
-  @Hash({ of: 'any', optional: true, about: 'Stages to switch on. Unknown and unbuilt ones have no effect.' })
+  @Hash({
+    of: 'any',
+    optional: true,
+    about: 'Stages to switch on: `single_endpoint_notes_import`. Others have no effect.',
+  })
   optional_stages?: Record<string, unknown>;
   @OneOf(STRATEGIES, {
     optional: true,

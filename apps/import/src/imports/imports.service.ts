@@ -23,6 +23,7 @@ export interface ImportRequest {
   readonly target_namespace: string;
   readonly new_name?: string | undefined;
   readonly remote_hostname?: string | undefined;
+  readonly optional_stages?: Readonly<Record<string, unknown>> | undefined;
   readonly timeout_strategy?: 'optimistic' | 'pessimistic' | undefined;
   readonly pagination_limit?: number | undefined;
 }
@@ -80,14 +81,15 @@ export class ImportsService {
   /** Errors: ImportRefused if identity refuses the project. */
   private async create(
     target: { readonly user_id: number; readonly namespace: string },
-    { personal_access_token: token, new_name: name, pagination_limit: pageSize, timeout_strategy }: ImportRequest,
+    { personal_access_token: token, new_name: name, pagination_limit: pageSize, ...request }: ImportRequest,
     { repository, url }: { readonly repository: RemoteRepository; readonly url: string },
   ): Promise<ShownImport> {
     const importKey = randomUUID();
     const id = await this.records.add({
       ...{ importKey, userId: target.user_id, source: SOURCE, cloneUrl: repository.cloneUrl },
       ...{ upstreamName: repository.fullName, upstreamUrl: repository.webUrl, defaultBranch: repository.defaultBranch },
-      ...{ apiUrl: url, pageSize: pageSize ?? PAGE_SIZE, isOptimistic: timeout_strategy === 'optimistic' },
+      ...{ apiUrl: url, pageSize: pageSize ?? PAGE_SIZE, isOptimistic: request.timeout_strategy === 'optimistic' },
+      singleEndpointNotes: isSwitchedOn(request.optional_stages?.['single_endpoint_notes_import']),
       sealedCredential: this.credentials.seal(importKey, token),
     });
     const answer = await this.identity.createProject({
@@ -132,6 +134,11 @@ export class ImportsService {
     const [failures, stages] = await Promise.all([this.records.failures(row.id), this.stages.ofImport(row.id)]);
     return { project, row, error: row.error, failures, stages };
   }
+}
+
+/** Clients send flags as booleans, or as texts. */
+function isSwitchedOn(value: unknown): boolean {
+  return value === true || value === 'true' || value === '1';
 }
 
 function unprocessable(text: string): ImportRefused {

@@ -42,6 +42,8 @@ export class ProjectImport {
   @Column({ type: 'integer', default: 100 }) pageSize: number;
   /** Whether the import goes on without a stage that fails. */
   @Column({ type: 'boolean', default: false }) isOptimistic: boolean;
+  /** Whether comments are read for each issue and pull request, because long lists of hosts end too early. */
+  @Column({ type: 'boolean', default: false }) singleEndpointNotes: boolean;
   /** The credential of the upstream host, encrypted (`ImportCredentials`). */
   @Column({ type: 'bytea', nullable: true }) sealedCredential: Buffer | null;
   /** The job that runs the import. */

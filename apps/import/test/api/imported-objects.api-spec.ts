@@ -430,3 +430,34 @@ it('brings the protection of branches along, as far as the credential may read i
   await scene.run(limited.importId);
   expect(sentOf(limited.projectId, 'protected_branch')).toHaveLength(1);
 });
+
+it.each([
+  [true, true],
+  ['true', true],
+  ['1', true],
+  [false, false],
+  ['no', false],
+])(
+  'reads comments of each issue and pull request if the stage is %j',
+  async (single_endpoint_notes_import, isOfEach) => {
+    const name = `brant-${typeof single_endpoint_notes_import}-${String(single_endpoint_notes_import)}`;
+    const optional_stages = { single_endpoint_notes_import, other: 'x' };
+    const { repository, projectId, importId } = await scene.started(name, { optional_stages, pagination_limit: 1 });
+    const onLine = (id: number) => ({
+      ...{ id, body: 'Text', user: merlin, created_at: AT, updated_at: AT, path: 'a', side: 'RIGHT', line: 1 },
+      ...{ commit_id: 'a', pull_request_url: 'https://git.example/api/v3/repos/wren/x/pulls/2' },
+    });
+    const onPull = { html_url: 'https://git.example/wren/x/pull/2#issuecomment-1' };
+    scene.host.put(repository, 'issues', [issue(1), issue(2, { pull_request: {} })]);
+    scene.host.put(repository, 'pulls', [pull(2)]);
+    scene.host.put(repository, 'issues/1/comments', [comment(11, 1), comment(12, 1)]);
+    scene.host.put(repository, 'issues/2/comments', [comment(13, 2, onPull)]);
+    scene.host.put(repository, 'pulls/2/comments', [onLine(21)]);
+    scene.host.put(repository, 'issues/comments', [comment(14, 1)]);
+    scene.host.put(repository, 'pulls/comments', [onLine(22)]);
+    await scene.run(importId);
+    const ids = (kind: string) => sentOf(projectId, kind).map((one) => (one as { id: number }).id);
+    expect([ids('note'), ids('diff_note')]).toEqual(isOfEach ? [[11, 12, 13], [21]] : [[14], [22]]);
+    expect(await scene.row(importId)).toMatchObject({ state: 'finished', single_endpoint_notes: isOfEach });
+  },
+);

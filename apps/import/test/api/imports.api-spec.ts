@@ -1,3 +1,4 @@
+import { IMPORTED_KINDS } from '@rookery/contracts';
 import { anonymousViewer, parameterEncodings } from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
 import { ImportScene } from '../support/scene';
@@ -264,7 +265,7 @@ describe('GET /projects/:id/import', () => {
   it('shows the state by id and by path', async () => {
     const { projectId, importId } = await scene.started('osprey');
     const row = await scene.row(importId);
-    const none = { label: 0, milestone: 0, issue: 0, note: 0 };
+    const none = Object.fromEntries(IMPORTED_KINDS.map((kind) => [kind, 0]));
     const { body } = await show(projectId).expect(200);
     expect(body).toEqual({
       id: projectId,

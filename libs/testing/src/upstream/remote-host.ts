@@ -29,6 +29,8 @@ export interface SeenRequest {
 /** Lists of a repository below its address in the API. */
 export type HostedList =
   | 'releases'
+  | `issues/${number}/comments`
+  | `pulls/${number}/comments`
   | 'branches'
   | 'labels'
   | 'milestones'

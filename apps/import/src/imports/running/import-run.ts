@@ -3,7 +3,7 @@ import type { ImportedKind } from '@rookery/contracts';
 import { ObjectsStage } from '../../stages/objects/objects-stage';
 import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-stage';
 import type { ObjectList } from '../../stages/objects/object-list';
-import { REMOTE_LISTS } from '../../stages/objects/remote-lists';
+import { remoteLists } from '../../stages/objects/remote-lists';
 import { RepositoryStage } from '../../stages/repository/repository-stage';
 import { REMOTE_HEADS } from '../../sources/remote/remote-repository';
 import { StageFailed } from '../../stages/stage-failure';
@@ -46,7 +46,7 @@ export class ImportRun {
     await this.importRepository(row, credential, attempt);
     const source = objectsOf(row, credential);
     if (source === null) return;
-    for (const list of REMOTE_LISTS) await this.importList(row, list, source, attempt);
+    for (const list of remoteLists(row)) await this.importList(row, list, source, attempt);
   }
 
   private async importRepository(row: ImportRow, credential: string | null, attempt: ImportTry): Promise<void> {

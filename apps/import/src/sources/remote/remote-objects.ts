@@ -177,6 +177,12 @@ function repositoryOf(value: unknown): unknown {
   return fieldsOf(fieldsOf(value)['repo'])['id'];
 }
 
+/** Returns the path of the comments on an issue or a pull request; null for a malformed one. */
+export function commentsPathOf(item: unknown): string | null {
+  const { number } = fieldsOf(item);
+  return isId(number) ? `/issues/${number}/comments` : null;
+}
+
 export function commentIn(item: unknown): RemoteComment | null {
   const fields = fieldsOf(item);
   const times = timesIn(fields);

@@ -44,6 +44,12 @@ export function reviewsPathOf(item: unknown): string | null {
   return isId(number) ? `/pulls/${number}/reviews` : null;
 }
 
+/** Returns the path of the comments on lines of a pull request; null for a malformed one. */
+export function reviewCommentsPathOf(item: unknown): string | null {
+  const { number } = fieldsOf(item);
+  return isId(number) ? `/pulls/${number}/comments` : null;
+}
+
 /** Whether a review has content: not one that is pending, nor one that only carries comments on lines. */
 export function hasContent(item: unknown): boolean {
   const { state, body } = fieldsOf(item);

@@ -2,6 +2,7 @@ import type { UpstreamPerson } from '@rookery/contracts';
 import type { OwnerOf } from '../../people/people';
 import {
   commentIn,
+  commentsPathOf,
   isPullRequest,
   issueIn,
   labelIn,
@@ -18,9 +19,16 @@ import type {
 } from '../../sources/remote/remote-objects';
 import { isPublished, protectedBranchIn, protectionPathOf, releaseIn } from '../../sources/remote/remote-releases';
 import type { RemoteProtectedBranch, RemoteRelease } from '../../sources/remote/remote-releases';
-import { hasContent, reviewCommentIn, reviewIn, reviewsPathOf } from '../../sources/remote/remote-reviews';
+import {
+  hasContent,
+  reviewCommentIn,
+  reviewCommentsPathOf,
+  reviewIn,
+  reviewsPathOf,
+} from '../../sources/remote/remote-reviews';
 import type { RemoteReview, RemoteReviewComment } from '../../sources/remote/remote-reviews';
 import { objectList } from './object-list';
+import type { ObjectList } from './object-list';
 
 const labels = objectList<'label', RemoteLabel>({
   kind: 'label',
@@ -115,7 +123,7 @@ const reviews = objectList<'review', RemoteReview>({
 });
 
 /** Comments on lines of pull requests. */
-const reviewComments = objectList<'diff_note', RemoteReviewComment>({
+const reviewComments: ObjectList<'diff_note', RemoteReviewComment> = {
   kind: 'diff_note',
   path: '/pulls/comments?sort=created&direction=asc',
   read: reviewCommentIn,
@@ -126,10 +134,10 @@ const reviewComments = objectList<'diff_note', RemoteReviewComment>({
     ...{ path, side, line, start_line: startLine, commit_id: commitId, reply_to: replyTo },
     ...{ created_at: times.createdAt, updated_at: times.updatedAt },
   }),
-});
+};
 
 /** Comments on issues and pull requests. */
-const comments = objectList<'note', RemoteComment>({
+const comments: ObjectList<'note', RemoteComment> = {
   kind: 'note',
   path: '/issues/comments?sort=created&direction=asc',
   read: commentIn,
@@ -140,7 +148,7 @@ const comments = objectList<'note', RemoteComment>({
     ...{ author_id: ownerOf(author).user_id, body: attributed(body, author, ownerOf) },
     ...{ created_at: createdAt, updated_at: updatedAt },
   }),
-});
+};
 
 const protectedBranches = objectList<'protected_branch', RemoteProtectedBranch>({
   kind: 'protected_branch',
@@ -154,18 +162,30 @@ const protectedBranches = objectList<'protected_branch', RemoteProtectedBranch>(
   }),
 });
 
-/** Lists of the host, in the order of the stages. Source: reference identity-and-import 6.6, 6.9. */
-export const REMOTE_LISTS = [
-  labels,
-  milestones,
-  releases,
-  issues,
-  pullRequests,
-  reviews,
-  reviewComments,
-  comments,
-  protectedBranches,
+/** Comments in one list of each kind. */
+const COMMENT_LISTS = [objectList(reviewComments), objectList(comments)];
+/** Comments in a list of each pull request and issue. The list of issues has pull requests, too. */
+const COMMENT_LISTS_OF_EACH = [
+  objectList({
+    ...reviewComments,
+    path: '/pulls?state=all&sort=created&direction=asc',
+    membersOf: reviewCommentsPathOf,
+  }),
+  objectList({ ...comments, path: '/issues?state=all&sort=created&direction=asc', membersOf: commentsPathOf }),
 ];
+
+/**
+ * Returns the lists of the host, in the order of the stages. Shape: with `single_endpoint_notes`, comments are read for each
+ * issue and pull request. Source: reference identity-and-import 6.6, 6.9.
+ */
+export function remoteLists({ single_endpoint_notes: isOfEach }: ListChoice): readonly ObjectList[] {
+  const commentLists = isOfEach ? COMMENT_LISTS_OF_EACH : COMMENT_LISTS;
+  return [labels, milestones, releases, issues, pullRequests, reviews, ...commentLists, protectedBranches];
+}
+
+interface ListChoice {
+  readonly single_endpoint_notes: boolean;
+}
 
 /** Drafts are marked in their title. */
 function titleOf({ title, isDraft }: RemotePullRequest): string {

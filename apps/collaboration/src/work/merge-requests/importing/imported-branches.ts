@@ -112,15 +112,14 @@ export class ImportedBranches {
     const wanted = found.filter(({ given, head, tip }) => given.state === 'opened' && tip === null && head !== null);
     const named = new Map(wanted.map(({ given, head }) => [branchRef(newBranchOf(given)), head!]));
     const existing = await readRefs(repository, [...named.keys()]);
-    const created = new Set(existing.keys());
     const owned = { ...project, level: ACCESS_LEVELS.owner };
     for (const [ref, newId] of named) {
       if (existing.has(ref)) continue;
       const write = () => Promise.resolve([{ ref, oldId: NO_OBJECT, newId }]);
-      const { moved } = await this.changes.change(repository, { project: owned, viewer: null, write });
-      if (moved) created.add(ref);
+      await this.changes.change(repository, { project: owned, viewer: null, write });
     }
-    return created;
+    // A rule for branches may have refused one, and another run of the import may have created it.
+    return new Set((await readRefs(repository, [...named.keys()])).keys());
   }
 }
 
