@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import type { DirectoryProject } from '@rookery/contracts';
+import type { Role, Viewer } from '@rookery/kernel';
+import { MATRIX_MEMBERS, MATRIX_VISIBILITIES, roleMatrix } from '@rookery/testing';
+import type { MatrixRole, MatrixVisibility, SeededService } from '@rookery/testing';
+import type { Agent } from 'supertest';
+import { startCollaboration } from '../support/app';
+import { MergeRequestScene } from '../support/merge-request-scene';
+
+type Places = Record<MatrixVisibility, Readonly<Record<string, string>>>;
+
+let service: SeededService;
+let scene: MergeRequestScene;
+const clients = {} as Record<MatrixRole, Agent>;
+const open = {} as Places;
+const limited = {} as Places;
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  scene = await MergeRequestScene.start(service);
+  const { app, seed } = service;
+  const people = new Map<Role, Viewer>();
+  for (const role of MATRIX_MEMBERS) {
+    const viewer = seed.viewer(await seed.user());
+    people.set(role, viewer);
+    clients[role] = app.as(viewer);
+  }
+  for (const visibility of MATRIX_VISIBILITIES) {
+    open[visibility] = await placeOf({ visibility }, people);
+    limited[visibility] = await placeOf({ visibility, repository_access_level: 'private' }, people);
+  }
+  clients.anonymous = app.as(seed.anonymous());
+  clients.outsider = app.as(seed.viewer(await seed.user()));
+  clients.administrator = app.as(seed.viewer(await seed.user({ admin: true })));
+}, 120_000);
+afterAll(async () => {
+  await scene.stop();
+  await service.close();
+});
+
+/** A project with a commit and a tag, in which people have their roles. */
+async function placeOf(over: Partial<DirectoryProject>, people: ReadonlyMap<Role, Viewer>) {
+  const { project, folder, mainSha } = await scene.place(over);
+  for (const [role, { userId }] of people) await service.seed.member({ id: userId! }, project, role);
+  await scene.git.ok(folder, 'tag', 'v1');
+  await scene.git.ok(folder, 'push', '--quiet', 'origin', 'v1');
+  const blob = (await scene.git.ok(folder, 'rev-parse', 'HEAD:README.md')).trim();
+  return { project: `${project.id}`, sha: mainSha, blob };
+}
+
+const routes = /\/projects\/:id\/(?:protected_|repository\/)(?!commits\/:sha\/(?:comments|discussions))/;
+const file = (name: string): string => join(__dirname, '../matrix', name);
+
+describe('a repository for all who see the project', () => {
+  roleMatrix({ file: file('repositories.tsv'), routes, clients: () => clients, places: () => open });
+});
+
+describe('a repository for members', () => {
+  roleMatrix({ file: file('members-repositories.tsv'), routes, clients: () => clients, places: () => limited });
+});
