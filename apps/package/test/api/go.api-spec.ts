@@ -1,4 +1,4 @@
-import type { DirectoryNamespace, DirectoryProject, SourceCommit } from '@rookery/contracts';
+import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import type { DirectorySeed, TestApp } from '@rookery/testing';
 import type { Response } from 'supertest';
