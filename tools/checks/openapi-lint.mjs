@@ -82,6 +82,8 @@ const OPEN = {
   // Files in several formats, which the reference and CycloneDX define.
   'downloadDependencyListExport 200': true,
   'downloadDependencyListExport 206': true,
+  // A part of a file.
+  'downloadGoFile 206': true,
 };
 
 /**

@@ -18,3 +18,4 @@ export * from './migrations/1767225600400-create-helm-files';
 export * from './migrations/1767225600401-create-nuget-versions';
 export * from './migrations/1767225600402-allow-terraform-duplicates';
 export * from './migrations/1767225600403-create-composer-versions';
+export * from './migrations/1767225600404-create-go-versions';

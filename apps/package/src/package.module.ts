@@ -26,6 +26,7 @@ import { PackagesModule } from './packages/packages.module';
 import { ProtectionRulesModule } from './protection-rules/protection-rules.module';
 import { ComposerModule } from './registries/composer/composer.module';
 import { GenericModule } from './registries/generic/generic.module';
+import { GoModule } from './registries/go/go.module';
 import { HelmModule } from './registries/helm/helm.module';
 import { MavenModule } from './registries/maven/maven.module';
 import { NpmModule } from './registries/npm/npm.module';
@@ -44,6 +45,7 @@ const service = 'package';
     PackagesModule,
     ComposerModule,
     GenericModule,
+    GoModule,
     HelmModule,
     MavenModule,
     NpmModule,

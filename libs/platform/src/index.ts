@@ -35,6 +35,7 @@ export {
   verifyContext,
 } from './signing/signed-context';
 export { InternalKeys, internalKeys } from './signing/internal-keys';
+export { InternalRefusal } from './calling/internal-route';
 export type { InternalRoute } from './calling/internal-route';
 export { InternalRoutes } from './calling/internal-routes';
 export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';

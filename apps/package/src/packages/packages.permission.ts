@@ -1,5 +1,6 @@
 import { ability, anyone, group, project } from '@rookery/api-v4';
 import type { ProjectScope, Refusals } from '@rookery/api-v4';
+import { mayReadCode } from '@rookery/directory';
 import { NotFound, Unauthorized } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { canDeletePackages, canPublishPackages, canReadPackages } from './packages.policy';
@@ -11,6 +12,19 @@ export const readsPackages = ability<unknown, ProjectScope>('may read packages',
 export const publishesPackages = ability<unknown, ProjectScope>(
   'may publish packages',
   ({ viewer, within }) => canPublishPackages(viewer, within),
+  { signedIn: true },
+);
+
+/** For packages whose files are those of the repository. */
+export const readsCodeOfPackages = ability<unknown, ProjectScope>(
+  'may read packages and code',
+  ({ viewer, within }) => canReadPackages(viewer, within) && mayReadCode(viewer, within),
+);
+
+/** The same for publishing. */
+export const publishesCode = ability<unknown, ProjectScope>(
+  'may publish packages and read code',
+  ({ viewer, within }) => canPublishPackages(viewer, within) && mayReadCode(viewer, within),
   { signedIn: true },
 );
 

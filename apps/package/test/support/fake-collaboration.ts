@@ -10,8 +10,13 @@ import type {
   ResolvedRef,
   ResolveRefRequest,
   SourceArchiveRequest,
+  SourceCommitAnswer,
+  SourceCommitRequest,
   SourceFileAnswer,
   SourceFileRequest,
+  SourceModuleRequest,
+  SourceTag,
+  SourceTagsRequest,
 } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { internalAuthorization } from '@rookery/testing';
@@ -38,6 +43,19 @@ export class FakeCollaboration {
   readonly heads = new Map<number, MergeRequestHeadAnswer>();
   /** Files by project, ref and path, separated by blanks. Shape: null for a ref without the file. */
   readonly files = new Map<string, { readonly commit: string; readonly content: string | null }>();
+  /** Commits by project and revision, separated by a blank. Shape: `files` by path. */
+  readonly commits = new Map<
+    string,
+    {
+      readonly id: string;
+      readonly committed_at: string;
+      readonly files: Readonly<Record<string, string>>;
+      readonly tags: readonly string[];
+    }
+  >();
+  /** Tags by project. */
+  readonly tags = new Map<number, readonly SourceTag[]>();
+  refusesModules = false;
   /** Number of archives. */
   archives = 0;
   isAway = false;
@@ -47,6 +65,10 @@ export class FakeCollaboration {
       this.asked.push(asked);
       return { commit: this.empty.has(asked.project_id) ? null : resolved(asked) };
     },
+    [INTERNAL_PATHS.sourceCommit]: (asked: SourceCommitRequest) => this.commitOf(asked),
+    [INTERNAL_PATHS.sourceTags]: ({ project_id: project, prefix }: SourceTagsRequest) => ({
+      tags: (this.tags.get(project) ?? []).filter(({ name }) => name.startsWith(`${prefix}v`)),
+    }),
     [INTERNAL_PATHS.sourceFile]: (asked: SourceFileRequest) => this.fileOf(asked),
     [INTERNAL_PATHS.pushVariablesStored]: ({ push_id: id }: PushVariablesStoredRequest) => {
       this.stored.push(id);
@@ -70,6 +92,10 @@ export class FakeCollaboration {
         const text = Buffer.concat(chunks).toString();
         if (isOurs && !this.isAway && request.url === INTERNAL_PATHS.sourceArchive)
           return response.end(this.archiveOf(JSON.parse(text) as SourceArchiveRequest));
+        if (isOurs && !this.isAway && request.url === INTERNAL_PATHS.sourceModule) {
+          if (this.refusesModules) return response.writeHead(404).end();
+          return response.end(moduleOf(JSON.parse(text) as SourceModuleRequest));
+        }
         const answer = request.method === 'POST' ? this.answers[request.url!] : undefined;
         if (!isOurs || !answer || this.isAway) return response.writeHead(this.isAway ? 503 : 404).end();
         response.end(JSON.stringify(answer(JSON.parse(text) as never)));
@@ -84,6 +110,14 @@ export class FakeCollaboration {
     if (content === 'too large') return { commit, content: null, is_too_large: true };
     if (content !== null && content.length > most) throw new Error('the file of a test is too large');
     return { commit, content: content === null ? null : Buffer.from(content).toString('base64'), is_too_large: false };
+  }
+
+  private commitOf({ project_id: project, rev, paths, finds_tags }: SourceCommitRequest): SourceCommitAnswer {
+    const found = this.commits.get(`${project} ${rev ?? 'HEAD'}`);
+    if (found === undefined) return { commit: null };
+    const { files, tags, ...commit } = found;
+    const contents = paths.map((path) => (path in files ? Buffer.from(files[path]!).toString('base64') : null));
+    return { commit: { ...commit, contents, tags: finds_tags ? tags : [] } };
   }
 
   private archiveOf({ project_id: project, commit, prefix }: SourceArchiveRequest): string {
@@ -116,4 +150,8 @@ function resolved({ name, finds_branch: findsBranch }: ResolveRefRequest): Resol
   if (sha === undefined) return null;
   const branch = findsBranch ? BRANCHES[sha]! : null;
   return { sha, ref: ref ? short : null, is_tag: ref?.[1] ?? false, committed_at: COMMITTED_AT, branch };
+}
+
+function moduleOf({ project_id: project, commit, folder, prefix }: SourceModuleRequest): string {
+  return `module of ${project} ${commit} ${folder} ${prefix}`;
 }

@@ -31,6 +31,8 @@ export interface Refusals {
   readonly offersProblemDetails?: true;
   /** Refusals with the bodies of `ImportRefused` are documented too. */
   readonly startsImport?: true;
+  /** Refusals are documented as text, too, for `renderedAs` that makes text of them. */
+  readonly isText?: true;
   /** Changes each refusal before it is sent, for clients that read refusals in a form of their own. */
   readonly renderedAs?: (refusal: RenderedError) => RenderedError;
 }

@@ -250,12 +250,12 @@ export function refusalResponse(status: number): JsonSchema {
   return ref('responses', kind.name);
 }
 
-/** Returns the response object of a failure of a web page, which browsers also get as HTML. */
-export function htmlRefusalResponse(status: number): JsonSchema {
+/** Returns the response object of a failure whose body is of another type, too, such as a page for browsers. */
+export function refusalResponseAs(status: number, type: 'text/html' | 'text/plain'): JsonSchema {
   const kind = REFUSALS[status];
   if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
   const response = refusalOf(kind);
-  return { ...response, content: { ...(response['content'] as object), 'text/html': {} } };
+  return { ...response, content: { ...(response['content'] as object), [type]: {} } };
 }
 
 const TEXT = { type: 'string' };

@@ -2,10 +2,10 @@ import type { AnswerHeaders, JsonSchema } from '../answers/answers';
 import type { EndpointRecord } from '../endpoint/endpoint';
 import { takesKey } from '../endpoint/keyed-request';
 import {
-  htmlRefusalResponse,
   importRefusalResponse,
   pageHeaders,
   refusalResponse,
+  refusalResponseAs,
   problemRefusalResponse,
   registryRefusalResponse,
   replayHeaders,
@@ -63,9 +63,10 @@ export function responsesOf(endpoint: EndpointRecord): JsonSchema {
 function refusalAt({ options }: EndpointRecord, status: number): JsonSchema {
   if (status < 400) return refusalResponse(status);
   if (options.failsAs !== undefined) return gitRefusal(options.failsAs);
-  if (options.answers.kind === 'web' && status === 400) return htmlRefusalResponse(status);
+  if (options.answers.kind === 'web' && status === 400) return refusalResponseAs(status, 'text/html');
   if (options.refusals?.offersProblemDetails) return problemRefusalResponse(status);
   if (options.refusals?.startsImport) return importRefusalResponse(status);
+  if (options.refusals?.isText) return refusalResponseAs(status, 'text/plain');
   if (options.refusals?.renderedAs !== undefined) return registryRefusalResponse(status);
   return refusalResponse(status);
 }

@@ -21,6 +21,16 @@ export interface InternalRouteOptions {
   readonly share?: (leftMs: number) => number;
 }
 
+/** An answer of another service other than 200. */
+export class InternalRefusal extends Error {
+  constructor(
+    callee: ServiceName,
+    readonly status: number,
+  ) {
+    super(`${callee} answered ${status}`);
+  }
+}
+
 /**
  * A POST route of another service, asked on behalf of the running request: no longer than that request still waits.
  * Shape: question and answer as in the contract of the path. Source: ADR 0170.
@@ -42,7 +52,7 @@ export class InternalRoute<Question extends object, Answer> {
     };
   }
 
-  /** Errors: a plain Error without an answer in time, and for an answer other than 200. */
+  /** Errors: a plain Error without an answer in time, InternalRefusal for an answer other than 200. */
   async ask(question: Question): Promise<Answer> {
     const waitMs = this.waitMs();
     return (await (await this.post(question, waitMs, AbortSignal.timeout(waitMs))).json()) as Answer;
@@ -79,7 +89,7 @@ export class InternalRoute<Question extends object, Answer> {
     });
     if (statusCode === 200) return body;
     await body.dump();
-    throw new Error(`${this.options.callee} answered ${statusCode}`);
+    throw new InternalRefusal(this.options.callee, statusCode);
   }
 
   close(): Promise<void> {

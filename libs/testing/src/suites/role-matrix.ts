@@ -94,8 +94,9 @@ function linesOf(file: string): readonly Line[] {
 const urlOf = (path: string) => (path.startsWith('//') ? path.slice(1) : `/api/v4${path}`);
 
 /** The answer as a letter of the table; `+` is compared with the status that the line names. */
-function isAsExpected(letter: string, { path, body: sent, statuses }: Line, { status, body }: Response): boolean {
-  const message: unknown = (body as { message?: unknown } | null)?.message;
+function isAsExpected(letter: string, { path, body: sent, statuses }: Line, { status, body, text }: Response): boolean {
+  // Some clients read refusals as text.
+  const message: unknown = (body as { message?: unknown } | null)?.message ?? text?.trim();
   const parent = /\{(group|project)\}/.exec(path + sent)?.[1];
   const kind = path.startsWith('/namespaces') ? 'Namespace' : parent === 'group' ? 'Group' : 'Project';
   const isHidden = status === 404 && parent !== undefined && message === `404 ${kind} Not Found`;

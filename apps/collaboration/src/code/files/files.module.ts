@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ProtectedRefsModule } from '../protected-refs/protected-refs.module';
 import { RepositoriesModule } from '../repositories/repositories.module';
 import { ArchivesController } from './archives/archives.controller';
+import { GoSourceController } from './archives/go-source.controller';
 import { SourceCodeController } from './archives/source-code.controller';
 import { BlobContents } from './blobs/blob-contents';
 import { BlobsController } from './blobs/blobs.controller';
@@ -25,6 +26,7 @@ import { TreesController } from './trees/trees.controller';
     CommitActionsController,
     FileChangesController,
     FilesController,
+    GoSourceController,
     LanguagesController,
     SourceCodeController,
     TreesController,

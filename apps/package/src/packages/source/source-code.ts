@@ -1,9 +1,20 @@
 import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import type { SourceArchiveRequest, SourceFileAnswer, SourceFileRequest } from '@rookery/contracts';
+import type {
+  SourceArchiveRequest,
+  SourceCommit,
+  SourceCommitAnswer,
+  SourceCommitRequest,
+  SourceFileAnswer,
+  SourceFileRequest,
+  SourceModuleRequest,
+  SourceTag,
+  SourceTagsAnswer,
+  SourceTagsRequest,
+} from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { InternalRoutes, LOGGER } from '@rookery/platform';
+import { InternalRefusal, InternalRoutes, LOGGER } from '@rookery/platform';
 import type { InternalRoute, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer, or for the beginning of an archive. Units: ms. */
@@ -18,7 +29,10 @@ const KEPT_MS = 500;
 @Injectable()
 export class SourceCode {
   private readonly files: InternalRoute<SourceFileRequest, SourceFileAnswer>;
+  private readonly commits: InternalRoute<SourceCommitRequest, SourceCommitAnswer>;
+  private readonly tags: InternalRoute<SourceTagsRequest, SourceTagsAnswer>;
   private readonly archives: InternalRoute<SourceArchiveRequest, never>;
+  private readonly modules: InternalRoute<SourceModuleRequest, never>;
 
   constructor(
     routes: InternalRoutes,
@@ -26,7 +40,10 @@ export class SourceCode {
   ) {
     const limits = { maxWaitMs: MAX_WAIT_MS, share: (leftMs: number): number => leftMs - KEPT_MS };
     this.files = routes.to('collaboration', INTERNAL_PATHS.sourceFile, { ...limits, connections: 4 });
+    this.commits = routes.to('collaboration', INTERNAL_PATHS.sourceCommit, { ...limits, connections: 4 });
+    this.tags = routes.to('collaboration', INTERNAL_PATHS.sourceTags, { ...limits, connections: 4 });
     this.archives = routes.to('collaboration', INTERNAL_PATHS.sourceArchive, { ...limits, connections: 16 });
+    this.modules = routes.to('collaboration', INTERNAL_PATHS.sourceModule, { ...limits, connections: 16 });
   }
 
   /** Reads a file at a ref, and keeps the commit for ever if the file exists. Errors: Unavailable. */
@@ -39,6 +56,21 @@ export class SourceCode {
     return this.orUnavailable(this.archives.open(request));
   }
 
+  /** Finds a commit with files. Shape: null if the project has no such commit. Errors: Unavailable. */
+  async readCommit(request: SourceCommitRequest): Promise<SourceCommit | null> {
+    return (await this.orUnavailable(this.commits.ask(request))).commit;
+  }
+
+  /** Lists the tags of versions. Errors: Unavailable. */
+  async listTags(request: SourceTagsRequest): Promise<readonly SourceTag[]> {
+    return (await this.orUnavailable(this.tags.ask(request))).tags;
+  }
+
+  /** Opens the files of a Go module. Shape: a zip file; null for a module that Go refuses. Errors: Unavailable. */
+  openModule(request: SourceModuleRequest): Promise<Readable | null> {
+    return this.orUnavailable(this.modules.open(request).catch(refusalAsNull));
+  }
+
   private async orUnavailable<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;
@@ -47,4 +79,10 @@ export class SourceCode {
       throw new Unavailable('collaboration away');
     }
   }
+}
+
+/** A module that Go refuses is missing, or its list of files is too large. */
+function refusalAsNull(error: unknown): null {
+  if (error instanceof InternalRefusal && (error.status === 404 || error.status === 413)) return null;
+  throw error;
 }

@@ -1,25 +1,13 @@
 import { Controller } from '@nestjs/common';
-import { ability, createdMessage, Endpoint, streamed } from '@rookery/api-v4';
+import { createdMessage, Endpoint, streamed } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
-import { mayReadCode } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
-import { canPublishPackages, canReadPackages } from '../../packages/packages.policy';
-import { basicRegistry } from '../../packages/packages.permission';
+import { basicRegistry, publishesCode, readsCodeOfPackages } from '../../packages/packages.permission';
 import { OneComposerArchive, PublishComposerVersion } from './composer.dto';
 import { ComposerService } from './composer.service';
 
 const COMPOSER = '/projects/:id/packages/composer';
 const registry = { ...basicRegistry, source: 'reference packages-and-admin 4.11' } as const;
-
-const publishesCode = ability<unknown, ProjectScope>(
-  'may publish packages and read code',
-  ({ viewer, within }) => canPublishPackages(viewer, within) && mayReadCode(viewer, within),
-  { signedIn: true },
-);
-const readsPackagesOfCode = ability<unknown, ProjectScope>(
-  'may read packages and code',
-  ({ viewer, within }) => canReadPackages(viewer, within) && mayReadCode(viewer, within),
-);
 
 @Controller()
 export class ComposerProjectController {
@@ -41,7 +29,7 @@ export class ComposerProjectController {
 
   @Endpoint('GET', `${COMPOSER}/archives/*package_name.zip`, {
     ...registry,
-    may: readsPackagesOfCode,
+    may: readsCodeOfPackages,
     about: 'Downloads the files of a version of a Composer package.',
     params: OneComposerArchive,
     answers: streamed('application/zip'),

@@ -1,0 +1,66 @@
+import type { TreeEntry } from '@rookery/git';
+
+/** A file of a module. Shape: `name` is relative to the folder of the module. */
+export interface GoModuleFile {
+  readonly name: string;
+  readonly id: TreeEntry['id'];
+}
+
+/** Bounds of Go's own tools. Units: bytes. */
+const MAX_TOTAL = 500 * 1024 * 1024;
+const MAX_SPECIAL = 16 * 1024 * 1024;
+const REGULAR: ReadonlySet<string> = new Set(['100644', '100755']);
+const NAME = /^[\p{L}0-9!#$%&()+,\-.=@[\]^_{}~ ]+$/u;
+const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+
+/**
+ * Selects the files of a module by the rules that Go's tools have, because digests of modules depend on them: regular
+ * files, without nested modules and vendored packages, and with the licence of the repository where the folder has none.
+ * Shape: `entries` are all of the tree; null for a module that Go refuses. Source: reference packages-and-admin 4.12.
+ */
+export function filesOfGoModule(entries: readonly TreeEntry[], folder: string): readonly GoModuleFile[] | null {
+  const start = folder === '' ? '' : `${folder}/`;
+  const regular = entries.filter(({ mode }) => REGULAR.has(mode));
+  const inside = regular
+    .filter(({ path }) => path.startsWith(start))
+    .map((entry) => ({ ...entry, name: entry.path.slice(start.length) }));
+  const nested = inside
+    .filter(({ name }) => name.endsWith('/go.mod'))
+    .map(({ name }) => name.slice(0, -'go.mod'.length));
+  const isNested = nestedTest(new Set(nested));
+  const files = inside.filter(({ name }) => !isNested(name) && !isVendored(name));
+  const licence = regular.find(({ path }) => path === 'LICENSE');
+  if (start !== '' && licence && !files.some(({ name }) => name === 'LICENSE'))
+    files.push({ ...licence, name: 'LICENSE' });
+  return isAccepted(files) ? files.map(({ name, id }) => ({ name, id })) : null;
+}
+
+/** Whether a file is in one of the folders, or below it. Shape: folders end with a slash. */
+function nestedTest(folders: ReadonlySet<string>): (name: string) => boolean {
+  return (name) => {
+    for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1))
+      if (folders.has(name.slice(0, at + 1))) return true;
+    return false;
+  };
+}
+
+/** Repeats an offset of Go's tools that is wrong below folders, and that they keep for the sake of digests. */
+function isVendored(name: string): boolean {
+  if (name.startsWith('vendor/')) return name.slice('vendor/'.length).includes('/');
+  return name.includes('/vendor/') && name.slice('/vendor/'.length).includes('/');
+}
+
+function isAccepted(files: readonly (TreeEntry & { readonly name: string })[]): boolean {
+  const total = files.reduce((sum, { size }) => sum + (size ?? 0), 0);
+  const isSpecial = (name: string): boolean => name === 'go.mod' || name === 'LICENSE';
+  const names = new Set(files.map(({ name }) => name.toLowerCase()));
+  return (
+    total <= MAX_TOTAL &&
+    names.size === files.length &&
+    files.every(({ name, size }) => isName(name) && (!isSpecial(name) || (size ?? 0) <= MAX_SPECIAL))
+  );
+}
+
+function isName(path: string): boolean {
+  return path.split('/').every((part) => NAME.test(part) && !part.endsWith('.') && !RESERVED.test(part));
+}

@@ -1,0 +1,48 @@
+/** A module of a project. Shape: `folder` is relative to the root of the repository and empty for the root. */
+export interface GoModule {
+  /** Module path. */
+  readonly path: string;
+  readonly folder: string;
+  /** Major version in the path; null for versions 0 and 1, which have none. */
+  readonly major: number | null;
+}
+
+const SEGMENT = /^(?!\.)[A-Za-z0-9._~-]+(?<!\.)$/;
+const MAJOR = /(?:^|\/)v([2-9]|[1-9]\d+)$/;
+const DECLARATION = /^[ \t]*module[ \t]+(?:"([^"\s]+)"|`([^`\s]+)`|([^\s"`/][^\s"`]*))[ \t]*(?:\/\/.*)?\r?$/m;
+
+/**
+ * Decodes a path or version of the protocol, where `!x` is a capital letter. Shape: null for another text. Source: reference
+ * packages-and-admin 4.12.
+ */
+export function unescapeGo(text: string): string | null {
+  if (/[A-Z]/.test(text)) return null;
+  const plain = text.replace(/!([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return plain.includes('!') ? null : plain;
+}
+
+/** Returns the module of a path in a project. Shape: `base` is the path of the project's root; null for a path elsewhere. */
+export function moduleIn(base: string, path: string): GoModule | null {
+  if (path !== base && !path.startsWith(`${base}/`)) return null;
+  const rest = path.slice(base.length + 1);
+  if (path !== base && !rest.split('/').every((segment) => SEGMENT.test(segment))) return null;
+  const match = MAJOR.exec(rest);
+  if (match === null) return { path, folder: rest, major: null };
+  return { path, folder: rest.slice(0, match.index), major: Number(match[1]) };
+}
+
+/** Folders that may hold the `go.mod` of a module: a major version may have a folder of its own. */
+export function foldersOf({ folder, major }: GoModule): readonly string[] {
+  return major === null ? [folder] : [folder, inFolder(folder, `v${major}`)];
+}
+
+/** Path of a file in a folder. */
+export function inFolder(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
+
+/** Returns the module path that a `go.mod` declares. Shape: null without one. */
+export function declaredPath(goMod: string): string | null {
+  const [, quoted, raw, bare] = DECLARATION.exec(goMod) ?? [];
+  return quoted ?? raw ?? bare ?? null;
+}

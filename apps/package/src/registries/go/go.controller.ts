@@ -1,0 +1,69 @@
+import { Controller } from '@nestjs/common';
+import { Endpoint, streamed } from '@rookery/api-v4';
+import type { Call, FileAnswer, ProjectScope, RenderedError } from '@rookery/api-v4';
+import { NotFound } from '@rookery/kernel';
+import { basicRegistry, readsCodeOfPackages } from '../../packages/packages.permission';
+import { OneGoFile } from './go.dto';
+import { GoService } from './go.service';
+import type { FoundGoVersion } from './go.service';
+
+const TEXT = 'text/plain; charset=utf-8';
+const INFO = {
+  type: 'object',
+  properties: {
+    Version: { type: 'string', description: 'Version of the module.' },
+    Time: { type: 'string', description: 'Time of the commit.' },
+  },
+  required: ['Version', 'Time'],
+} as const;
+/** The names of versions hold dots, too. */
+const FILE = /^(.+)\/@v\/([^/]+)\.(info|mod|zip)$/;
+const LIST = /^(.+)\/@v\/list$/;
+const LATEST = /^(.+)\/@latest$/;
+
+/** The protocol of Go's module proxies. */
+@Controller()
+export class GoController {
+  constructor(private readonly go: GoService) {}
+
+  @Endpoint('GET', '/projects/:id/packages/go/*path', {
+    ...basicRegistry,
+    refusals: { ...basicRegistry.refusals, renderedAs: asText, isText: true },
+    source: 'reference packages-and-admin 4.12',
+    may: readsCodeOfPackages,
+    about: 'Lists the versions of a Go module, describes one, or returns its go.mod or its files.',
+    params: OneGoFile,
+    answers: streamed('application/zip', { 'text/plain': {}, 'application/json': INFO }),
+    fails: [404],
+  })
+  async download({ within, params }: Call<OneGoFile, ProjectScope>): Promise<FileAnswer> {
+    const [, listed] = LIST.exec(params.path) ?? [];
+    if (listed !== undefined) return this.list(within, listed);
+    const [, latest] = LATEST.exec(params.path) ?? [];
+    if (latest !== undefined) return infoOf(await this.go.latest(within, this.go.moduleOf(within, latest)));
+    const [, path, version, kind] = FILE.exec(params.path) ?? [];
+    if (path === undefined) throw new NotFound();
+    const module = this.go.moduleOf(within, path);
+    if (kind === 'info') return infoOf(await this.go.describe(within, module, version!));
+    const found = await this.go.find(within, module, version!);
+    if (kind === 'mod') return { stream: Buffer.from(found.goMod), mediaType: TEXT };
+    return { stream: () => this.go.openZip(within, found), mediaType: 'application/zip' };
+  }
+
+  private async list(project: ProjectScope, path: string): Promise<FileAnswer> {
+    const versions = await this.go.versions(project, this.go.moduleOf(project, path));
+    return { stream: Buffer.from(versions.map((version) => `${version}\n`).join('')), mediaType: TEXT };
+  }
+}
+
+function infoOf({ version, time }: FoundGoVersion): FileAnswer {
+  return { stream: Buffer.from(JSON.stringify({ Version: version, Time: time })), mediaType: 'application/json' };
+}
+
+/** Go shows the body of a refusal as it is, unless it is a page. */
+function asText(refusal: RenderedError): RenderedError {
+  if (refusal.body === null) return refusal;
+  const { message, error } = JSON.parse(refusal.body) as Readonly<Record<string, unknown>>;
+  const text = [message, error].find((one) => typeof one === 'string') ?? 'refused';
+  return { ...refusal, headers: { ...refusal.headers, 'content-type': TEXT }, body: `${String(text)}\n` };
+}
