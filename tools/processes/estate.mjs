@@ -321,7 +321,8 @@ export class Estate {
   }
 
   async #gatewayReady() {
-    const answer = await until(() => this.#readiness(), 120_000, 10);
+    // An estate that is stopped meanwhile does not get ready any more.
+    const answer = await until(async () => Boolean(this.stopping) || this.#readiness(), 120_000, 10);
     if (!answer) throw new Error(`The gateway does not get ready: ${this.lastAnswer}`);
   }
 
