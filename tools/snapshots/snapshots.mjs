@@ -1,6 +1,6 @@
 /**
- * Saves and restores states of an estate on one machine while it runs: databases, streams with their consumers, and
- * caught e-mails. The state called `initial` is saved at the end of the first start; `npm run reset` restores it.
+ * Saves and restores states of an estate on one machine while it runs: databases, streams with their consumers,
+ * repositories, files of packages, and caught e-mails. The state called `initial` is saved at the end of the first start; `npm run reset` restores it.
  *
  * Each state has a record `<data>/snapshots/<name>.json`, which is written last and contains the id of the state's parts.
  * So a state that is saved again replaces the former one atomically, and remains of a crash belong to no record and are
@@ -13,9 +13,9 @@
  * @typedef {{ id: string, name: string, savedAt: string, cluster: string, stamps: Record<string, unknown> }} SnapshotRecord
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseCopies } from './database-copies.mjs';
 import { SERVICES } from '../processes/environment.mjs';
 import { readRecord, writeRecord } from '../processes/process-records.mjs';
@@ -24,6 +24,16 @@ export const INITIAL = 'initial';
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 /** Files that record the schema and the administrator of the databases (migrations.mjs). */
 const STAMPS = ['migrated.json', 'bootstrapped.json'];
+
+/**
+ * Folders of a data folder that belong to a state, by the names of their copies. Git and the blob store never change a file in
+ * place, so hard links serve as copies.
+ */
+const FOLDERS = [
+  { part: 'streams', place: 'nats/store', copy: copyFolder },
+  { part: 'repositories', place: 'repositories', copy: linkFolder },
+  { part: 'blobs', place: 'blobs', copy: linkFolder },
+];
 
 /** Refusal of a command, with a message for the user. */
 export class Refused extends Error {}
@@ -69,7 +79,7 @@ export class Snapshots {
         mkdirSync(parts, { recursive: true, mode: 0o700 });
         const stamps = Object.fromEntries(STAMPS.map((file) => [file, readRecord(join(dataDir, file))]));
         await copies.save(id);
-        await copyFolder(this.#streams, join(parts, 'streams'));
+        for (const { part, place, copy } of FOLDERS) await copy(join(dataDir, place), join(parts, part));
         linkFiles(mailDir, join(parts, 'mail'));
         writeRecord(this.#file(name), { id, name, savedAt: new Date().toISOString(), cluster, stamps });
       } finally {
@@ -131,9 +141,10 @@ export class Snapshots {
    */
   async #prepare(record) {
     const parts = join(this.folder, record.id);
-    const next = join(parts, 'streams-next');
-    if (!existsSync(next)) {
-      await copyFolder(join(parts, 'streams'), `${next}.draft`);
+    for (const { part, copy } of foldersIn(parts)) {
+      const next = join(parts, `${part}-next`);
+      if (existsSync(next)) continue;
+      await copy(join(parts, part), `${next}.draft`);
       renameSync(`${next}.draft`, next);
     }
     await this.#copies().prepare(record.id);
@@ -151,18 +162,17 @@ export class Snapshots {
     await nats.stop();
     await this.#copies().swap(record.id);
     await this.#copies().resetHistories();
-    if (existsSync(this.#streams))
-      renameSync(this.#streams, join(this.folder, `gone-${randomBytes(4).toString('hex')}`));
-    renameSync(join(parts, 'streams-next'), this.#streams);
+    for (const { part, place } of foldersIn(parts)) {
+      const used = join(dataDir, place);
+      if (existsSync(used)) renameSync(used, join(this.folder, `gone-${randomBytes(4).toString('hex')}`));
+      mkdirSync(dirname(used), { recursive: true });
+      renameSync(join(parts, `${part}-next`), used);
+    }
     linkFiles(join(parts, 'mail'), mailDir);
     for (const [file, stamp] of Object.entries(record.stamps)) writeRecord(join(dataDir, file), stamp);
     await nats.start();
     await this.estate.bringUpToDate();
     rmSync(this.journal, { force: true });
-  }
-
-  get #streams() {
-    return join(this.estate.dataDir, 'nats/store');
   }
 
   #copies() {
@@ -240,6 +250,29 @@ async function copyFolder(from, to) {
   rmSync(to, { recursive: true, force: true });
   if (existsSync(from)) await cp(from, to, { recursive: true });
   else mkdirSync(to);
+}
+
+/**
+ * The folders of a state. States that were saved by an earlier version have fewer.
+ * @param {string} parts
+ */
+function foldersIn(parts) {
+  return FOLDERS.filter(({ part }) => existsSync(join(parts, part)));
+}
+
+/**
+ * Makes `to` a folder with hard links to all files of `from`; `to` is empty if `from` does not exist.
+ * @param {string} from
+ * @param {string} to
+ */
+function linkFolder(from, to) {
+  rmSync(to, { recursive: true, force: true });
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  for (const name of existsSync(from) ? readdirSync(from) : []) {
+    const file = join(from, name);
+    if (lstatSync(file).isDirectory()) linkFolder(file, join(to, name));
+    else linkSync(file, join(to, name));
+  }
 }
 
 /**

@@ -21,6 +21,8 @@ import { Snapshots } from '../snapshots.mjs';
 const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-states-'));
 const mailDir = join(dataDir, 'mail');
 const streams = join(dataDir, 'nats/store');
+const repository = join(dataDir, 'repositories/@hashed/a.git');
+const blobs = join(dataDir, 'blobs');
 const secrets = readSecrets(dataDir);
 /** @type {import('../../servers/postgres.mjs').PostgresServer} */
 let postgres;
@@ -61,9 +63,22 @@ async function ask(service, text) {
 async function put(fact) {
   for (const service of SERVICES) await ask(service, `TRUNCATE facts; INSERT INTO facts VALUES ('${fact}')`);
   writeFileSync(join(streams, 'messages'), fact);
+  replaceWith(repository, fact);
+  replaceWith(blobs, fact);
   for (const file of readdirSync(mailDir)) rmSync(join(mailDir, file));
   writeFileSync(join(mailDir, `${fact}.eml`), fact);
   writeRecord(join(dataDir, 'migrated.json'), { fact });
+}
+
+/**
+ * Replaces a folder, as git and the blob store replace files and never change them in place.
+ * @param {string} folder
+ * @param {string} fact
+ */
+function replaceWith(folder, fact) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, fact), fact);
 }
 
 async function found() {
@@ -75,6 +90,8 @@ async function found() {
     ...new Set([
       ...facts,
       readFileSync(join(streams, 'messages'), 'utf8'),
+      ...readdirSync(repository),
+      ...readdirSync(blobs),
       stamp.fact,
       ...mails.map((file) => file.replace('.eml', '')),
     ]),
