@@ -119,7 +119,7 @@ export type ImportedObject<K extends ImportedKind> = Infer<(typeof IMPORTED_OBJE
 
 /** Objects of one request. git measures merge requests and the places of comments, so that these have fewer. */
 const MAX_IMPORTED_OBJECTS = 100;
-const MAX_MEASURED_OBJECTS = 20;
+const MAX_MEASURED_OBJECTS = 10;
 const MEASURED: ReadonlySet<ImportedKind> = new Set(['merge_request', 'diff_note']);
 
 /** Returns the largest number of objects of a kind in one request. */

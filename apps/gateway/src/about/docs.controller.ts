@@ -58,18 +58,18 @@ const apiDocs = html`<!doctype html>
 /** Documents of the API and of events, as pages for people. Source: reference pages 4. */
 @Controller()
 export class DocsController {
-  private events: Promise<string> | undefined;
+  private readonly kept = new Map<string, Promise<Buffer>>();
 
   @Get('-/docs')
   @Header('X-Frame-Options', 'DENY')
   async api(@Res() reply: FastifyReply): Promise<void> {
-    page(reply, POLICY, String(await apiDocs));
+    page(reply, POLICY, await this.once('api', async () => Buffer.from(String(await apiDocs))));
   }
 
   @Get('-/docs/events')
   @Header('X-Frame-Options', 'DENY')
   async eventPage(@Res() reply: FastifyReply): Promise<void> {
-    page(reply, PLAIN_POLICY, await (this.events ??= renderEvents()));
+    page(reply, PLAIN_POLICY, await this.once('events', renderEvents));
   }
 
   @Get('-/docs/assets/:file')
@@ -79,24 +79,36 @@ export class DocsController {
       void reply.status(404).header('content-type', 'application/json').send('{"message":"404 Not Found"}');
       return;
     }
-    const content = file.text ?? (await readFile(join(ASSETS, name)));
+    const { text } = file;
+    const read = () => (text === undefined ? readFile(join(ASSETS, name)) : Promise.resolve(Buffer.from(text)));
+    const content = await this.once(name, read);
     void reply
       .header('content-type', file.type)
       .header('cache-control', `public, max-age=${KEPT_FOR}`)
       .header('x-content-type-options', 'nosniff')
-      .send(Buffer.from(content));
+      .send(content);
+  }
+
+  /** All requests share one buffer of a file, so that many slow readers need no more memory than one. */
+  private once(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
+    const known = this.kept.get(name);
+    if (known) return known;
+    const made = make();
+    this.kept.set(name, made);
+    made.catch(() => this.kept.delete(name));
+    return made;
   }
 }
 
-function page(reply: FastifyReply, policy: string, text: string): void {
+function page(reply: FastifyReply, policy: string, content: Buffer): void {
   void reply
     .header('content-type', HTML)
     .header('content-security-policy', policy)
     .header('referrer-policy', 'same-origin')
-    .send(Buffer.from(text));
+    .send(content);
 }
 
-async function renderEvents(): Promise<string> {
+async function renderEvents(): Promise<Buffer> {
   const document = JSON.parse(await readFile(ASYNCAPI_FILE, 'utf8')) as AsyncApiDocument;
-  return String(await eventDocs(document, STYLE_PATH));
+  return Buffer.from(String(await eventDocs(document, STYLE_PATH)));
 }

@@ -138,6 +138,15 @@ describe('POST …/packages/composer', () => {
       expect((await post(asked)).status).toBe(400);
   });
 
+  it('refuses tags and names that would keep a slow pattern busy, and descriptions of many levels', async () => {
+    expect((await post({ tag: `1p${'1'.repeat(230)}!` })).status).toBe(400);
+    const deep = `{"name":"nest/eggs","extra":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+    for (const json of [`{"name":"${'a'.repeat(250)}!"}`, `{"name":"n/${'a'.repeat(250)}!"}`, deep]) {
+      addRef(source, project, 'refs/tags/v1.0.0', { json });
+      expect((await post({ tag: 'v1.0.0' })).status).toBe(422);
+    }
+  });
+
   it('refuses a ref that is missing', async () => {
     expect(refusal(await post({ tag: 'v1.0.0' }))).toEqual([404, { message: '404 Tag Not Found' }]);
     expect(refusal(await post({ branch: 'main' }))).toEqual([404, { message: '404 Branch Not Found' }]);
@@ -308,6 +317,13 @@ describe('GET …/packages/composer/archives/:name.zip', () => {
     const outsider = seed.viewer(await seed.user());
     expect(refusal(await archive(A, outsider, shown))).toEqual([403, { message: '403 Forbidden' }]);
     await archive(A, seed.viewer(owner), shown).expect(200);
+    // composer.json is code, too.
+    const page = (viewer: Viewer, path: string) => get(`${composerRepository(open)}/${path}`, viewer);
+    for (const viewer of [seed.anonymous(), outsider]) {
+      expect((await page(viewer, 'packages.json')).body['available-packages']).toEqual([]);
+      expect((await page(viewer, 'p2/nest/eggs.json')).status).toBe(404);
+    }
+    await page(seed.viewer(owner), 'p2/nest/eggs.json').expect(200);
     await published(app, developer, project, source);
     expect((await archive(A, seed.anonymous())).status).toBe(401);
     const guest = await memberOf(seed, project, 'guest');

@@ -213,6 +213,14 @@ describe('with the token of a job', () => {
     expect((await start(await scene.project({}, admits)).expect(404)).body).toEqual({ message: '404 Not Found' });
   });
 
+  it('starts nothing if the job ends while its commit is looked for', async () => {
+    const job = await open();
+    const ended = { token: job.token, state: 'success' };
+    scene.collaboration.beforeNext = async () => anonymous().put(`/api/v4/jobs/${job.id}`).send(ended).expect(200);
+    const { body } = await anonymous().post(pathOf(project)).send({ ref: 'main', token: job.token }).expect(401);
+    expect(body).toEqual({ message: '401 Unauthorized - Job is not running' });
+  });
+
   it('is refused in other projects', async () => {
     const foreign = await scene.project({ maintainer });
     const job = await open();

@@ -59,6 +59,8 @@ export class FakeCollaboration {
   /** Number of archives. */
   archives = 0;
   isAway = false;
+  /** Runs once before the next JSON answer. */
+  beforeNext: (() => Promise<unknown>) | null = null;
   private server: Server | undefined;
   private readonly answers: Readonly<Record<string, (asked: never) => object>> = {
     [INTERNAL_PATHS.resolveRef]: (asked: ResolveRefRequest) => {
@@ -98,7 +100,9 @@ export class FakeCollaboration {
         }
         const answer = request.method === 'POST' ? this.answers[request.url!] : undefined;
         if (!isOurs || !answer || this.isAway) return response.writeHead(this.isAway ? 503 : 404).end();
-        response.end(JSON.stringify(answer(JSON.parse(text) as never)));
+        const before = this.beforeNext;
+        this.beforeNext = null;
+        void Promise.resolve(before?.()).then(() => response.end(JSON.stringify(answer(JSON.parse(text) as never))));
       });
     });
     await new Promise<void>((resolve) => this.server!.listen(0, '127.0.0.1', resolve));

@@ -38,11 +38,13 @@ export interface TreeListing {
   readonly recursive: boolean;
   /** Entries of these paths only. A trailing slash lists the folder itself. */
   readonly paths?: readonly string[];
+  /** Most bytes of the list. Default 64 MiB. */
+  readonly maxBytes?: number;
 }
 
 /**
  * Lists a tree with sizes, in recursive listings with the folders themselves.
- * Bounds: 64 MiB of output. Errors: GitError `not found`, `too large`.
+ * Errors: GitError `not found`, `too large`.
  */
 export async function listTree(repository: Repository, listing: TreeListing): Promise<TreeEntry[]> {
   const paths = (listing.paths ?? []).map((path) => {
@@ -51,6 +53,8 @@ export async function listTree(repository: Repository, listing: TreeListing): Pr
   });
   const depth = listing.recursive ? ['-r', '-t'] : [];
   const args = ['ls-tree', '-z', '--long', '--full-tree', ...depth, objectId(listing.id), '--', ...paths];
-  const { stdout } = await repository.run({ args });
+  const { maxBytes } = listing;
+  const limits = maxBytes === undefined ? undefined : { outputBytes: maxBytes };
+  const { stdout } = await repository.run({ args, limits });
   return parseLsTree(stdout);
 }

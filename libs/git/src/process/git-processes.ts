@@ -23,8 +23,11 @@ export interface ProcessLimits {
   readonly fileBytes: number;
 }
 
-/** Commands are short and read or write objects; transports serve a client and may last an hour. */
-export type Lane = 'command' | 'transport';
+/**
+ * Commands are short and read or write objects; transports serve a client and may last an hour; those inside copy between
+ * repositories of this machine.
+ */
+export type Lane = 'command' | 'transport' | 'inside';
 
 /** One start of git. Shape: `args` is a vector that this library wrote; values of users are validated before. */
 export interface GitCommand extends EnvironmentRequest {
@@ -75,6 +78,7 @@ const INPUT_GRACE_MS = 5000;
 const DEFAULTS: Readonly<Record<Lane, Omit<ProcessLimits, 'memoryBytes'>>> = {
   command: { ms: 20_000, idleMs: 20_000, outputBytes: 64 * 2 ** 20, fileBytes: 4 * 2 ** 30 },
   transport: { ms: 3_600_000, idleMs: 120_000, outputBytes: Number.MAX_SAFE_INTEGER, fileBytes: 64 * 2 ** 30 },
+  inside: { ms: 3_600_000, idleMs: 120_000, outputBytes: 64 * 2 ** 20, fileBytes: 64 * 2 ** 30 },
 };
 
 /**
@@ -91,6 +95,7 @@ export class GitProcesses {
     this.slots = {
       command: new ProcessSlots(options.slots.command),
       transport: new ProcessSlots(options.slots.transport),
+      inside: new ProcessSlots(options.slots.inside),
     };
   }
 

@@ -17,15 +17,25 @@ const COMMAND_WAIT_MS = 20_000;
 /** git clients wait for an answer without a limit and do not repeat a refused clone, so that a wait beats a refusal. */
 const TRANSPORT_WAIT_MS = 300_000;
 
-/** Limits of both kinds of processes for the numbers of them that the settings allow at a time. */
-export function slotLimits(commands: number, transports: number): { command: SlotLimits; transport: SlotLimits } {
+/** Fetches between repositories of this machine. A push to a fork may wait for one while it has a transport slot itself. */
+const INSIDE = 4;
+
+/** Limits of all kinds of processes for the numbers of them that the settings allow at a time. */
+export function slotLimits(
+  commands: number,
+  transports: number,
+): { command: SlotLimits; transport: SlotLimits; inside: SlotLimits } {
   const limits = (total: number, waitMs: number): SlotLimits => ({
     total,
     perRepository: Math.ceil(total / 2),
     queued: QUEUED,
     waitMs,
   });
-  return { command: limits(commands, COMMAND_WAIT_MS), transport: limits(transports, TRANSPORT_WAIT_MS) };
+  return {
+    command: limits(commands, COMMAND_WAIT_MS),
+    transport: limits(transports, TRANSPORT_WAIT_MS),
+    inside: limits(INSIDE, COMMAND_WAIT_MS),
+  };
 }
 
 interface Waiting {

@@ -65,7 +65,7 @@ async function fetchSpecs(
       ['transfer.fsckObjects', 'false'],
     ],
     variables: { GIT_ALLOW_PROTOCOL: 'file' },
-    lane: 'transport',
+    lane: 'inside',
     limits: { ms: FETCH_MS, idleMs: FETCH_MS },
   });
 }

@@ -9,6 +9,8 @@ export interface InsidePush {
   /** Value of the `Authorization` header. */
   readonly authorization: string;
   readonly refs: readonly RefName[];
+  /** Whether a ref may be moved to any commit. */
+  readonly replaced?: (ref: RefName) => boolean;
   /** Longest time for all refs. */
   readonly maxMs: number;
   readonly signal?: AbortSignal;
@@ -19,13 +21,16 @@ const CHUNK = 500;
 
 /**
  * Pushes refs of a scratch repository to one of our own services over HTTP, under the same names. Refs that the receiver
- * has already are no change, so a push that was interrupted can be repeated. A ref is never moved backwards.
+ * has already are no change, so a push that was interrupted can be repeated. Other refs than replaced ones
+ * are never moved backwards.
  * Errors: GitError, `remote` if the receiver refuses.
  */
 export async function pushInside(repository: Repository, push: InsidePush): Promise<void> {
   const deadline = Date.now() + push.maxMs;
   for (let first = 0; first < push.refs.length; first += CHUNK) {
-    const refspecs = push.refs.slice(first, first + CHUNK).map((ref) => `${ref}:${ref}`);
+    const refspecs = push.refs
+      .slice(first, first + CHUNK)
+      .map((ref) => `${push.replaced?.(ref) ? '+' : ''}${ref}:${ref}`);
     await withAuthorization(push.authorization, (authorization) =>
       repository.run({
         args: ['push', '--quiet', '--no-verify', '--no-recurse-submodules', '--', push.url, ...refspecs],

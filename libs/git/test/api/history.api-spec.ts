@@ -182,7 +182,7 @@ describe('patches of files', () => {
 
   it('end git when the caller stops', async () => {
     const slots = { total: 1, perRepository: 1, queued: 1, waitMs: 10_000 };
-    const single = new TestGit({ slots: { command: slots, transport: slots } });
+    const single = new TestGit({ slots: { command: slots, transport: slots, inside: slots } });
     const repository = await single.create();
     const files = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`f${index}`, 'x'.repeat(100_000)]));
     const newId = commit(repository, files);

@@ -183,7 +183,7 @@ describe('limits', () => {
 
   it('of processes make callers wait, then refuse', async () => {
     const slots = { total: 1, perRepository: 1, queued: 1, waitMs: 60_000 };
-    const narrow = new TestGit({ slots: { command: slots, transport: slots } });
+    const narrow = new TestGit({ slots: { command: slots, transport: slots, inside: slots } });
     const repository = await narrow.create();
     const held = await repository.open({ args: ['cat-file', '--batch'], stdin: 'pipe' });
     const waiting = repository.run({ args: ['for-each-ref'] });

@@ -18,14 +18,18 @@ interface RuleParams {
   readonly levels: readonly number[];
   readonly merge: number;
 }
-/** A rule that was changed since it was made stays. One for the default branch exists since the first push. */
+/**
+ * A rule that exists may be that of the first push to the default branch, or one that a maintainer made meanwhile. An import only
+ * makes it stricter, and only while it was never changed.
+ */
 const PROTECT = statement<RuleParams, never>(
   'protected_branches_import',
   `insert into protected_branches as b (project_id, name, allow_force_push, push_levels, merge_levels, unprotect_levels)
    select :project::bigint, r.name, r.force, array[r.level], array[:merge::integer], array[:merge::integer]
    from unnest(:names::text[], :forces::boolean[], :levels::integer[]) as r (name, force, level) order by r.name
-   on conflict (project_id, name) do update set allow_force_push = excluded.allow_force_push,
-     push_levels = excluded.push_levels, updated_at = greatest(now(), b.updated_at + interval '1 millisecond')
+   on conflict (project_id, name) do update set
+     allow_force_push = b.allow_force_push and excluded.allow_force_push,
+     push_levels = case when excluded.push_levels = array[0] then excluded.push_levels else b.push_levels end, updated_at = greatest(now(), b.updated_at + interval '1 millisecond')
    where b.updated_at = b.created_at`,
 );
 const NO_ONE = 0;

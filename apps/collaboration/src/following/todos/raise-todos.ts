@@ -128,7 +128,8 @@ const settleForAll = prepared(
   `update todos t set state = 'done', updated_at = now()
    from unnest($1::bigint[], $2::text[], $3::bigint[], $4::timestamptz[]) as s (project_id, target_type, target_id, at)
    where t.project_id = s.project_id and t.target_id = s.target_id and t.target_type = s.target_type
-     and t.action = $5 and t.state = 'pending' and t.created_at <= s.at`,
+     and t.action = $5 and t.state = 'pending' and (t.created_at <= s.at or exists (
+       select 1 from merge_requests i where t.target_type = 'MergeRequest' and i.id = t.target_id and i.state <> 'opened'))`,
 );
 const dropOfNotes = preparedByParent(
   'todos_drop_of_notes',

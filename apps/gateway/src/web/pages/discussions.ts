@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
 import { hiddenToken, pageNumber, pagesNav, timeOf, userLink } from '../page';
 import type { Html, PageRequest, ShownUser } from '../page';
@@ -65,6 +66,14 @@ export async function showDiscussions(request: PageRequest, api: string): Promis
   </section>`;
 }
 
+/** Texts of a discussion that are too large for a page do not hide the diff. Errors: all others. */
+function nullIfTooLarge(error: unknown): null {
+  if (error instanceof ApiRefused && TOO_LARGE.has(error.status)) return null;
+  throw error;
+}
+
+/** Statuses of answers that are too large: of a page's limit, and of the API. */
+const TOO_LARGE = new Set([413, 502, 503]);
 /** Most discussions whose threads stand in the diff. */
 const MAX_IN_DIFF = 100;
 
@@ -79,7 +88,9 @@ export async function diffThreads(
   // The API shows discussions to people who are signed in only.
   if (!request.username) return { of: () => html``, isWhole: true };
   const query = { per_page: MAX_IN_DIFF };
-  const { data, headers } = await request.api.answer<readonly Discussion[]>(`${api}/discussions`, query);
+  const found = await request.api.answer<readonly Discussion[]>(`${api}/discussions`, query).catch(nullIfTooLarge);
+  if (found === null) return { of: () => html``, isWhole: false };
+  const { data, headers } = found;
   const threads = data.filter(({ notes: [first] }) => first?.position);
   const texts = rendered(threads);
   return {

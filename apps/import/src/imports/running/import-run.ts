@@ -82,6 +82,7 @@ export class ImportRun {
         await this.checks.check(row);
         noteProgress();
       },
+      check: () => this.checks.check(row),
     };
   }
 }

@@ -29,6 +29,8 @@ const REPEATED = 'The answer repeats the credential.';
  * is read. Units: bytes.
  */
 const PAGE_BYTES = 16 * 1024 * 1024;
+/** Largest answer with one object. Units: bytes. */
+const OBJECT_BYTES = 1024 * 1024;
 /** More than any page size that an import asks for. */
 const MAX_ITEMS = 100;
 /** Of an object that the repository does not use, such as issues that are switched off. */
@@ -89,7 +91,7 @@ export class RemoteClient {
 
   /** Reads an object. Shape: as for `page`; null if the credential does not reach one. Errors: SourceError. */
   async object(access: RemoteAccess, address: string, signal: AbortSignal): Promise<object | null> {
-    const answer = await this.send(address, access.token, { limits: { bodyBytes: PAGE_BYTES }, signal });
+    const answer = await this.send(address, access.token, { limits: { bodyBytes: OBJECT_BYTES }, signal });
     const { status } = answer;
     if (UNREACHED.has(status) && !isLimited(answer)) return null;
     refuseFailure(answer, access.token);

@@ -28,12 +28,12 @@ export interface RemoteReviewComment {
   readonly updatedAt: string;
 }
 
-const STATES: Readonly<Record<string, RemoteReview['state']>> = {
-  APPROVED: 'approved',
-  CHANGES_REQUESTED: 'changes_requested',
-  COMMENTED: 'commented',
-  DISMISSED: 'dismissed',
-};
+const STATES: ReadonlyMap<string, RemoteReview['state']> = new Map([
+  ['APPROVED', 'approved'],
+  ['CHANGES_REQUESTED', 'changes_requested'],
+  ['COMMENTED', 'commented'],
+  ['DISMISSED', 'dismissed'],
+]);
 const PULL_ADDRESS = /\/pulls?\/(\d{1,15})(?:[#/?]|$)/;
 /** A suggestion without a range, which replaces all lines of the comment. */
 const SUGGESTION = /^([ \t]*(?:`{3,}|~{3,})[ \t]*suggestion)[ \t]*$/gm;
@@ -53,7 +53,7 @@ export function reviewCommentsPathOf(item: unknown): string | null {
 /** Whether a review has content: not one that is pending, nor one that only carries comments on lines. */
 export function hasContent(item: unknown): boolean {
   const { state, body } = fieldsOf(item);
-  return typeof state !== 'string' || (state in STATES && (state !== 'COMMENTED' || textIn(body) !== null));
+  return typeof state !== 'string' || (STATES.has(state) && (state !== 'COMMENTED' || textIn(body) !== null));
 }
 
 export function reviewIn(item: unknown): RemoteReview | null {
@@ -61,7 +61,7 @@ export function reviewIn(item: unknown): RemoteReview | null {
   const { id, state } = fields;
   const number = numberIn(fields['pull_request_url']) ?? numberIn(fields['html_url']);
   const submittedAt = timeIn(fields['submitted_at']);
-  const known = typeof state === 'string' ? STATES[state] : undefined;
+  const known = typeof state === 'string' ? STATES.get(state) : undefined;
   if (!isId(id) || number === null || submittedAt === null || known === undefined) return null;
   return { id, number, state: known, author: personIn(fields['user']), body: textIn(fields['body']), submittedAt };
 }

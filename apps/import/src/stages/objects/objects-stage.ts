@@ -25,10 +25,18 @@ export interface ObjectsSource {
 export interface StageJournal {
   progress(): Promise<StageProgress>;
   advance(page: StagePage, failed: readonly FailedObject[]): Promise<void>;
+  /** Checks within a page that the import still runs. Errors: those that end it. */
+  check(): Promise<void>;
 }
 
 /** A host that sends more pages does not end. */
 const MAX_PAGES = 10_000;
+/** Pages of lists of the items of one page, all together. */
+const MAX_MEMBER_PAGES = 1000;
+/** Failed objects of one page that are recorded. */
+const MAX_FAILED = 1000;
+/** Items that are completed and written at once: the host may make each of them large. */
+const COMPLETED_AT_ONCE = 10;
 const MALFORMED = { name: 'unknown', message: 'The host sent a malformed object.' };
 
 /**
@@ -58,7 +66,8 @@ export class ObjectsStage {
         const written = await this.importItems(list, source, items);
         counts.fetched += written.fetched;
         counts.imported += written.imported;
-        failed.push(...written.failed);
+        failed.push(...written.failed.slice(0, MAX_FAILED - failed.length));
+        if (list.membersOf) await journal.check();
       }
       await journal.advance({ next: page.next, ...counts }, failed);
       if (page.next !== null && page.pauseUntil) throw new StageWaits(page.pauseUntil);
@@ -72,12 +81,18 @@ export class ObjectsStage {
     page: RemotePage,
     signal: AbortSignal,
   ): AsyncGenerator<readonly unknown[]> {
-    if (!list.membersOf) return yield await this.completed(list, source, page.items, signal);
+    if (!list.membersOf) {
+      const size = list.detailsOf ? COMPLETED_AT_ONCE : page.items.length;
+      for (let at = 0; at < page.items.length; at += size)
+        yield await this.completed(list, source, page.items.slice(at, at + size), signal);
+      return;
+    }
+    let pages = 0;
     for (const item of page.items) {
       const path = list.membersOf(item);
       let next = path && `${repositoryAddress(source)}${path}?per_page=${source.pageSize}`;
-      for (let pages = 0; next !== null; pages++) {
-        if (pages >= MAX_PAGES) throw new StageFailed('The host sends too many pages.', true);
+      for (; next !== null; pages++) {
+        if (pages >= MAX_MEMBER_PAGES) throw new StageFailed('The host sends too many pages.', true);
         const members = await this.read(source, next, signal);
         yield members.items;
         next = members.next;

@@ -25,9 +25,15 @@ export function splitRefs(
 
 const HEAD = /^refs\/imports\/[1-9]\d{0,14}$/;
 
-/** Returns the heads of merge requests. Those without a usable number are left out. */
+/** Whether a ref is the head of a pull request. */
+export function isHead(name: RefName): boolean {
+  return HEAD.test(name);
+}
+
+/** Returns the heads of merge requests, the newest last. Those without a usable number are left out. */
 export function headsIn(names: readonly RefName[]): readonly RefName[] {
-  return names.filter((name) => HEAD.test(name));
+  const numberOf = (name: RefName): number => Number(name.slice(name.lastIndexOf('/') + 1));
+  return names.filter(isHead).toSorted((a, b) => numberOf(a) - numberOf(b));
 }
 
 function problemOf(name: RefName, defaultBranch: string | null): FailedObject | null {

@@ -8,7 +8,7 @@ import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../../import.config';
 import { StageFailed } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
-import { headsIn, splitRefs } from './imported-refs';
+import { headsIn, isHead, splitRefs } from './imported-refs';
 
 /** Repository to import. */
 export interface RepositorySource {
@@ -72,16 +72,17 @@ export class RepositoryStage {
       ['refs/heads', 'refs/tags', 'refs/imports'].map((under) => listRefNames(scratch, { under, order: 'name' })),
     );
     const names = [...branches!, ...tags!].map(({ name }) => name);
-    const heads = headsIn(imports!.map(({ name }) => name));
-    if (names.length + heads.length > MAX_REFS) {
-      throw new StageFailed('The repository has too many branches, tags and merge requests.', true);
-    }
+    if (names.length > MAX_REFS) throw new StageFailed('The repository has too many branches and tags.', true);
+    // Merge requests whose head is left out are imported without a version. The newest ones are the last.
+    const heads = headsIn(imports!.map(({ name }) => name)).slice(-Math.max(1, MAX_REFS - names.length));
     const { refs, failed } = splitRefs(names, source.defaultBranch);
     const path = INTERNAL_PATHS.importRefs.replace(':project_id', String(source.projectId));
     await pushInside(scratch, {
       url: this.platform.collaborationUrl.replace(/\/+$/, '') + path.slice(0, -REFS_SUFFIX.length),
       authorization: this.keys.authorization('import', 'collaboration'),
       refs: [...refs, ...heads],
+      // A pull request may have been rebased since an interrupted try.
+      replaced: isHead,
       maxMs: this.settings.repositoryMs,
       signal,
     });

@@ -17,6 +17,8 @@ export interface PipelineStart extends PipelineArguments {
   readonly source: PipelineSource;
   readonly userId: number;
   readonly upstreamJobId?: number;
+  /** Checks again what was checked before the commit was found, which takes time. Errors: those that refuse the start. */
+  readonly recheck?: () => Promise<void>;
   /** Further writes of the same transaction. */
   readonly also?: (tx: Tx) => Promise<void>;
 }
@@ -37,6 +39,7 @@ export class PipelineStarts {
     if (!commit || commit.ref === null) throw new Invalid({ base: ['Reference not found'] });
     const { sha, ref, is_tag: isTag, committed_at: committedAt } = commit;
     const { source, userId, upstreamJobId, variables, inputs } = start;
+    await start.recheck?.();
     const row = await this.work.run(async (tx) => {
       const made = await this.rows.create(tx, {
         ...{ projectId: project.id, sha, ref, isTag, committedAt, source, userId },

@@ -37,11 +37,14 @@ export class PipelineUsers {
     request: Viewer,
   ): Promise<RunnableProject | null> {
     const user = (await this.directory.users([userId])).get(userId);
-    const origin = (await this.directory.projects([originId])).get(originId);
-    if (!user || !origin) return null;
+    if (!user) return null;
     const asUser = { userId, username: user.username, isAdmin: user.admin, isExternal: user.external };
-    const project = await this.directory.project(named, { ...request, ...asUser }, 'copy');
-    return project && admitsJobsOf(project, origin) ? this.projectFor(project.id, userId) : null;
+    const viewer = { ...request, ...asUser };
+    const [project, origin] = await Promise.all([
+      this.directory.project(named, viewer, 'copy'),
+      this.directory.project(originId, viewer, 'copy'),
+    ]);
+    return project && origin && admitsJobsOf(project, origin) ? this.projectFor(project.id, userId) : null;
   }
 
   private async canRun(project: ProjectFacts, userId: number | null): Promise<boolean> {

@@ -57,7 +57,11 @@ export class PipelineTriggerStarts {
     if (!holder?.project) throw new NotFound('');
     const { project, ...rest } = holder;
     if (!project.canRun) throw new Invalid({ base: ['Insufficient permissions to create a new pipeline'] });
-    return this.starts.start(project, { ...rest, ref: start.ref, variables, inputs: start.inputs ?? {} });
+    // The caller has no rights of their own that would be checked again.
+    const recheck = async (): Promise<void> => {
+      if (!(await this.holderOf(start, viewer))?.project?.canRun) throw new NotFound('');
+    };
+    return this.starts.start(project, { ...rest, ref: start.ref, variables, inputs: start.inputs ?? {}, recheck });
   }
 
   private async holderOf({ token, id: named }: TriggeredStart, viewer: Viewer): Promise<Holder | null> {

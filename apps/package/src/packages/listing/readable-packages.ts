@@ -12,6 +12,15 @@ export function projectOfPackageLevelSql(): string {
   return projectLevelSql({ user: ':viewer::bigint', project: 'project.id', namespace: 'home' });
 }
 
+/** Condition that the viewer may also read the code of the project, as `mayReadCode` for a project that they see. */
+export function readableCodeSql(): string {
+  const level = projectOfPackageLevelSql();
+  return `project.repository_access_level is distinct from 'disabled' and (:isAdmin::boolean
+      or (:viewer::bigint is not null and ${level} >= ${ACCESS_LEVELS.reporter})
+      or (project.visibility <> 'private' and (coalesce(project.repository_access_level, 'enabled') = 'enabled'
+        or (:viewer::bigint is not null and ${level} >= ${ACCESS_LEVELS.guest}))))`;
+}
+
 /** Condition that the viewer may read the packages of the project. */
 export function readablePackagesSql(): string {
   return `project.packages_enabled and (:isAdmin::boolean or project.visibility = 'public'

@@ -14,7 +14,7 @@ import type {
 } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { InternalRefusal, InternalRoutes, LOGGER } from '@rookery/platform';
+import { currentWaiter, InternalRefusal, InternalRoutes, LOGGER } from '@rookery/platform';
 import type { InternalRoute, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer, or for the beginning of an archive. Units: ms. */
@@ -48,32 +48,34 @@ export class SourceCode {
 
   /** Reads a file at a ref, and keeps the commit for ever if the file exists. Errors: Unavailable. */
   readFile(request: SourceFileRequest): Promise<SourceFileAnswer> {
-    return this.orUnavailable(this.files.ask(request));
+    return this.orUnavailable(() => this.files.ask(request));
   }
 
   /** Opens an archive of a commit. Shape: a zip file. Errors: Unavailable. */
   openArchive(request: SourceArchiveRequest): Promise<Readable> {
-    return this.orUnavailable(this.archives.open(request));
+    return this.orUnavailable(() => this.archives.open(request));
   }
 
   /** Finds a commit with files. Shape: null if the project has no such commit. Errors: Unavailable. */
   async readCommit(request: SourceCommitRequest): Promise<SourceCommit | null> {
-    return (await this.orUnavailable(this.commits.ask(request))).commit;
+    return (await this.orUnavailable(() => this.commits.ask(request))).commit;
   }
 
   /** Lists the tags of versions. Errors: Unavailable. */
   async listTags(request: SourceTagsRequest): Promise<readonly SourceTag[]> {
-    return (await this.orUnavailable(this.tags.ask(request))).tags;
+    return (await this.orUnavailable(() => this.tags.ask(request))).tags;
   }
 
   /** Opens the files of a Go module. Shape: a zip file; null for a module that Go refuses. Errors: Unavailable. */
   openModule(request: SourceModuleRequest): Promise<Readable | null> {
-    return this.orUnavailable(this.modules.open(request).catch(refusalAsNull));
+    return this.orUnavailable(() => this.modules.open(request).catch(refusalAsNull));
   }
 
-  private async orUnavailable<T>(answer: Promise<T>): Promise<T> {
+  /** A question may wait for a place of git, so the rights of the request are checked again before each. */
+  private async orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
+    await currentWaiter()?.rights?.recheckBeforeRead();
     try {
-      return await answer;
+      return await ask();
     } catch (error) {
       this.logger.warn({ err: error }, 'collaboration did not give source code');
       throw new Unavailable('collaboration away');

@@ -6,11 +6,14 @@ export interface ComposerDescription {
   readonly text: string;
 }
 
-const NAME = /^[a-z0-9](?:[_.-]?[a-z0-9]+)*\/[a-z0-9](?:(?:[_.]|-{1,2})?[a-z0-9]+)*$/;
+// Repetitions always begin with a separator, so that matching takes linear time.
+const NAME = /^[a-z0-9]+(?:[_.-][a-z0-9]+)*\/[a-z0-9]+(?:(?:[_.]|-{1,2})[a-z0-9]+)*$/;
 const MAX_NAME = 255;
 /** Units: characters. Documents repeat the descriptions of all versions. */
-const MAX_TEXT = 64 * 1024;
-const STABILITY = '(?:[._-]?(?:stable|beta|b|rc|alpha|a|patch|pl|p)(?:[.-]?\\d+)*)?(?:[.-]?dev)?';
+const MAX_TEXT = 16 * 1024;
+/** Levels of lists and objects. */
+const MAX_DEPTH = 100;
+const STABILITY = '(?:[._-]?(?:stable|beta|b|rc|alpha|a|patch|pl|p)(?:[.-]?\\d+(?:[.-]\\d+)*)?)?(?:[.-]?dev)?';
 const TAG = new RegExp(`^v?(\\d+(?:\\.\\d+){0,3}${STABILITY})$`, 'i');
 const NUMBERED_BRANCH = /^v?(\d+(?:\.\d+){0,2})(?:\.x)?$/i;
 
@@ -59,6 +62,13 @@ function objectIn(content: Buffer): Readonly<Record<string, unknown>> {
   } catch {
     parsed = null;
   }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
+  const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  if (isObject && !isDeep(parsed, MAX_DEPTH)) return { ...(parsed as object) };
   throw new Unprocessable('Could not parse composer.json file. Invalid JSON.');
+}
+
+/** Whether a value has more levels of lists and objects. JSON of thousands of levels cannot be written again. */
+function isDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeep(one, levels - 1));
 }

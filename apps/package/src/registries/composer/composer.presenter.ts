@@ -29,7 +29,8 @@ function versionOf(links: Links, name: string, row: ComposerVersionRow): object 
   const archive = links.api(`projects/${row.project_id}/packages/composer/archives/${name}.zip?sha=${reference}`);
   return {
     ...(JSON.parse(row.description) as object),
-    ...{ name, version, uid },
+    // Clients would trust the author's own value in the place of the version.
+    ...{ name, version, version_normalized: undefined, uid },
     // Archives are made when they are fetched, and another release of git may write other bytes.
     dist: { type: 'zip', url: archive, reference, shasum: '' },
     source: { type: 'git', url: `${links.web(row.project_path)}.git`, reference },

@@ -5,7 +5,7 @@ import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { readableProjects } from '../../packages/listing/packages.queries';
-import { readablePackagesSql } from '../../packages/listing/readable-packages';
+import { readableCodeSql, readablePackagesSql } from '../../packages/listing/readable-packages';
 import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
 
 /** A version of a package. Shape: `description` is JSON; `project_path` is the full path. */
@@ -41,6 +41,8 @@ const NAMES = statement<InGroup, { name: string }>(
      select p.name_key from packages p
      where p.project_id = scope.id and p.package_type = 'composer' and p.status in (${STATUSES})
      offset 0) named
+   where exists (select 1 from directory_projects project join directory_namespaces home on home.id = project.namespace_id
+     where project.id = scope.id and ${readableCodeSql()})
    order by name limit ${MAX_NAMES + 1}`,
 );
 const VERSIONS = statement<Omit<InGroup, 'group'> & { name: string }, ComposerVersionRow>(
@@ -54,7 +56,7 @@ const VERSIONS = statement<Omit<InGroup, 'group'> & { name: string }, ComposerVe
      and p.status in (${STATUSES})
    join composer_versions v on v.package_id = p.id
    where i.package_type = 'composer' and i.name_key = :name
-     and ${withinGroupSql({ namespace: 'home', traversalIds: ':below' })} and ${readablePackagesSql()}
+     and ${withinGroupSql({ namespace: 'home', traversalIds: ':below' })} and ${readablePackagesSql()} and ${readableCodeSql()}
    order by p.id desc limit ${MAX_VERSIONS}`,
 );
 const PACKAGE_OF = statement<{ project: number; name: string; sha: string }, { id: number }>(

@@ -7,6 +7,8 @@ export interface GoModule {
   readonly major: number | null;
 }
 
+/** Paths in repositories have at most 100 folders. */
+const MAX_FOLDERS = 98;
 const SEGMENT = /^(?!\.)[A-Za-z0-9._~-]+(?<!\.)$/;
 const MAJOR = /(?:^|\/)v([2-9]|[1-9]\d+)$/;
 const DECLARATION = /^[ \t]*module[ \t]+(?:"([^"\s]+)"|`([^`\s]+)`|([^\s"`/][^\s"`]*))[ \t]*(?:\/\/.*)?\r?$/m;
@@ -25,7 +27,8 @@ export function unescapeGo(text: string): string | null {
 export function moduleIn(base: string, path: string): GoModule | null {
   if (path !== base && !path.startsWith(`${base}/`)) return null;
   const rest = path.slice(base.length + 1);
-  if (path !== base && !rest.split('/').every((segment) => SEGMENT.test(segment))) return null;
+  const segments = path === base ? [] : rest.split('/');
+  if (segments.length > MAX_FOLDERS || !segments.every((segment) => SEGMENT.test(segment))) return null;
   const match = MAJOR.exec(rest);
   if (match === null) return { path, folder: rest, major: null };
   return { path, folder: rest.slice(0, match.index), major: Number(match[1]) };

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
+import { NotFound } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 
@@ -15,6 +16,8 @@ export interface NamedGoVersion {
   readonly version: string;
 }
 
+/** Of a module path or version in the list of packages. Units: characters. */
+const MAX_NAME = 255;
 const FIND = statement<{ project: number; module: string; version: string }, PinnedVersion>(
   'go_versions_find',
   `select v.package_id, v.target_sha from go_versions v
@@ -53,8 +56,10 @@ export class GoPins {
     return found ?? null;
   }
 
-  /** Pins a version to a commit, or returns the commit that a concurrent request has pinned. */
+  /** Pins a version to a commit, or returns the commit that a concurrent request has pinned. Errors: NotFound for a long name. */
   async pin(project: ProjectScope, { module, version }: NamedGoVersion, sha: string): Promise<PinnedVersion> {
+    if (module.length > MAX_NAME || version.length > MAX_NAME)
+      throw new NotFound('not found: the name is too long', { verbatim: true });
     return this.work.run(async (tx) => {
       const named = { project, creatorId: null, type: 'golang', name: module, version } as const;
       const id = await this.publishing.publishWithoutFile(tx, named);

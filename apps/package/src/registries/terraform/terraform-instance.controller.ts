@@ -112,7 +112,7 @@ export class TerraformInstanceController {
   })
   async download({ params, viewer }: Call<ShowTerraformFile>): Promise<FileAnswer> {
     const right = params.token === undefined ? null : this.rightOf(params.token, viewer);
-    const reader = right?.viewer ?? viewer;
+    const reader = right === null ? viewer : await this.modules.asNow(right.viewer);
     const file = await challengeAnonymous(reader, this.modules.file(params, params.version, reader));
     if (right !== null && right.fileId !== file.id) throw invalidCredential();
     return packageDownload(this.files, file, file.file_name);

@@ -110,6 +110,12 @@ export class TerraformQueries {
     return found;
   }
 
+  /** Returns a viewer whose rights were signed earlier, without rights as administrator that the user has no longer. */
+  async asNow(viewer: Viewer): Promise<Viewer> {
+    const user = viewer.userId === null ? undefined : (await this.directory.users([viewer.userId])).get(viewer.userId);
+    return user ? { ...viewer, isAdmin: viewer.isAdmin && user.admin, isExternal: user.external } : viewer;
+  }
+
   private async asking(address: TerraformAddress, viewer: Viewer): Promise<Asking> {
     await this.directory.fresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;

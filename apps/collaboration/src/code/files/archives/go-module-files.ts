@@ -9,6 +9,9 @@ export interface GoModuleFile {
 /** Bounds of Go's own tools. Units: bytes. */
 const MAX_TOTAL = 500 * 1024 * 1024;
 const MAX_SPECIAL = 16 * 1024 * 1024;
+const MAX_FILES = 50_000;
+/** Units: characters of a path. */
+const MAX_PATH = 1024;
 const REGULAR: ReadonlySet<string> = new Set(['100644', '100755']);
 const NAME = /^[\p{L}0-9!#$%&()+,\-.=@[\]^_{}~ ]+$/u;
 const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
@@ -19,6 +22,7 @@ const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
  * Shape: `entries` are all of the tree; null for a module that Go refuses. Source: reference packages-and-admin 4.12.
  */
 export function filesOfGoModule(entries: readonly TreeEntry[], folder: string): readonly GoModuleFile[] | null {
+  if (entries.length > MAX_FILES || entries.some(({ path }) => path.length > MAX_PATH)) return null;
   const start = folder === '' ? '' : `${folder}/`;
   const regular = entries.filter(({ mode }) => REGULAR.has(mode));
   const inside = regular

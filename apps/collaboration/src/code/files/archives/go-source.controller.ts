@@ -14,6 +14,7 @@ import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import {
   hasPathForm,
   isObjectId,
+  isRefName,
   listRefs,
   listTree,
   objectInfo,
@@ -36,6 +37,8 @@ import type { GoModuleFile } from './go-module-files';
 
 const TAGS = 'refs/tags/';
 const MAX_TAGS = 1000;
+/** List of the files of a module. Units: bytes. */
+const MAX_LISTING = 8 * 1024 * 1024;
 /** The time of all entries, so that an archive always has the same bytes. */
 const TIME = new Date(Date.UTC(1980, 0, 1));
 
@@ -70,8 +73,8 @@ export class GoSourceController {
       const merged = mergedInto === null ? {} : { mergedInto };
       const refs = await listRefs(repository, { under: ['refs/tags'], order: '-version', ...merged });
       const wanted = refs.filter(({ name }) => name.startsWith(`${TAGS}${prefix}v`)).slice(0, MAX_TAGS);
-      const tags = wanted.map(async ({ name }): Promise<SourceTag> => {
-        const info = await objectInfo(repository, { rev: name, path });
+      const tags = wanted.map(async ({ name, id: rev }): Promise<SourceTag> => {
+        const info = await objectInfo(repository, { rev, path });
         return { name: name.slice(TAGS.length), has_file: info?.type === 'blob' };
       });
       return { tags: await Promise.all(tags) };
@@ -84,7 +87,9 @@ export class GoSourceController {
     const { project_id: projectId, commit, folder, prefix } = asked;
     const repository = await this.repositories.find(projectId);
     if (repository === null || (await resolveCommit(repository, commit)) === null) throw new NotFound('Commit');
-    const entries = await convertGitFailures(() => listTree(repository, { id: commit, recursive: true }));
+    const entries = await convertGitFailures(() =>
+      listTree(repository, { id: commit, recursive: true, maxBytes: MAX_LISTING }),
+    );
     const files = filesOfGoModule(entries, folder);
     if (files === null) throw new NotFound('Module');
     return { mediaType: 'application/zip', stream: zipOf(repository, files, prefix, signal) };
@@ -95,7 +100,8 @@ export class GoSourceController {
 async function commitOf(repository: Repository, rev: string | null): Promise<ObjectId | null> {
   const name = rev ?? (await readHead(repository));
   if (!name.startsWith('refs/')) return resolveCommit(repository, name);
-  const id = (await readRefs(repository, [name]).catch(() => new Map<string, ObjectId>())).get(name);
+  if (!isRefName(name)) return null;
+  const id = (await readRefs(repository, [name])).get(name);
   return id === undefined ? null : resolveCommit(repository, id);
 }
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import type { ProjectFacts } from '@rookery/directory';
-import { isObjectId, mergeBase, objectInfo } from '@rookery/git';
+import { GitError, isObjectId, mergeBase, objectInfo } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
@@ -32,6 +32,9 @@ const THREADS = statement<{ ids: readonly number[] }, { id: number; thread_id: n
   'notes_imported_threads',
   'select id, thread_id, noteable_id from notes where id = any(:ids::bigint[]) and thread_id is not null',
 );
+
+/** Time for the places of a batch; comments beyond it become threads that name their place. Units: ms. */
+const PLACING_MS = 25_000;
 
 /** Places of new threads by the upstream ids of their first notes. A note without a place is not in the diff. */
 type Places = ReadonlyMap<number, PreparedThread>;
@@ -81,14 +84,22 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
     if (reviewed.size === 0) return new Map();
     return this.repositories.use(project, async (repository) => {
       const places = new Map<number, PreparedThread>();
+      const until = Date.now() + PLACING_MS;
       for (const given of first) {
+        if (Date.now() > until) break;
         const row = reviewed.get(requests.get(given.merge_request) ?? 0);
-        const place = row ? await placeOf(repository, row, given) : null;
+        const place = row ? await placeOf(repository, row, given).catch(noPlaceIfTooLarge) : null;
         if (place) places.set(given.id, place);
       }
       return places;
     });
   }
+}
+
+/** A comment whose diff is too large for git becomes a thread that names its place. Errors: all others. */
+function noPlaceIfTooLarge(error: unknown): null {
+  if (error instanceof GitError && (error.reason === 'too large' || error.reason === 'timed out')) return null;
+  throw error;
 }
 
 /** Shape: null for a place that is not in the diff of its commits. */

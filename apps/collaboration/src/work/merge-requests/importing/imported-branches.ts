@@ -110,7 +110,7 @@ export class ImportedBranches {
     found: readonly FoundCommits[],
   ): Promise<ReadonlySet<string>> {
     const wanted = found.filter(({ given, head, tip }) => given.state === 'opened' && tip === null && head !== null);
-    const named = new Map(wanted.map(({ given, head }) => [branchRef(newBranchOf(given)), head!]));
+    const named = new Map(wanted.map(({ given, head }) => [branchRef(newBranchOf(given, head!)), head!]));
     const existing = await readRefs(repository, [...named.keys()]);
     const owned = { ...project, level: ACCESS_LEVELS.owner };
     for (const [ref, newId] of named) {
@@ -118,8 +118,9 @@ export class ImportedBranches {
       const write = () => Promise.resolve([{ ref, oldId: NO_OBJECT, newId }]);
       await this.changes.change(repository, { project: owned, viewer: null, write });
     }
-    // A rule for branches may have refused one, and another run of the import may have created it.
-    return new Set((await readRefs(repository, [...named.keys()])).keys());
+    // A rule for branches may have refused one, another run of the import may have created it, and upstream may use the name.
+    const after = await readRefs(repository, [...named.keys()]);
+    return new Set([...named].filter(([ref, head]) => after.get(ref) === head).map(([ref]) => ref));
   }
 }
 
@@ -149,16 +150,16 @@ function versionOf(repository: Repository, { head, start }: FoundCommits): Promi
 }
 
 function sourceOf(
-  { given, tip }: FoundCommits,
+  { given, head, tip }: FoundCommits,
   created: ReadonlySet<string>,
 ): { readonly branch: string; readonly isHere: boolean } {
-  const added = newBranchOf(given);
-  const isAdded = given.state === 'opened' && tip === null && created.has(branchRef(added));
+  const added = head === null ? null : newBranchOf(given, head);
+  const isAdded = given.state === 'opened' && tip === null && added !== null && created.has(branchRef(added));
   return isAdded ? { branch: added, isHere: true } : { branch: given.source_branch, isHere: !given.is_foreign };
 }
 
 /** Name of the branch that stands for one of another repository. Source: reference identity-and-import 6.6. */
-function newBranchOf({ head_sha: head, source_owner: owner, source_branch: branch, number }: Given): string {
+function newBranchOf({ source_owner: owner, source_branch: branch, number }: Given, head: ObjectId): string {
   const prefix = `GH-${head.slice(0, SHORT_ID)}`;
   const name = `${prefix}-${owner}/${number}/fork/${branch}`;
   return isShortRefName(name) ? name : `${prefix}/${number}`;

@@ -21,7 +21,8 @@ const projectsOf = statement<{ project: number; branches: readonly string[] }, {
   `select s.project_id from merge_requests s
    where s.source_project_id = :project::bigint and s.source_branch = any(:branches::text[]) and s.state = 'opened'
    union select t.project_id from merge_requests t
-   where t.project_id = :project::bigint and t.target_branch = any(:branches::text[]) and t.state = 'opened'`,
+   where t.project_id = :project::bigint and t.target_branch = any(:branches::text[]) and t.state = 'opened'
+   order by project_id`,
 );
 
 /** Requests merge checks after a push, so that people learn of conflicts. Source: reference work-tracking 6.3. */

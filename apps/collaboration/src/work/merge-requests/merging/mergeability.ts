@@ -35,6 +35,8 @@ const unchecked = statement<{ project: number }, CheckedRow>(
    order by id desc limit 50`,
 );
 
+/** Time for the checks of one job. Units: milliseconds. */
+const ALL_CHECKS_MS = 30_000;
 /** Time that a request waits for the check; a slower one goes on, and stores its result. Units: milliseconds. */
 const PATIENCE_MS = 2000;
 
@@ -57,13 +59,18 @@ export class Mergeability {
     await waitAtMost(PATIENCE_MS, checked.catch(this.report(row)));
   }
 
-  /** Checks the newest merge requests of a project that are unchecked. Bounds: 50; others are checked when they are read. */
+  /**
+   * Checks the newest merge requests of a project that are unchecked. Bounds: 50, and half a minute; others are checked when
+   * they are read.
+   */
   async refreshAll(projectId: number, signal: AbortSignal): Promise<void> {
     const rows = await this.database.run(unchecked, { project: projectId });
     const repository = rows.length === 0 ? null : await this.repositories.find(projectId);
     if (!repository) return;
+    const until = Date.now() + ALL_CHECKS_MS;
     for (const row of rows) {
       signal.throwIfAborted();
+      if (Date.now() > until) return;
       await this.tryCheck(repository, row);
     }
   }

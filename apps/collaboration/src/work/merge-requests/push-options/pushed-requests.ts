@@ -80,7 +80,10 @@ export class PushedRequests {
    */
   async apply(pushId: number): Promise<readonly string[]> {
     const rows = await this.work.run((tx) => tx.run(optionedBranches, { id: pushId }));
-    if (rows.length === 0) return [];
+    if (rows.length === 0) {
+      await this.work.run((tx) => tx.run(forgetRequestOptions, { id: pushId }));
+      return [];
+    }
     await this.directory.assertCurrent();
     const refusals = await this.applyTo(pushId, rows);
     await this.work.run((tx) => tx.run(forgetRequestOptions, { id: pushId }));
