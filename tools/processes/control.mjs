@@ -1,6 +1,7 @@
 /**
  * HTTP server by which test files, which cannot import this ES module, control the estate under test.
- *   POST /processes/<name>/{kill,restart,start}: with all services in one process, only restart, of all   POST /nats/{stop,start,kill}   POST /postgres/{stop,start,kill,restart}
+ *   POST /processes/<name>/{kill,restart,start}: with all services in one process, only restart, of all
+ *   POST /nats/{stop,start,kill}   POST /postgres/{stop,start,kill,restart}
  *   POST /replicas/<name> -> { baseUrl, managementUrl, pid }                GET /
  *   POST /second/{start,stop}: a second estate (`second`), which has the same data and port at each start
  * Listens on 127.0.0.1 and requires a token.

@@ -1,6 +1,7 @@
 /**
  * Saves and restores states of an estate on one machine while it runs: databases, streams with their consumers,
- * repositories, files of packages, and caught e-mails. The state called `initial` is saved at the end of the first start; `npm run reset` restores it.
+ * repositories, files of packages, and caught e-mails. The state called `initial` is saved at the end of the first
+ * start; `npm run reset` restores it.
  *
  * Each state has a record `<data>/snapshots/<name>.json`, which is written last and contains the id of the state's parts.
  * So a state that is saved again replaces the former one atomically, and remains of a crash belong to no record and are

@@ -5,8 +5,8 @@ import type { Person } from '../support/estate';
 import { RequestLog } from '../support/request-log';
 
 /**
- * Go, whose release of this machine has no https to send credentials over. It asks for the versions, then for `.info`,
- * `.mod` and `.zip` of one, each once, and shows the text of a refusal.
+ * Stand-in for Go, because the real client sends credentials over HTTPS only, which the tests lack. It requests the
+ * versions, then `.info`, `.mod` and `.zip` of one, each once, and shows the text of a refusal.
  */
 class ScriptedGo {
   constructor(

@@ -6,8 +6,8 @@ import { RequestLog } from '../support/request-log';
 const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * Terraform, which neither Debian nor npm have. It finds the registry, sends its token as Bearer to the registry alone, and
- * downloads by a library that has no credential.
+ * Stand-in for Terraform, because neither Debian nor npm has a package of it. It finds the registry, sends its token as
+ * Bearer to the registry alone, and downloads with a library that has no credential.
  */
 class ScriptedTerraform {
   constructor(
@@ -30,7 +30,7 @@ class ScriptedTerraform {
     return this.getter(new URL(located.headers.get('x-terraform-get')!, `${base}${module}/${version}/`));
   }
 
-  /** The library go-getter: `archive` is for itself, `terraform-get` is added. */
+  /** As the library go-getter: removes `archive` from the address, and adds `terraform-get`. */
   private async getter(url: URL): Promise<Uint8Array | number> {
     const token = url.searchParams.get('token');
     if (token !== null) this.names.set(token, '<token>');

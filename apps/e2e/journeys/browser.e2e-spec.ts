@@ -4,7 +4,9 @@ import { accessibilityProblems, DESK, isTooWide, PHONE, startBrowser } from '../
 import { addMember, call, estate, eventually, mailTo, person, projectOf } from '../support/estate';
 import type { Person } from '../support/estate';
 
-/** The pages in a real browser: what a person does who follows the link of an e-mail. Source: reference pages 2, 3. */
+/**
+ * The pages in a real browser: the steps of a person who follows the link of an e-mail. Source: reference pages 2, 3.
+ */
 let browser: Browser;
 let owner: Person;
 let reader: Person;

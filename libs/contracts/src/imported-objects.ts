@@ -117,7 +117,10 @@ export type ImportedKind = keyof typeof IMPORTED_OBJECTS;
 export const IMPORTED_KINDS = Object.keys(IMPORTED_OBJECTS) as ImportedKind[];
 export type ImportedObject<K extends ImportedKind> = Infer<(typeof IMPORTED_OBJECTS)[K]>;
 
-/** Objects of one request. git measures merge requests and the places of comments, so that these have fewer. */
+/**
+ * Maximum numbers of objects in one request. It is lower for merge requests and comments on lines, which need slow
+ * comparisons by git.
+ */
 const MAX_IMPORTED_OBJECTS = 100;
 const MAX_MEASURED_OBJECTS = 10;
 const MEASURED: ReadonlySet<ImportedKind> = new Set(['merge_request', 'diff_note']);

@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 type Responses = Readonly<Record<string, Json>>;
 interface Operation {
   readonly responses: Responses;
-  /** Of a path with a wildcard, which OpenAPI cannot express. */
+  /** Template of a path with a wildcard, which OpenAPI cannot express. */
   readonly 'x-rookery-template'?: string;
 }
 interface Document {

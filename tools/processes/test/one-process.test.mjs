@@ -103,7 +103,7 @@ describe('npm start -- --one', () => {
     assert.equal(start(['dev'], { ROOKERY_LAYOUT: 'one' }).status, 64);
   });
 
-  it('runs one process beside its servers', () => {
+  it('runs one process for all services, next to PostgreSQL and NATS', () => {
     assert.deepEqual(Object.keys(pids()).sort(), ['nats', 'one', 'postgres', 'supervisor']);
     assert.equal(everyProcess().length, 2);
   });

@@ -112,7 +112,7 @@ it('answers 404 without the commit, and for a module that Go refuses', async () 
   await openModule({ commit }).expect(404);
 });
 
-it('refuses questions of a wrong form, and other callers', async () => {
+it('refuses malformed requests and other callers', async () => {
   for (const asked of [
     { rev: 1 },
     { rev: 'main', paths: ['../a'] },

@@ -201,7 +201,7 @@ describe('refused options', () => {
       () => `Projects ${place.fullPath} and nowhere/at-all are not in the same network`,
     ],
     ['a long title', ['create', `title=${'a'.repeat(256)}`], () => 'Title is too long (maximum is 255 characters)'],
-  ])('leave the push: %s', async (_, options, text) => {
+  ])('do not fail the push: %s', async (_, options, text) => {
     const branch = await commit();
     const output = await push(options, [branch]);
     expect(output).toContain(warning(options, text(branch)));
@@ -209,7 +209,7 @@ describe('refused options', () => {
     expect(await scene.ref(place, `refs/heads/${branch}`)).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it('leave the push of too many branches', async () => {
+  it('do not fail a push of too many branches', async () => {
     const branch = await commit();
     const names = Array.from({ length: 11 }, (_, index) => `many-${index}`);
     const output = await push(
@@ -220,7 +220,7 @@ describe('refused options', () => {
     for (const name of names) expect(await ofBranch(name)).toEqual([]);
   });
 
-  it('leave the push where merge requests are disabled, and hide projects of others', async () => {
+  it('do not fail the push if merge requests are disabled, and hide projects of others', async () => {
     const closed = await scene.place({ merge_requests_access_level: 'disabled' });
     const branch = await commit(undefined, closed);
     expect(await push(['create'], [branch], closed)).toContain(
@@ -234,7 +234,7 @@ describe('refused options', () => {
     }
   });
 
-  it('leave the push to a target that takes no merge requests of the pusher', async () => {
+  it('do not fail the push if the pusher may not create merge requests in the target', async () => {
     const archived = await scene.fork(place);
     await service.database.query('update directory_projects set archived = true where id = $1', [archived.project.id]);
     const options = ['create', `target_project=${archived.fullPath}`];
@@ -287,7 +287,7 @@ describe('after a crash', () => {
 });
 
 describe('links', () => {
-  it('invite to create a merge request of a branch without one', async () => {
+  it('offer to create a merge request for a branch without one', async () => {
     const branch = await commit(undefined, place, 'a/b&c');
     const output = await push([], [branch]);
     expect(output).toContain(

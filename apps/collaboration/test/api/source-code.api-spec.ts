@@ -75,7 +75,7 @@ it('archives a commit, which stays when its tag is deleted', async () => {
   for (const over of [{ commit: 'f'.repeat(40) }, { project_id: 987_654 }]) await archive(over).expect(404);
 });
 
-it('refuses questions of a wrong form, and other callers', async () => {
+it('refuses malformed requests and other callers', async () => {
   for (const over of [{ project_id: 'x' }, { path: '../a' }, { max_bytes: -1 }, { ref: 1 }])
     await readFile(over as never).expect(400);
   for (const over of [{ commit: 'main' }, { commit: '--help' }, { prefix: '../a' }, { prefix: 1 }, { project_id: 'x' }])

@@ -9,7 +9,10 @@ import { json } from './json';
 
 const KAS = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null };
 
-/** Facts about the instance: version, metadata, and the documents of its API and events. The edge has checked the caller before. */
+/**
+ * Facts about the instance: version, metadata, and the documents of its API and events. The edge has checked the caller
+ * before.
+ */
 @Controller('api/v4')
 export class AboutController {
   private document: Buffer | undefined;

@@ -75,7 +75,7 @@ it('refuses a URL that import refuses', async () => {
   });
 });
 
-it('tells import that the project was refused, and answers the refusal even if import does not answer', async () => {
+it('notifies import of the refused project, and answers the refusal even if import does not answer', async () => {
   const { body } = await create().expect(201);
   const before = imports.refused.length;
   await create({ name: body.name as string }).expect(400);

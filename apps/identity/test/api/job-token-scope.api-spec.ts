@@ -34,7 +34,7 @@ const published = async () => {
 };
 
 describe('GET and PATCH /projects/:id/job_token_scope', () => {
-  it('tells whether the project admits jobs of listed projects only', async () => {
+  it('shows whether the project admits only jobs of listed projects', async () => {
     const encoded = `/api/v4/projects/${encodeURIComponent(own.path_with_namespace)}/job_token_scope`;
     const limited = { inbound_enabled: true, outbound_enabled: false };
     expect((await ada.client.get(encoded).expect(200)).body).toEqual(limited);

@@ -75,7 +75,7 @@ it.each([
   },
 );
 
-it('publishes forks that exist already again, as copies of no branch, and no other projects', async () => {
+it('publishes existing forks again, with an empty branch, and no other projects', async () => {
   const origin = await makeProject({});
   const forkOf = async (id: number): Promise<number> => {
     const sent = { name: `fork${(serial += 1)}`, path: `fork${serial}` };

@@ -38,8 +38,8 @@ export async function parentOf(
 }
 
 /**
- * Whether a parent admits the token of a job. The answer to any other caller is yes. Shape: null for a parent that the
- * caller may not see. Source: reference identity-and-import 4.10.
+ * Whether a parent admits the caller: true for callers without the token of a job. Shape: `parent` is null if it is
+ * missing, is no project, or the caller may not see it. Source: reference identity-and-import 4.10.
  */
 async function admits(parent: ProjectScope | null, viewer: Viewer, resolver: ScopeResolver): Promise<boolean> {
   if (viewer.job === undefined || parent?.id === viewer.job.projectId) return true;

@@ -20,7 +20,7 @@ const TRANSPORT_WAIT_MS = 300_000;
 /** Fetches between repositories of this machine. A push to a fork may wait for one while it has a transport slot itself. */
 const INSIDE = 4;
 
-/** Limits of all kinds of processes for the numbers of them that the settings allow at a time. */
+/** Limits of each lane. Shape: the configured maximum numbers of concurrent commands and transports. */
 export function slotLimits(
   commands: number,
   transports: number,

@@ -38,8 +38,9 @@ const UNFIT = /[\u0000-\u0020\u007f"\\<>^`{|}]/;
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_][a-z0-9._-]*)$/;
 
 /**
- * Fetches branches, tags and heads of merge requests from a server. Redirects are off, so that no other address is asked; no proxy, submodule,
- * bundle or credential helper is used. Credentials are in a private file that ends with the call.
+ * Fetches branches, tags and heads of merge requests from a server. Redirects are off, so that no other address is
+ * asked; no proxy, submodule, bundle or credential helper is used. Credentials are in a private file that ends with the
+ * call.
  * Errors: GitError `remote`, `corrupt`, `timed out`, `too large`, `invalid`.
  * Source: ADR 0183.
  */

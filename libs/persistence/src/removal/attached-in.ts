@@ -29,9 +29,9 @@ export function attachedIn<K>(module: Type): readonly Attachment<K>[] {
 }
 
 /**
- * Refuses declarations without a module. Where one process contains several services, the others have declared theirs
- * too, so that nothing is missing here; each service refuses its own in a process of its own and in its specs.
- * Errors: a plain Error if an attachment is loaded and missing here: its rows would never be removed.
+ * Refuses attachments that no module of this service names. Does nothing if the process contains several services,
+ * because the attachments of the others are loaded, too. Separate processes and the specs do the check.
+ * Errors: a plain Error if an attachment is loaded but not named: its rows would never be removed.
  */
 export function refuseUnreachable(reachable: readonly Attachment<never>[]): void {
   if (runningProcess()) return;

@@ -48,7 +48,7 @@ export async function boot(definition: ProcessDefinition): Promise<void> {
  * Runs several definitions in role `all` in this one process. Each has its own settings, logger, metrics, management
  * server, shutdown order and Nest application, as in a process of its own. The first definition stops before the others
  * and is the one that clients reach: its ports are reported to the parent.
- * Shape: those definitions are run that have an environment (`takeEnvironments`).
+ * Shape: runs only the definitions that have an environment (`takeEnvironments`).
  * Errors: as `boot`; a failure of one definition ends the process, and with it all others.
  * Source: ADR 0197.
  */
@@ -65,7 +65,7 @@ export async function bootTogether(definitions: readonly ProcessDefinition[]): P
   await run(parts, () => Promise.resolve());
 }
 
-/** Runs the parts of this process. Shape: `use` runs a role that does not stay, and returns its exit code. */
+/** Runs the parts of this process. Shape: `use` runs a command or a migration, and returns its exit code. */
 async function run(
   parts: readonly Part[],
   use: (contexts: readonly BootContext[]) => Promise<number | void>,

@@ -59,8 +59,8 @@ export class InternalRoute<Question extends object, Answer> {
   }
 
   /**
-   * Opens an answer that the callee streams. Only its beginning is awaited as long as the request still waits; destroying the
-   * stream ends the call. Errors: as `ask`, for the beginning.
+   * Opens a streamed answer. The deadline of the request applies only until the answer begins; destroying the stream
+   * ends the call. Errors: as `ask`, until the answer begins.
    */
   async open(question: Question): Promise<Readable> {
     const waitMs = this.waitMs();

@@ -144,7 +144,7 @@ export class RemoteHost {
     json(response, found ? 200 : 404, found ?? { message: 'Not Found' });
   }
 
-  /** Serves an object of a list with the fields that the list leaves out; of a branch, its protection alone. */
+  /** Serves one object with the fields that lists omit. For a branch, serves only its protection. */
   private serveOne(list: string, isWanted: (object: HostedObject) => boolean, response: ServerResponse): void {
     const found = this.lists.get(list)?.find((one) => isWanted(one));
     json(
@@ -174,7 +174,7 @@ export class RemoteHost {
     const next = new URLSearchParams(query);
     next.set('page', String(page + 1));
     const link = { link: `<${this.url}${path}?${next.toString()}>; rel="next"` };
-    // Lists do not have who merged a pull request, and how a branch is protected.
+    // Lists omit the user who merged a pull request, and the protection of a branch.
     const shown = objects
       .slice((page - 1) * size, page * size)
       .map(({ merged_by: _, protection: __, ...fields }) => fields);

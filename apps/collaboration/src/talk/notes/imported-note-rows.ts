@@ -59,7 +59,7 @@ const add = perKind(({ table, type, writes }: Kind) =>
   ),
 );
 
-/** Room for comments on locked noteables. */
+/** Number of comments that locked noteables can still take. */
 export class NoteRoom {
   private constructor(
     private readonly noun: string,
@@ -73,7 +73,7 @@ export class NoteRoom {
     return new NoteRoom(on.replace('_', ' '), left);
   }
 
-  /** Takes the place of one comment. Returns the reason if there is none, and null otherwise. */
+  /** Counts one comment. Returns the reason if the noteable is missing or at its limit, and null otherwise. */
   take(noteableId: number | undefined): string | null {
     const left = noteableId === undefined ? undefined : this.left.get(noteableId);
     if (left === undefined) return `Its ${this.noun} was not imported.`;

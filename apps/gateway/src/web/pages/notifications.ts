@@ -12,9 +12,9 @@ interface Setting {
 const LEVELS: readonly (readonly [string, string])[] = [
   ['global', 'As set one level above'],
   ['watch', 'Everything that happens there'],
-  ['participating', 'Whatever you take part in'],
+  ['participating', 'Everything that you take part in'],
   ['mention', 'Only mentions and assignments'],
-  ['custom', 'Whatever you take part in, and the events that you choose'],
+  ['custom', 'Everything that you take part in, and the events that you choose'],
   ['disabled', 'Nothing'],
 ];
 

@@ -75,7 +75,7 @@ export class JobAdmissionController {
 
   @Endpoint('GET', SCOPE, {
     ...manages,
-    about: 'Tells whether a project admits only the jobs of listed projects.',
+    about: 'Shows whether a project admits only the jobs of listed projects.',
     params: OneJobTokenScope,
     answers: one(jobTokenScope),
   })
@@ -123,7 +123,7 @@ export class JobAdmissionController {
 
   @Endpoint('DELETE', `${SCOPE}/allowlist/:target_project_id`, {
     ...manages,
-    about: 'Admits the jobs of another project no longer.',
+    about: 'Removes a project from the list of projects whose jobs are admitted.',
     params: OneAdmittedProject,
     answers: none(),
     fails: [400],
@@ -158,7 +158,7 @@ export class JobAdmissionController {
 
   @Endpoint('DELETE', `${SCOPE}/groups_allowlist/:target_group_id`, {
     ...manages,
-    about: 'Admits the jobs of the projects of a group no longer.',
+    about: 'Removes a group from the list of groups whose jobs are admitted.',
     params: OneAdmittedGroup,
     answers: none(),
     fails: [400],

@@ -33,7 +33,7 @@ const PAGE_BYTES = 16 * 1024 * 1024;
 const OBJECT_BYTES = 1024 * 1024;
 /** More than any page size that an import asks for. */
 const MAX_ITEMS = 100;
-/** Of an object that the repository does not use, such as issues that are switched off. */
+/** Status of a list or object that the repository has switched off, such as issues. */
 const GONE = 410;
 const UNREACHED: ReadonlySet<number> = new Set([403, 404, GONE]);
 

@@ -30,8 +30,9 @@ type Checkpoint = () => Promise<void>;
 const REFS_SUFFIX = '/info/refs';
 
 /**
- * Imports branches, tags and heads of merge requests: fetches them into a scratch repository, and pushes them to the repository of the project.
- * Another run changes only what upstream has changed. Source: reference identity-and-import 6.6; ADR 0191.
+ * Imports branches, tags and heads of merge requests: fetches them into a scratch repository, and pushes them to the
+ * repository of the project. Another run changes only what upstream has changed.
+ * Source: reference identity-and-import 6.6; ADR 0191.
  */
 @Injectable()
 export class RepositoryStage {

@@ -17,7 +17,7 @@ export interface PipelineStart extends PipelineArguments {
   readonly source: PipelineSource;
   readonly userId: number;
   readonly upstreamJobId?: number;
-  /** Checks again what was checked before the commit was found, which takes time. Errors: those that refuse the start. */
+  /** Rechecks the permissions, because finding the commit takes time. Errors: those that refuse the start. */
   readonly recheck?: () => Promise<void>;
   /** Further writes of the same transaction. */
   readonly also?: (tx: Tx) => Promise<void>;

@@ -71,7 +71,7 @@ export class SourceCode {
     return this.orUnavailable(() => this.modules.open(request).catch(refusalAsNull));
   }
 
-  /** A question may wait for a place of git, so the rights of the request are checked again before each. */
+  /** Rechecks the rights of the request before each call, because a call may wait for a free git process. */
   private async orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
     await currentWaiter()?.rights?.recheckBeforeRead();
     try {

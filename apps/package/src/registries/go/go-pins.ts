@@ -16,7 +16,7 @@ export interface NamedGoVersion {
   readonly version: string;
 }
 
-/** Of a module path or version in the list of packages. Units: characters. */
+/** Maximum length of a module path or version in the list of packages. Units: characters. */
 const MAX_NAME = 255;
 const FIND = statement<{ project: number; module: string; version: string }, PinnedVersion>(
   'go_versions_find',

@@ -138,7 +138,7 @@ export class TerraformInstanceController {
     return this.links.web(path);
   }
 
-  /** Path below the host, which includes that of the external URL. */
+  /** URL path of a route, including the path of the external URL. */
   private pathOf(below: string): string {
     return new URL(this.links.api(`${MODULES.slice(1)}/${below}`)).pathname;
   }

@@ -15,7 +15,7 @@ export async function challengeAnonymous<T>({ userId }: Viewer, read: Promise<T>
   }
 }
 
-/** Refusal of a token in an address that gives no right. */
+/** 401 with the challenge: for an invalid token in an address, and for anonymous callers. */
 export function invalidCredential(): Unauthorized {
   return new Unauthorized(undefined, CHALLENGE);
 }

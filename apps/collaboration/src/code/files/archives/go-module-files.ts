@@ -9,6 +9,7 @@ export interface GoModuleFile {
 /** Bounds of Go's own tools. Units: bytes. */
 const MAX_TOTAL = 500 * 1024 * 1024;
 const MAX_SPECIAL = 16 * 1024 * 1024;
+/** Maximum number of files of the whole repository: our own bound. */
 const MAX_FILES = 50_000;
 /** Units: characters of a path. */
 const MAX_PATH = 1024;

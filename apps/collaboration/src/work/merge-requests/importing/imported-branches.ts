@@ -46,7 +46,7 @@ const PUBLISHED = statement<{ ids: readonly number[] }, { iid: number }>(
   `select iid from merge_requests where id = any(:ids::bigint[]) and head_sha is not distinct from published_sha`,
 );
 
-/** Returns the field of a merge request whose name no branch can have; null if both names are valid. */
+/** Returns the field of a merge request that holds an invalid branch name; null if both names are valid. */
 export function invalidBranchOf(given: Given): 'source_branch' | 'target_branch' | null {
   return (['source_branch', 'target_branch'] as const).find((field) => !isShortRefName(given[field])) ?? null;
 }
@@ -89,7 +89,7 @@ export class ImportedBranches {
     });
   }
 
-  /** Lets the repository name the heads of imported merge requests in the place of those that the import pushed. */
+  /** Creates the head refs of imported merge requests, and deletes the refs that the import pushed. */
   async publish(project: ProjectFacts, numbers: readonly number[]): Promise<void> {
     const of = { project: project.id, kind: 'merge_request' } as const;
     const ids = [...(await findImported(this.database, of, numbers)).values()];
@@ -158,7 +158,10 @@ function sourceOf(
   return isAdded ? { branch: added, isHere: true } : { branch: given.source_branch, isHere: !given.is_foreign };
 }
 
-/** Name of the branch that stands for one of another repository. Source: reference identity-and-import 6.6. */
+/**
+ * Name of the new branch for a merge request from another repository, or from a missing branch. Source: reference
+ * identity-and-import 6.6.
+ */
 function newBranchOf({ source_owner: owner, source_branch: branch, number }: Given, head: ObjectId): string {
   const prefix = `GH-${head.slice(0, SHORT_ID)}`;
   const name = `${prefix}-${owner}/${number}/fork/${branch}`;

@@ -4,7 +4,7 @@ import type { JobRun } from '@rookery/jobs';
 import { applyPushOptions } from './apply-push-options';
 import { PushedRequests } from './pushed-requests';
 
-/** Applies push options that their process has left. Source: reference repositories 1.5. */
+/** Applies push options after a crash. Source: reference repositories 1.5. */
 @Injectable()
 export class PushOptionsJob {
   constructor(private readonly requests: PushedRequests) {}

@@ -30,7 +30,7 @@ import type { OptionedRequest } from './optioned-requests';
 import { readRequestOptions, titleOfName } from './request-options';
 import type { RequestOptions } from './request-options';
 
-/** More branches of one push make no merge requests. Source: reference repositories 1.5. */
+/** Above this number of pushed branches, no option is applied to any branch. Source: reference repositories 1.5. */
 const MAX_BRANCHES = 10;
 const DENIED = 'User access was denied';
 const BRANCHES = 'refs/heads/';
