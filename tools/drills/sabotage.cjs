@@ -75,7 +75,11 @@ const CHANGES = {
   },
   /** A stopping replica closes keep-alive connections without announcing it. */
   'silent-end': [
-    { file: /platform[\\/]dist[\\/]boot[\\/]stop\.js$/, from: /await Promise\.all\(contexts\.map\(\(\{ shutdown \}\)=>shutdown\.announce\(\)\)\);/, to: '' },
+    {
+      file: /platform[\\/]dist[\\/]boot[\\/]stop\.js$/,
+      from: /await Promise\.all\(contexts\.map\(\(\{ shutdown \}\)=>shutdown\.announce\(\)\)\);/,
+      to: '',
+    },
     {
       file: /platform[\\/]dist[\\/]boot[\\/]drain-http\.js$/,
       from: /KEPT_IDLE_MS = 3000/,
