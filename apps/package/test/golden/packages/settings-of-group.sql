@@ -5,7 +5,9 @@ select
   maven_duplicates_allowed,
   maven_duplicate_exception_regex,
   nuget_duplicates_allowed,
-  nuget_duplicate_exception_regex
+  nuget_duplicate_exception_regex,
+  terraform_module_duplicates_allowed,
+  terraform_module_duplicate_exception_regex
 from
   package_settings
 where
