@@ -79,10 +79,13 @@ export function documentChecker(document: object): (method: string, path: string
     const method = given === 'HEAD' ? 'get' : given.toLowerCase();
     const plain = path.replaceAll('//', '/').replace(/\/$/, '');
     const parts = plain.split('/');
-    const fits = templates.filter((one) => {
-      const operation = paths[one.template]![method];
-      return operation && (isOf(one.parts, parts) || isOfWildcard(operation['x-rookery-template'], plain));
-    });
+    const candidates = templates.filter((one) => paths[one.template]![method]);
+    const named = candidates.filter((one) => isOf(one.parts, parts));
+    // A path with a wildcard takes what no other path takes.
+    const fits =
+      named.length > 0
+        ? named
+        : candidates.filter((one) => isOfWildcard(paths[one.template]![method]!['x-rookery-template'], plain));
     // The most literal template first, from the left, as in the router.
     const rank = (one: { readonly parts: readonly string[] }): string => one.parts.map(isHole).map(Number).join('');
     const found = fits.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];

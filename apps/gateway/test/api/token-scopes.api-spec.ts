@@ -24,7 +24,8 @@ describe('the gateway’s own routes', () => {
   const ask = async (method: 'GET' | 'HEAD', path: string, scope: string) => {
     const answer = await request(`${gateway.url}${path}`, { method, headers: { 'private-token': scope } });
     const text = await answer.body.text();
-    return { status: answer.statusCode, body: text === '' ? null : (JSON.parse(text) as Record<string, unknown>) };
+    const isJson = String(answer.headers['content-type']).startsWith('application/json') && text !== '';
+    return { status: answer.statusCode, body: isJson ? (JSON.parse(text) as Record<string, unknown>) : null };
   };
 
   it.each(Object.keys(aboutDocument.paths ?? {}))('GET %s requires the scopes of the table', async (path) => {
