@@ -30,7 +30,7 @@ export function tokenScopes(o: {
     const answers = await Promise.all(
       Object.keys(TOKEN_SCOPES).map(async (scope) => [scope, await ask(method, template, [scope])] as const),
     );
-    const refusals = Object.fromEntries(answers.map(([scope, answer]) => [scope, refusalOf(answer)]));
+    const refusals = Object.fromEntries(answers.map(([scope, answer]) => [scope, refusalOf(answer, opening)]));
     const wanted = Object.keys(TOKEN_SCOPES).map((scope) => [scope, wantedOf(scope, opening)]);
     expect(refusals).toEqual(Object.fromEntries(wanted));
     if (method !== 'GET' || opening === null) return;
@@ -46,17 +46,23 @@ function routesOf(endpoints: readonly EndpointRecord[]): [Method, string][] {
   );
 }
 
-/** The body of a refusal for a missing scope; null for every other answer. */
-function refusalOf({ status, headers, body }: Response): unknown {
-  if (status !== 403 || (body as Params | null)?.['error'] !== 'insufficient_scope') return null;
-  return { ...(body as Params), challenge: headers['www-authenticate'] ?? null };
+/** The body of a refusal for a missing scope; null for every other answer. A refusal as text names no scopes. */
+function refusalOf({ status, headers, body, text, type }: Response, opening: readonly string[] | null): unknown {
+  const challenge = headers['www-authenticate'] ?? null;
+  if (status !== 403) return null;
+  if (type === 'text/plain' && text.includes(TOO_LITTLE))
+    return { error: 'insufficient_scope', error_description: TOO_LITTLE, scope: opening?.join(' '), challenge };
+  if ((body as Params | null)?.['error'] !== 'insufficient_scope') return null;
+  return { ...(body as Params), challenge };
 }
+
+const TOO_LITTLE = 'The request requires higher privileges than provided by the access token.';
 
 function wantedOf(scope: string, opening: readonly string[] | null): unknown {
   if (opening === null || opening.includes(scope)) return null;
   return {
     error: 'insufficient_scope',
-    error_description: 'The request requires higher privileges than provided by the access token.',
+    error_description: TOO_LITTLE,
     scope: opening.join(' '),
     challenge: null,
   };

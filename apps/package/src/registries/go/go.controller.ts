@@ -63,7 +63,7 @@ function infoOf({ version, time }: FoundGoVersion): FileAnswer {
 /** Go shows the body of a refusal as it is, unless it is a page. */
 function asText(refusal: RenderedError): RenderedError {
   if (refusal.body === null) return refusal;
-  const { message, error } = JSON.parse(refusal.body) as Readonly<Record<string, unknown>>;
-  const text = [message, error].find((one) => typeof one === 'string') ?? 'refused';
+  const { message, error, error_description } = JSON.parse(refusal.body) as Readonly<Record<string, unknown>>;
+  const text = [message, error_description, error].find((one) => typeof one === 'string') ?? 'refused';
   return { ...refusal, headers: { ...refusal.headers, 'content-type': TEXT }, body: `${String(text)}\n` };
 }
