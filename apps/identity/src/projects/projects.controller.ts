@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import { anyone, Endpoint, Flag, IdOrPath, one, project as inProject } from '@rookery/api-v4';
-import { NotFound } from '@rookery/kernel';
+import { ACCESS_LEVELS, NotFound } from '@rookery/kernel';
 import { project } from './project.presenter';
 import type { ProjectRow } from './project-row';
 import { ProjectsQueries } from './projects.queries';
@@ -25,6 +25,8 @@ export class ProjectsController {
     within: inProject('id'),
     may: anyone(),
     params: ShowProject,
+    withoutEffect: ({ params, viewer, within }) =>
+      params.statistics && !viewer.isAdmin && within.level < ACCESS_LEVELS.reporter ? ['statistics'] : [],
     fails: [301, 404],
     answers: one(project),
   })

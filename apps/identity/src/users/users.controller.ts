@@ -10,6 +10,8 @@ import { UsersQueries } from './users.queries';
 import { UsersService } from './users.service';
 
 const SOURCE = 'reference identity-and-import 10.1';
+/** Filters of users that have no effect as `false`. */
+const ONLY_TRUE = ['active', 'blocked'] as const;
 
 @Controller()
 export class UsersController {
@@ -35,6 +37,7 @@ export class UsersController {
     may: anyone(),
     tokenScopes: ['read_user'],
     params: ListUsers,
+    withoutEffect: ({ params }) => ONLY_TRUE.filter((name) => params[name] === false),
     fails: [403],
     answers: page(userInList, { keyset: { orderBy: ['id', 'name', 'username'], offsetCapFor: 'User' } }),
   })

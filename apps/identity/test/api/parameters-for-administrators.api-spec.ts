@@ -31,6 +31,23 @@ test.each([
   expect(ofRoot.headers['x-rookery-ignored']).toBeUndefined();
 });
 
+test('statistics of a project, for callers below reporters', async () => {
+  const sent = { name: 'counted', visibility: 'public' };
+  const { body } = await olga.client.post('/api/v4/projects').send(sent).expect(201);
+  const path = `/api/v4/projects/${(body as { id: number }).id}?statistics=true`;
+  const guest = await identity.person('guest');
+  expect((await guest.client.get(path).expect(200)).headers['x-rookery-ignored']).toBe('statistics');
+  for (const client of [olga.client, identity.root])
+    expect((await client.get(path).expect(200)).headers['x-rookery-ignored']).toBeUndefined();
+});
+
+test('filters of users that only count as true', async () => {
+  const ignored = async (query: string) =>
+    (await olga.client.get(`/api/v4/users?${query}`).expect(200)).headers['x-rookery-ignored'];
+  expect(await ignored('active=false&blocked=false')).toBe('active, blocked');
+  expect(await ignored('active=true')).toBeUndefined();
+});
+
 test('settings of groups', async () => {
   const { body } = await olga.client.post('/api/v4/groups').send({ name: 'minutes', path: 'minutes' }).expect(201);
   const path = `/api/v4/groups/${(body as { id: number }).id}`;
