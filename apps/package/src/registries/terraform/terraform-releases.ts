@@ -4,6 +4,7 @@ import { CLOCK, Forbidden } from '@rookery/kernel';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
+import { isInOtherProject, lockNameBelowRoot } from '../../packages/indexing/names-below-root';
 import { raiseGeneration } from '../../packages/indexing/package-index';
 import type { StoredFile } from '../../packages/package-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
@@ -32,21 +33,6 @@ const EXISTING = statement<{ project: number; name: string; version: string }, E
    where p.project_id = :project::bigint and p.package_type = 'terraform_module' and p.name_key = :name
      and coalesce(p.version, '') = :version and p.status <> 'pending_destruction'`,
 );
-/** Uploads of a name below one top-level namespace follow each other, so that two projects cannot both begin it. */
-const LOCK_NAME = statement<{ key: string }, never>(
-  'terraform_lock_name',
-  `select pg_advisory_xact_lock(hashtextextended(:key, 0))`,
-);
-const IN_OTHER_PROJECT = statement<{ project: number; root: number; name: string }, { id: number }>(
-  'terraform_name_in_other_project',
-  `select p.id from package_indexes i
-   join directory_projects project on project.id = i.project_id
-   join directory_namespaces home on home.id = project.namespace_id and home.traversal_ids[1] = :root::bigint
-   join packages p on p.project_id = i.project_id and p.package_type = i.package_type and p.name_key = i.name_key
-     and p.status <> 'pending_destruction'
-   where i.package_type = 'terraform_module' and i.name_key = :name and i.project_id <> :project::bigint limit 1`,
-);
-
 /** Adds uploaded archives to modules. Source: reference packages-and-admin 4.10. */
 @Injectable()
 export class TerraformReleases {
@@ -78,7 +64,7 @@ export class TerraformReleases {
   /** Returns the id of the file. */
   private async add(tx: Tx, release: TerraformRelease, content: StoredFile): Promise<number> {
     const { project, viewer, name, version } = release;
-    await tx.run(LOCK_NAME, { key: `terraform ${rootOf(project)} ${name}` });
+    await lockNameBelowRoot(tx, { project, type: 'terraform_module', name });
     await this.refuseInOtherProject(tx, release);
     await raiseGeneration(tx, { projectId: project.id, type: 'terraform_module', name }, this.clock.now());
     const existing = await this.existing(tx, release);
@@ -101,15 +87,9 @@ export class TerraformReleases {
   /** Addresses of the instance name no project, so a name has one project below each top-level namespace. */
   private async refuseInOtherProject(reads: SqlReader, release: TerraformRelease): Promise<void> {
     const { project, name, isShareable } = release;
-    if (isShareable) return;
-    const [found] = await reads.run(IN_OTHER_PROJECT, { project: project.id, root: rootOf(project), name });
-    if (!found) return;
+    if (isShareable || !(await isInOtherProject(reads, { project, type: 'terraform_module', name }))) return;
     throw new Forbidden('A package with the same name already exists in the namespace', { verbatim: true });
   }
-}
-
-function rootOf({ namespace }: ProjectScope): number {
-  return namespace.traversalIds[0]!;
 }
 
 function duplicate(): Forbidden {

@@ -4,6 +4,7 @@ import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { CLOCK, Forbidden, Refused } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
+import { isInOtherProject, lockNameBelowRoot } from '../../../packages/indexing/names-below-root';
 import { raiseGeneration } from '../../../packages/indexing/package-index';
 import { setTag } from '../../../packages/indexing/package-tags';
 import { setDeprecated } from '../../../packages/publishing/package-deprecation';
@@ -50,19 +51,6 @@ const EXISTING = statement<{ project: number; name: string; version: string }, E
    where p.project_id = :project::bigint and p.package_type = 'npm' and p.name_key = :name
      and p.status <> 'pending_destruction' and split_part(p.version, '+', 1) = :version
    order by p.id desc limit 1`,
-);
-const LOCK_ROOT_NAME = statement<{ key: string }, never>(
-  'npm_lock_root_name',
-  `select pg_advisory_xact_lock(hashtextextended(:key, 0))`,
-);
-const IN_OTHER_PROJECT = statement<{ project: number; root: number; name: string; version: string }, { id: number }>(
-  'npm_version_in_other_project',
-  `select p.id from package_indexes i
-   join directory_projects project on project.id = i.project_id
-   join directory_namespaces home on home.id = project.namespace_id and home.traversal_ids[1] = :root::bigint
-   join packages p on p.project_id = i.project_id and p.package_type = i.package_type and p.name_key = i.name_key
-     and coalesce(p.version, '') = :version and p.status <> 'pending_destruction'
-   where i.package_type = 'npm' and i.name_key = :name and i.project_id <> :project::bigint limit 1`,
 );
 const ADD = statement<
   {
@@ -174,10 +162,10 @@ export class NpmPublications {
 
   /** A name whose scope is the top-level namespace is found by the registry of the instance, so it has one project. */
   private async refuseInOtherProject(tx: Tx, project: ProjectScope, { name, version }: SentVersion): Promise<void> {
-    const root = project.namespace.traversalIds[0]!;
     if (scopeOf(name) !== project.fullPath.split('/', 1)[0]) return;
-    await tx.run(LOCK_ROOT_NAME, { key: `npm ${root} ${name}` });
-    const [found] = await tx.run(IN_OTHER_PROJECT, { project: project.id, root, name, version });
-    if (found) throw new Refused('Validation failed: Package already exists', { verbatim: true });
+    const owned = { project, type: 'npm', name, version } as const;
+    await lockNameBelowRoot(tx, owned);
+    if (await isInOtherProject(tx, owned))
+      throw new Refused('Validation failed: Package already exists', { verbatim: true });
   }
 }
