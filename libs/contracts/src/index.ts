@@ -9,4 +9,5 @@ export * from './directory-log';
 export * from './signed-context';
 export * from './internal-http';
 export * from './imported-objects';
+export * from './source-code';
 export * from './catalogue';
