@@ -1,4 +1,9 @@
-/** The AsyncAPI document of all events, from the catalogue of contracts. */
+/**
+ * The AsyncAPI document of all events, from the catalogue of contracts.
+ *
+ * @typedef {{ subject: string, type: string, service: string, noun: string, verb: string, version: number, about: string,
+ *   schema: unknown }} EventDefinition
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -21,13 +26,13 @@ const ENVELOPE = {
 const OPTIONAL = ['directoryversion', 'directoryepoch', 'traceparent'];
 
 /**
- * @param {{ EVENTS: Map<string, any>, jsonSchemaOf: (schema: any) => object }} contracts
+ * @param {{ EVENTS: Map<string, EventDefinition>, jsonSchemaOf: (schema: unknown) => object }} contracts
  * @param {string} version version of the API
  * @param {string} samples folder of the samples, a file a noun
  */
 export function asyncApiDocument({ EVENTS, jsonSchemaOf }, version, samples) {
   const events = [...EVENTS.values()].sort((a, b) => a.subject.localeCompare(b.subject));
-  /** @param {(event: any) => [string, unknown]} entry */
+  /** @param {(event: EventDefinition) => [string, unknown]} entry */
   const each = (entry) => Object.fromEntries(events.map(entry));
   return {
     asyncapi: '3.0.0',
@@ -79,7 +84,7 @@ export function asyncApiDocument({ EVENTS, jsonSchemaOf }, version, samples) {
 }
 
 /**
- * @param {{ service: string, noun: string, verb: string, version: number }} event
+ * @param {EventDefinition} event
  * @param {string} samples
  */
 function sampleOf({ service, noun, verb, version }, samples) {

@@ -1,5 +1,14 @@
 import type { GroupSettings } from './settings/group-settings';
 
+/** A reference to a group inside another resource. */
+export interface GroupReference {
+  readonly id: number;
+  readonly name: string;
+  readonly avatar_url: string | null;
+  readonly full_name: string;
+  readonly full_path: string;
+}
+
 /** A namespace as the statements of this wing read it for one viewer. */
 export interface NamespaceRow {
   readonly id: number;

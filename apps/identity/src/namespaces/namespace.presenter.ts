@@ -1,22 +1,13 @@
 import { bool, day, instant, int, nullable, presenter, shownFields, text, choice } from '@rookery/api-v4';
 import { PLANS } from '@rookery/kernel';
 import { absoluteUrl } from '@rookery/directory';
-import type { NamespaceRow } from './namespace-row';
+import type { GroupReference, NamespaceRow } from './namespace-row';
 
 type Condition = { readonly when: (namespace: NamespaceRow) => boolean };
 const administered: Condition = { when: (one) => one.is_administered };
 const ofGroup: Condition = { when: (one) => one.is_administered && one.kind === 'group' };
 const ofRoot: Condition = { when: (one) => one.is_administered && one.parent_id === null };
 const ofRootGroup: Condition = { when: (one) => ofGroup.when(one) && ofRoot.when(one) };
-
-/** A reference to a group inside another resource. */
-export interface GroupReference {
-  readonly id: number;
-  readonly name: string;
-  readonly avatar_url: string | null;
-  readonly full_name: string;
-  readonly full_path: string;
-}
 
 /** Fields of a group that is referenced as a location. Source: reference identity-and-import 2.6, 10.2. */
 export const groupReference = shownFields<GroupReference>()({

@@ -21,10 +21,10 @@ import type { GroupDetailRow } from '../details/groups.queries';
 import { groupReference } from '../../namespaces/namespace.presenter';
 import { GroupMovesService } from './group-moves.service';
 import { TransferLocationsQueries } from './transfer-locations.queries';
-import type { TransferLocation } from './transfer-locations.queries';
+import type { GroupReference } from '../../namespaces/namespace-row';
 
 const SOURCE = 'reference identity-and-import 2.6';
-const transferLocation = presenter<TransferLocation>('TransferLocation').fields(groupReference);
+const transferLocation = presenter<GroupReference>('GroupReference').fields(groupReference);
 
 export class TransferGroup {
   @IdOrPath({ in: 'path' }) id: number | string;
@@ -57,7 +57,7 @@ export class GroupMovesController {
     params: ListTransferLocations,
     answers: page(transferLocation),
   })
-  list({ viewer, within, params, page }: Call<ListTransferLocations, GroupScope>): Promise<Page<TransferLocation>> {
+  list({ viewer, within, params, page }: Call<ListTransferLocations, GroupScope>): Promise<Page<GroupReference>> {
     return this.locations.page(viewer, within, params.search, page);
   }
 

@@ -3,14 +3,7 @@ import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { Database, filter, ListQuery } from '@rookery/persistence';
 import { reachedGroupsSql } from '../../directory/reach/reached-groups-sql';
-
-export interface TransferLocation {
-  readonly id: number;
-  readonly name: string;
-  readonly avatar_url: string | null;
-  readonly full_name: string;
-  readonly full_path: string;
-}
+import type { GroupReference } from '../../namespaces/namespace-row';
 
 /** Groups below which another one may be moved. Source: reference identity-and-import 2.6. */
 @Injectable()
@@ -26,8 +19,8 @@ export class TransferLocationsQueries {
     group: { readonly id: number; readonly parentId: number | null },
     search: string | undefined,
     request: PageRequest,
-  ): Promise<Page<TransferLocation>> {
-    const list = new ListQuery<TransferLocation>({
+  ): Promise<Page<GroupReference>> {
+    const list = new ListQuery<GroupReference>({
       name: 'transfer-locations',
       from: 'namespaces n',
       columns: 'n.id, n.name, n.avatar_url, n.full_name, n.full_path',
@@ -49,7 +42,7 @@ export class TransferLocationsQueries {
  * Restricts the list to groups in which the viewer may create subgroups, starting from the groups that the viewer
  * reaches.
  */
-function amongThoseWithSubgroups(list: ListQuery<TransferLocation>, viewer: Viewer): void {
+function amongThoseWithSubgroups(list: ListQuery<GroupReference>, viewer: Viewer): void {
   const user = `${list.bind(viewer.userId)}::bigint`;
   const reached = (level: number) => reachedGroupsSql({ user, level: String(level) });
   list.where(`(n.subgroup_creation_level = 'maintainer' or n.id in (${reached(ACCESS_LEVELS.owner)}))`);

@@ -2,14 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import { seenGroupSql } from '../../directory/reach/seen-sql';
-
-export interface AdmittedGroupRow {
-  readonly id: number;
-  readonly name: string;
-  readonly avatar_url: string | null;
-  readonly full_name: string;
-  readonly full_path: string;
-}
+import type { GroupReference } from '../../namespaces/namespace-row';
 
 /** Groups whose jobs a project admits. Source: reference identity-and-import 4.10. */
 @Injectable()
@@ -17,8 +10,8 @@ export class AdmittedGroupsQueries {
   constructor(private readonly db: Database) {}
 
   /** Lists those of the groups that the viewer can see, by id. */
-  page(viewer: Viewer, ids: readonly number[], request: PageRequest): Promise<Page<AdmittedGroupRow>> {
-    return new ListQuery<AdmittedGroupRow>({
+  page(viewer: Viewer, ids: readonly number[], request: PageRequest): Promise<Page<GroupReference>> {
+    return new ListQuery<GroupReference>({
       name: 'admitted-groups',
       from: 'namespaces n',
       columns: 'n.id, n.name, n.avatar_url, n.full_name, n.full_path',

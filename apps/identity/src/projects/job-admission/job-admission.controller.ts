@@ -21,7 +21,6 @@ import { ProjectListsQueries } from '../listing/project-lists.queries';
 import { project } from '../project.presenter';
 import type { ProjectRow } from '../project-row';
 import { AdmittedGroupsQueries } from './admitted-groups.queries';
-import type { AdmittedGroupRow } from './admitted-groups.queries';
 import {
   CreateAdmittedGroup,
   CreateAdmittedProject,
@@ -31,6 +30,7 @@ import {
   UpdateJobTokenScope,
 } from './job-admission.dto';
 import { JobAdmissionService } from './job-admission.service';
+import type { GroupReference } from '../../namespaces/namespace-row';
 
 const SCOPE = '/projects/:id/job_token_scope';
 const manages = {
@@ -59,7 +59,7 @@ const admittedGroup = presenter<{ readonly source: number; readonly target: numb
   source_project_id: [int, ({ source }) => source, { about: 'Id of the project that admits jobs.' }],
   target_group_id: [int, ({ target }) => target, { about: 'Id of the group whose jobs are admitted.' }],
 });
-const groupInScope = presenter<AdmittedGroupRow>('GroupInJobTokenScope').fields(
+const groupInScope = presenter<GroupReference>('GroupInJobTokenScope').fields(
   pickFields(groupReference, 'id', 'web_url', 'name'),
 );
 
@@ -138,7 +138,7 @@ export class JobAdmissionController {
     params: OneJobTokenScope,
     answers: page(groupInScope),
   })
-  listGroups({ viewer, within, page }: Call<OneJobTokenScope, ProjectScope>): Promise<Page<AdmittedGroupRow>> {
+  listGroups({ viewer, within, page }: Call<OneJobTokenScope, ProjectScope>): Promise<Page<GroupReference>> {
     return this.groups.page(viewer, within.jobAdmission?.groups ?? [], page);
   }
 

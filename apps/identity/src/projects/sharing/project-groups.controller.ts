@@ -16,9 +16,10 @@ import {
 import type { Page } from '@rookery/kernel';
 import { groupReference } from '../../namespaces/namespace.presenter';
 import { ProjectGroupsQueries } from './project-groups.queries';
-import type { ProjectGroupRow, ProjectGroupsFilters } from './project-groups.queries';
+import type { ProjectGroupsFilters } from './project-groups.queries';
+import type { GroupReference } from '../../namespaces/namespace-row';
 
-const projectGroup = presenter<ProjectGroupRow>('ProjectGroup').fields(groupReference);
+const projectGroup = presenter<GroupReference>('ProjectGroup').fields(groupReference);
 
 /** Source: reference identity-and-import 10.2. */
 export class ListProjectGroups implements ProjectGroupsFilters {
@@ -41,7 +42,7 @@ export class ProjectGroupsController {
     params: ListProjectGroups,
     answers: page(projectGroup),
   })
-  list({ viewer, params, page, within }: Call<ListProjectGroups, ProjectScope>): Promise<Page<ProjectGroupRow>> {
+  list({ viewer, params, page, within }: Call<ListProjectGroups, ProjectScope>): Promise<Page<GroupReference>> {
     return this.groups.page(viewer, within, params, page);
   }
 }

@@ -4,20 +4,13 @@ import { Database, filter, ListQuery } from '@rookery/persistence';
 import type { Bind, Filters } from '@rookery/persistence';
 import { seenGroupSql } from '../../directory/reach/seen-sql';
 import { notExpiredSql } from '../../directory/reach/reach-sql';
+import type { GroupReference } from '../../namespaces/namespace-row';
 
 export interface ProjectGroupsFilters {
   readonly search?: string;
   readonly skip_groups?: readonly number[];
   readonly with_shared: boolean;
   readonly shared_min_access_level?: number;
-}
-
-export interface ProjectGroupRow {
-  readonly id: number;
-  readonly name: string;
-  readonly avatar_url: string | null;
-  readonly full_name: string;
-  readonly full_path: string;
 }
 
 interface Project {
@@ -39,8 +32,8 @@ export class ProjectGroupsQueries {
     project: Project,
     params: ProjectGroupsFilters,
     request: PageRequest,
-  ): Promise<Page<ProjectGroupRow>> {
-    const list = new ListQuery<ProjectGroupRow>({
+  ): Promise<Page<GroupReference>> {
+    const list = new ListQuery<GroupReference>({
       name: 'project-groups',
       from: 'namespaces n',
       columns: 'n.id, n.name, n.avatar_url, n.full_name, n.full_path',
