@@ -29,6 +29,9 @@
  *   rolling    every process is restarted in turn, with two replicas each behind balancers, while users write
  *   restore    the databases of identity and then collaboration are restored to their state of two minutes ago, under load
  *
+ * Repositories:
+ *   git        both replicas of collaboration, processes of git, the gateway, PostgreSQL and NATS are killed during pushes
+ *
  * Files of packages:
  *   uploads    a thousand uploads at once; then clients cut uploads, and the package service and PostgreSQL are killed
  *   large      1 GiB goes up and down, and a large npm document up, while the memory of the processes is watched
@@ -69,6 +72,7 @@ import * as rolling from './failures/rolling.mjs';
 import * as silent from './failures/silent.mjs';
 import * as uploads from './packages/broken-uploads.mjs';
 import * as large from './packages/large-files.mjs';
+import * as pushes from './repositories/broken-pushes.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
 /**
@@ -107,6 +111,7 @@ const BY_DEFAULTS = {
   restore,
   uploads,
   large,
+  git: pushes,
 };
 /**
  * Faults under the load of a ledger.

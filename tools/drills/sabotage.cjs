@@ -10,6 +10,13 @@ const Module = require('node:module');
 
 /** @type {Record<string, Change | Change[]>} */
 const CHANGES = {
+  /** Pushes of dead processes are never settled. */
+  'unsettled-pushes': {
+    only: /apps[\\/]collaboration/,
+    file: /repositories[\\/]repositories\.job\.js$/,
+    from: /await this\.database\.run\(abandoned, \{\}\)/,
+    to: '[]',
+  },
   /** A failed commit counts as rolled back. */
   'no-doubt': {
     file: /persistence[\\/]dist[\\/]work[\\/]work\.js$/,

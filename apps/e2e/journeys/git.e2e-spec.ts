@@ -30,6 +30,22 @@ beforeAll(async () => {
 });
 afterAll(() => git.close());
 
+test('a project with a README is cloned and committed to right after its creation', async () => {
+  const name = `begun-${mark}`;
+  const made = await call('POST', '/projects', { token: ada.token, json: { name, initialize_with_readme: true } });
+  expect(made).toMatchObject({ status: 201, body: { empty_repo: false, default_branch: 'main' } });
+  const { id, path_with_namespace: path } = made.body;
+  const branch = await call('POST', `/projects/${id}/repository/branches?branch=topic&ref=main`, { token: ada.token });
+  expect(branch.status).toBe(201);
+  await git.ok('.', 'clone', '--quiet', urlOf(path, by(ada)), 'begun');
+  expect(await git.ok('begun', 'log', '--format=%an: %s')).toBe('git-ada of the nest: Initial commit\n');
+  const events = await eventually(
+    async () => (await call('GET', `/projects/${id}/events?action=pushed`, { token: ada.token })).body,
+    (all) => all.length === 2,
+  );
+  expect(events.map(({ push_data: data }: { push_data: { ref: string } }) => data.ref)).toEqual(['topic', 'main']);
+});
+
 test('a project is cloned, filled, and shows what was pushed', async () => {
   const empty = await git.run('.', 'clone', '--quiet', urlOf(project.path, by(ada)), 'empty');
   expect(empty).toEqual({ code: 0, output: 'warning: You appear to have cloned an empty repository.\n' });

@@ -29,6 +29,7 @@ import { AddResourcesToAccessTokens1767225600019 } from '../src/migrations/17672
 import { AddForksToProjects1767225600015 } from '../src/migrations/1767225600015-add-forks-to-projects';
 import { PublishForks1767225600200 } from '../src/migrations/1767225600200-publish-forks';
 import { AddJobAdmissionToProjects1767225600400 } from '../src/migrations/1767225600400-add-job-admission-to-projects';
+import { AddFirstCommitsToProjects1767225600402 } from '../src/migrations/1767225600402-add-first-commits-to-projects';
 import { TellHistoriesApart1767225600050 } from '../src/migrations/1767225600050-tell-histories-apart';
 
 @Module({})
@@ -55,6 +56,7 @@ export class DirectoryLog {
       AddNotificationEmailsToUsers1767225600060,
       PublishForks1767225600200,
       AddJobAdmissionToProjects1767225600400,
+      AddFirstCommitsToProjects1767225600402,
     ]);
   }
 

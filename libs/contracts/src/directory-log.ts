@@ -110,6 +110,8 @@ export const directoryProject = object({
   fork: nullable(directoryFork),
   /** Null: jobs of no other project may use this one. */
   job_admission: nullable(directoryJobAdmission),
+  /** Whether the repository begins with a README. Null in states of earlier releases: it does not. */
+  initialize_with_readme: nullable(bool),
   packages_enabled: bool,
   emails_enabled: bool,
   default_branch: nullable(text),

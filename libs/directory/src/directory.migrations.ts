@@ -7,6 +7,7 @@ import { TellHomesOfBots1767226400000 } from './migrations/1767226400000-tell-ho
 import { AddMergeSettingsToDirectory1767226500000 } from './migrations/1767226500000-add-merge-settings-to-directory';
 import { AddArchivedGroupsToDirectory1767226600000 } from './migrations/1767226600000-add-archived-groups-to-directory';
 import { AddForksToDirectory1767226600100 } from './migrations/1767226600100-add-forks-to-directory';
+import { AddFirstCommitsToDirectory1767226600202 } from './migrations/1767226600202-add-first-commits-to-directory';
 import { AddJobAdmissionToDirectory1767226600200 } from './migrations/1767226600200-add-job-admission-to-directory';
 
 /** Migrations for the tables of the copy. Every service except identity adds them to its own migrations. */
@@ -20,4 +21,5 @@ export const directoryMigrations: readonly MigrationClass[] = [
   AddArchivedGroupsToDirectory1767226600000,
   AddForksToDirectory1767226600100,
   AddJobAdmissionToDirectory1767226600200,
+  AddFirstCommitsToDirectory1767226600202,
 ];

@@ -63,6 +63,7 @@ export function project(id: number, namespaceId: number, over: Partial<Directory
     merge_settings: null,
     fork: null,
     job_admission: null,
+    initialize_with_readme: false,
     packages_enabled: true,
     emails_enabled: true,
     default_branch: null,

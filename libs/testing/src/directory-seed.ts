@@ -116,6 +116,7 @@ export class DirectorySeed {
       merge_settings: null,
       fork: null,
       job_admission: null,
+      initialize_with_readme: false,
       packages_enabled: true,
       emails_enabled: true,
       default_branch: 'main',

@@ -13,15 +13,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PROCESSES, SERVICES, WITHOUT_RATES } from '../../processes/environment.mjs';
 import { Client, until } from '../client.mjs';
 import { Ledger } from '../ledger.mjs';
-import { Proxy } from './proxy.mjs';
+import { Balancer } from './balancer.mjs';
 
 const WRITERS = 8;
 /** Notes per second whose to-dos and events are verified. */
 const FOLLOWED = 8;
 /** Projects that are requested from one gateway right after the other gateway created them. */
 const ELSEWHERE = 40;
-/** Interval of the balancers' readiness checks. Units: ms. */
-const CHECK_MS = 250;
 /** The product's default, which an estate on one machine overrides. */
 const SHUTDOWN_DELAY_MS = '5000';
 
@@ -185,62 +183,6 @@ async function startReplicas(estate, balancers) {
     await until(`${name} is balanced`, () => balancer.isReady(first));
   }
   return replicas;
-}
-
-/** Load balancer: new connections go in turn to replicas that are ready; open connections stay. */
-class Balancer extends Proxy {
-  /** @type {ServiceProcess[]} */
-  #replicas = [];
-  /** @type {Set<ServiceProcess>} */
-  #ready = new Set();
-  isClosed = false;
-  /** @type {Promise<void> | undefined} */
-  checking;
-  #turn = 0;
-
-  constructor() {
-    super(() => this.#next());
-  }
-
-  get url() {
-    return `http://localhost:${this.port}`;
-  }
-
-  /** @param {ServiceProcess[]} replicas */
-  balance(replicas) {
-    this.#replicas = replicas;
-    this.checking ??= this.#check();
-  }
-
-  /** @param {ServiceProcess} replica */
-  isReady(replica) {
-    return this.#ready.has(replica);
-  }
-
-  async close() {
-    this.isClosed = true;
-    await this.checking;
-    await super.close();
-  }
-
-  #next() {
-    const ready = [...this.#ready];
-    const replica = ready[(this.#turn += 1) % ready.length];
-    return replica ? { host: '127.0.0.1', port: Number(replica.env['PORT']) } : null;
-  }
-
-  async #check() {
-    while (!this.isClosed) {
-      for (const replica of this.#replicas) {
-        const answers = await fetch(`${replica.managementUrl}/-/health/ready`, { signal: AbortSignal.timeout(1000) })
-          .then(({ status }) => status === 200)
-          .catch(() => false);
-        if (answers) this.#ready.add(replica);
-        else this.#ready.delete(replica);
-      }
-      await delay(CHECK_MS);
-    }
-  }
 }
 
 /** Writers, each of which writes one note after the other over its own keep-alive connection. */

@@ -77,6 +77,8 @@ export class Project {
   @Column({ type: 'bigint', nullable: true }) forkNetworkId: number | null;
   /** The only branch that the fork got; null for all. */
   @Column({ type: 'text', nullable: true }) forkedBranch: string | null;
+  /** Whether the repository begins with a README. */
+  @Column({ type: 'boolean', default: false }) initializeWithReadme: boolean;
   /** Other projects whose jobs may use this one with their tokens; null for none. */
   @Column({ type: 'jsonb', nullable: true }) jobAdmission: DirectoryJobAdmission | null;
 }

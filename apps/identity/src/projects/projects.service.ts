@@ -54,11 +54,6 @@ export interface ProjectDraft extends Partial<Project> {
 export interface ProjectOptions {
   readonly creatorId: number;
   readonly actorId: number;
-  /**
-   * Whether a first commit is requested, for the time when there are repositories. Source: reference
-   * identity-and-import 10.2.
-   */
-  readonly initialize_with_readme: boolean | undefined;
 }
 
 /**
@@ -125,10 +120,10 @@ export class ProjectsService {
     await this.takePath(tx, home, id, draft.path);
     if (home.owner_id !== null) await this.addNamespaceUser(tx, home.owner_id, options.actorId, id);
     const facts = { project_id: id, namespace_id: home.id, creator_id: options.creatorId };
-    const { initialize_with_readme } = options;
+    const begins = draft.initializeWithReadme ? { initialize_with_readme: true } : {};
     const source = draft.importType ? { imported_from: draft.importType } : {};
     const prepared = draft.importType === 'git' && draft.importKey ? { import_key: draft.importKey } : {};
-    const data = { ...facts, created_at: now.toISOString(), initialize_with_readme, ...source, ...prepared };
+    const data = { ...facts, created_at: now.toISOString(), ...begins, ...source, ...prepared };
     tx.emit(projectCreated.of({ aggregateId: id, actorId: options.actorId, data }));
     return id;
   }

@@ -66,3 +66,13 @@ const COPY_STORAGE = prepared(
 export async function copyStorageFigures(tx: Tx, sourceId: number, forkId: number): Promise<void> {
   await tx.prepared(COPY_STORAGE, [sourceId, forkId]);
 }
+
+const COUNT_FIRST_COMMIT = prepared(
+  'statistics_count_first_commit',
+  'update project_statistics set commit_count = 1 where project_id = $1::bigint',
+);
+
+/** Counts the commit with a README of a new project, until its repository is measured. */
+export async function countFirstCommit(tx: Tx, projectId: number): Promise<void> {
+  await tx.prepared(COUNT_FIRST_COMMIT, [projectId]);
+}

@@ -58,9 +58,12 @@ describe('POST /projects', () => {
     expect(body.avatar_url).toBe(`http://localhost:8080/uploads/-/system/project/avatar/${body.id}/avatar.png`);
   });
 
-  it('passes the request for a first commit on in the event', async () => {
+  it('begins with a README on request, which the event and the directory say', async () => {
     const [plain, wished] = [await create({}), await create({ initialize_with_readme: 'true' })];
-    expect(wished.body).toMatchObject({ empty_repo: true, default_branch: null, readme_url: null });
+    expect(plain.body).toMatchObject({ empty_repo: true, default_branch: null });
+    expect(wished.body).toMatchObject({ empty_repo: false, default_branch: 'main' });
+    const named = await create({ initialize_with_readme: true, default_branch: 'trunk' });
+    expect(named.body).toMatchObject({ empty_repo: false, default_branch: 'trunk' });
     expect((await eventsOf(plain.body.id))[0]!.payload).not.toHaveProperty('initialize_with_readme');
     expect((await eventsOf(wished.body.id))[0]!.payload).toMatchObject({ initialize_with_readme: true });
   });

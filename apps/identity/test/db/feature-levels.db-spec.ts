@@ -60,6 +60,7 @@ it('publishes again those projects whose levels were set before services knew of
     merge_settings: undefined,
     fork: undefined,
     job_admission: undefined,
+    initialize_with_readme: undefined,
   });
   expect(await logged(silent)).toEqual(others);
   const [head] = await identity.db.query<{ version: number }>('select version from directory_head');

@@ -69,7 +69,12 @@ it.each([
     }
     const [published, ...former] = await logged(set);
     expect(former).toEqual(before);
-    expect(published!.state).toEqual({ ...before[0]!.state, fork: undefined, job_admission: undefined });
+    expect(published!.state).toEqual({
+      ...before[0]!.state,
+      fork: undefined,
+      job_admission: undefined,
+      initialize_with_readme: undefined,
+    });
     expect(published!.version).toBeGreaterThan(before[0]!.version);
     expect(await logged(silent)).toEqual(others);
   },
@@ -95,6 +100,11 @@ it('publishes existing forks again, with an empty branch, and no other projects'
   const [published, ...former] = await logged(second);
   expect(former).toEqual(before);
   const fork = { project_id: first, network_id: origin, branch: '' };
-  expect(published!.state).toEqual({ ...before[0]!.state, fork, job_admission: undefined });
+  expect(published!.state).toEqual({
+    ...before[0]!.state,
+    fork,
+    job_admission: undefined,
+    initialize_with_readme: undefined,
+  });
   expect(await logged(origin)).toEqual(others);
 });

@@ -46,6 +46,8 @@ export interface ProjectScope {
   readonly fork: DirectoryFork | null;
   /** Other projects whose jobs may use this one with their tokens; null for none. */
   readonly jobAdmission: DirectoryJobAdmission | null;
+  /** Whether the repository begins with a README. */
+  readonly initializeWithReadme: boolean;
   readonly packagesEnabled: boolean;
   readonly emailsEnabled: boolean;
   readonly creatorId: number | null;

@@ -132,6 +132,7 @@ export function projectOfRow(row: FlatRow): ProjectFacts {
     mergeSettings: at('merge_settings') ?? NONE_SET,
     fork: at('fork') ?? null,
     jobAdmission: at('job_admission') ?? null,
+    initializeWithReadme: at('initialize_with_readme') ?? false,
     packagesEnabled: at('packages_enabled'),
     emailsEnabled: at('emails_enabled'),
     creatorId: at('creator_id'),

@@ -1,21 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
 import { hashedPath, isShortRefName, Repositories } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { attachedTo, Database, statement } from '@rookery/persistence';
 import { addRepository, ForkCopies, newRepository, STORAGE } from './forks/fork-copies';
 import type { RepositoryRow } from './forks/fork-copies';
+import { FirstCommits } from './first-commits';
+import type { StartedProject } from './first-commits';
 import { convertGitFailures } from './git-failures';
+import { FIRST_BRANCH } from './ref-updates/first-branch';
 
 /** Project facts that a new repository needs. */
-export type RepositoryOwner = Pick<ProjectScope, 'id' | 'defaultBranch'> & Partial<Pick<ProjectScope, 'fork'>>;
-
-/** Branch that HEAD names until the first push, unless the project has another default branch. */
-export const FIRST_BRANCH = 'main';
+export type RepositoryOwner = Pick<ProjectScope, 'id' | 'defaultBranch'> &
+  Partial<StartedProject & Pick<ProjectScope, 'fork' | 'initializeWithReadme'>>;
 
 const storageOf = statement<{ projectId: number }, RepositoryRow>(
   'repositories_storage',
-  `select storage, copies_project_id as "copiesProjectId", copies_branch as "copiesBranch" from repositories
+  `select storage, copies_project_id as "copiesProjectId", copies_branch as "copiesBranch",
+     needs_readme as "needsReadme" from repositories
    where project_id = :projectId::bigint`,
 );
 
@@ -71,6 +74,8 @@ export class ProjectRepositories {
     private readonly repositories: Repositories,
     private readonly database: Database,
     private readonly copies: ForkCopies,
+    private readonly firstCommits: FirstCommits,
+    private readonly directory: Directory,
   ) {}
 
   /** Opens the repository of a project, and creates it first if it does not exist. Errors: GitError. */
@@ -81,7 +86,10 @@ export class ProjectRepositories {
     if (row.copiesProjectId !== null) return this.copies.copy(project.id, row, (source) => this.open(source));
     const named = project.defaultBranch;
     const defaultBranch = named !== null && isShortRefName(named) ? named : FIRST_BRANCH;
-    return this.repositories.create({ storage: row.storage, path: hashedPath(project.id) }, { defaultBranch });
+    const address = { storage: row.storage, path: hashedPath(project.id) };
+    const repository = await this.repositories.create(address, { defaultBranch });
+    if (row.needsReadme && isStarted(project)) await this.firstCommits.write(repository, project);
+    return repository;
   }
 
   /**
@@ -92,11 +100,13 @@ export class ProjectRepositories {
     return convertGitFailures(async () => step(await this.open(project)));
   }
 
-  /** Opens the repository of a project if it exists already. */
+  /** Opens the repository of a project if it exists already, or has commits to begin with. */
   async find(projectId: number): Promise<Repository | null> {
     const [row] = await this.database.run(storageOf, { projectId });
     if (!row) return null;
     if (row.copiesProjectId !== null) return this.copies.copy(projectId, row, (source) => this.open(source));
+    const started = row.needsReadme ? (await this.directory.projects([projectId])).get(projectId) : undefined;
+    if (started) return this.open(started);
     const address = { storage: row.storage, path: hashedPath(projectId) };
     return (await this.repositories.exists(address)) ? this.repositories.open(address) : null;
   }
@@ -118,4 +128,8 @@ export class ProjectRepositories {
   async sweep(): Promise<void> {
     await this.repositories.sweep(STORAGE, LONGEST_PUSH_MS);
   }
+}
+
+function isStarted(project: RepositoryOwner): project is RepositoryOwner & StartedProject {
+  return project.name !== undefined && project.description !== undefined && project.creatorId !== undefined;
 }

@@ -3,6 +3,8 @@ import { GitModule } from '@rookery/git';
 import { Attaches, Owns } from '@rookery/persistence';
 import { ProtectedRefsModule } from '../protected-refs/protected-refs.module';
 import { CommitIdentities } from './commit-identities';
+import { FirstCommits } from './first-commits';
+import { FirstCommitsConsumer } from './first-commits.consumer';
 import { ForkCopies } from './forks/fork-copies';
 import { ForksConsumer } from './forks/forks.consumer';
 import { attachedRemovals, attachedRepositories, ProjectRepositories } from './project-repositories';
@@ -28,6 +30,7 @@ import { SmartHttpController } from './transport/smart-http.controller';
 @Module({
   imports: [GitModule, ProtectedRefsModule],
   controllers: [
+    FirstCommitsConsumer,
     ForksConsumer,
     GoImportController,
     ImportDoorController,
@@ -38,6 +41,7 @@ import { SmartHttpController } from './transport/smart-http.controller';
   ],
   providers: [
     CommitIdentities,
+    FirstCommits,
     ForkCopies,
     ProjectRepositories,
     PushReceiver,

@@ -14,6 +14,8 @@ export class ProjectRepository {
   @Column({ type: 'bigint', nullable: true }) copiesProjectId: number | null;
   /** The only branch of that copy; null for all. */
   @Column({ type: 'text', nullable: true }) copiesBranch: string | null;
+  /** The project was created with `initialize_with_readme`, and the commit is still to be written. */
+  @Column({ type: 'boolean', default: false }) needsReadme: boolean;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
 }
 

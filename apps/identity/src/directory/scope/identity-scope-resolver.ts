@@ -24,6 +24,7 @@ const PROJECT = `json_build_object('id', p.id, 'name', p.name, 'path', p.path, '
   'repositoryAccessLevel', coalesce(p.settings ->> 'repository_access_level', 'enabled'),
   'featureFlagsAccessLevel', coalesce(p.settings ->> 'feature_flags_access_level', 'enabled'),
   'mergeSettings', coalesce(${mergeSettingsSql('p')}, '{}'), 'fork', ${forkSql('p')}, 'jobAdmission', p.job_admission,
+  'initializeWithReadme', p.initialize_with_readme,
   'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
   'createdAt', ${instantSql('p.created_at')}, 'defaultBranch', p.default_branch, 'avatarUrl', p.avatar_url)`;
 

@@ -4,6 +4,7 @@ import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { Invalid, NotFound, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
+import { countFirstCommit } from '../../statistics/project-statistics';
 import { projectPathFrom } from '../../namespaces/paths/path-rules';
 import { ImportByUrlClient } from '../importing/import-by-url.client';
 import type { PreparedImport } from '../importing/import-by-url.client';
@@ -13,6 +14,8 @@ import type { Home } from './project-places.service';
 import { withUniqueNames, ProjectsService } from '../projects.service';
 import { partsOf, problemsOfProject } from './project-rules';
 
+/** Default branch of a project that begins with a README, unless its creator names another. */
+const FIRST_BRANCH = 'main';
 const NOT_VALID = { namespace: ['is not valid'] };
 /** Id of the only organization of an instance. */
 const ORGANIZATION = 1;
@@ -93,11 +96,12 @@ export class ProjectCreationService {
     const taken = await this.projects.taken(tx, home.id, { name, path });
     if (Object.keys(taken).length > 0) throw new Invalid(taken);
 
-    const draft = { ...stored, name, path, visibility, ...prepared };
     // A first commit would be in the way of the imported ones.
-    const first = prepared ? undefined : initialize_with_readme;
-    const options = { creatorId: maker.userId, actorId, initialize_with_readme: first };
-    const id = await this.projects.insert(tx, home, draft, options);
+    const begins = !prepared && initialize_with_readme === true;
+    const first = begins ? { initializeWithReadme: true, defaultBranch: stored.defaultBranch ?? FIRST_BRANCH } : {};
+    const draft = { ...stored, name, path, visibility, ...prepared, ...first };
+    const id = await this.projects.insert(tx, home, draft, { creatorId: maker.userId, actorId });
+    if (begins) await countFirstCommit(tx, id);
     await this.projects.setPictureAndTopics(tx, id, related);
     return id;
   }

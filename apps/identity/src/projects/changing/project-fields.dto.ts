@@ -31,7 +31,7 @@ class ProjectFields extends withPlainFields(ProjectBasics, PROJECT_FIELDS, { whe
 export class CreateProject extends ProjectFields implements ExactInput<NewProject, CreateProject> {
   @Int({ optional: true, nullable: true }) namespace_id?: number | null;
   @Int({ optional: true, nullable: true }) organization_id?: number | null;
-  @Flag({ optional: true, about: 'Passed to the repository service.' }) initialize_with_readme?: boolean;
+  @Flag({ optional: true, about: 'Begins the repository with a README.' }) initialize_with_readme?: boolean;
 }
 
 export class CreateUserProject extends CreateProject implements ExactInput<NewProject, CreateUserProject, 'user_id'> {

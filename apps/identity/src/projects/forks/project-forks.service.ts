@@ -67,7 +67,7 @@ export class ProjectForksService {
     const draft = this.draftOf(placed.project, target, wish);
     await this.validate(tx, target, draft);
 
-    const options = { creatorId: viewer.userId, actorId: viewer.userId, initialize_with_readme: undefined };
+    const options = { creatorId: viewer.userId, actorId: viewer.userId };
     const id = await this.projects.insert(tx, target, draft, options);
     const picture = await this.pictureOf(tx, source.id);
     if (picture) await this.projects.setPictureAndTopics(tx, id, { avatar: picture });

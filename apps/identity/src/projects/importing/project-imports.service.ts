@@ -79,7 +79,7 @@ export class ProjectImportsService {
     const draft = draftOf(request, target.home);
     await this.validate(tx, target.home, draft);
     const { userId } = importer;
-    const options = { creatorId: userId, actorId: userId, initialize_with_readme: undefined };
+    const options = { creatorId: userId, actorId: userId };
     await this.projects.insert(tx, target.home, draft, options);
     return { outcome: 'created', project: (await this.find(tx, request.import_key))! };
   }

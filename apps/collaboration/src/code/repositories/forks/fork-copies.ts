@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
+import type { ProjectFacts } from '@rookery/directory';
 import { forkRepository, hashedPath, isShortRefName, readHead, readRef, Repositories } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { Jobs } from '@rookery/jobs';
@@ -17,25 +18,26 @@ export interface RepositoryRow {
   readonly storage: string;
   readonly copiesProjectId: number | null;
   readonly copiesBranch: string | null;
+  /** A first commit with a README is still to be written. */
+  readonly needsReadme: boolean;
 }
-
-/** Facts about a project whose repository is copied. */
-export type ForkedProject = Pick<ProjectScope, 'id' | 'defaultBranch' | 'fork'>;
 
 interface NewRepository {
   readonly projectId: number;
   readonly storage: string;
   readonly source: number | null;
   readonly branch: string | null;
+  readonly readme: boolean;
 }
 
 /** Adds the row of a repository, or returns the one that exists. */
 export const addRepository = statement<NewRepository, RepositoryRow>(
   'repositories_add',
-  `insert into repositories as kept (project_id, storage, copies_project_id, copies_branch)
-   values (:projectId::bigint, :storage::text, :source::bigint, :branch::text)
+  `insert into repositories as kept (project_id, storage, copies_project_id, copies_branch, needs_readme)
+   values (:projectId::bigint, :storage::text, :source::bigint, :branch::text, :readme::boolean)
    on conflict (project_id) do update set storage = kept.storage
-   returning storage, copies_project_id as "copiesProjectId", copies_branch as "copiesBranch"`,
+   returning storage, copies_project_id as "copiesProjectId", copies_branch as "copiesBranch",
+     needs_readme as "needsReadme"`,
 );
 const storages = statement<{ id: number }, { readonly storage: string }>(
   'repositories_storage_of_source',
@@ -53,8 +55,9 @@ const copied = statement<{ id: number; protects: boolean }, { readonly projectId
 export function newRepository({
   id,
   fork,
-}: Pick<ProjectScope, 'id'> & Partial<Pick<ProjectScope, 'fork'>>): NewRepository {
-  return { projectId: id, storage: STORAGE, source: fork?.project_id ?? null, branch: fork?.branch ?? null };
+  initializeWithReadme: readme = false,
+}: Pick<ProjectScope, 'id'> & Partial<Pick<ProjectScope, 'fork' | 'initializeWithReadme'>>): NewRepository {
+  return { projectId: id, storage: STORAGE, source: fork?.project_id ?? null, branch: fork?.branch ?? null, readme };
 }
 
 /**
@@ -80,7 +83,7 @@ export class ForkCopies {
   copy(
     projectId: number,
     row: RepositoryRow,
-    openSource: (source: ForkedProject) => Promise<Repository>,
+    openSource: (source: ProjectFacts) => Promise<Repository>,
   ): Promise<Repository> {
     const before = this.running.get(projectId);
     if (before) return before;
@@ -92,7 +95,7 @@ export class ForkCopies {
   private async copyNow(
     projectId: number,
     row: RepositoryRow,
-    openSource: (source: ForkedProject) => Promise<Repository>,
+    openSource: (source: ProjectFacts) => Promise<Repository>,
   ): Promise<Repository> {
     const target = { storage: row.storage, path: hashedPath(projectId) };
     const sourceId = row.copiesProjectId!;

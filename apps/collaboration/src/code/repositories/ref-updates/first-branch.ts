@@ -1,8 +1,9 @@
 import { listRefs, readHead, readRef, setHead } from '@rookery/git';
 import type { Repository } from '@rookery/git';
-import { FIRST_BRANCH } from '../project-repositories';
 
 const BRANCHES = 'refs/heads/';
+/** Branch that HEAD names until the first push, unless the project has another default branch. */
+export const FIRST_BRANCH = 'main';
 /** Branches that become the default one after the first push, in this order. Source: reference repositories 1.5. */
 const PREFERRED = [FIRST_BRANCH, 'master'];
 

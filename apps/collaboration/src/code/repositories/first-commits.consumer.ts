@@ -1,0 +1,30 @@
+import { Controller } from '@nestjs/common';
+import { projectCreated } from '@rookery/contracts';
+import { Directory } from '@rookery/directory';
+import { Jobs } from '@rookery/jobs';
+import { Consume } from '@rookery/messaging';
+import type { EffectBatch } from '@rookery/messaging';
+import { addRepository, newRepository } from './forks/fork-copies';
+import { measureRepository } from './measure-repository';
+
+/** Writes the first commits of new projects soon, although no request has used their repositories yet. */
+@Controller()
+export class FirstCommitsConsumer {
+  constructor(
+    private readonly directory: Directory,
+    private readonly jobs: Jobs,
+  ) {}
+
+  @Consume(projectCreated, { effect: 'first-commit' })
+  async begin({ tx, events }: EffectBatch<typeof projectCreated>): Promise<void> {
+    const begun = events.filter(({ data }) => data.initialize_with_readme === true);
+    if (begun.length === 0) return;
+    await this.directory.assertCurrentFor(tx, begun);
+    const living = await this.directory.projects(begun.map(({ data }) => data.project_id));
+    for (const project of living.values()) {
+      await tx.run(addRepository, newRepository(project));
+      // The job opens the repository, which writes the commit.
+      await this.jobs.enqueue(tx, measureRepository, { project_id: project.id });
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import {
+  inQuarantine,
+  listRefs,
+  NO_OBJECT,
+  readHead,
+  updateRefs,
+  writeBlobs,
+  writeCommit,
+  writeTree,
+} from '@rookery/git';
+import type { ObjectId, Repository } from '@rookery/git';
+import { Database, statement } from '@rookery/persistence';
+import { CommitIdentities } from './commit-identities';
+import { RefIntents } from './ref-updates/ref-intents';
+import { Settlement } from './ref-updates/settlement';
+
+/** Facts about a project that begins with a README. */
+export type StartedProject = Pick<ProjectScope, 'id' | 'name' | 'description' | 'creatorId'>;
+
+const written = statement<{ projectId: number }, never>(
+  'repositories_readme_written',
+  'update repositories set needs_readme = false where project_id = :projectId::bigint and needs_readme',
+);
+
+/**
+ * Writes the first commits of projects that were created with `initialize_with_readme`. The commit is a push of the
+ * creator, with the event of a push. Source: reference repositories 1.5.
+ */
+@Injectable()
+export class FirstCommits {
+  constructor(
+    private readonly database: Database,
+    private readonly identities: CommitIdentities,
+    private readonly intents: RefIntents,
+    private readonly settlement: Settlement,
+  ) {}
+
+  /** Writes the first commit, unless the repository has a branch already. Errors: GitError. */
+  async write(repository: Repository, project: StartedProject): Promise<void> {
+    const branches = await listRefs(repository, { under: ['refs/heads'], max: 1 });
+    if (branches.length === 0) await this.push(repository, project);
+    await this.database.run(written, { projectId: project.id });
+  }
+
+  /** Of concurrent calls one moves the ref: the others find that it exists. */
+  private async push(repository: Repository, project: StartedProject): Promise<void> {
+    const newId = await this.commit(repository, project);
+    const updates = [{ ref: await readHead(repository), oldId: NO_OBJECT, newId }];
+    const pushId = await this.intents.record(
+      { projectId: project.id, userId: project.creatorId, source: 'api' },
+      updates,
+    );
+    let moved: ReadonlySet<string> | null = null;
+    try {
+      const outcomes = await updateRefs(repository, updates, { atomic: true });
+      moved = new Set(outcomes.filter((one) => one.moved).map(({ ref }) => ref));
+    } finally {
+      await this.settlement.settle(repository, pushId, moved);
+    }
+  }
+
+  private async commit(repository: Repository, { name, description, creatorId }: StartedProject): Promise<ObjectId> {
+    const author = await this.identities.of({ userId: creatorId ?? 0 });
+    const content = Buffer.from(description ? `# ${name}\n\n${description}\n` : `# ${name}\n`);
+    return inQuarantine(repository, async ({ repository: view, keep }) => {
+      const [blob] = await writeBlobs(view, [content], content.length);
+      const tree = await writeTree(view, [{ mode: '100644', type: 'blob', id: blob!, path: 'README.md' }]);
+      const id = await writeCommit(view, {
+        ...{ tree, parents: [], message: 'Initial commit', author, committer: author },
+      });
+      await keep();
+      return id;
+    });
+  }
+}
