@@ -35,6 +35,7 @@
  * Files of packages:
  *   uploads    a thousand uploads at once; then clients cut uploads, and the package service and PostgreSQL are killed
  *   large      1 GiB goes up and down, and a large npm document up, while the memory of the processes is watched
+ *   exports    a million components become exports of each kind, in one of which the package service is killed
  *
  * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of OUTSIDE_CODE), to show that the drill detects it.
  * Source: reference reliability 12.
@@ -71,6 +72,7 @@ import * as restore from './failures/restore.mjs';
 import * as rolling from './failures/rolling.mjs';
 import * as silent from './failures/silent.mjs';
 import * as uploads from './packages/broken-uploads.mjs';
+import * as exports from './packages/large-exports.mjs';
 import * as large from './packages/large-files.mjs';
 import * as pushes from './repositories/broken-pushes.mjs';
 
@@ -112,6 +114,7 @@ const BY_DEFAULTS = {
   uploads,
   large,
   git: pushes,
+  exports,
 };
 /**
  * Faults under the load of a ledger.

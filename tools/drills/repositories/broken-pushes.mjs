@@ -30,6 +30,8 @@ const NATS_DOWN_MS = 5000;
 /** A push of a dead process is settled after a lease of five minutes, by a job that runs each minute. */
 const SETTLED_WITHIN_MS = 8 * 60_000;
 const PUSH_WITHIN_MS = 60_000;
+const IN_PUSH_WITHIN_MS = 5000;
+const FRESH_PUSHES = `select 1 from pushes where settled_at is null and created_at > now() - interval '1 second' limit 1`;
 /** One push in this number deletes its branch. */
 const DELETES = 12;
 
@@ -120,15 +122,21 @@ class BrokenPushes {
     });
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const replica of this.replicas) {
-        await delay(1500 + Math.random() * 1500);
-        await this.#kill('collaboration', () => replica.restart());
+        await delay(1000 + Math.random() * 1500);
+        await this.#kill('collaboration', async () => {
+          await this.#inPush();
+          await replica.restart();
+        });
       }
       for (let n = 0; n < GIT_KILLS; n += 1) {
         await delay(Math.random() * 400);
         this.#killGit();
       }
       await delay(500 + Math.random() * 1000);
-      await this.#kill('postgres', () => this.#killPostgres());
+      await this.#kill('postgres', async () => {
+        await this.#inPush();
+        await this.#killPostgres();
+      });
       await delay(500 + Math.random() * 1000);
       await this.#kill('nats', async () => {
         await this.client.estate.nats?.stop();
@@ -259,6 +267,18 @@ class BrokenPushes {
   async #kill(name, fault) {
     this.kills[name] = (this.kills[name] ?? 0) + 1;
     await fault();
+  }
+
+  /** Waits until a push is between its intent and its settlement, where a kill does the most harm. */
+  async #inPush() {
+    const database = new pg.Client({ connectionString: this.client.estate.databases['collaboration'] });
+    await database.connect();
+    const isOpen = async () => (await database.query(FRESH_PUSHES)).rows.length > 0;
+    try {
+      for (const end = Date.now() + IN_PUSH_WITHIN_MS; !(await isOpen()) && Date.now() < end;) await delay(2);
+    } finally {
+      await database.end();
+    }
   }
 
   /** Kills one process of git that a replica started. */

@@ -86,6 +86,14 @@ it('is on the default branch that the creator named, and git clones it', async (
   expect(await git.ok('trunk', 'log', '--format=%D %s')).toMatch(/HEAD -> trunk, .*Initial commit/);
 });
 
+it('is found by other services that are the first to ask', async () => {
+  const project = await begun();
+  const repository = await service.app.get(ProjectRepositories).find(project.id);
+  expect(gitIn(repository!, ['log', '--format=%s', 'main'])).toBe('Initial commit');
+  const plain = await begun({ initialize_with_readme: false });
+  expect(await service.app.get(ProjectRepositories).find(plain.id)).toBeNull();
+});
+
 it('is written without a request, after the creation', async () => {
   const project = await begun();
   const facts = { namespace_id: project.namespace_id, creator_id: creator.id, created_at: project.created_at };

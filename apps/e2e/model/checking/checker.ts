@@ -81,17 +81,19 @@ function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boo
       }),
     );
   if (token === null) return byDirectory(0, null);
-  return statesIn(history, history.window(decision, gateway, slackMs)).some((atTokenCheck) => {
+  // The token of a job is checked by each request.
+  const tokenSlackMs = history.at(history.length - 1).state.jobs.has(token) ? 0 : slackMs;
+  return statesIn(history, history.window(decision, gateway, tokenSlackMs)).some((atTokenCheck) => {
     const refusals = tokenRefusals(atTokenCheck.state, token);
     if (refusals === null) return byDirectory(atTokenCheck.index, atTokenCheck.state);
     // Gateways keep only good token checks, so a refusal is always new.
-    return slackMs === 0 && accepts(refusals);
+    return tokenSlackMs === 0 && accepts(refusals);
   });
 }
 
 /** Combines both states: flags and tokens are those of the token check, memberships those of the directory. */
-function asChecked(state: PersonState, { external, admin, tokens }: PersonState): PersonState {
-  return { ...state, external, admin, tokens };
+function asChecked(state: PersonState, { external, admin, tokens, jobs }: PersonState): PersonState {
+  return { ...state, external, admin, tokens, jobs };
 }
 
 function statesIn<S>(history: History<S>, { low, high }: Window) {

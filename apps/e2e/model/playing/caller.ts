@@ -105,12 +105,13 @@ export class Caller {
 
   private async fetch({ gateway, method, path, json, asker }: Plan): Promise<Pick<Call, 'status' | 'body' | 'total'>> {
     const token = this.secretOf(asker);
+    const isOfJob = typeof asker !== 'string' && asker.person.history.latest.jobs.has(asker.token);
     try {
       const response = await fetch(`${gateway.baseUrl}/api/v4${path}`, {
         method,
         redirect: 'manual',
         headers: {
-          ...(token === null ? {} : { 'private-token': token }),
+          ...(token === null ? {} : { [isOfJob ? 'job-token' : 'private-token']: token }),
           ...(json === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(json === undefined ? {} : { body: JSON.stringify(json) }),

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Changes } from '../changing/changes';
 import type { Caller } from './caller';
 import { BotScenes } from './bot-scenes';
+import { JobReads } from './job-reads';
+import { JobScenes } from './job-scenes';
 import { ImpersonationScenes } from './impersonation-scenes';
 import { Notes } from './notes';
 import type { Focus } from './forest-scenes';
@@ -23,6 +25,8 @@ export class Driver {
   private readonly people: PeopleScenes;
   private readonly forest: ForestScenes;
   private readonly secrets: SecretScenes;
+  private readonly jobs: JobScenes;
+  private readonly jobReads: JobReads;
   private readonly reads: Reads;
   private readonly secretReads: SecretReads;
 
@@ -38,6 +42,8 @@ export class Driver {
     this.impersonations = new ImpersonationScenes(world, this.changes);
     this.notes = new Notes(this.changes);
     this.secrets = new SecretScenes(world, this.changes);
+    this.jobs = new JobScenes(world, this.changes);
+    this.jobReads = new JobReads(world, caller);
     this.secretReads = new SecretReads(world, caller);
     this.reads = new Reads(world, caller, this.notes, gateways);
   }
@@ -61,6 +67,8 @@ export class Driver {
       return this.playWithReads(random, gateway, (announce) => this.impersonations.play(random, gateway, announce));
     if (dice < 71)
       return this.playWithReads(random, gateway, (announce) => this.secrets.play(random, gateway, announce));
+    if (dice < 77) return this.playWithReads(random, gateway, (announce) => this.jobs.play(random, gateway, announce));
+    if (dice < 80) return this.jobReads.any(random, gateway);
     await this.reads.any(random);
   }
 
@@ -132,6 +140,7 @@ export class Driver {
   private async read(random: SeededRandom, gateway: Gateway, focus: Focus | undefined): Promise<void> {
     if (!focus?.asker) return this.reads.any(random);
     const asker = focus.asker;
+    if (asker !== 'anonymous' && asker !== 'root' && focus.isOfJob) return this.jobReads.one(random, gateway, asker);
     if (asker !== 'anonymous' && (focus.secret ? random.percent(85) : random.percent(15)))
       return this.secretReads.any(random, gateway, asker, focus.secret ?? this.secretReads.near(random, focus.project));
     await this.reads.about(random, gateway, focus.asker, focus.project ?? this.world.project(random));

@@ -13,6 +13,8 @@ export interface Focus {
   readonly project: Project | undefined;
   /** An issue or epic whose confidentiality changes. */
   readonly secret?: Secret;
+  /** Whether the asker's token is that of a job of the project. */
+  readonly isOfJob?: true;
 }
 type Announce = (focus: Focus) => void;
 

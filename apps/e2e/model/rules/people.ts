@@ -19,6 +19,11 @@ export interface Token {
   /** Only for impersonation tokens. */
   readonly impersonates?: true;
 }
+/** The token of a job that an outside runner runs for a person. */
+export interface JobToken {
+  readonly project: number;
+  readonly status: 'running' | 'ended';
+}
 /**
  * State of an account. Inactive people have no permissions and regain all of them when they are activated again. People
  * with `removed`, among them bots whose group or project was deleted, never return.
@@ -33,6 +38,8 @@ export interface PersonState {
   /** Only for bots: id of the user that created it, if that was not root. */
   readonly creator?: number;
   readonly tokens: ReadonlyMap<string, Token>;
+  /** By the name that the model gives to the token. */
+  readonly jobs: ReadonlyMap<string, JobToken>;
   readonly memberships: ReadonlyMap<SourceKey, Membership>;
   /** Sources with an open access request, which gives no permissions. */
   readonly requests: ReadonlySet<SourceKey>;
@@ -40,7 +47,7 @@ export interface PersonState {
 
 /** Returns the state of a new active person without tokens and memberships. Shape: `as` overrides fields. */
 export function newPerson(external: boolean, as: Partial<PersonState> = {}): PersonState {
-  const holdings = { tokens: new Map(), memberships: new Map(), requests: new Set<SourceKey>() };
+  const holdings = { tokens: new Map(), jobs: new Map(), memberships: new Map(), requests: new Set<SourceKey>() };
   return { kind: 'human', account: 'active', admin: false, external, ...holdings, ...as };
 }
 
@@ -67,6 +74,10 @@ export function withRequest(state: PersonState, key: SourceKey, isOpen: boolean)
 
 export function withToken(state: PersonState, key: string, token: Token): PersonState {
   return { ...state, tokens: withEntry(state.tokens, key, token) };
+}
+
+export function withJob(state: PersonState, key: string, job: JobToken): PersonState {
+  return { ...state, jobs: withEntry(state.jobs, key, job) };
 }
 
 /**

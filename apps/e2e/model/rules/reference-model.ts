@@ -1,7 +1,7 @@
 import type { Forest, Reference, SourceKey, Source } from './forest';
 import { selfAndAncestors, findSource, isReadOnly, isWithin, keyOf, keyOfSource } from './forest';
 import { shareOf } from './forest-steps';
-import type { Membership, PersonState } from './people';
+import type { JobToken, Membership, PersonState, Token } from './people';
 import { canSeeSecret } from './secrets';
 import type { Secrecy, SecretQuestion } from './secrets';
 
@@ -40,6 +40,10 @@ export interface Question {
   readonly token?: { readonly action: 'make' | 'rotate' | 'revoke'; readonly grant: number };
   /** For issues and epics of the source that may be confidential. */
   readonly secret?: SecretQuestion;
+  /** For calls about jobs: the job of a token, or a change of pipelines and jobs. */
+  readonly job?: 'shown' | 'changed';
+  /** For lists of packages, which reporters read in private projects. */
+  readonly isOfPackages?: true;
   /** The destination group of a move, which the caller must be able to see. */
   readonly target?: number;
 }
@@ -52,7 +56,7 @@ export type Asker = PersonState | 'root' | 'anonymous';
  * state.
  */
 export function tokenRefusals(person: PersonState, key: string): readonly Verdict[] | null {
-  const token = person.tokens.get(key);
+  const token = person.jobs.has(key) ? jobAsToken(person.jobs.get(key)!) : person.tokens.get(key);
   // A removal blocks the account first and then deletes it with all tokens.
   if (person.account === 'removed') return [401, 403];
   if (token?.status !== 'good' || token.giver === 'inactive') return [401];
@@ -83,9 +87,18 @@ export function verdicts(
       verdict === 'allow' && isRefusedWrite(question, findSource(forest, question.source)!, forest) ? 403 : verdict,
     ];
   }
+  if (question.job === 'shown')
+    return findSource(forest, question.source) === null ? ['allow', 401, 403, 404] : ['allow'];
   const verdict = sourceVerdict(question, question.source, forest, asker);
+  // A project that the user of a job no longer sees does not admit the job. Jobs of a deleted project end a little later.
+  if (person?.jobs.has(token ?? '') && verdict === 404)
+    return findSource(forest, question.source) === null ? [401, 403, 404] : [403, 404];
   // Only identity knows former paths: there are none in other services while it does not answer.
   return verdict === 301 && question.service !== 'identity' ? [301, 404] : [verdict];
+}
+
+function jobAsToken({ status }: JobToken): Pick<Token, 'status' | 'giver'> {
+  return { status: status === 'running' ? 'good' : 'revoked' };
 }
 
 /** Returns 404 for a hidden secret, as for a missing one; lists omit both. */
@@ -114,14 +127,16 @@ function sourceVerdict(question: Question, source: Reference, forest: Forest, as
   if (question.request) return requestVerdict(question.request, asker, level, question.needs);
   if (question.share) return shareVerdict(question.share, forest, asker, found, question.needs);
   if (question.token) return tokenVerdict(question.token, asker, level, question.needs);
+  if (question.isOfPackages) return found.entity.visibility !== 'private' || level >= 20 ? 'allow' : 403;
   if (level < question.needs) return 403;
   if (isRefusedWrite(question, found, forest)) return 403;
   return question.target === undefined || canSeeGroup(asker, forest, question.target) ? 'allow' : 404;
 }
 
 /** Reports whether a write is refused because the group or project is read-only. Identity's own writes are not. */
-function isRefusedWrite({ writes, service, isOwnTodo }: Question, found: Source, forest: Forest): boolean {
-  return writes && !isOwnTodo && service === 'collaboration' && isReadOnly(forest, found);
+function isRefusedWrite({ writes, service, isOwnTodo, job }: Question, found: Source, forest: Forest): boolean {
+  const isGuarded = service === 'collaboration' || job === 'changed';
+  return writes && !isOwnTodo && isGuarded && isReadOnly(forest, found);
 }
 
 function redirectVerdict(source: Reference, forest: Forest, asker: Asker): Verdict {

@@ -103,11 +103,20 @@ export class ProjectRepositories {
   /** Opens the repository of a project if it exists already, or has commits to begin with. */
   async find(projectId: number): Promise<Repository | null> {
     const [row] = await this.database.run(storageOf, { projectId });
-    if (!row) return null;
+    if (!row || row.needsReadme) return this.begin(projectId, row);
     if (row.copiesProjectId !== null) return this.copies.copy(projectId, row, (source) => this.open(source));
-    const started = row.needsReadme ? (await this.directory.projects([projectId])).get(projectId) : undefined;
-    if (started) return this.open(started);
-    const address = { storage: row.storage, path: hashedPath(projectId) };
+    return this.openExisting(projectId, row);
+  }
+
+  /** Opens a repository that no request has used yet, if it has commits to begin with: those of a fork, or a README. */
+  private async begin(projectId: number, row: RepositoryRow | undefined): Promise<Repository | null> {
+    const project = (await this.directory.projects([projectId])).get(projectId);
+    if (project && (project.fork !== null || project.initializeWithReadme)) return this.open(project);
+    return row ? this.openExisting(projectId, row) : null;
+  }
+
+  private async openExisting(projectId: number, { storage }: RepositoryRow): Promise<Repository | null> {
+    const address = { storage, path: hashedPath(projectId) };
     return (await this.repositories.exists(address)) ? this.repositories.open(address) : null;
   }
 
