@@ -31,6 +31,7 @@ const NATS_DOWN_MS = 5000;
 const SETTLED_WITHIN_MS = 8 * 60_000;
 const PUSH_WITHIN_MS = 60_000;
 const IN_PUSH_WITHIN_MS = 5000;
+const OPEN_PUSHES = 'select count(*)::int as count from pushes where settled_at is null';
 const FRESH_PUSHES = `select 1 from pushes where settled_at is null and created_at > now() - interval '1 second' limit 1`;
 /** One push in this number deletes its branch. */
 const DELETES = 12;
@@ -57,14 +58,16 @@ export async function run(client, { server: { balancer } }) {
   } finally {
     rmSync(drill.folder, { recursive: true, force: true });
   }
-  const { acknowledged, unknown, kills, wrong, examples } = drill;
-  return { acknowledged, unknown, kills, wrong, examples };
+  const { acknowledged, unknown, interrupted, kills, wrong, examples } = drill;
+  return { acknowledged, unknown, interrupted, kills, wrong, examples };
 }
 
 class BrokenPushes {
   wrong = 0;
   acknowledged = 0;
   unknown = 0;
+  /** Pushes that the faults left between their intent and their settlement. */
+  interrupted = 0;
   /** @type {Record<string, number>} */
   kills = {};
   /** @type {string[]} */
@@ -147,6 +150,8 @@ class BrokenPushes {
     }
     isOver = true;
     await Promise.all(changes);
+    this.interrupted = (await this.#query(OPEN_PUSHES))[0].count;
+    if (this.interrupted === 0) this.complain('no fault fell between an intent and a settlement');
   }
 
   /** After the faults each branch takes changes again, and nothing is left locked. */
@@ -160,12 +165,8 @@ class BrokenPushes {
   }
 
   async check() {
-    const open = `select count(*)::int as count from pushes where settled_at is null`;
-    await until(
-      'all pushes are settled',
-      async () => (await this.#query(open))[0].count === 0,
-      SETTLED_WITHIN_MS,
-    ).catch(({ message }) => this.complain(message));
+    const isSettled = async () => (await this.#query(OPEN_PUSHES))[0].count === 0;
+    await until('all pushes are settled', isSettled, SETTLED_WITHIN_MS).catch(({ message }) => this.complain(message));
     for (const project of this.projects) {
       const repository = this.#repositoryOf(project.id);
       const refs = await this.#refsOf(repository);
