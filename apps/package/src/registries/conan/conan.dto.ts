@@ -1,0 +1,115 @@
+import { Flag, Text } from '@rookery/api-v4';
+import { BINARY_FILES, RECIPE_FILES } from './conan-reference';
+import type { ConanReference, ConanRevisionName } from './conan-reference';
+
+const NAME = /^[a-zA-Z0-9_][a-zA-Z0-9_+.-]{1,49}$/;
+const NAME_OR_BLANK = /^(?:_|[a-zA-Z0-9_][a-zA-Z0-9_+.-]{1,49})$/;
+const REVISION = /^(?:[0-9a-f]{32}|[0-9a-f]{40})$/;
+const REFERENCE = /^[A-Za-z0-9]{1,128}$/;
+const oneOf = (names: readonly string[]): RegExp =>
+  new RegExp(`^(?:${names.map((name) => name.replaceAll('.', '\\.')).join('|')})$`);
+const RECIPE_FILE = oneOf(RECIPE_FILES);
+const BINARY_FILE = oneOf(BINARY_FILES);
+
+/** A recipe. Source: reference packages-and-admin 4.13. */
+export class OneConanRecipe {
+  @Text({ in: 'path', max: 50, pattern: NAME, about: 'Name of the recipe.' }) package_name: string;
+  @Text({ in: 'path', max: 50, pattern: NAME, about: 'Version of the recipe.' }) package_version: string;
+  @Text({
+    in: 'path',
+    max: 50,
+    pattern: NAME_OR_BLANK,
+    about: 'User of the recipe; `_` together with the channel for none.',
+  })
+  package_username: string;
+  @Text({
+    in: 'path',
+    max: 50,
+    pattern: NAME_OR_BLANK,
+    about: 'Channel of the recipe; `_` together with the user for none.',
+  })
+  package_channel: string;
+}
+
+export class ListConanRecipes {
+  @Text({
+    optional: true,
+    max: 255,
+    costly: true,
+    about: 'Reference, or the beginning of one up to a separator. `*` is any text.',
+  })
+  q?: string;
+  @Flag({ default: true, about: 'Whether upper and lower case are equal.' }) ignorecase: boolean;
+}
+
+export class ListConanBinaries extends OneConanRecipe {
+  @Flag({ default: false, about: 'Leaves out the descriptions.' }) list_only: boolean;
+}
+
+export class OneConanRecipeRevision extends OneConanRecipe {
+  @Text({ in: 'path', max: 40, pattern: REVISION, about: 'Revision of the recipe.' }) recipe_revision: string;
+}
+
+export class ListConanBinariesOfRevision extends OneConanRecipeRevision {
+  @Flag({ default: false, about: 'Leaves out the descriptions.' }) list_only: boolean;
+}
+
+export class OneConanRecipeFile extends OneConanRecipeRevision {
+  @Text({ in: 'path', max: 255, pattern: RECIPE_FILE, about: 'Name of the file.' }) file_name: string;
+}
+
+export class OneConanBinary extends OneConanRecipeRevision {
+  @Text({ in: 'path', max: 128, pattern: REFERENCE, about: 'Id of the binary package.' })
+  conan_package_reference: string;
+}
+
+export class OneConanBinaryRevision extends OneConanBinary {
+  @Text({ in: 'path', max: 40, pattern: REVISION, about: 'Revision of the binary package.' }) package_revision: string;
+}
+
+export class OneConanBinaryFile extends OneConanBinaryRevision {
+  @Text({ in: 'path', max: 255, pattern: BINARY_FILE, about: 'Name of the file.' }) file_name: string;
+}
+
+const SHA1 = {
+  in: 'header',
+  header: 'x-checksum-sha1',
+  optional: true,
+  pattern: /^[0-9a-fA-F]{40}$/,
+  about: 'Digest that the file must have.',
+} as const;
+const DEPLOY = {
+  in: 'header',
+  header: 'x-checksum-deploy',
+  optional: true,
+  about: 'Asks whether the file is there by its digest alone, which is always answered with 404.',
+} as const;
+
+export class UploadConanRecipeFile extends OneConanRecipeFile {
+  @Text(SHA1) x_checksum_sha1?: string;
+  @Flag(DEPLOY) x_checksum_deploy?: boolean;
+}
+
+export class UploadConanBinaryFile extends OneConanBinaryFile {
+  @Text(SHA1) x_checksum_sha1?: string;
+  @Flag(DEPLOY) x_checksum_deploy?: boolean;
+}
+
+export function referenceOf(params: OneConanRecipe): ConanReference {
+  return {
+    ...{ name: params.package_name, version: params.package_version },
+    ...{ user: params.package_username, channel: params.package_channel },
+  };
+}
+
+export function recipeRevisionOf({ recipe_revision }: OneConanRecipeRevision): ConanRevisionName {
+  return { recipeRevision: recipe_revision, binaryReference: '', binaryRevision: '' };
+}
+
+export function binaryOf(params: OneConanBinary): Omit<ConanRevisionName, 'binaryRevision'> {
+  return { recipeRevision: params.recipe_revision, binaryReference: params.conan_package_reference };
+}
+
+export function binaryRevisionOf(params: OneConanBinaryRevision): ConanRevisionName {
+  return { ...binaryOf(params), binaryRevision: params.package_revision };
+}
