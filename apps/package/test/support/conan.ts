@@ -59,3 +59,15 @@ export async function uploadedRecipe(
     'conanmanifest.txt': 'manifest of the package',
   });
 }
+
+/** Uploads a recipe with one binary package as version 1 of the protocol does. Shape: `files` is the path of its revision. */
+export async function uploadedV1(app: TestApp, viewer: Viewer, files: string): Promise<void> {
+  const all = {
+    'export/conanfile.py': 'recipe',
+    'export/conanmanifest.txt': 'manifest',
+    [`package/${BINARY}/0/conan_package.tgz`]: 'archive',
+    [`package/${BINARY}/0/conaninfo.txt`]: INFO_TEXT,
+    [`package/${BINARY}/0/conanmanifest.txt`]: 'manifest of the package',
+  };
+  for (const [name, content] of Object.entries(all)) await put(app, viewer, `${files}/${name}`, content).expect(200);
+}

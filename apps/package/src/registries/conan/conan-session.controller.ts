@@ -94,5 +94,6 @@ function conanPingBelow(kind: ConanRegistryKind) {
 
 export const CONAN_SESSION_CONTROLLERS = (['project', 'instance'] as const).flatMap((kind) => [
   conanPingBelow(kind),
+  conanSessionBelow(kind, 'v1'),
   conanSessionBelow(kind, 'v2'),
 ]);

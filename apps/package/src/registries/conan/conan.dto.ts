@@ -8,8 +8,29 @@ const REVISION = /^(?:[0-9a-f]{32}|[0-9a-f]{40})$/;
 const REFERENCE = /^[A-Za-z0-9]{1,128}$/;
 const oneOf = (names: readonly string[]): RegExp =>
   new RegExp(`^(?:${names.map((name) => name.replaceAll('.', '\\.')).join('|')})$`);
-const RECIPE_FILE = oneOf(RECIPE_FILES);
-const BINARY_FILE = oneOf(BINARY_FILES);
+
+/** Fields that both versions of the protocol share. */
+export const RECIPE_FILE = {
+  in: 'path',
+  max: 255,
+  pattern: oneOf(RECIPE_FILES),
+  about: 'Name of the file.',
+} as const;
+export const BINARY_FILE = { in: 'path', max: 255, pattern: oneOf(BINARY_FILES), about: 'Name of the file.' } as const;
+export const BINARY_ID = { in: 'path', max: 128, pattern: REFERENCE, about: 'Id of the binary package.' } as const;
+export const SHA1 = {
+  in: 'header',
+  header: 'x-checksum-sha1',
+  optional: true,
+  pattern: /^[0-9a-fA-F]{40}$/,
+  about: 'Digest that the file must have.',
+} as const;
+export const DEPLOY = {
+  in: 'header',
+  header: 'x-checksum-deploy',
+  optional: true,
+  about: 'Asks whether the file is there by its digest alone, which is always answered with 404.',
+} as const;
 
 /** A recipe. Source: reference packages-and-admin 4.13. */
 export class OneConanRecipe {
@@ -55,12 +76,11 @@ export class ListConanBinariesOfRevision extends OneConanRecipeRevision {
 }
 
 export class OneConanRecipeFile extends OneConanRecipeRevision {
-  @Text({ in: 'path', max: 255, pattern: RECIPE_FILE, about: 'Name of the file.' }) file_name: string;
+  @Text(RECIPE_FILE) file_name: string;
 }
 
 export class OneConanBinary extends OneConanRecipeRevision {
-  @Text({ in: 'path', max: 128, pattern: REFERENCE, about: 'Id of the binary package.' })
-  conan_package_reference: string;
+  @Text(BINARY_ID) conan_package_reference: string;
 }
 
 export class OneConanBinaryRevision extends OneConanBinary {
@@ -68,22 +88,8 @@ export class OneConanBinaryRevision extends OneConanBinary {
 }
 
 export class OneConanBinaryFile extends OneConanBinaryRevision {
-  @Text({ in: 'path', max: 255, pattern: BINARY_FILE, about: 'Name of the file.' }) file_name: string;
+  @Text(BINARY_FILE) file_name: string;
 }
-
-const SHA1 = {
-  in: 'header',
-  header: 'x-checksum-sha1',
-  optional: true,
-  pattern: /^[0-9a-fA-F]{40}$/,
-  about: 'Digest that the file must have.',
-} as const;
-const DEPLOY = {
-  in: 'header',
-  header: 'x-checksum-deploy',
-  optional: true,
-  about: 'Asks whether the file is there by its digest alone, which is always answered with 404.',
-} as const;
 
 export class UploadConanRecipeFile extends OneConanRecipeFile {
   @Text(SHA1) x_checksum_sha1?: string;

@@ -11,6 +11,8 @@ import { CONAN_SESSION_CONTROLLERS } from './conan-session.controller';
 import { ConanRemovals } from './publishing/conan-removals';
 import { ConanRevisions } from './publishing/conan-revisions';
 import { ConanService } from './publishing/conan.service';
+import { ConanV1FilesOfInstanceController, ConanV1FilesOfProjectsController } from './v1/conan-v1-files.controller';
+import { CONAN_V1_RECIPE_CONTROLLERS } from './v1/conan-v1-recipes.controller';
 
 const attachedRevisions = attachedTo({
   table: 'conan_revisions',
@@ -37,6 +39,9 @@ const attachedFiles = attachedTo({
     ConanRecipesOfInstanceController,
     ConanBinariesOfProjectsController,
     ConanBinariesOfInstanceController,
+    ...CONAN_V1_RECIPE_CONTROLLERS,
+    ConanV1FilesOfProjectsController,
+    ConanV1FilesOfInstanceController,
   ],
   providers: [ConanQueries, ConanService, ConanRevisions, ConanRemovals],
 })

@@ -1,10 +1,13 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
 import { NotFound, Refused } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
 import { PackageFiles } from '../../../packages/package-files';
 import type { StoredFile } from '../../../packages/package-files';
 import { UploadGate } from '../../../packages/publishing/upload-gate';
 import { INFO, refuseHalfBlank } from '../conan-reference';
+import type { ConanReference } from '../conan-reference';
 import { ConanQueries } from '../conan.queries';
 import { ConanRevisions, refuseChange } from './conan-revisions';
 import type { ConanTarget } from './conan-revisions';
@@ -38,9 +41,8 @@ export class ConanService {
    */
   async upload(target: ConanTarget, { body, sha1, isQuestion }: ConanUpload): Promise<void> {
     const { project, viewer, reference, fileName } = target;
-    refuseHalfBlank(reference);
     if (isQuestion) throw new NotFound();
-    const limit = await this.gate.admit(project, viewer, { type: 'conan', name: reference.name }, body.declaredSize);
+    const limit = await this.admit(project, viewer, reference, body.declaredSize);
     const expected = sha1?.toLowerCase();
     if (expected !== undefined) await this.refuseEarly(target, expected);
     const maxBytes = fileName === INFO ? Math.min(limit, MAX_INFO_BYTES) : limit;
@@ -49,6 +51,21 @@ export class ConanService {
       throw new Refused('Validation failed: The digest does not match the uploaded file', { verbatim: true });
     if (content.size === 0 && expected !== SHA1_OF_NOTHING && fileName !== INFO) return;
     await this.revisions.publish(target, { content, info: fileName === INFO ? await this.infoIn(content) : null });
+  }
+
+  /**
+   * Returns the size limit of a file that arrives, or is announced. Shape: `size` is null if unknown. Units: bytes. Errors:
+   * Refused for an unusable reference and a file that is too large; Forbidden for a protected name and beyond a limit of
+   * storage.
+   */
+  admit(
+    project: ProjectScope,
+    viewer: SignedInViewer,
+    reference: ConanReference,
+    size: number | null,
+  ): Promise<number> {
+    refuseHalfBlank(reference);
+    return this.gate.admit(project, viewer, { type: 'conan', name: reference.name }, size);
   }
 
   /** Refuses an upload before its body is read, if another file of the name is in a complete revision. Errors: Conflict. */
