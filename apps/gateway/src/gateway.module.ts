@@ -15,6 +15,7 @@ import { DocsController } from './about/docs.controller';
 import { HealthController } from './about/health.controller';
 import { ServiceReadiness } from './about/service-readiness';
 import { Authenticator } from './auth/authenticator';
+import { ClientTokens } from './auth/client-tokens';
 import { DirectoryFloor } from './auth/directory-floor';
 import { DirectoryWatch } from './auth/directory-watch';
 import { IdentityClient } from './auth/identity-client';
@@ -64,7 +65,7 @@ const auth = [
   ),
   provided(
     Authenticator,
-    [IdentityClient, DirectoryFloor, TokenLeases, FailedLogins, own, Tally],
+    [IdentityClient, DirectoryFloor, TokenLeases, FailedLogins, own, Tally, ContextSigningKeys],
     (
       identity: IdentityClient,
       floor: DirectoryFloor,
@@ -72,7 +73,8 @@ const auth = [
       failures: FailedLogins,
       settings: Own,
       tally: Tally,
-    ) => new Authenticator({ identity, floor, leases }, failures, settings, tally),
+      keys: ContextSigningKeys,
+    ) => new Authenticator({ identity, floor, leases }, failures, settings, tally, new ClientTokens(keys)),
   ),
   provided(Sudo, [IdentityClient], (identity: IdentityClient) => new Sudo(identity)),
 ];

@@ -25,6 +25,7 @@ import { PackageSettingsModule } from './package-settings/package-settings.modul
 import { PackagesModule } from './packages/packages.module';
 import { ProtectionRulesModule } from './protection-rules/protection-rules.module';
 import { ComposerModule } from './registries/composer/composer.module';
+import { ConanModule } from './registries/conan/conan.module';
 import { GenericModule } from './registries/generic/generic.module';
 import { GoModule } from './registries/go/go.module';
 import { HelmModule } from './registries/helm/helm.module';
@@ -44,6 +45,7 @@ const service = 'package';
     PackageSettingsModule,
     PackagesModule,
     ComposerModule,
+    ConanModule,
     GenericModule,
     GoModule,
     HelmModule,

@@ -25,6 +25,8 @@ export interface ContextClaims {
   readonly rpl?: true;
   /** The client address of an anonymous caller, so that services can distinguish anonymous callers. */
   readonly adr?: string;
+  /** The token that the client of a registry may use in place of its credential, if it asks for one. Source: ADR 0206. */
+  readonly ctk?: string;
   /** Directory version and epoch. */
   readonly ver: number;
   readonly epo: string;

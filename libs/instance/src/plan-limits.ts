@@ -11,6 +11,8 @@ const STORAGE = { default: 0, min: 0, max: 1024 ** 2 * GIB } as const;
 
 /** Limits of plans that Rookery enforces, by their names in the API. Source: reference packages-and-admin 10.5. */
 export const PLAN_LIMITS = {
+  /** Largest file of a Conan package. */
+  conan_max_file_size: fileSize(3 * GIB),
   /** Largest file of a generic package. */
   generic_packages_max_file_size: fileSize(5 * GIB),
   /** Largest chart of a Helm package. */

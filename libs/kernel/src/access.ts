@@ -49,6 +49,8 @@ export interface Viewer {
   readonly address: string | null;
   /** The token was revoked or rotated: the caller may only fetch a stored answer again (idempotent replay). */
   readonly isReplayOnly?: true;
+  /** Token that the client of a registry may use in place of its credential. Set where clients ask for one. */
+  readonly clientToken?: string;
   readonly directory: { readonly version: number; readonly epoch: string };
   readonly requestId: string;
   /** Epoch milliseconds after which the caller no longer waits for the answer. */

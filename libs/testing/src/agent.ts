@@ -69,6 +69,7 @@ export function contextOf({ service, keys, waitMs = 60_000 }: Signer, viewer: Vi
     ...(viewer.creatorId === null ? {} : { mkr: viewer.creatorId }),
     ...(viewer.address === null ? {} : { adr: viewer.address }),
     ...(viewer.isReplayOnly ? { rpl: true as const } : {}),
+    ...(viewer.clientToken === undefined ? {} : { ctk: viewer.clientToken }),
     ver: viewer.directory.version,
     epo: viewer.directory.epoch,
     aud: service,

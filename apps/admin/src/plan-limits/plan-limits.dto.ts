@@ -6,6 +6,7 @@ import type { LimitedPlan, PlanLimits } from './plan-limit.entity';
 
 const FLAGS = PLAN_LIMITS.project_feature_flags;
 const NPM = PLAN_LIMITS.npm_max_file_size;
+const CONAN = PLAN_LIMITS.conan_max_file_size;
 const GENERIC = PLAN_LIMITS.generic_packages_max_file_size;
 const HELM = PLAN_LIMITS.helm_max_file_size;
 const MAVEN = PLAN_LIMITS.maven_max_file_size;
@@ -21,6 +22,7 @@ export class ShowPlanLimits {
 
 /** Source: reference packages-and-admin 10.5. */
 @AtLeastOneOf(
+  'conan_max_file_size',
   'generic_packages_max_file_size',
   'helm_max_file_size',
   'maven_max_file_size',
@@ -34,6 +36,8 @@ export class ShowPlanLimits {
 )
 export class UpdatePlanLimits implements ExactInput<Partial<PlanLimits>, UpdatePlanLimits, 'plan_name'> {
   @OneOf(LIMITED_PLANS) plan_name: LimitedPlan;
+  @Int({ min: CONAN.min, max: CONAN.max, optional: true, about: 'Largest Conan file, in bytes; 0 means no limit.' })
+  conan_max_file_size?: number;
   @Int({
     min: GENERIC.min,
     max: GENERIC.max,

@@ -3,6 +3,7 @@ import type { PlanLimits } from './plan-limit.entity';
 
 /** Source: reference packages-and-admin 10.5. */
 export const planLimitsPresenter = presenter<PlanLimits>('PlanLimits').fields({
+  conan_max_file_size: [int, (limits) => limits.conan_max_file_size, { about: 'In bytes; 0 means no limit.' }],
   generic_packages_max_file_size: [
     int,
     (limits) => limits.generic_packages_max_file_size,

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { ResolveTokenAnswer, ResolveTokenRequest, TokenHolder } from '@rookery/contracts';
 import { forbidden, isRefusal, REFUSALS } from '../request/refusal';
 import type { Caller, CallerRequest, DirectoryMark } from '../request/caller';
@@ -6,6 +5,7 @@ import type { Refusal } from '../request/refusal';
 import type { FailedLogins } from './failed-logins';
 import { CLIENT_GONE } from './failed-logins';
 import type { Tally } from '../metrics/tally';
+import type { ClientTokens } from './client-tokens';
 import type { Credential } from './credential';
 import type { DirectoryFloor } from './directory-floor';
 import type { IdentityClient } from './identity-client';
@@ -51,11 +51,12 @@ export class Authenticator {
     private readonly failures: FailedLogins,
     private readonly limits: AuthenticationLimits,
     private readonly tally: Tally,
+    readonly tokens: ClientTokens,
   ) {}
 
   authenticate(credential: Credential | null, request: CallerRequest): Caller | Refusal | Promise<Caller | Refusal> {
     if (credential === null) return this.anonymous(request.deadline);
-    const digest = hash('sha256', credential.secret, 'hex');
+    const { digest } = credential;
     if (credential.kind === 'job') return this.failures.check(request, () => this.job(digest, request));
     const lease = request.isRotating ? undefined : this.sources.leases.find(digest);
     if (lease && lease.until > Date.now() && this.sources.floor.covers(lease.mark)) {

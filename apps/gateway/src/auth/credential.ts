@@ -1,10 +1,14 @@
+import { hash } from 'node:crypto';
 import { isBlankSudo, isLikeSudo, sudoValuesIn } from '@rookery/api-v4';
 import type { RequestHead } from '../request/request-head';
+import type { ClientTokens } from './client-tokens';
 
-/** Shape: `secret` is the plaintext, kept no longer than the request. */
+/** Shape: `digest` is the SHA-256 of the secret, in hexadecimal. */
 export interface Credential {
   readonly kind: 'token' | 'job';
-  readonly secret: string;
+  readonly digest: string;
+  /** Time of expiry of the client token that stands for the credential. Units: seconds since 1970. */
+  readonly expires?: number;
 }
 
 /**
@@ -113,13 +117,13 @@ export function mayNameSudo(body: Buffer): boolean {
 
 /**
  * Returns the one credential that counts: PRIVATE-TOKEN, private_token, Deploy-Token, X-NuGet-ApiKey, Bearer, access_token, Basic, job token.
- * Deploy-Token, X-NuGet-ApiKey and Basic count on routes of git and package managers only (`isClientRoute`).
- * Source: reference identity-and-import 4.1, packages-and-admin 1.4.
+ * Deploy-Token, X-NuGet-ApiKey and Basic count on routes of git and package managers only (`isClientRoute`), and client
+ * tokens only where `tokens` reads them. Source: reference identity-and-import 4.1, packages-and-admin 1.4.
  */
 export function presentedCredential(
   head: RequestHead,
   parameters: CallerParameters,
-  isClientRoute: boolean,
+  { isClientRoute, tokens }: { readonly isClientRoute: boolean; readonly tokens: ClientTokens | null },
 ): Credential | null {
   const token =
     head.privateToken.trim() ||
@@ -127,11 +131,17 @@ export function presentedCredential(
     (isClientRoute ? head.deployToken.trim() || head.nugetApiKey.trim() : '') ||
     afterScheme(head.authorization, 'bearer') ||
     parameters.accessToken;
-  if (token) return { kind: isBearerOfJob(head, parameters, token) ? 'job' : 'token', secret: token };
+  const known = token && tokens ? tokens.read(token) : null;
+  if (known) return known;
+  if (token) return credentialOf(isBearerOfJob(head, parameters, token) ? 'job' : 'token', token);
   const basic = isClientRoute ? afterScheme(head.authorization, 'basic') : '';
   if (basic) return basicCredential(basic);
   const job = head.jobToken.trim() || parameters.jobToken;
-  return job ? { kind: 'job', secret: job } : null;
+  return job ? credentialOf('job', job) : null;
+}
+
+function credentialOf(kind: Credential['kind'], secret: string): Credential {
+  return { kind, digest: hash('sha256', secret, 'hex') };
 }
 
 /** Package managers send the token of a job like any other token (`_authToken` of npm). */
@@ -146,10 +156,10 @@ function basicCredential(encoded: string): Credential | null {
   const [user, secret] = [text.slice(0, colon), text.slice(colon + 1)];
   if (colon < 0) return null;
   // `https://<token>@host/` sends the token as the name.
-  if (secret === '') return TOKEN.test(user) ? { kind: 'token', secret: user } : null;
-  if (secret.startsWith(JOB_PREFIX)) return { kind: 'job', secret };
+  if (secret === '') return TOKEN.test(user) ? credentialOf('token', user) : null;
+  if (secret.startsWith(JOB_PREFIX)) return credentialOf('job', secret);
   // Bots send tokens of users under the name of jobs, too.
-  return { kind: user === JOB_USER && !TOKEN.test(secret) ? 'job' : 'token', secret };
+  return credentialOf(user === JOB_USER && !TOKEN.test(secret) ? 'job' : 'token', secret);
 }
 
 function afterScheme(authorization: string, scheme: string): string {

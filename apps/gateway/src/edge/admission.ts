@@ -1,6 +1,7 @@
 import { isRotation } from '@rookery/contracts';
 import type { Logger } from '@rookery/platform';
-import type { Credential } from '../auth/credential';
+import { presentedCredential } from '../auth/credential';
+import type { CallerParameters, Credential } from '../auth/credential';
 import { STALE_MS } from '../auth/authenticator';
 import type { Authenticator } from '../auth/authenticator';
 import type { Sudo } from '../auth/sudo';
@@ -15,6 +16,7 @@ import {
   isRefusal,
   REFUSALS,
   withBasicChallenge,
+  withErrorList,
   withErrorText,
 } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
@@ -28,6 +30,18 @@ export class Admission {
     readonly shedding: LoadShedding,
     readonly logger: Logger,
   ) {}
+
+  /** Returns the credential of a request, and makes the client token that its route answers with. */
+  credentialOf(exchange: Exchange, parameters: CallerParameters): Credential | null {
+    const { route, head } = exchange;
+    const { tokens } = this.authenticator;
+    const isConan = route.client === 'conan';
+    const accepted = { isClientRoute: route.basic === true, tokens: isConan ? tokens : null };
+    const credential = presentedCredential(head, parameters, accepted);
+    const isAsked = isConan && route.template.endsWith('/users/authenticate');
+    if (isAsked && credential !== null) exchange.clientToken = tokens.create(credential);
+    return credential;
+  }
 
   /**
    * Admits a request. Shape: `sudo` comes from the query or the body, and overrides the header. Returns a promise only
@@ -125,10 +139,12 @@ function claimsOf({ holder, actingFor, isReplayOnly }: Caller): string {
 }
 
 /** Checks the scope for the gateway's own routes; for other routes, adds the Basic challenge to a 401. */
-function checkedScope(outcome: Outcome, { service, scopes, basic, isNpm }: Route): Outcome {
+function checkedScope(outcome: Outcome, { service, scopes, basic, client }: Route): Outcome {
   if (isRefusal(outcome)) {
-    if (isNpm) return outcome.status === 401 ? withErrorText(outcome) : outcome;
-    return basic && outcome.reason === REFUSALS.unauthorized.reason ? withBasicChallenge(outcome) : outcome;
+    if (client === 'npm') return outcome.status === 401 ? withErrorText(outcome) : outcome;
+    const isChallenged = basic && outcome.reason === REFUSALS.unauthorized.reason;
+    const refusal = isChallenged ? withBasicChallenge(outcome) : outcome;
+    return client === 'conan' ? withErrorList(refusal) : refusal;
   }
   if (service !== 'gateway' || scopes === undefined) return outcome;
   if (outcome.holder === null) return REFUSALS.unauthorized;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RateLimit } from '@rookery/kernel';
-import { mayNameSudo, presentedCredential, readBody, readQuery } from '../auth/credential';
+import { mayNameSudo, readBody, readQuery } from '../auth/credential';
 import type { Credential } from '../auth/credential';
 import type { Admission } from './admission';
 import type { Forwarder } from '../upstream/forwarder';
@@ -129,7 +129,7 @@ export class Edge {
     const { parameters, onward } = readQuery(exchange.target.query);
     const { head, route } = exchange;
     exchange.query = onward;
-    const credential = presentedCredential(head, parameters, route.basic === true);
+    const credential = this.admission.credentialOf(exchange, parameters);
     const refusal = isHealth(route) ? null : this.admission.shedding.refusal(route.shed, credential === null);
     if (refusal) {
       exchange.refuse(refusal);
@@ -152,7 +152,7 @@ export class Edge {
     sudoOfQuery: string,
     own: OwnRoutes,
   ): Promise<void> {
-    const { head, route } = exchange;
+    const { head } = exchange;
     exchange.sendContinue();
     this.tally.collecting += 1;
     const body = await collect(exchange.request, head.contentLength, this.settings.slowPeerMs);
@@ -163,7 +163,7 @@ export class Edge {
       return;
     }
     const inBody = readBody(body, head.contentType);
-    const credential = presented ?? presentedCredential(head, inBody, route.basic === true);
+    const credential = presented ?? this.admission.credentialOf(exchange, inBody);
     const sudo = sudoOfQuery || inBody.sudo;
     const recheck = (): Promise<Refusal | null> => this.admission.recheck(exchange, credential, sudo);
     const admitted = await this.admission.admit(exchange, credential, sudo);

@@ -28,6 +28,8 @@ export class Exchange {
   target!: RawTarget;
   route!: Route;
   caller!: Caller;
+  /** Token that the service gives to a client that asks for one. */
+  clientToken: string | null = null;
   /** The latest time for an answer. Units: epoch milliseconds. */
   deadline = 0;
   /** The query that is sent upstream. */

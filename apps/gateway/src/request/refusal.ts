@@ -118,6 +118,16 @@ export function withErrorText(one: Refusal): Refusal {
   return { ...one, body, headers: [] };
 }
 
+/** The same refusal for Conan, which reads a list of errors. */
+export function withErrorList(one: Refusal): Refusal {
+  const { message, error_description } = JSON.parse(one.body ?? '{}') as {
+    message?: string;
+    error_description?: string;
+  };
+  const text = message ?? error_description ?? one.reason;
+  return { ...one, body: JSON.stringify({ errors: [{ status: one.status, message: text }] }) };
+}
+
 /** The same refusal with the challenge that git and package managers expect. */
 export function withBasicChallenge(one: Refusal): Refusal {
   return { ...one, headers: [...one.headers, 'WWW-Authenticate', 'Basic realm="GitLab Packages Registry"'] };

@@ -52,6 +52,8 @@ const ONWARD: ReadonlySet<string> = new Set([
   'unleash-appname',
   'unleash-instanceid',
   'user-agent',
+  'x-checksum-deploy',
+  'x-checksum-sha1',
   'x-gitlab-event',
 ]);
 

@@ -31,12 +31,17 @@ export interface Route extends RouteRow {
   readonly template: string;
   readonly method: string;
   readonly rate: RateClass;
-  /** Clients of npm expect a form of their own of 401. */
-  readonly isNpm: boolean;
+  /** Clients that read refusals in a form of their own. */
+  readonly client: 'npm' | 'conan' | null;
 }
 
 export function routeOf(template: string, method: string, row: RouteRow): Route {
-  return { ...row, template, method, rate: rateClassOf(template), isNpm: template.includes('/packages/npm/') };
+  return { ...row, template, method, rate: rateClassOf(template), client: clientOf(template) };
+}
+
+function clientOf(template: string): Route['client'] {
+  if (template.includes('/packages/npm/')) return 'npm';
+  return template.includes('/packages/conan/') ? 'conan' : null;
 }
 
 export function rateClassOf(template: string): RateClass {

@@ -249,6 +249,7 @@ export class Forwarder {
       ...(creatorId === null ? {} : { mkr: creatorId }),
       ...(isReplayOnly ? { rpl: true as const } : {}),
       ...(holder === null ? { adr: exchange.address } : {}),
+      ...(exchange.clientToken === null ? {} : { ctk: exchange.clientToken }),
       ver: floor.epoch === mark.epoch ? Math.max(floor.version, mark.version) : mark.version,
       epo: mark.epoch,
       aud: service,

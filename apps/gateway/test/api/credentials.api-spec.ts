@@ -287,6 +287,55 @@ describe('credentials', () => {
     });
   });
 
+  describe('of Conan', () => {
+    const conan = '/projects/1/packages/conan';
+    const login = async (headers: Record<string, string>): Promise<string> => {
+      await (await get(`${conan}/v2/users/authenticate`, headers)).body.dump();
+      return estate.package.last.claims.ctk!;
+    };
+    const status = async (path: string, token: string): Promise<number> => {
+      const answer = await get(path, { authorization: `Bearer ${token}` });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+
+    it('get a token that stands for their credential, on routes of Conan only', async () => {
+      const token = await login({ authorization: basic('mina', 'glpat-good') });
+      expect(token).toMatch(/^conan-/);
+      expect(token).not.toContain('glpat');
+      expect(await status(`${conan}/v1/ping`, token)).toBe(200);
+      expect(estate.package.last.claims).toMatchObject({ sub: 7, tok: 70 });
+      expect(estate.package.last.claims).not.toHaveProperty('ctk');
+      expect(await login({ authorization: `Bearer ${token}` })).toBe(token);
+      expect([await status('/todos', token), await status(PACKAGE_FILE, token)]).toEqual([401, 401]);
+    });
+
+    it('lose the token with their credential', async () => {
+      estate.identityInside.give('glpat-lost', aHolder({ token_id: 72 }));
+      const token = await login({ 'private-token': 'glpat-lost' });
+      expect(await status(`${conan}/v1/ping`, token)).toBe(200);
+      estate.identityInside.change('glpat-lost', { outcome: 'revoked' } as never, 72);
+      await eventually(async () => (await status(`${conan}/v1/ping`, token)) === 401);
+    });
+
+    it('get one for the token of a job, too', async () => {
+      const holder = aHolder({ token_id: null, scopes: [], job: { id: 5, project_id: 1 } });
+      estate.identityInside.give('glcbt-conan', holder);
+      const token = await login({ authorization: basic('gitlab-ci-token', 'glcbt-conan') });
+      expect(await status(`${conan}/v1/ping`, token)).toBe(200);
+      expect(estate.package.last.claims).toMatchObject({ job: [5, 1] });
+      estate.identityInside.take('glcbt-conan');
+      expect(await status(`${conan}/v1/ping`, token)).toBe(401);
+    });
+
+    it('read refusals as a list of errors', async () => {
+      const answer = await get(`${conan}/v1/ping`, { authorization: 'Bearer conan-1' });
+      expect(answer.headers['content-type']).toBe('application/json');
+      expect(answer.headers['www-authenticate']).toBe('Basic realm="GitLab Packages Registry"');
+      expect(await answer.body.json()).toEqual({ errors: [{ status: 401, message: '401 Unauthorized' }] });
+    });
+  });
+
   it('lets anonymous callers through with the directory version', async () => {
     await (await get('/todos')).body.dump();
     expect(estate.collaboration.last.claims).toMatchObject({

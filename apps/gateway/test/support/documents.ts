@@ -61,5 +61,7 @@ export const packageDocument: OpenApiDocument = {
       put: { ...write, 'x-rookery-streams': ['request'] } as OpenApiOperation,
     },
     '/projects/{id}/packages/npm/{package_name}': { get: one },
+    '/projects/{id}/packages/conan/v1/ping': { get: one },
+    '/projects/{id}/packages/conan/v2/users/authenticate': { get: one },
   },
 };

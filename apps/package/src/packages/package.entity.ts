@@ -16,6 +16,9 @@ import type { PackageStatus, PackageType } from './package-types';
 @Index('ix_packages_maven_name', ['nameKey', 'id'], {
   where: `package_type = 'maven' and status <> 'pending_destruction'`,
 })
+@Index('ix_packages_conan_name', ['name', 'version', 'nameKey'], {
+  where: `package_type = 'conan' and status <> 'pending_destruction'`,
+})
 @Index('ix_packages_pending', ['id'], { where: `status = 'pending_destruction'` })
 export class Package {
   @PrimaryGeneratedColumn('identity', {
@@ -27,7 +30,7 @@ export class Package {
   @Column({ type: 'bigint' }) projectId: number;
   @Column({ type: 'text' }) packageType: PackageType;
   @Column({ type: 'text' }) name: string;
-  /** `nameKeyOf` of the name. Unique with project, type and version among packages that are not being destroyed. */
+  /** `nameKeyOf` of the name, or `name@user/channel` of a Conan package. Unique with project, type and version among packages that are not being destroyed. */
   @Column({ type: 'text' }) nameKey: string;
   @Column({ type: 'text', nullable: true }) version: string | null;
   @Column({ type: 'text', default: 'default' }) status: PackageStatus;

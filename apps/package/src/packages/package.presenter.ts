@@ -10,10 +10,15 @@ const links = object<Record<never, never>, { web_path: string; delete_api_path: 
 
 const tags = list(object({ id: int, package_id: int, name: text, created_at: instant, updated_at: instant }));
 
-/** Source: requirements 3 §2 Package; reference packages-and-admin 3.1. Conan has a further field once it is built. */
+/** Source: requirements 3 §2 Package; reference packages-and-admin 3.1. */
 export const packagePresenter = presenter<PackageRow>('Package').fields({
   id: [int, (row) => row.id],
-  name: [text, (row) => row.name],
+  name: [text, shownNameOf, { about: 'Of Conan packages the whole reference, `name/version@user/channel`.' }],
+  conan_package_name: [
+    text,
+    (row) => row.name,
+    { when: (row) => row.package_type === 'conan', about: 'The name alone. Only for Conan packages.' },
+  ],
   version: [nullable(text), (row) => row.version],
   package_type: [choice(...PACKAGE_TYPES), (row) => row.package_type],
   status: [choice(...PACKAGE_STATUSES), (row) => row.status],
@@ -84,6 +89,11 @@ export const packagePipelinePresenter = presenter<PackagePipeline>('PackagePipel
   updated_at: [instant, (pipeline) => pipeline.updated_at],
   web_url: [text, (pipeline) => pipeline.web_url],
 });
+
+/** The key of a Conan package is its name, user and channel: `name@user/channel`. */
+function shownNameOf({ package_type, name, name_key, version }: PackageRow): string {
+  return package_type === 'conan' ? `${name}/${version}${name_key.slice(name.length)}` : name;
+}
 
 function linksOf(row: PackageRow, { links: urls }: PresentContext): { web_path?: string; delete_api_path?: string } {
   return {

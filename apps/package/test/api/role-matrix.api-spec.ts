@@ -6,6 +6,7 @@ import type { Agent } from 'supertest';
 import { startPackage } from '../support/app';
 import type { PackageService } from '../support/app';
 import { addRef, published as publishedComposer } from '../support/composer';
+import { conanOf, INSTANCE, uploadedRecipe, uploadedV1 } from '../support/conan';
 import { FakeCollaboration, shaOf } from '../support/fake-collaboration';
 import { uploaded as uploadedHelm } from '../support/helm';
 import { mavenPath, putMaven } from '../support/maven';
@@ -53,6 +54,10 @@ async function placeOf(visibility: MatrixVisibility, people: ReadonlyMap<Role, V
   await uploadedHelm(app, owner, project, { name: 'chart' });
   await pushed(app, owner, project);
   await uploadedTerraform(app, owner, project, 'vpc/aws/1.0.0');
+  await uploadedRecipe(app, owner, conanOf(project));
+  await uploadedV1(app, owner, `${conanOf(project)}/v1/files/hello/1.0/me/stable/0`);
+  await uploadedV1(app, owner, `${INSTANCE}/v1/files/hello/1.0/${visibility}+eggs/stable/0`);
+  await uploadedRecipe(app, owner, INSTANCE, { reference: `hello/1.0/${visibility}+eggs/stable` });
   await publishedComposer(app, owner, project, source, { commit: shaOf('a') });
   addRef(source, project, 'refs/heads/main');
   await uploadedPypi(app, owner, project, { name: 'pkg', content: 'python' });

@@ -156,8 +156,9 @@ export function withReasonPhrase(error: RenderedError): RenderedError {
   const body = (error.body === null || error.headers['content-type'] ? {} : JSON.parse(error.body)) as {
     readonly message?: unknown;
     readonly error?: unknown;
+    readonly errors?: readonly { readonly message?: unknown }[];
   };
-  const text = [body.message, body.error].find((value) => typeof value === 'string');
+  const text = [body.message, body.error, body.errors?.[0]?.message].find((value) => typeof value === 'string');
   const own = text?.replace(/^\d{3} (?:[A-Za-z ]+ - )?/, '');
   if (!own) return error;
   return { ...error, reason: own.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_REASON) };

@@ -131,6 +131,22 @@ export function projectByAnyPath(param: string): ScopeOption<ProjectScope> {
   };
 }
 
+/**
+ * Declares a project as the parent that a parameter names by its full path, present or former, with `separator` for each
+ * slash. Clients of Conan write it so. Source: reference packages-and-admin 4.13.
+ */
+export function projectByJoinedPath(param: string, separator: string): ScopeOption<ProjectScope> {
+  const named = projectByAnyPath(param);
+  return {
+    ...named,
+    async resolve(resolver, ref, viewer) {
+      const path = String(ref).replaceAll(separator, '/');
+      // A text without a slash would count as an id.
+      return path.includes('/') ? named.resolve(resolver, path, viewer) : null;
+    },
+  };
+}
+
 /** Declares a group as the parent; 404 "Group Not Found" unless the viewer may see it. */
 export function group(param = 'id', by: DecisionSource = 'whichever'): ScopeOption<GroupScope> {
   return {

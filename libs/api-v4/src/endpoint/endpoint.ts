@@ -33,6 +33,8 @@ export interface Refusals {
   readonly startsImport?: true;
   /** Refusals are documented as text, too, for `renderedAs` that makes text of them. */
   readonly isText?: true;
+  /** Refusals are documented as a list of errors, for `renderedAs` that makes one of them. */
+  readonly isErrorList?: true;
   /** Changes each refusal before it is sent, for clients that read refusals in a form of their own. */
   readonly renderedAs?: (refusal: RenderedError) => RenderedError;
 }

@@ -34,6 +34,7 @@ function asViewer(claims: ContextClaims): Viewer {
     creatorId: claims.mkr ?? null,
     address: claims.adr ?? null,
     ...(claims.rpl ? { isReplayOnly: true as const } : {}),
+    ...(claims.ctk === undefined ? {} : { clientToken: claims.ctk }),
     directory: { version: claims.ver, epoch: claims.epo },
     requestId: claims.rid,
     deadline: claims.ddl,

@@ -78,6 +78,22 @@ export const REFUSAL_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: { errors: { anyOf: [text, texts], description: 'The reason, or several.' } },
     required: ['errors'],
   },
+  RefusalInList: {
+    type: 'object',
+    description: 'A list of one error, as Conan reads it.',
+    properties: {
+      errors: {
+        type: 'array',
+        description: 'Exactly one.',
+        items: {
+          type: 'object',
+          properties: { status: { type: 'integer', description: 'The status.' }, message: text },
+          required: ['status', 'message'],
+        },
+      },
+    },
+    required: ['errors'],
+  },
   RefusalOfToken: {
     type: 'object',
     description: 'The token is invalid or lacks a scope; `scope` lists sufficient scopes.',
@@ -288,6 +304,13 @@ export function registryRefusalResponse(status: number): JsonSchema {
   if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
   const others = kind.bodies.filter((name) => name !== 'Refusal' && name !== 'RefusalOfForm');
   return refusalOf({ ...kind, bodies: ['RefusalOfRegistry', ...others] });
+}
+
+/** Returns the response object of a failure that is a list of errors; the gateway answers some in the other form. */
+export function listedRefusalResponse(status: number): JsonSchema {
+  const kind = REFUSALS[status];
+  if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
+  return refusalOf({ ...kind, bodies: [...kind.bodies, 'RefusalInList'] });
 }
 
 /** Statuses of refused imports, with the key that they have instead of `message`. */

@@ -3,6 +3,7 @@ import type { EndpointRecord } from '../endpoint/endpoint';
 import { takesKey } from '../endpoint/keyed-request';
 import {
   importRefusalResponse,
+  listedRefusalResponse,
   pageHeaders,
   refusalResponse,
   refusalResponseAs,
@@ -67,6 +68,7 @@ function refusalAt({ options }: EndpointRecord, status: number): JsonSchema {
   if (options.refusals?.offersProblemDetails) return problemRefusalResponse(status);
   if (options.refusals?.startsImport) return importRefusalResponse(status);
   if (options.refusals?.isText) return refusalResponseAs(status, 'text/plain');
+  if (options.refusals?.isErrorList) return listedRefusalResponse(status);
   if (options.refusals?.renderedAs !== undefined) return registryRefusalResponse(status);
   return refusalResponse(status);
 }

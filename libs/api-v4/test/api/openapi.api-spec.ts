@@ -88,6 +88,7 @@ it('documents lists, aliases, and each schema once', () => {
   const refusals = [
     '',
     'ByField',
+    'InList',
     'InSentences',
     'OfForm',
     'OfImport',

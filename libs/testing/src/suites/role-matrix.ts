@@ -95,8 +95,9 @@ const urlOf = (path: string) => (path.startsWith('//') ? path.slice(1) : `/api/v
 
 /** The answer as a letter of the table; `+` is compared with the status that the line names. */
 function isAsExpected(letter: string, { path, body: sent, statuses }: Line, { status, body, text }: Response): boolean {
-  // Some clients read refusals as text.
-  const message: unknown = (body as { message?: unknown } | null)?.message ?? text?.trim();
+  // Some clients read refusals as text, others as a list of errors.
+  const { message: named, errors } = (body ?? {}) as { message?: unknown; errors?: readonly { message?: unknown }[] };
+  const message: unknown = named ?? errors?.[0]?.message ?? text?.trim();
   const parent = /\{(group|project)\}/.exec(path + sent)?.[1];
   const kind = path.startsWith('/namespaces') ? 'Namespace' : parent === 'group' ? 'Group' : 'Project';
   const isHidden = status === 404 && parent !== undefined && message === `404 ${kind} Not Found`;

@@ -18,6 +18,7 @@ export interface PackageRow {
   readonly id: number;
   readonly project_id: number;
   readonly name: string;
+  readonly name_key: string;
   readonly version: string | null;
   readonly package_type: PackageType;
   readonly status: PackageStatus;
@@ -57,7 +58,7 @@ type GroupRow = Omit<PackageRow, 'tags'>;
 type Asked = ProjectListing | GroupListing;
 type AskedFilters = Pick<ProjectListing, 'package_type' | 'package_name' | 'package_version'>;
 
-const COLUMNS = `p.id, p.project_id, p.name, p.version, p.package_type, p.status, p.creator_id, p.created_at, p.updated_at,
+const COLUMNS = `p.id, p.project_id, p.name, p.name_key, p.version, p.package_type, p.status, p.creator_id, p.created_at, p.updated_at,
   p.last_downloaded_at`;
 const FILE_COLUMNS = `f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at`;
 const ORDER_BY = {

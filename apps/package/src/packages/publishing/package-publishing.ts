@@ -20,6 +20,8 @@ export interface PublishedPackage {
   readonly type: PackageType;
   readonly name: string;
   readonly version: string | null;
+  /** Form of the name by which packages are equal. Absent: that of `nameKeyOf`. */
+  readonly nameKey?: string;
   /** Sets the status of a new or existing package; an omitted status keeps it. */
   readonly status?: Extract<PackageStatus, 'default' | 'hidden'> | undefined;
 }
@@ -146,7 +148,7 @@ export class PackagePublishing {
   private async findOrCreate(tx: Tx, file: PublishedPackage): Promise<FoundPackage> {
     const { type, name, version, creatorId: creator } = file;
     const project = file.project.id;
-    const key = { project, type, key: nameKeyOf(type, name), version };
+    const key = { project, type, key: file.nameKey ?? nameKeyOf(type, name), version };
     // A concurrent deletion can make both miss once.
     for (let attempt = 0; attempt < 3; attempt++) {
       const status = file.status ?? 'default';

@@ -10,6 +10,7 @@ import { StorageQuota } from './storage-quota';
 
 /** Size limits of files, by the type of their package. */
 const FILE_LIMITS = {
+  conan: 'conan_max_file_size',
   generic: 'generic_packages_max_file_size',
   helm: 'helm_max_file_size',
   maven: 'maven_max_file_size',

@@ -44,6 +44,11 @@ const MARK_FILE = statement<{ id: number; package: number; now: Date }, { id: nu
   `update package_files set is_pending_destruction = true, updated_at = :now::timestamptz
    where id = :id::bigint and package_id = :package::bigint and not is_pending_destruction returning id`,
 );
+const MARK_FILES = statement<{ ids: readonly number[]; now: Date }, never>(
+  'package_files_mark_several_deleted',
+  `update package_files set is_pending_destruction = true, updated_at = :now::timestamptz
+   where id = any(:ids::bigint[]) and not is_pending_destruction`,
+);
 const HAS_FILES = statement<{ package: number }, { has_files: boolean }>(
   'package_files_left',
   `select exists (select 1 from package_files
@@ -89,6 +94,13 @@ export class PackageRemoval {
       await raiseExistingGeneration(tx, namedOf(found), this.clock.now());
       await this.requestJobs(tx, deletion.projectId);
     });
+  }
+
+  /** Deletes files of packages that the caller has locked; the packages stay. */
+  async removeFiles(tx: Tx, projectId: number, ids: readonly number[]): Promise<void> {
+    if (ids.length === 0) return;
+    await tx.run(MARK_FILES, { ids, now: this.clock.now() });
+    await this.requestJobs(tx, projectId);
   }
 
   /** Deletes versions of one package, which the caller has locked by its generation. */

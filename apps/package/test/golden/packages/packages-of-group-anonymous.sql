@@ -1,8 +1,9 @@
--- group_packages-d4ff3f51675a: $1 isAdmin, $2 viewer, $3 below, $4 isExternal
+-- group_packages-1868aaf5b75b: $1 isAdmin, $2 viewer, $3 below, $4 isExternal
 select
   p.id,
   p.project_id,
   p.name,
+  p.name_key,
   p.version,
   p.package_type,
   p.status,

@@ -1,8 +1,9 @@
--- packages-4c881e029a4b: $1 project
+-- packages-a5b71ee957db: $1 project
 select
   p.id,
   p.project_id,
   p.name,
+  p.name_key,
   p.version,
   p.package_type,
   p.status,

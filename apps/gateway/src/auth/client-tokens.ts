@@ -1,0 +1,40 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { ContextSigningKeys } from '@rookery/platform';
+import type { Credential } from './credential';
+
+/** Lifetime of a token. Units: seconds. Source: reference packages-and-admin 4.13. */
+const LIFETIME = 3600;
+/** Time of expiry, kind of the credential, its digest, signature. */
+const TOKEN = /^conan-([1-9]\d{9,11})\.(token|job)\.([0-9a-f]{64})\.([A-Za-z0-9_-]{43})$/;
+
+/**
+ * Tokens that Conan gets for a credential and sends in its place. A token names the credential by its digest, so that it ends
+ * with the credential, and routes of other clients do not accept it. Source: ADR 0206.
+ */
+export class ClientTokens {
+  private readonly keys: readonly [Buffer, ...Buffer[]];
+
+  constructor(keys: ContextSigningKeys) {
+    this.keys = keys.deriveKeys('rookery client tokens', 'package');
+  }
+
+  /** Returns the token for a credential. A credential that is such a token keeps its time of expiry. */
+  create({ kind, digest, expires }: Credential): string {
+    const claims = `${expires ?? Math.floor(Date.now() / 1000) + LIFETIME}.${kind}.${digest}`;
+    return `conan-${claims}.${macOf(claims, this.keys[0]).toString('base64url')}`;
+  }
+
+  /** Returns the credential that a token stands for. Shape: null for a text that is no token, forged or expired. */
+  read(token: string): Credential | null {
+    const [, expires, kind, digest, signature] = TOKEN.exec(token) ?? [];
+    if (signature === undefined || Number(expires) * 1000 <= Date.now()) return null;
+    const presented = Buffer.from(signature, 'base64url');
+    const claims = `${expires}.${kind}.${digest}`;
+    if (!this.keys.some((key) => timingSafeEqual(presented, macOf(claims, key)))) return null;
+    return { kind: kind as Credential['kind'], digest: digest!, expires: Number(expires) };
+  }
+}
+
+function macOf(claims: string, key: Buffer): Buffer {
+  return createHmac('sha256', key).update(claims).digest();
+}

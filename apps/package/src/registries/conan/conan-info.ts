@@ -1,0 +1,44 @@
+/** Description of a binary package, as searches show it. */
+export interface ConanInfo {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly options: Readonly<Record<string, string>>;
+  readonly requires: readonly string[];
+  readonly full_requires: readonly string[];
+  readonly recipe_hash: string | null;
+}
+
+/**
+ * Parses `conaninfo.txt`: sections in brackets with a line for each entry. Lines that are no entry and unknown sections
+ * are skipped. Source: reference packages-and-admin 4.13.
+ */
+export function parseConanInfo(text: string): ConanInfo {
+  const sections = sectionsOf(text);
+  const lines = (name: string): readonly string[] => sections.get(name) ?? [];
+  return {
+    settings: pairsOf(lines('settings')),
+    options: pairsOf(lines('options')),
+    requires: lines('requires'),
+    full_requires: lines('full_requires'),
+    recipe_hash: lines('recipe_hash')[0] ?? null,
+  };
+}
+
+function sectionsOf(text: string): ReadonlyMap<string, readonly string[]> {
+  const sections = new Map<string, string[]>();
+  let lines: string[] = [];
+  for (const line of text.split(/\r?\n/).map((one) => one.trim())) {
+    const [, name] = /^\[([^\]]+)\]$/.exec(line) ?? [];
+    if (name !== undefined) sections.set(name, (lines = sections.get(name) ?? []));
+    else if (line !== '') lines.push(line);
+  }
+  return sections;
+}
+
+/** The names come from clients, so they do not become properties of a plain object's prototype. */
+function pairsOf(lines: readonly string[]): Readonly<Record<string, string>> {
+  const entries = lines.flatMap((line): [string, string][] => {
+    const at = line.indexOf('=');
+    return at > 0 ? [[line.slice(0, at).trim(), line.slice(at + 1).trim()]] : [];
+  });
+  return Object.fromEntries(entries);
+}

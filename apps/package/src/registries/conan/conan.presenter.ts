@@ -1,0 +1,55 @@
+import type { JsonSchema } from '@rookery/api-v4';
+import type { PackageFileRow } from '../../packages/listing/packages.queries';
+import { parseConanInfo } from './conan-info';
+import { shownReference } from './conan-reference';
+import type { ConanBinaryRow, ConanRevisionRow, FoundConanRecipe } from './conan.queries';
+
+/** Documents of the protocol of Conan. Source: reference packages-and-admin 4.13. */
+
+const record = (properties: JsonSchema, required = Object.keys(properties)): JsonSchema => ({
+  ...{ type: 'object', properties, required, additionalProperties: false },
+});
+const text = (description: string): JsonSchema => ({ type: 'string', description });
+const listOf = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
+const mapOf = (additionalProperties: JsonSchema, description: string): JsonSchema => ({
+  ...{ type: 'object', additionalProperties, description },
+});
+
+export const REVISION = record({
+  revision: text('The revision.'),
+  time: text('Time of its manifest, such as `2026-01-02T03:04:05.678+0000`.'),
+});
+export const REVISIONS = record({ revisions: listOf(REVISION, 'Newest first.') });
+export const FILES = record({ files: mapOf(record({}), 'An empty object for each file, by name.') });
+export const RECIPES = record({ results: listOf({ type: 'string' }, 'References of recipes.') });
+const INFO = {
+  content: text('The description as it was uploaded.'),
+  settings: mapOf({ type: 'string' }, 'Settings by name.'),
+  options: mapOf({ type: 'string' }, 'Options by name.'),
+  requires: listOf({ type: 'string' }, 'Requirements.'),
+  full_requires: listOf({ type: 'string' }, 'Requirements with the ids of their binary packages.'),
+  recipe_hash: { type: ['string', 'null'], description: 'Digest of the recipe, from older clients.' },
+};
+export const BINARIES = mapOf(record(INFO, []), 'Descriptions of binary packages, by id.');
+
+export function revisionDocument({ revision, time }: ConanRevisionRow): object {
+  return { revision, time: time.toISOString().replace('Z', '+0000') };
+}
+
+export function revisionsDocument(rows: readonly ConanRevisionRow[]): object {
+  return { revisions: rows.map(revisionDocument) };
+}
+
+export function filesDocument(files: readonly PackageFileRow[]): object {
+  return { files: Object.fromEntries(files.map(({ file_name }) => [file_name, {}])) };
+}
+
+export function recipesDocument(found: readonly FoundConanRecipe[]): object {
+  return { results: found.map(({ name, version, key }) => shownReference(name, version, key)) };
+}
+
+/** Shape: without descriptions if `isListOnly`. */
+export function binariesDocument(rows: readonly ConanBinaryRow[], isListOnly: boolean): object {
+  const described = (info: string | null): object => ({ content: info ?? '', ...parseConanInfo(info ?? '') });
+  return Object.fromEntries(rows.map(({ reference, info }) => [reference, isListOnly ? {} : described(info)]));
+}

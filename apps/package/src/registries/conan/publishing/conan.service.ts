@@ -1,0 +1,92 @@
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { NotFound, Refused } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { PackageFiles } from '../../../packages/package-files';
+import type { StoredFile } from '../../../packages/package-files';
+import { UploadGate } from '../../../packages/publishing/upload-gate';
+import { INFO, refuseHalfBlank } from '../conan-reference';
+import type { ConanReference } from '../conan-reference';
+import { ConanQueries } from '../conan.queries';
+import { ConanRevisions, refuseChange } from './conan-revisions';
+import type { ConanTarget } from './conan-revisions';
+
+/** A file that arrives. Shape: `declaredSize` is null if unknown; `sha1` in hexadecimal. Units: bytes. */
+export interface ConanUpload {
+  readonly body: Readable & { readonly declaredSize: number | null };
+  readonly sha1: string | undefined;
+  /** The body is empty, and the client asks whether the file is there. */
+  readonly isQuestion: boolean;
+}
+
+/** Largest description of a binary package. Units: bytes. */
+const MAX_INFO_BYTES = 1024 ** 2;
+const SHA1_OF_NOTHING = 'da39a3ee5e6b4b0d3255bfef95601890afd80709';
+
+/** Uploads of Conan files. Source: reference packages-and-admin 4.13. */
+@Injectable()
+export class ConanService {
+  constructor(
+    private readonly gate: UploadGate,
+    private readonly files: PackageFiles,
+    private readonly conan: ConanQueries,
+    private readonly revisions: ConanRevisions,
+  ) {}
+
+  /**
+   * Stores a file. Errors: Refused for an unusable reference or description, a digest of other bytes and a file that is too
+   * large; Forbidden for a protected name and beyond a limit of storage; NotFound for a question; Conflict for another file
+   * in a complete revision; those of the body.
+   */
+  async upload(target: ConanTarget, { body, sha1, isQuestion }: ConanUpload): Promise<void> {
+    const { project, viewer, reference, fileName } = target;
+    if (isQuestion) throw new NotFound();
+    const limit = await this.admit(project, viewer, reference, body.declaredSize);
+    const expected = sha1?.toLowerCase();
+    if (expected !== undefined) await this.refuseEarly(target, expected);
+    const maxBytes = fileName === INFO ? Math.min(limit, MAX_INFO_BYTES) : limit;
+    const content = await this.files.store(body, maxBytes);
+    if (expected !== undefined && content.sha1 !== expected)
+      throw new Refused('Validation failed: The digest does not match the uploaded file', { verbatim: true });
+    if (content.size === 0 && expected !== SHA1_OF_NOTHING && fileName !== INFO) return;
+    await this.revisions.publish(target, { content, info: fileName === INFO ? await this.infoIn(content) : null });
+  }
+
+  /**
+   * Returns the size limit of a file that arrives, or is announced. Shape: `size` is null if unknown. Units: bytes. Errors:
+   * Refused for an unusable reference and a file that is too large; Forbidden for a protected name and beyond a limit of
+   * storage.
+   */
+  admit(
+    project: ProjectScope,
+    viewer: SignedInViewer,
+    reference: ConanReference,
+    size: number | null,
+  ): Promise<number> {
+    refuseHalfBlank(reference);
+    return this.gate.admit(project, viewer, { type: 'conan', name: reference.name }, size);
+  }
+
+  /** Refuses an upload before its body is read, if another file of the name is in a complete revision. Errors: Conflict. */
+  private async refuseEarly({ project, reference, revision, fileName }: ConanTarget, sha1: string): Promise<void> {
+    const files = await this.conan.files(project, reference, revision).catch((error: unknown) => {
+      if (error instanceof NotFound) return [];
+      throw error;
+    });
+    const earlier = files.find(({ file_name }) => file_name === fileName);
+    if (earlier && earlier.sha1 !== sha1) refuseChange(revision, fileName);
+  }
+
+  /** Errors: Refused for bytes that are no text. */
+  private async infoIn(content: StoredFile): Promise<string> {
+    const bytes = await this.files.read(content, MAX_INFO_BYTES);
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      if (!text.includes('\0')) return text;
+    } catch {
+      // Refused below.
+    }
+    throw new Refused(`Validation failed: ${INFO} is no text`, { verbatim: true });
+  }
+}

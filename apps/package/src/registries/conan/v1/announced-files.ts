@@ -1,0 +1,47 @@
+import { Refused } from '@rookery/kernel';
+
+/** Files that a client is about to upload. Shape: the largest size is 0 without any file. Units: bytes. */
+export interface AnnouncedFiles {
+  readonly names: readonly string[];
+  readonly largest: number;
+}
+
+/**
+ * Reads sizes by the name of the file from a body in JSON. Errors: Refused for another body, or a name that is not
+ * `allowed`; those of the body.
+ */
+export async function announcedFilesIn(
+  body: AsyncIterable<Buffer>,
+  allowed: readonly string[],
+): Promise<AnnouncedFiles> {
+  const sizes = sizesIn(await textIn(body));
+  const names = Object.keys(sizes);
+  if (names.some((name) => !allowed.includes(name))) throw invalid('File name is invalid');
+  return { names, largest: Math.max(0, ...Object.values(sizes)) };
+}
+
+async function textIn(body: AsyncIterable<Buffer>): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of body) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+function sizesIn(text: string): Readonly<Record<string, number>> {
+  const sizes = parsed(text);
+  const isMap = typeof sizes === 'object' && sizes !== null && !Array.isArray(sizes);
+  if (!isMap || !Object.values(sizes).every((size) => Number.isSafeInteger(size) && (size as number) >= 0))
+    throw invalid('Sizes of files are invalid');
+  return sizes as Readonly<Record<string, number>>;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function invalid(reason: string): Refused {
+  return new Refused(`Validation failed: ${reason}`, { verbatim: true });
+}

@@ -1,0 +1,103 @@
+import { Controller } from '@nestjs/common';
+import { empty, Endpoint, streamed, streamedBody } from '@rookery/api-v4';
+import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { packageDownload } from '../../../packages/package-download.presenter';
+import { MAX_FILE_BYTES, PackageFiles } from '../../../packages/package-files';
+import { publishesPackages, readsPackages } from '../../../packages/packages.permission';
+import { referenceOf } from '../conan.dto';
+import { CONAN_REGISTRIES, routesOfRecipes } from '../conan.permission';
+import type { ConanRegistryKind } from '../conan.permission';
+import { ConanQueries } from '../conan.queries';
+import { ConanService } from '../publishing/conan.service';
+import {
+  firstRevisionOf,
+  OneConanV1BinaryFile,
+  OneConanV1RecipeFile,
+  UploadConanV1BinaryFile,
+  UploadConanV1RecipeFile,
+} from './conan-v1.dto';
+
+type OneFile = OneConanV1RecipeFile | OneConanV1BinaryFile;
+type UploadFile = UploadConanV1RecipeFile | UploadConanV1BinaryFile;
+
+/** Files without revisions (version 1): the same routes below projects and for the instance. */
+function conanV1FilesBelow(kind: ConanRegistryKind) {
+  const recipe = `${CONAN_REGISTRIES[kind].base}/v1/files/:package_name/:package_version/:package_username/:package_channel`;
+  const revision = `${recipe}/:recipe_revision`;
+  const ofRecipe = `${revision}/export/:file_name`;
+  const ofBinary = `${revision}/package/:conan_package_reference/:package_revision/:file_name`;
+  const shared = routesOfRecipes(kind);
+  const reads = { ...shared, may: readsPackages, answers: streamed(), fails: [404] } as const;
+  const publishes = {
+    ...shared,
+    may: publishesPackages,
+    body: streamedBody({ maxBytes: MAX_FILE_BYTES }),
+    answers: empty(),
+    fails: [400, 404],
+  } as const;
+
+  @Controller()
+  class ConanV1FilesController {
+    constructor(
+      readonly conan: ConanQueries,
+      readonly uploads: ConanService,
+      readonly files: PackageFiles,
+    ) {}
+
+    @Endpoint('GET', ofRecipe, {
+      ...reads,
+      about: `Downloads a file of a Conan recipe without revisions (${kind}).`,
+      params: OneConanV1RecipeFile,
+    })
+    download(call: Call<OneConanV1RecipeFile, ProjectScope>): Promise<FileAnswer> {
+      return this.find(call);
+    }
+
+    @Endpoint('GET', ofBinary, {
+      ...reads,
+      about: `Downloads a file of a binary package of Conan without revisions (${kind}).`,
+      params: OneConanV1BinaryFile,
+    })
+    downloadOfBinary(call: Call<OneConanV1BinaryFile, ProjectScope>): Promise<FileAnswer> {
+      return this.find(call);
+    }
+
+    @Endpoint('PUT', ofRecipe, {
+      ...publishes,
+      about: `Uploads a file of a Conan recipe without revisions (${kind}).`,
+      params: UploadConanV1RecipeFile,
+    })
+    upload(call: StreamedCall<UploadConanV1RecipeFile, ProjectScope, SignedInViewer>): Promise<void> {
+      return this.store(call);
+    }
+
+    @Endpoint('PUT', ofBinary, {
+      ...publishes,
+      about: `Uploads a file of a binary package of Conan without revisions (${kind}).`,
+      params: UploadConanV1BinaryFile,
+    })
+    uploadOfBinary(call: StreamedCall<UploadConanV1BinaryFile, ProjectScope, SignedInViewer>): Promise<void> {
+      return this.store(call);
+    }
+
+    private async find({ within, params }: Call<OneFile, ProjectScope>): Promise<FileAnswer> {
+      const name = params.file_name;
+      const row = await this.conan.file(within, referenceOf(params), firstRevisionOf(params), name);
+      return packageDownload(this.files, row, name);
+    }
+
+    private store(call: StreamedCall<UploadFile, ProjectScope, SignedInViewer>): Promise<void> {
+      const { within: project, viewer, params, body } = call;
+      const revision = firstRevisionOf(params);
+      return this.uploads.upload(
+        { project, viewer, reference: referenceOf(params), revision, fileName: params.file_name },
+        { body, sha1: params.x_checksum_sha1, isQuestion: params.x_checksum_deploy === true },
+      );
+    }
+  }
+  return ConanV1FilesController;
+}
+
+export const ConanV1FilesOfProjectsController = conanV1FilesBelow('project');
+export const ConanV1FilesOfInstanceController = conanV1FilesBelow('instance');

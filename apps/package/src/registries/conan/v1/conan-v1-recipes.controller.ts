@@ -1,0 +1,164 @@
+import { Controller } from '@nestjs/common';
+import { empty, Endpoint, json, streamedBody } from '@rookery/api-v4';
+import type { Call, ProjectScope, StreamedCall } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Links } from '@rookery/platform';
+import { publishesPackages, readsPackages, removesPackages } from '../../../packages/packages.permission';
+import { BINARY_FILES, FIRST_REVISION, RECIPE_FILES } from '../conan-reference';
+import { ListConanBinaries, OneConanRecipe, referenceOf } from '../conan.dto';
+import { recipePath, routesOfRecipes } from '../conan.permission';
+import type { ConanRegistryKind } from '../conan.permission';
+import { BINARIES, binariesDocument } from '../conan.presenter';
+import { ConanQueries } from '../conan.queries';
+import { ConanRemovals } from '../publishing/conan-removals';
+import { ConanService } from '../publishing/conan.service';
+import { announcedFilesIn } from './announced-files';
+import { firstRevisionOf, OneConanV1Binary, RemoveConanV1Binaries } from './conan-v1.dto';
+import { digestDocument, SNAPSHOT, snapshotDocument, URLS, urlsDocument } from './conan-v1.presenter';
+import type { ConanPlace } from './conan-v1.presenter';
+
+/** A recipe, or with an id one of its binary packages. */
+type Part = OneConanRecipe & Partial<Pick<OneConanV1Binary, 'conan_package_reference'>>;
+
+const PARTS = {
+  recipe: { path: '', noun: 'a Conan recipe', params: OneConanRecipe, files: RECIPE_FILES },
+  binary: {
+    path: '/packages/:conan_package_reference',
+    noun: 'a binary package of Conan',
+    params: OneConanV1Binary,
+    files: BINARY_FILES,
+  },
+} as const;
+/** Bound of announced sizes. Units: bytes. */
+const MAX_BODY_BYTES = 4096;
+
+/** Digests and addresses of files (version 1): the same routes for recipes and binary packages, in both registries. */
+function conanV1PartsBelow(kind: ConanRegistryKind, part: keyof typeof PARTS) {
+  const { path, noun, files } = PARTS[part];
+  const params: new () => Part = PARTS[part].params;
+  const base = `${recipePath(kind, 'v1')}${path}`;
+  const shared = routesOfRecipes(kind);
+  const reads = { ...shared, may: readsPackages, params, fails: [404] } as const;
+
+  @Controller()
+  class ConanV1PartsController {
+    constructor(
+      readonly conan: ConanQueries,
+      readonly uploads: ConanService,
+      readonly links: Links,
+    ) {}
+
+    @Endpoint('GET', base, {
+      ...reads,
+      about: `Returns the MD5 digests of the files of ${noun} without revisions (${kind}).`,
+      answers: json<object>(SNAPSHOT),
+    })
+    async snapshot(call: Call<Part, ProjectScope>): Promise<object> {
+      return snapshotDocument(await this.filesOf(placeOf(call)));
+    }
+
+    @Endpoint('GET', `${base}/digest`, {
+      ...reads,
+      about: `Returns the address of the manifest of ${noun} without revisions (${kind}).`,
+      answers: json<object>(URLS),
+    })
+    async digest(call: Call<Part, ProjectScope>): Promise<object> {
+      await this.filesOf(placeOf(call));
+      return digestDocument(this.links, placeOf(call));
+    }
+
+    @Endpoint('GET', `${base}/download_urls`, {
+      ...reads,
+      about: `Returns the addresses of the files of ${noun} without revisions (${kind}).`,
+      answers: json<object>(URLS),
+    })
+    async downloadUrls(call: Call<Part, ProjectScope>): Promise<object> {
+      const found = await this.filesOf(placeOf(call));
+      const names = found.map(({ file_name }) => file_name);
+      return urlsDocument(this.links, placeOf(call), names);
+    }
+
+    @Endpoint('POST', `${base}/upload_urls`, {
+      ...shared,
+      may: publishesPackages,
+      about: `Returns addresses to upload files of ${noun} to (${kind}). The body has sizes in bytes by the name of the file.`,
+      params,
+      body: streamedBody({ maxBytes: MAX_BODY_BYTES }),
+      answers: json<object>(URLS),
+      fails: [400],
+    })
+    async uploadUrls(call: StreamedCall<Part, ProjectScope, SignedInViewer>): Promise<object> {
+      const place = placeOf(call);
+      const announced = await announcedFilesIn(call.body, files);
+      await this.uploads.admit(call.within, call.viewer, place.reference, announced.largest);
+      return urlsDocument(this.links, place, announced.names);
+    }
+
+    private filesOf({ project, reference, revision }: ConanPlace) {
+      return this.conan.files(project, reference, revision);
+    }
+  }
+
+  function placeOf({
+    within: project,
+    params: named,
+  }: Pick<Call<Part, ProjectScope>, 'within' | 'params'>): ConanPlace {
+    return { kind, project, reference: referenceOf(named), revision: firstRevisionOf(named) };
+  }
+  return ConanV1PartsController;
+}
+
+/** Search and deletion (version 1): the same routes below projects and for the instance. */
+function conanV1RecipesBelow(kind: ConanRegistryKind) {
+  const recipe = recipePath(kind, 'v1');
+  const shared = routesOfRecipes(kind);
+  const removes = { ...shared, may: removesPackages, answers: empty(), fails: [404] } as const;
+
+  @Controller()
+  class ConanV1RecipesController {
+    constructor(
+      readonly conan: ConanQueries,
+      readonly removals: ConanRemovals,
+    ) {}
+
+    @Endpoint('GET', `${recipe}/search`, {
+      ...shared,
+      may: readsPackages,
+      about: `Lists the binary packages of a Conan recipe without revisions (${kind}).`,
+      params: ListConanBinaries,
+      answers: json<object>(BINARIES),
+      fails: [404],
+    })
+    async search({ within, params }: Call<ListConanBinaries, ProjectScope>): Promise<object> {
+      return binariesDocument(await this.conan.binaries(within, referenceOf(params), FIRST_REVISION), params.list_only);
+    }
+
+    @Endpoint('DELETE', recipe, {
+      ...removes,
+      about: `Deletes a Conan recipe with all revisions and binary packages (${kind}, version 1).`,
+      params: OneConanRecipe,
+    })
+    remove({ within, viewer, params }: Call<OneConanRecipe, ProjectScope, SignedInViewer>): Promise<void> {
+      return this.removals.removeRecipe(within, viewer, referenceOf(params));
+    }
+
+    @Endpoint('POST', `${recipe}/packages/delete`, {
+      ...removes,
+      about: `Deletes binary packages of a Conan recipe without revisions (${kind}).`,
+      params: RemoveConanV1Binaries,
+    })
+    removeBinaries(call: Call<RemoveConanV1Binaries, ProjectScope, SignedInViewer>): Promise<void> {
+      const { within, viewer, params } = call;
+      const { package_ids: ids = [] } = params;
+      const part = { recipeRevision: FIRST_REVISION, isOfBinaries: true, ...(ids.length > 0 ? { binaries: ids } : {}) };
+      return this.removals.remove(within, viewer, referenceOf(params), part);
+    }
+  }
+  return ConanV1RecipesController;
+}
+
+export const CONAN_V1_RECIPE_CONTROLLERS = (['project', 'instance'] as const).flatMap((kind) => [
+  conanV1PartsBelow(kind, 'recipe'),
+  conanV1PartsBelow(kind, 'binary'),
+  conanV1RecipesBelow(kind),
+]);
