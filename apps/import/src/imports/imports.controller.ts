@@ -2,16 +2,22 @@ import { Controller } from '@nestjs/common';
 import { created, Endpoint, one, project, signedIn } from '@rookery/api-v4';
 import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { CancelImport, ImportRemote } from './imports.dto';
+import { CancelImport, ImportRemote, ImportRepohostServer } from './imports.dto';
 import { importedProject, importStatus } from './imports.presenter';
 import { ImportsService } from './imports.service';
 import type { ImportStatus, ShownImport } from './imports.service';
+import { RemoteImportsService } from './starting/remote-imports.service';
+import { RepohostServerImportsService } from './starting/repohost-server-imports.service';
 
 const SOURCE = 'requirements 2 §4 Imports; reference identity-and-import 6.2';
 
 @Controller()
 export class ImportsController {
-  constructor(private readonly imports: ImportsService) {}
+  constructor(
+    private readonly imports: ImportsService,
+    private readonly remote: RemoteImportsService,
+    private readonly servers: RepohostServerImportsService,
+  ) {}
 
   @Endpoint('POST', '/import/remote', {
     about: 'Creates a project and imports an upstream repository into it.',
@@ -19,13 +25,28 @@ export class ImportsController {
     may: signedIn(),
     params: ImportRemote,
     fails: [401, 403, 422, 429],
-    refusals: { startsImport: true },
+    refusals: { startsImport: 'remote' },
     answers: created(importedProject),
     aliases: ['/import/github'],
     takesNoKey: true,
   })
   start({ viewer, params }: Call<ImportRemote, undefined, SignedInViewer>): Promise<ShownImport> {
-    return this.imports.start(viewer, params);
+    return this.remote.start(viewer, params);
+  }
+
+  @Endpoint('POST', '/import/repohost_server', {
+    about: 'Creates a project and imports a repository of a server into it.',
+    source: 'requirements 2 §4 Imports; reference identity-and-import 6.4',
+    may: signedIn(),
+    params: ImportRepohostServer,
+    fails: [401, 403, 422],
+    refusals: { startsImport: 'repohost' },
+    answers: created(importedProject),
+    aliases: ['/import/bitbucket_server'],
+    takesNoKey: true,
+  })
+  startFromServer({ viewer, params }: Call<ImportRepohostServer, undefined, SignedInViewer>): Promise<ShownImport> {
+    return this.servers.start(viewer, params);
   }
 
   @Endpoint('POST', '/import/remote/cancel', {

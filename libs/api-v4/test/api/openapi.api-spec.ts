@@ -93,6 +93,7 @@ it('documents lists, aliases, and each schema once', () => {
     'OfImport',
     'OfRate',
     'OfRegistry',
+    'OfRepohostImport',
     'OfSome',
     'OfToken',
     'UnderError',
