@@ -2,11 +2,12 @@ import { Controller } from '@nestjs/common';
 import { created, Endpoint, one, project, signedIn } from '@rookery/api-v4';
 import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { CancelImport, ImportRemote, ImportRepohostServer } from './imports.dto';
+import { CancelImport, ImportRemote, ImportRepohost, ImportRepohostServer } from './imports.dto';
 import { importedProject, importStatus } from './imports.presenter';
 import { ImportsService } from './imports.service';
 import type { ImportStatus, ShownImport } from './imports.service';
 import { RemoteImportsService } from './starting/remote-imports.service';
+import { RepohostImportsService } from './starting/repohost-imports.service';
 import { RepohostServerImportsService } from './starting/repohost-server-imports.service';
 
 const SOURCE = 'requirements 2 §4 Imports; reference identity-and-import 6.2';
@@ -17,6 +18,7 @@ export class ImportsController {
     private readonly imports: ImportsService,
     private readonly remote: RemoteImportsService,
     private readonly servers: RepohostServerImportsService,
+    private readonly repohost: RepohostImportsService,
   ) {}
 
   @Endpoint('POST', '/import/remote', {
@@ -47,6 +49,21 @@ export class ImportsController {
   })
   startFromServer({ viewer, params }: Call<ImportRepohostServer, undefined, SignedInViewer>): Promise<ShownImport> {
     return this.servers.start(viewer, params);
+  }
+
+  @Endpoint('POST', '/import/repohost', {
+    about: 'Creates a project and imports a repository of the repository service into it.',
+    source: 'requirements 2 §4 Imports; reference identity-and-import 6.5',
+    may: signedIn(),
+    params: ImportRepohost,
+    fails: [401, 403, 422],
+    refusals: { startsImport: 'repohost' },
+    answers: created(importedProject),
+    aliases: ['/import/bitbucket', '/import/cloudrepo'],
+    takesNoKey: true,
+  })
+  startFromService({ viewer, params }: Call<ImportRepohost, undefined, SignedInViewer>): Promise<ShownImport> {
+    return this.repohost.start(viewer, params);
   }
 
   @Endpoint('POST', '/import/remote/cancel', {

@@ -41,6 +41,8 @@ export class CancelImport {
 const USERNAME = /^[^:\p{C}]{1,255}$/u;
 /** Key of a project, or `~` and a username. */
 const KEY = /^(?!\.{1,2}$)[~\w.-]{1,255}$/;
+/** Workspace and slug; `___` stands for the slash. */
+const REPO_PATH = /^(?!\.{1,2}(?:\/|___))[\w.{}-]{1,255}?(?:\/|___)(?!\.{1,2}$)[\w.{}-]{1,255}$/;
 const SLUG = /^(?!\.{1,2}$)[\w.-]{1,255}$/;
 
 /** Source: reference identity-and-import 6.4. */
@@ -67,4 +69,24 @@ export class ImportRepohostServer {
       'Whether the import fails with a list of objects (pessimistic, default), or goes on without it (optimistic).',
   })
   timeout_strategy?: (typeof STRATEGIES)[number];
+}
+
+/** Source: reference identity-and-import 6.5. */
+export class ImportRepohost {
+  @Text({
+    pattern: USERNAME,
+    alias: ['bitbucket_username', 'bitbucket_email'],
+    about: 'Name or e-mail address of a user of the service.',
+  })
+  cloudrepo_username: string;
+  @Text({
+    pattern: CREDENTIAL,
+    alias: ['bitbucket_app_password', 'bitbucket_api_token'],
+    about: 'Password or token of that user for programs. It is deleted when the import ends.',
+  })
+  cloudrepo_app_password: string;
+  @Text({ pattern: REPO_PATH, about: 'Workspace and slug of the upstream repository; `___` may stand for the slash.' })
+  repo_path: string;
+  @Text({ blank: 'refused', about: 'Full path of a group, or the username of the caller.' }) target_namespace: string;
+  @Text({ optional: true, about: 'Name of the project. Default: the name upstream.' }) new_name?: string;
 }

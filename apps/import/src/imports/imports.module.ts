@@ -20,6 +20,7 @@ import { StateReportsJob } from './running/state-reports.job';
 import { NewImports } from './starting/new-imports';
 import { RemoteImportsService } from './starting/remote-imports.service';
 import { RemoteLookup } from './starting/remote-lookup';
+import { RepohostImportsService } from './starting/repohost-imports.service';
 import { RepohostServerImportsService } from './starting/repohost-server-imports.service';
 
 const attachedImports = attachedTo({
@@ -61,6 +62,7 @@ const attachedStages = attachedTo({
     NewImports,
     RemoteImportsService,
     RemoteLookup,
+    RepohostImportsService,
     RepohostServerImportsService,
     StateReportsJob,
   ],

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { ImportedKind } from '@rookery/contracts';
 import { ObjectsStage } from '../../stages/objects/objects-stage';
 import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-stage';
 import type { ObjectList } from '../../stages/objects/object-list';
@@ -67,7 +66,7 @@ export class ImportRun {
 
   /** Imports a list. An optimistic import goes on without a list that fails. */
   private async importList(row: ImportRow, list: ObjectList, source: ObjectsSource, attempt: ImportTry): Promise<void> {
-    const journal = this.journalOf(row, list.kind, attempt);
+    const journal = this.journalOf(row, list.stage ?? list.kind, attempt);
     try {
       await this.objects.run(list, source, journal, attempt.signal);
     } catch (error) {
@@ -78,11 +77,11 @@ export class ImportRun {
     }
   }
 
-  private journalOf(row: ImportRow, kind: ImportedKind, { noteProgress }: ImportTry): StageJournal {
+  private journalOf(row: ImportRow, stage: string, { noteProgress }: ImportTry): StageJournal {
     return {
-      progress: () => this.stages.progress(row.id, kind),
+      progress: () => this.stages.progress(row.id, stage),
       advance: async (page, failed) => {
-        await this.stages.advance(row.id, kind, page, failed);
+        await this.stages.advance(row.id, stage, page, failed);
         await this.checks.check(row);
         noteProgress();
       },

@@ -3,7 +3,7 @@ import { describeProblem } from './target-problems';
 
 const FORBIDDEN = "You don't have permissions to import this project";
 
-/** Creates the refusal of an import from a repository host. Source: reference identity-and-import 6.4. */
+/** Creates the refusal of an import from a repository host. Source: reference identity-and-import 6.4, 6.5. */
 export function repohostRefusal(why: ImportRefused['why'], detail: string | readonly string[]): ImportRefused {
   return new ImportRefused(why, 'message', detail);
 }

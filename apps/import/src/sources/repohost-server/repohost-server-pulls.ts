@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { UpstreamPerson } from '@rookery/contracts';
+import { personIdOf } from '../person-ids';
 import { withSuggestionRange } from '../suggestion-range';
 import { cleaned, DELETED, fieldsOf, isId, listIn, MAX_USERNAME, textIn } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
@@ -38,8 +38,6 @@ const BRANCHES = 'refs/heads/';
 const MAX_DEPTH = 100;
 /** Units: characters. */
 const MAX_QUOTE = 80;
-/** Bits of a hash that make an id: those that a number can hold. */
-const ID_BITS = 52n;
 
 /** Returns the path of the activities of a pull request; null for a malformed one. */
 export function activitiesPathOf(item: unknown): string | null {
@@ -203,10 +201,5 @@ function personIn(value: unknown): UpstreamPerson {
   const username = [slug, name].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   if (username === undefined) return DELETED;
   const shown = cleaned(username).replace(/\p{C}/gu, '').slice(0, MAX_USERNAME);
-  return { id: isId(id) ? id : idOfName(username), username: shown };
-}
-
-function idOfName(name: string): number {
-  const digest = createHash('sha256').update(name).digest().readBigUInt64BE();
-  return Number(digest >> (64n - ID_BITS)) + 1;
+  return { id: isId(id) ? id : personIdOf(username), username: shown };
 }

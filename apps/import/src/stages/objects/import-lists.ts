@@ -1,6 +1,7 @@
 import type { UpstreamKind } from '../../sources/upstream-hosts';
 import type { ObjectList } from './object-list';
 import { remoteLists } from './remote-lists';
+import { repohostLists } from './repohost-lists';
 import { repohostServerLists } from './repohost-server-lists';
 
 /** Choices of a user about the lists of an import. */
@@ -10,6 +11,6 @@ export interface ListChoice {
 
 /** Returns the lists of a kind of host, in the order of the stages. */
 export function listsOf(kind: UpstreamKind, choice: ListChoice): readonly ObjectList[] {
-  const lists = { remote: () => remoteLists(choice), repohost_server: () => repohostServerLists };
-  return lists[kind]();
+  if (kind === 'remote') return remoteLists(choice);
+  return { repohost_server: repohostServerLists, repohost: repohostLists }[kind];
 }

@@ -14,6 +14,8 @@ export interface ObjectForm<K extends ImportedKind = ImportedKind, T = unknown> 
 
 /** A list of an upstream host whose objects a stage imports. */
 export interface ObjectList<K extends ImportedKind = ImportedKind, T = unknown> extends ObjectForm<K, T> {
+  /** Name of the stage, if objects of the kind are in several lists. Default: the kind. */
+  readonly stage?: string;
   /** Path and query below the address of the repository in the API. */
   readonly path: string;
   /**
