@@ -13,6 +13,11 @@ export const importSettings = defineSettings('import', {
     },
     about: 'Kinds of hosts that users may import projects from.',
   }),
+  repohostApiUrl: setting.url('IMPORT_REPOHOST_API_URL', {
+    default: 'https://api.bitbucket.org/2.0',
+    protocols: ['http', 'https'],
+    about: 'Address of the API of the repository service that `/import/repohost` reads.',
+  }),
   perUser: setting.int('IMPORT_PER_USER_COUNT', {
     default: 2,
     min: 1,

@@ -421,7 +421,7 @@ export type ImportState = (typeof IMPORT_STATES)[number];
  * Hosts that projects are imported from, as `import_type` names them; `git` is a repository by its URL. Source: reference
  * identity-and-import 0.
  */
-export const IMPORT_TYPES = ['remote', 'git'] as const;
+export const IMPORT_TYPES = ['remote', 'git', 'repohost_server', 'repohost'] as const;
 export type ImportType = (typeof IMPORT_TYPES)[number];
 
 /** POST importTarget, answered by identity. Shape: `namespace` is the full path of a group or a username. */

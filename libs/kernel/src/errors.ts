@@ -180,14 +180,14 @@ export class Unprocessable extends RookeryError {
 }
 
 /**
- * An import that does not start. Shape: the answer has the one key `key` with `detail` as its value.
- * Source: reference identity-and-import 6.3.
+ * An import that does not start. Shape: the answer has the one key `key` with `detail` as its value; below `message` the
+ * value is an object with the one key `error`. Source: reference identity-and-import 6.3, 6.4.
  */
 export class ImportRefused extends RookeryError {
   readonly code = 'import_refused';
   constructor(
-    readonly why: 'address' | 'credential' | 'disabled' | 'limit' | 'unprocessable',
-    readonly key: 'error' | 'errors',
+    readonly why: 'address' | 'credential' | 'disabled' | 'forbidden' | 'limit' | 'unprocessable' | 'unreachable',
+    readonly key: 'error' | 'errors' | 'message',
     readonly detail: string | readonly string[],
   ) {
     super([detail].flat().join(', '));

@@ -153,6 +153,30 @@ it('writes merge requests with their branches, commits, people, times and states
   expect(created.body.iid).toBe(10);
 });
 
+it('finds commits whose ids the host abbreviates', async () => {
+  const at = await place();
+  const merged = { ...request(40, at, mergedOf(at)), closed_at: null } as Record<string, unknown>;
+  const short = Object.fromEntries(
+    ['head_sha', 'base_sha', 'merge_commit_sha'].map((name) => [name, String(merged[name]).slice(0, 12)]),
+  );
+  const gone = { state: 'closed', closed_at: LATER, source_branch: 'gone', head_sha: 'a'.repeat(12) };
+  expect(
+    await write(at, 'merge_request', [
+      { ...merged, ...short },
+      request(41, at, { ...gone, state: 'merged', merge_commit_sha: 'b'.repeat(12), merged_at: LATER }),
+    ]),
+  ).toEqual([]);
+  const note = { author_id: merlin.id, start_line: null, reply_to: null, created_at: AT, updated_at: AT };
+  const on = { merge_request: 40, body: 'Here', path: 'README.md', side: 'new', line: 1, commit_id: short['head_sha'] };
+  const files = (await show(at, '/merge_requests/40/diffs')).map((file) => file['new_path']);
+  expect(await write(at, 'diff_note', [{ ...note, ...on, id: 400, path: files[0] }])).toEqual([]);
+  expect(await show(at, '/merge_requests/40')).toMatchObject({ sha: at.merged, merge_commit_sha: at.mergeCommit });
+  expect(await show(at, '/merge_requests/40/discussions')).toMatchObject([
+    { notes: [{ body: 'Here', position: { head_sha: at.merged, new_line: 1 } }] },
+  ]);
+  expect(await show(at, '/merge_requests/41')).toMatchObject({ sha: null, merge_commit_sha: null });
+});
+
 it('names the heads in the repository, and keeps the refs of the import away from clients', async () => {
   const at = await place();
   const stored = () =>

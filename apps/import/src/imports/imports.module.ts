@@ -13,11 +13,15 @@ import { ImportStages } from './import-stages';
 import { ImportsController } from './imports.controller';
 import { ImportsService } from './imports.service';
 import { ImportFailure, ImportStage, ProjectImport } from './project-import.entity';
-import { RemoteLookup } from './remote-lookup';
 import { ImportChecks } from './running/import-checks';
 import { ImportJob } from './running/import.job';
 import { ImportRun } from './running/import-run';
 import { StateReportsJob } from './running/state-reports.job';
+import { NewImports } from './starting/new-imports';
+import { RemoteImportsService } from './starting/remote-imports.service';
+import { RemoteLookup } from './starting/remote-lookup';
+import { RepohostImportsService } from './starting/repohost-imports.service';
+import { RepohostServerImportsService } from './starting/repohost-server-imports.service';
 
 const attachedImports = attachedTo({
   table: 'project_imports',
@@ -55,7 +59,11 @@ const attachedStages = attachedTo({
     ImportStages,
     ImportsByUrlService,
     ImportsService,
+    NewImports,
+    RemoteImportsService,
     RemoteLookup,
+    RepohostImportsService,
+    RepohostServerImportsService,
     StateReportsJob,
   ],
 })

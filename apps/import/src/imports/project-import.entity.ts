@@ -6,7 +6,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGenerat
  * import ends. Source: reference identity-and-import 6.1.
  */
 @Entity('project_imports')
-@Check('ck_project_imports_source', `source in ('remote', 'git')`)
+@Check('ck_project_imports_source', `source in ('remote', 'git', 'repohost_server', 'repohost')`)
 @Check('ck_project_imports_state', `state in ('pending', 'scheduled', 'started', 'finished', 'failed', 'canceled')`)
 @Check('ck_project_imports_project', `project_id is not null or state in ('pending', 'failed')`)
 @Check('ck_project_imports_credential', `sealed_credential is null or state in ('pending', 'scheduled', 'started')`)

@@ -1,7 +1,15 @@
 import { Module } from '@nestjs/common';
 import { EgressModule } from '@rookery/egress';
 import { RemoteClient } from './remote/remote-client';
+import { RepohostClient } from './repohost/repohost-client';
+import { RepohostServerClient } from './repohost-server/repohost-server-client';
+import { UpstreamHosts } from './upstream-hosts';
+import { UpstreamRequests } from './upstream-requests';
 
 /** Clients of the upstream hosts that projects are imported from. */
-@Module({ imports: [EgressModule], providers: [RemoteClient], exports: [RemoteClient] })
+@Module({
+  imports: [EgressModule],
+  providers: [RemoteClient, RepohostClient, RepohostServerClient, UpstreamHosts, UpstreamRequests],
+  exports: [RemoteClient, RepohostClient, RepohostServerClient, UpstreamHosts, UpstreamRequests],
+})
 export class SourcesModule {}

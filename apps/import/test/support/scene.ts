@@ -32,7 +32,7 @@ export class ImportScene {
 
   static async open(
     env: Readonly<Record<string, string>> = {},
-    otherHosts: readonly RemoteHost[] = [],
+    otherHosts: readonly { readonly address: string }[] = [],
   ): Promise<ImportScene> {
     const host = await RemoteHost.start();
     const inside = await FakeServices.start();
@@ -64,6 +64,13 @@ export class ImportScene {
   /** Starts an import of a repository, by default a new one, into a new project of the owner. */
   async started(name: string, over: Body = {}, given?: HostedRepository): Promise<StartedImport> {
     const repository = given ?? (await this.host.add(name));
+    const project = await this.prepareProject(name);
+    await this.as(this.owner).post('/api/v4/import/remote').send(this.parameters(repository, over)).expect(201);
+    return { project, projectId: project.id, importId: await this.importOf(project.id), repository };
+  }
+
+  /** Creates the project, with its repository, that identity answers for the next import. */
+  async prepareProject(name: string): Promise<DirectoryProject> {
     const { seed } = this.service;
     const project = await seed.project({
       namespace_id: this.owner.namespace_id,
@@ -81,12 +88,16 @@ export class ImportScene {
     };
     const repositoryOf = this.inside.repositoryOf(project.id);
     await this.host.git.ok('.', 'init', '--quiet', '--bare', '--initial-branch=main', repositoryOf);
-    await this.as(this.owner).post('/api/v4/import/remote').send(this.parameters(repository, over)).expect(201);
+    return project;
+  }
+
+  /** Returns the id of the import of a project. */
+  async importOf(projectId: number): Promise<number> {
     const [row] = await this.service.database.query<{ id: number }>(
       'select id from project_imports where project_id = $1',
-      [project.id],
+      [projectId],
     );
-    return { project, projectId: project.id, importId: row!.id, repository };
+    return row!.id;
   }
 
   /** Runs a try of the job. */

@@ -93,8 +93,10 @@ const IMPORT_STATUSES: Readonly<Record<ImportRefused['why'], number>> = {
   address: 400,
   credential: 401,
   disabled: 403,
+  forbidden: 401,
   limit: 429,
   unprocessable: 422,
+  unreachable: 400,
 };
 
 /** Texts of statuses in answers. */
@@ -200,7 +202,10 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   }
   if (error instanceof Conflict) return message(409, error.reason ?? '409 Conflict');
   if (error instanceof Unprocessable) return message(422, error.detail ?? '422 Unprocessable Entity');
-  if (error instanceof ImportRefused) return answer(IMPORT_STATUSES[error.why], { [error.key]: error.detail });
+  if (error instanceof ImportRefused) {
+    const detail = error.key === 'message' ? { error: error.detail } : error.detail;
+    return answer(IMPORT_STATUSES[error.why], { [error.key]: detail });
+  }
   if (error instanceof MethodNotAllowed) {
     if (error.explanation === undefined) return plain(405);
     return error.options.under === 'message' ? message(405, error.explanation) : failure(405, error.explanation);

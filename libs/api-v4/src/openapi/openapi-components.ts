@@ -94,6 +94,18 @@ export const REFUSAL_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['errors'],
   },
+  RefusalOfRepohostImport: {
+    type: 'object',
+    description: 'Reasons why an import from a repository host does not start.',
+    properties: {
+      message: {
+        type: 'object',
+        properties: { error: { anyOf: [text, texts], description: 'The reason, or several.' } },
+        required: ['error'],
+      },
+    },
+    required: ['message'],
+  },
   RefusalOfToken: {
     type: 'object',
     description: 'The token is invalid or lacks a scope; `scope` lists sufficient scopes.',
@@ -322,10 +334,14 @@ const IMPORT_SCHEMAS: Readonly<Record<number, string>> = {
   429: 'RefusalOfForm',
 };
 
-/** Returns the response object of a failure at a route that starts imports. */
-export function importRefusalResponse(status: number): JsonSchema {
+/** Statuses of refused imports from repository hosts. */
+const REPOHOST_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 422]);
+
+/** Returns the response object of a failure at a route that starts imports of a kind. */
+export function importRefusalResponse(status: number, of: 'remote' | 'repohost'): JsonSchema {
   const kind = REFUSALS[status];
-  const own = IMPORT_SCHEMAS[status];
+  const ofRepohost = REPOHOST_STATUSES.has(status) ? 'RefusalOfRepohostImport' : undefined;
+  const own = of === 'repohost' ? ofRepohost : IMPORT_SCHEMAS[status];
   if (kind === undefined || own === undefined) return refusalResponse(status);
   const { bodies, headers = [], headersOfSome = [] } = kind;
   return refusalOf({ ...kind, bodies: [...bodies, own], headers: [], headersOfSome: [...headers, ...headersOfSome] });

@@ -66,7 +66,7 @@ function refusalAt({ options }: EndpointRecord, status: number): JsonSchema {
   if (options.failsAs !== undefined) return gitRefusal(options.failsAs);
   if (options.answers.kind === 'web' && status === 400) return refusalResponseAs(status, 'text/html');
   if (options.refusals?.offersProblemDetails) return problemRefusalResponse(status);
-  if (options.refusals?.startsImport) return importRefusalResponse(status);
+  if (options.refusals?.startsImport) return importRefusalResponse(status, options.refusals.startsImport);
   if (options.refusals?.isText) return refusalResponseAs(status, 'text/plain');
   if (options.refusals?.isErrorList) return listedRefusalResponse(status);
   if (options.refusals?.renderedAs !== undefined) return registryRefusalResponse(status);

@@ -94,6 +94,7 @@ it('documents lists, aliases, and each schema once', () => {
     'OfImport',
     'OfRate',
     'OfRegistry',
+    'OfRepohostImport',
     'OfSome',
     'OfToken',
     'UnderError',

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { ImportedKind } from '@rookery/contracts';
 import { ObjectsStage } from '../../stages/objects/objects-stage';
 import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-stage';
 import type { ObjectList } from '../../stages/objects/object-list';
-import { remoteLists } from '../../stages/objects/remote-lists';
+import { listsOf } from '../../stages/objects/import-lists';
 import { RepositoryStage } from '../../stages/repository/repository-stage';
-import { REMOTE_HEADS } from '../../sources/remote/remote-repository';
+import { gitCredentialOf, headsOf, UpstreamHosts } from '../../sources/upstream-hosts';
 import { StageFailed } from '../../stages/stage-failure';
 import { ImportCredentials } from '../import-credentials';
 import type { ImportRow } from '../import-records';
@@ -14,9 +13,8 @@ import { ImportChecks } from './import-checks';
 
 const NO_CREDENTIAL = 'The credential of the import cannot be read any more.';
 const REPOSITORY = 'repository';
-/** Kind of imports by URL, whose credential is `user:password`. Of other hosts it is a token, which git sends as a user name. */
+/** Kind of imports by URL, which bring the repository alone, and need no credential for a public one. */
 const BY_URL = 'git';
-const TOKEN_PASSWORD = 'x-oauth-basic';
 
 /** One try of an import. */
 export interface ImportTry {
@@ -34,6 +32,7 @@ export class ImportRun {
     private readonly credentials: ImportCredentials,
     private readonly repository: RepositoryStage,
     private readonly objects: ObjectsStage,
+    private readonly hosts: UpstreamHosts,
   ) {}
 
   /** Errors: StageFailed; StageWaits; those of the checks; the reason of the signal. */
@@ -44,16 +43,20 @@ export class ImportRun {
     }
     await this.checks.check(row);
     await this.importRepository(row, credential, attempt);
-    const source = objectsOf(row, credential);
-    if (source === null) return;
-    for (const list of remoteLists(row)) await this.importList(row, list, source, attempt);
+    const { source: kind, api_url: url } = row;
+    if (kind === BY_URL || url === null || credential === null) return;
+    const source = {
+      ...{ projectId: row.project_id!, importKey: row.import_key, importType: kind, pageSize: row.page_size },
+      repository: this.hosts.open(kind, { url, credential }, row.upstream_name),
+    };
+    for (const list of listsOf(kind, row)) await this.importList(row, list, source, attempt);
   }
 
   private async importRepository(row: ImportRow, credential: string | null, attempt: ImportTry): Promise<void> {
     const { id, project_id: projectId, clone_url: cloneUrl, default_branch: defaultBranch } = row;
     if ((await this.stages.progress(id, REPOSITORY)).isDone) return;
-    const credentials = row.source === BY_URL ? credential : `${credential}:${TOKEN_PASSWORD}`;
-    const heads = row.source === BY_URL ? null : REMOTE_HEADS;
+    const credentials = gitCredentialOf(row.source, credential);
+    const heads = headsOf(row.source);
     const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, credentials, heads };
     const failed = await this.repository.run(source, () => this.checks.check(row), attempt.signal);
     await this.stages.advance(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
@@ -63,7 +66,7 @@ export class ImportRun {
 
   /** Imports a list. An optimistic import goes on without a list that fails. */
   private async importList(row: ImportRow, list: ObjectList, source: ObjectsSource, attempt: ImportTry): Promise<void> {
-    const journal = this.journalOf(row, list.kind, attempt);
+    const journal = this.journalOf(row, list.stage ?? list.kind, attempt);
     try {
       await this.objects.run(list, source, journal, attempt.signal);
     } catch (error) {
@@ -74,24 +77,15 @@ export class ImportRun {
     }
   }
 
-  private journalOf(row: ImportRow, kind: ImportedKind, { noteProgress }: ImportTry): StageJournal {
+  private journalOf(row: ImportRow, stage: string, { noteProgress }: ImportTry): StageJournal {
     return {
-      progress: () => this.stages.progress(row.id, kind),
+      progress: () => this.stages.progress(row.id, stage),
       advance: async (page, failed) => {
-        await this.stages.advance(row.id, kind, page, failed);
+        await this.stages.advance(row.id, stage, page, failed);
         await this.checks.check(row);
         noteProgress();
       },
       check: () => this.checks.check(row),
     };
   }
-}
-
-/** Shape: null for an import that brings the repository alone. */
-function objectsOf(row: ImportRow, token: string | null): ObjectsSource | null {
-  if (row.api_url === null || token === null) return null;
-  return {
-    ...{ projectId: row.project_id!, importKey: row.import_key, importType: row.source },
-    ...{ access: { url: row.api_url, token }, upstreamName: row.upstream_name, pageSize: row.page_size },
-  };
 }

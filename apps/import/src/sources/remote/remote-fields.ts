@@ -1,27 +1,10 @@
 import type { UpstreamPerson } from '@rookery/contracts';
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Deleted users have no id. Source: reference identity-and-import 6.7. */
-const DELETED: UpstreamPerson = { id: null, username: 'ghost' };
-const MAX_USERNAME = 255;
-const MAX_LIST = 500;
-
-/** Readers of fields of objects that an upstream host sent. Shape: null for a value of another type. */
-export function fieldsOf(item: unknown): Fields {
-  return typeof item === 'object' && item !== null ? (item as Fields) : {};
-}
+import { cleaned, DELETED, fieldsOf, isId, MAX_USERNAME, timeIn } from '../upstream-fields';
+import type { Fields } from '../upstream-fields';
 
 export function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
   const createdAt = timeIn(fields['created_at']);
   return createdAt === null ? null : { createdAt, updatedAt: timeIn(fields['updated_at']) ?? createdAt };
-}
-
-/** Returns an instant; null for texts that are none, and for years that the database cannot store. */
-export function timeIn(value: unknown): string | null {
-  const at = typeof value === 'string' ? new Date(value) : null;
-  if (at === null || Number.isNaN(at.getTime())) return null;
-  return /^(?!0000)\d{4}-/.test(at.toISOString()) ? at.toISOString() : null;
 }
 
 export function personIn(value: unknown): UpstreamPerson {
@@ -33,23 +16,6 @@ export function personIn(value: unknown): UpstreamPerson {
 export function nameOfLabel(value: unknown): string | null {
   const name = typeof value === 'string' ? value : fieldsOf(value)['name'];
   return typeof name === 'string' ? cleaned(name) : null;
-}
-
-export function textIn(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? cleaned(value) : null;
-}
-
-export function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value.slice(0, MAX_LIST) : [];
-}
-
-export function isId(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
-}
-
-/** PostgreSQL cannot store the character NUL, nor a half of a surrogate pair. */
-export function cleaned(text: string): string {
-  return text.replaceAll('\0', '').replace(/\p{Cs}/gu, '\ufffd');
 }
 
 /** Returns a username as a part of the name of a branch; empty if there is none. */

@@ -1,104 +1,25 @@
-import type { UpstreamPerson } from '@rookery/contracts';
-import {
-  cleaned,
-  fieldsOf,
-  isId,
-  listIn,
-  nameOfLabel,
-  ownerIn,
-  personIn,
-  textIn,
-  timeIn,
-  timesIn,
-} from './remote-fields';
-
-export interface RemoteLabel {
-  readonly name: string;
-  /** Shape: `rrggbb`. */
-  readonly color: string;
-  readonly description: string | null;
-}
-
-export interface RemoteMilestone {
-  readonly number: number;
-  readonly title: string;
-  readonly description: string | null;
-  readonly isClosed: boolean;
-  readonly dueOn: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-export interface RemoteIssue {
-  readonly number: number;
-  readonly title: string;
-  readonly body: string | null;
-  readonly isClosed: boolean;
-  readonly isLocked: boolean;
-  readonly author: UpstreamPerson;
-  readonly assignees: readonly UpstreamPerson[];
-  readonly labels: readonly string[];
-  readonly milestone: number | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly closedAt: string | null;
-}
-
-export interface RemotePullRequest {
-  readonly number: number;
-  readonly title: string;
-  readonly body: string | null;
-  readonly state: 'opened' | 'closed' | 'merged';
-  readonly isDraft: boolean;
-  readonly isLocked: boolean;
-  readonly author: UpstreamPerson;
-  readonly assignees: readonly UpstreamPerson[];
-  readonly reviewers: readonly UpstreamPerson[];
-  /** Null for one that is not merged, and if the host does not say who merged it. */
-  readonly mergedBy: UpstreamPerson | null;
-  readonly labels: readonly string[];
-  readonly milestone: number | null;
-  readonly head: RemoteCommit;
-  readonly base: RemoteCommit;
-  /** Whether the head is a branch of another repository. */
-  readonly isForeign: boolean;
-  readonly mergeCommitSha: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly closedAt: string | null;
-  readonly mergedAt: string | null;
-}
-
-/** A branch with the commit that a pull request compares. Shape: `owner` is a username, or empty if it is unknown. */
-interface RemoteCommit {
-  readonly branch: string;
-  readonly sha: string;
-  readonly owner: string;
-}
-
-/** A comment on an issue or a pull request. */
-export interface RemoteComment {
-  readonly id: number;
-  /** Number of the issue or pull request. */
-  readonly number: number;
-  readonly isOnPullRequest: boolean;
-  readonly author: UpstreamPerson;
-  readonly body: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+import { cleaned, fieldsOf, isId, listIn, textIn, timeIn } from '../upstream-fields';
+import type {
+  UpstreamComment,
+  UpstreamCommit,
+  UpstreamIssue,
+  UpstreamLabel,
+  UpstreamMilestone,
+  UpstreamPullRequest,
+} from '../upstream-objects';
+import { nameOfLabel, ownerIn, personIn, timesIn } from './remote-fields';
 
 const COMMENT_PAGE = /\/(issues|pull)\/(\d{1,15})#/;
 
 /** Readers of objects in lists of upstream hosts. Shape: null if a needed field is missing or has another type. */
-export function labelIn(item: unknown): RemoteLabel | null {
+export function labelIn(item: unknown): UpstreamLabel | null {
   const fields = fieldsOf(item);
   const { name, color } = fields;
   if (typeof name !== 'string' || typeof color !== 'string') return null;
   return { name: cleaned(name), color: cleaned(color), description: textIn(fields['description']) };
 }
 
-export function milestoneIn(item: unknown): RemoteMilestone | null {
+export function milestoneIn(item: unknown): UpstreamMilestone | null {
   const fields = fieldsOf(item);
   const times = timesIn(fields);
   const { number, title, state } = fields;
@@ -110,7 +31,7 @@ export function milestoneIn(item: unknown): RemoteMilestone | null {
   };
 }
 
-export function issueIn(item: unknown): RemoteIssue | null {
+export function issueIn(item: unknown): UpstreamIssue | null {
   const fields = fieldsOf(item);
   const times = timesIn(fields);
   const { number, title, state, locked } = fields;
@@ -137,7 +58,7 @@ export function mergedPathOf(item: unknown): string | null {
   return isId(number) && timeIn(mergedAt) !== null ? `/pulls/${number}` : null;
 }
 
-export function pullRequestIn(item: unknown): RemotePullRequest | null {
+export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
   const fields = fieldsOf(item);
   const times = timesIn(fields);
   const { number, title, draft, locked } = fields;
@@ -166,7 +87,7 @@ export function pullRequestIn(item: unknown): RemotePullRequest | null {
   };
 }
 
-function commitIn(value: unknown): RemoteCommit | null {
+function commitIn(value: unknown): UpstreamCommit | null {
   const { ref, sha, user } = fieldsOf(value);
   if (typeof ref !== 'string' || typeof sha !== 'string') return null;
   return { branch: cleaned(ref), sha: cleaned(sha), owner: ownerIn(user) };
@@ -183,7 +104,7 @@ export function commentsPathOf(item: unknown): string | null {
   return isId(number) ? `/issues/${number}/comments` : null;
 }
 
-export function commentIn(item: unknown): RemoteComment | null {
+export function commentIn(item: unknown): UpstreamComment | null {
   const fields = fieldsOf(item);
   const times = timesIn(fields);
   const { id, body } = fields;

@@ -1,29 +1,13 @@
-import type { UpstreamPerson } from '@rookery/contracts';
-import { cleaned, fieldsOf, isId, personIn, textIn, timeIn } from './remote-fields';
-
-export interface RemoteRelease {
-  readonly id: number;
-  readonly tag: string;
-  readonly name: string | null;
-  readonly body: string | null;
-  readonly author: UpstreamPerson;
-  readonly createdAt: string;
-  readonly publishedAt: string | null;
-}
-
-/** A protected branch. Shape: without details the credential may not read the protection. */
-export interface RemoteProtectedBranch {
-  readonly name: string;
-  readonly needsPullRequest: boolean;
-  readonly allowsForcePush: boolean;
-}
+import { cleaned, fieldsOf, isId, textIn, timeIn } from '../upstream-fields';
+import type { UpstreamProtectedBranch, UpstreamRelease } from '../upstream-objects';
+import { personIn } from './remote-fields';
 
 /** Drafts have no tag. */
 export function isPublished(item: unknown): boolean {
   return fieldsOf(item)['draft'] !== true;
 }
 
-export function releaseIn(item: unknown): RemoteRelease | null {
+export function releaseIn(item: unknown): UpstreamRelease | null {
   const fields = fieldsOf(item);
   const { id, tag_name: tag } = fields;
   const createdAt = timeIn(fields['created_at']);
@@ -40,7 +24,7 @@ export function protectionPathOf(item: unknown): string | null {
   return typeof name === 'string' && name !== '' ? `/branches/${encodeURIComponent(cleaned(name))}/protection` : null;
 }
 
-export function protectedBranchIn(item: unknown): RemoteProtectedBranch | null {
+export function protectedBranchIn(item: unknown): UpstreamProtectedBranch | null {
   const fields = fieldsOf(item);
   const { name, required_pull_request_reviews: reviews, allow_force_pushes: force } = fields;
   if (typeof name !== 'string' || name === '') return null;

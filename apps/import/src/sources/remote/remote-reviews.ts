@@ -1,42 +1,15 @@
-import type { UpstreamPerson } from '@rookery/contracts';
-import { cleaned, fieldsOf, isId, personIn, textIn, timeIn, timesIn } from './remote-fields';
+import { withSuggestionRange } from '../suggestion-range';
+import { cleaned, fieldsOf, isId, textIn, timeIn } from '../upstream-fields';
+import type { UpstreamReview, UpstreamReviewComment } from '../upstream-objects';
+import { personIn, timesIn } from './remote-fields';
 
-/** A review of a pull request. */
-export interface RemoteReview {
-  readonly id: number;
-  readonly number: number;
-  readonly author: UpstreamPerson;
-  readonly state: 'approved' | 'changes_requested' | 'commented' | 'dismissed';
-  readonly body: string | null;
-  readonly submittedAt: string;
-}
-
-/** A comment on a line of a pull request. Shape: `line` is null for a comment on a file, `replyTo` for a first comment. */
-export interface RemoteReviewComment {
-  readonly id: number;
-  readonly number: number;
-  readonly author: UpstreamPerson;
-  readonly body: string;
-  readonly path: string;
-  readonly side: 'old' | 'new';
-  readonly line: number | null;
-  readonly startLine: number | null;
-  /** Commit whose lines are counted. */
-  readonly commitId: string;
-  readonly replyTo: number | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-const STATES: ReadonlyMap<string, RemoteReview['state']> = new Map([
+const STATES: ReadonlyMap<string, UpstreamReview['state']> = new Map([
   ['APPROVED', 'approved'],
   ['CHANGES_REQUESTED', 'changes_requested'],
   ['COMMENTED', 'commented'],
   ['DISMISSED', 'dismissed'],
 ]);
 const PULL_ADDRESS = /\/pulls?\/(\d{1,15})(?:[#/?]|$)/;
-/** A suggestion without a range, which replaces all lines of the comment. */
-const SUGGESTION = /^([ \t]*(?:`{3,}|~{3,})[ \t]*suggestion)[ \t]*$/gm;
 
 /** Returns the path of the reviews of a pull request; null for a malformed one. */
 export function reviewsPathOf(item: unknown): string | null {
@@ -56,7 +29,7 @@ export function hasContent(item: unknown): boolean {
   return typeof state !== 'string' || (STATES.has(state) && (state !== 'COMMENTED' || textIn(body) !== null));
 }
 
-export function reviewIn(item: unknown): RemoteReview | null {
+export function reviewIn(item: unknown): UpstreamReview | null {
   const fields = fieldsOf(item);
   const { id, state } = fields;
   const number = numberIn(fields['pull_request_url']) ?? numberIn(fields['html_url']);
@@ -66,7 +39,7 @@ export function reviewIn(item: unknown): RemoteReview | null {
   return { id, number, state: known, author: personIn(fields['user']), body: textIn(fields['body']), submittedAt };
 }
 
-export function reviewCommentIn(item: unknown): RemoteReviewComment | null {
+export function reviewCommentIn(item: unknown): UpstreamReviewComment | null {
   const fields = fieldsOf(item);
   const times = timesIn(fields);
   const { id, body, path, in_reply_to_id: replyTo } = fields;
@@ -75,7 +48,7 @@ export function reviewCommentIn(item: unknown): RemoteReviewComment | null {
   const at = lineOf(fields);
   return {
     ...{ id, number, author: personIn(fields['user']), path: cleaned(path), ...at, ...times },
-    body: withRange(cleaned(body), at),
+    body: withSuggestionRange(cleaned(body), at),
     replyTo: isId(replyTo) ? replyTo : null,
   };
 }
@@ -92,12 +65,6 @@ function lineOf(fields: Readonly<Record<string, unknown>>) {
     startLine: !isWholeFile && isId(startLine) && startLine < line ? startLine : null,
     commitId: typeof commitId === 'string' ? cleaned(commitId) : '',
   };
-}
-
-/** Suggestions of the host replace all lines of a comment; here they name the number of lines above. */
-function withRange(body: string, { line, startLine }: Pick<RemoteReviewComment, 'line' | 'startLine'>): string {
-  const above = line === null || startLine === null ? 0 : line - startLine;
-  return body.replace(SUGGESTION, `$1:-${above}+0`);
 }
 
 function numberIn(address: unknown): number | null {

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { UnimportedObject } from '@rookery/contracts';
 import { People } from '../../people/people';
-import { RemoteClient } from '../../sources/remote/remote-client';
-import type { RemoteAccess, RemotePage } from '../../sources/remote/remote-client';
 import { SourceError } from '../../sources/source-error';
+import type { UpstreamPage, UpstreamRepository } from '../../sources/upstream-repository';
 import { StageFailed, StageWaits } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
 import type { StagePage, StageProgress } from '../stage-progress';
@@ -15,10 +14,14 @@ export interface ObjectsSource {
   readonly projectId: number;
   readonly importKey: string;
   readonly importType: string;
-  readonly access: RemoteAccess;
-  /** Owner and name. */
-  readonly upstreamName: string;
+  readonly repository: UpstreamRepository;
   readonly pageSize: number;
+}
+
+/** Objects that the host has sent. */
+interface FoundObjects {
+  readonly objects: readonly unknown[];
+  readonly failed: readonly FailedObject[];
 }
 
 /** Records of a stage in its import. Shape: `advance` also checks that the import still runs; errors: those that end it. */
@@ -37,6 +40,8 @@ const MAX_MEMBER_PAGES = 1000;
 const MAX_FAILED = 1000;
 /** Items that are completed and written at once: the host may make each of them large. */
 const COMPLETED_AT_ONCE = 10;
+/** Objects in lists with the newest one first that are in memory at once. More of them are written in several runs. */
+const REORDERED_AT_ONCE = 1000;
 const MALFORMED = { name: 'unknown', message: 'The host sent a malformed object.' };
 
 /**
@@ -46,7 +51,6 @@ const MALFORMED = { name: 'unknown', message: 'The host sent a malformed object.
 @Injectable()
 export class ObjectsStage {
   constructor(
-    private readonly remote: RemoteClient,
     private readonly people: People,
     private readonly objects: ProjectObjects,
   ) {}
@@ -58,12 +62,12 @@ export class ObjectsStage {
       if (isDone) return;
       if (pages >= MAX_PAGES) throw new StageFailed('The host sends too many pages.', true);
       signal.throwIfAborted();
-      const address = nextPage ?? firstPage(list, source);
+      const address = nextPage ?? source.repository.firstPage(list.path, source.pageSize);
       const page = await this.read(source, address, signal);
       const counts = { fetched: 0, imported: 0 };
       const failed: FailedObject[] = [];
-      for await (const items of this.objectsOf(list, source, page, signal)) {
-        const written = await this.importItems(list, source, items);
+      for await (const found of this.objectsOf(list, source, page, signal)) {
+        const written = await this.importObjects(list, source, found);
         counts.fetched += written.fetched;
         counts.imported += written.imported;
         failed.push(...written.failed.slice(0, MAX_FAILED - failed.length));
@@ -78,39 +82,52 @@ export class ObjectsStage {
   private async *objectsOf(
     list: ObjectList,
     source: ObjectsSource,
-    page: RemotePage,
+    page: UpstreamPage,
     signal: AbortSignal,
-  ): AsyncGenerator<readonly unknown[]> {
+  ): AsyncGenerator<FoundObjects> {
     if (!list.membersOf) {
       const size = list.detailsOf ? COMPLETED_AT_ONCE : page.items.length;
       for (let at = 0; at < page.items.length; at += size)
-        yield await this.completed(list, source, page.items.slice(at, at + size), signal);
+        yield objectsIn(list, await this.completed(list, source, page.items.slice(at, at + size), signal));
       return;
     }
-    let pages = 0;
+    const count = { pages: 0 };
     for (const item of page.items) {
       const path = list.membersOf(item);
-      let next = path && `${repositoryAddress(source)}${path}?per_page=${source.pageSize}`;
-      for (; next !== null; pages++) {
-        if (pages >= MAX_MEMBER_PAGES) throw new StageFailed('The host sends too many pages.', true);
-        const members = await this.read(source, next, signal);
-        yield members.items;
-        next = members.next;
-      }
+      if (path === null) continue;
+      const members = this.membersOf(list, source, { item, path, count }, signal);
+      yield* list.areMembersNewestFirst ? oldestFirst(members) : members;
     }
   }
 
-  private async importItems(list: ObjectList, source: ObjectsSource, found: readonly unknown[]) {
-    const { items, failed } = itemsOf(list, found);
-    const problems = await this.write(list, source, items);
-    const unimported = problems.map(({ index, message }) => failureOf(list, list.nameOf(items[index]), message));
-    const [fetched, imported] = [items.length + failed.length, items.length - problems.length];
+  /** Yields the objects in the list of an item, page by page. */
+  private async *membersOf(
+    list: ObjectList,
+    source: ObjectsSource,
+    { item, path, count }: { readonly item: unknown; readonly path: string; readonly count: { pages: number } },
+    signal: AbortSignal,
+  ): AsyncGenerator<FoundObjects> {
+    for (let next: string | null = source.repository.firstPage(path, source.pageSize); next !== null; count.pages++) {
+      if (count.pages >= MAX_MEMBER_PAGES) throw new StageFailed('The host sends too many pages.', true);
+      const page: UpstreamPage = await this.read(source, next, signal);
+      yield objectsIn(
+        list,
+        page.items.flatMap((member) => partsIn(list, member, item)),
+      );
+      next = page.next;
+    }
+  }
+
+  private async importObjects(list: ObjectList, source: ObjectsSource, { objects, failed }: FoundObjects) {
+    const problems = await this.write(list, source, objects);
+    const unimported = problems.map(({ index, message }) => failureOf(list, list.nameOf(objects[index]), message));
+    const [fetched, imported] = [objects.length + failed.length, objects.length - problems.length];
     return { fetched, imported, failed: [...failed, ...unimported] };
   }
 
-  private async read({ access }: ObjectsSource, address: string, signal: AbortSignal): Promise<RemotePage> {
+  private async read({ repository }: ObjectsSource, address: string, signal: AbortSignal): Promise<UpstreamPage> {
     return withStageErrors(signal, async () => {
-      const page = await this.remote.page(access, address, signal);
+      const page = await repository.page(address, signal);
       if (page.next === address) throw new SourceError('address', 'Invalid pagination URL.');
       return page;
     });
@@ -127,9 +144,8 @@ export class ObjectsStage {
     const items: unknown[] = [];
     for (const item of given) {
       const path = detailsOf(item);
-      const address = path === null ? null : `${repositoryAddress(source)}${path}`;
-      const read = () => this.remote.object(source.access, address!, signal);
-      const details = address === null ? null : await withStageErrors(signal, read);
+      const read = () => source.repository.object(path!, signal);
+      const details = path === null ? null : await withStageErrors(signal, read);
       items.push(details === null ? item : { ...(item as object), ...details });
     }
     return items;
@@ -142,19 +158,11 @@ export class ObjectsStage {
   ): Promise<readonly UnimportedObject[]> {
     if (items.length === 0) return [];
     const people = items.flatMap((item) => list.peopleOf(item));
-    const { importKey, importType: import_type, projectId: project_id, access } = source;
-    const ownerOf = await this.people.owners(importKey, new URL(access.url).host, people);
+    const { importKey, importType: import_type, projectId: project_id, repository } = source;
+    const ownerOf = await this.people.owners(importKey, repository.host, people);
     const objects = items.map((item) => list.convert(item, ownerOf));
     return this.objects.write({ project_id, import_type, kind: list.kind, objects });
   }
-}
-
-function firstPage({ path }: ObjectList, source: ObjectsSource): string {
-  return `${repositoryAddress(source)}${path}${path.includes('?') ? '&' : '?'}per_page=${source.pageSize}`;
-}
-
-function repositoryAddress({ access, upstreamName }: ObjectsSource): string {
-  return `${access.url}/repos/${upstreamName.split('/').map(encodeURIComponent).join('/')}`;
 }
 
 /** Errors: StageFailed or StageWaits in the place of SourceError; the reason of the signal. */
@@ -167,14 +175,29 @@ async function withStageErrors<T>(signal: AbortSignal, ask: () => Promise<T>): P
   }
 }
 
-function itemsOf(
-  list: ObjectList,
-  given: readonly unknown[],
-): { readonly items: readonly unknown[]; readonly failed: readonly FailedObject[] } {
-  const found = given.filter((item) => list.includes?.(item) ?? true).map((item) => list.read(item));
-  const items = found.filter((item) => item !== null);
-  const failed = found.filter((item) => item === null).map(() => failureOf(list, MALFORMED.name, MALFORMED.message));
-  return { items, failed };
+/** Shape: in the order of the list, so that a reversed list has the parts of a member in their own order. */
+function partsIn(list: ObjectList, member: unknown, item: unknown): readonly unknown[] {
+  const parts = list.partsOf ? list.partsOf(member, item) : [member];
+  return list.areMembersNewestFirst ? parts.toReversed() : parts;
+}
+
+function objectsIn(list: ObjectList, items: readonly unknown[]): FoundObjects {
+  const found = items.filter((item) => list.includes?.(item) ?? true).map((item) => list.read(item));
+  const objects = found.filter((object) => object !== null);
+  const failed = found.filter((one) => one === null).map(() => failureOf(list, MALFORMED.name, MALFORMED.message));
+  return { objects, failed };
+}
+
+/** Reverses a list with the newest object first, so that a later object never comes before one that it changes. */
+async function* oldestFirst(pages: AsyncIterable<FoundObjects>): AsyncGenerator<FoundObjects> {
+  let kept: FoundObjects = { objects: [], failed: [] };
+  for await (const { objects, failed } of pages) {
+    kept = { objects: [...kept.objects, ...objects], failed: [...kept.failed, ...failed] };
+    if (kept.objects.length + kept.failed.length < REORDERED_AT_ONCE) continue;
+    yield { ...kept, objects: kept.objects.toReversed() };
+    kept = { objects: [], failed: [] };
+  }
+  yield { ...kept, objects: kept.objects.toReversed() };
 }
 
 function failureOf({ kind }: ObjectList, name: string, message: string): FailedObject {

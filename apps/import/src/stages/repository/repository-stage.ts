@@ -100,7 +100,10 @@ function credentialsIn({ credentials }: RepositorySource): { readonly user: stri
 /**
  * Hosts whose API has an address of its own, by that address. Source: reference identity-and-import 6.8.
  */
-const CLONE_ORIGINS: ReadonlyMap<string, string> = new Map([['https://api.github.com', 'https://github.com']]);
+const CLONE_ORIGINS: ReadonlyMap<string, string> = new Map([
+  ['https://api.github.com', 'https://github.com'],
+  ['https://api.bitbucket.org', 'https://bitbucket.org'],
+]);
 
 /** Whether the address of the repository is one of the host that the user named, which alone gets the credential. */
 function isNamedHost({ apiUrl, cloneUrl }: RepositorySource): boolean {

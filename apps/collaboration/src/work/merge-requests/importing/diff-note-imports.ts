@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import type { ProjectFacts } from '@rookery/directory';
-import { GitError, isObjectId, mergeBase, objectInfo } from '@rookery/git';
-import type { ObjectId, Repository } from '@rookery/git';
+import { GitError, mergeBase } from '@rookery/git';
+import type { Repository } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
@@ -18,6 +18,7 @@ import type { NotesSettings } from '../../../talk/notes/notes.config';
 import type { PreparedThread } from '../../../talk/notes/positions/code-reviews';
 import { insertNotePosition, replaceSuggestions } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
+import { findImportedCommit } from './imported-branches';
 import { followedToHead, readSuggestions } from '../reviews/diff-threads';
 import type { ReviewedRow } from '../reviews/diff-threads';
 import { findLinePlace } from '../reviews/place-in-diff';
@@ -119,10 +120,10 @@ async function shasOf(
   sha: string,
 ) {
   if (head === null || base === null || start === null) return null;
-  if (sha === head) return { baseSha: base, startSha: start, headSha: head };
-  const isThere = isObjectId(sha) && (await objectInfo(repository, { rev: sha }))?.type === 'commit';
-  const own = isThere ? await mergeBase(repository, [start, sha as ObjectId]) : null;
-  return own === null ? null : { baseSha: own, startSha: start, headSha: sha };
+  const commit = sha === head ? head : await findImportedCommit(repository, sha);
+  if (commit === head) return { baseSha: base, startSha: start, headSha: head };
+  const own = commit === null ? null : await mergeBase(repository, [start, commit]);
+  return own === null ? null : { baseSha: own, startSha: start, headSha: commit! };
 }
 
 async function write(

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ImportedObject } from '@rookery/contracts';
 import type { ProjectFacts } from '@rookery/directory';
-import { isObjectId, isShortRefName, NO_OBJECT, objectInfo, readRefs } from '@rookery/git';
+import { isShortRefName, NO_OBJECT, readRefs, resolveCommit } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
@@ -22,6 +22,8 @@ interface ImportedSource {
   readonly branch: string;
   /** Null if the commits are missing. */
   readonly version: MeasuredVersion | null;
+  /** Null if the repository lacks the commit. */
+  readonly mergeCommitSha: ObjectId | null;
 }
 
 /** Sources by the upstream numbers of their merge requests. */
@@ -37,6 +39,7 @@ interface FoundCommits {
   readonly start: ObjectId | null;
 }
 
+const COMMIT_ID = /^[0-9a-f]{7,40}$/;
 /** Characters of the head that the name of a recreated branch shows. */
 const SHORT_ID = 8;
 
@@ -83,7 +86,8 @@ export class ImportedBranches {
       for (const commits of found) {
         const { branch, isHere } = sourceOf(commits, created);
         const version = await versionOf(repository, commits);
-        sources.set(commits.given.number, { branch, projectId: isHere ? project.id : null, version });
+        const mergeCommitSha = await findImportedCommit(repository, commits.given.merge_commit_sha);
+        sources.set(commits.given.number, { branch, projectId: isHere ? project.id : null, version, mergeCommitSha });
       }
       return sources;
     });
@@ -133,16 +137,17 @@ async function findCommits(repository: Repository, objects: readonly Given[]): P
     const tip = given.is_foreign ? null : (refs.get(branchRef(given.source_branch)) ?? null);
     const target = refs.get(branchRef(given.target_branch)) ?? null;
     const isOpen = given.state === 'opened';
-    const sent = refs.get(importedHeadRef(given.number)) ?? (await commitIn(repository, given.head_sha));
-    const start = isOpen ? target : ((await commitIn(repository, given.base_sha)) ?? target);
+    const sent = refs.get(importedHeadRef(given.number)) ?? (await findImportedCommit(repository, given.head_sha));
+    const start = isOpen ? target : ((await findImportedCommit(repository, given.base_sha)) ?? target);
     // The branch of an open merge request decides about its commits from now on.
     found.push({ given, head: isOpen ? (tip ?? sent) : sent, tip, start });
   }
   return found;
 }
 
-async function commitIn(repository: Repository, sha: string): Promise<ObjectId | null> {
-  return isObjectId(sha) && (await objectInfo(repository, { rev: sha }))?.type === 'commit' ? sha : null;
+/** Returns the id of a commit that the repository has. Shape: some hosts abbreviate ids. */
+export async function findImportedCommit(repository: Repository, sha: string | null): Promise<ObjectId | null> {
+  return sha !== null && COMMIT_ID.test(sha) ? resolveCommit(repository, sha) : null;
 }
 
 function versionOf(repository: Repository, { head, start }: FoundCommits): Promise<MeasuredVersion> | null {

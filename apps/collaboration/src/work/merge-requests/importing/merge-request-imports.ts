@@ -165,9 +165,17 @@ function rowOf(given: Given, sources: ImportedSources, milestones: ReadonlyMap<n
     closed_at: state === 'closed' ? (given.closed_at ?? updated_at) : null,
     merged_at: state === 'merged' ? (given.merged_at ?? updated_at) : null,
     merged_by_id: state === 'merged' ? given.merged_by_id : null,
-    merge_commit_sha: state === 'merged' && isObjectId(given.merge_commit_sha ?? '') ? given.merge_commit_sha : null,
+    merge_commit_sha: state === 'merged' ? mergeCommitOf(given, source) : null,
     milestone_id: given.milestone === null ? null : (milestones.get(given.milestone) ?? null),
   };
+}
+
+/** A commit that the repository lacks is named by its whole id alone. */
+function mergeCommitOf(
+  { merge_commit_sha: sha }: Given,
+  source: { readonly mergeCommitSha: string | null } | undefined,
+): string | null {
+  return source?.mergeCommitSha ?? (isObjectId(sha ?? '') ? sha : null);
 }
 
 function peopleOf(written: readonly Written[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {

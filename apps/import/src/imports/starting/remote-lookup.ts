@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ImportRefused } from '@rookery/kernel';
 import type { SettingsOf } from '@rookery/platform';
-import { importSettings } from '../import.config';
-import { remoteApiUrl, RemoteClient } from '../sources/remote/remote-client';
-import type { RemoteAccess } from '../sources/remote/remote-client';
-import type { RemoteRepository } from '../sources/remote/remote-repository';
-import { SourceError } from '../sources/source-error';
+import { importSettings } from '../../import.config';
+import { remoteApiUrl, RemoteClient } from '../../sources/remote/remote-client';
+import type { RemoteRepository } from '../../sources/remote/remote-repository';
+import { SourceError } from '../../sources/source-error';
+import type { UpstreamAccess } from '../../sources/upstream-repository';
+import { UpstreamRequests } from '../../sources/upstream-requests';
 import { describeSize } from './describe-size';
 
 const SERVICE = 'remote';
@@ -15,6 +16,7 @@ const SERVICE = 'remote';
 export class RemoteLookup {
   constructor(
     private readonly remote: RemoteClient,
+    private readonly requests: UpstreamRequests,
     @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
@@ -25,7 +27,7 @@ export class RemoteLookup {
     // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
     if (/[?#]/.test(hostname)) throw invalidAddress(hostname);
     try {
-      await this.remote.check(url);
+      await this.requests.check(url);
       return url;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
@@ -34,7 +36,7 @@ export class RemoteLookup {
   }
 
   /** Errors: ImportRefused for a repository that cannot be read, or is too large. */
-  async find(access: RemoteAccess, id: number): Promise<RemoteRepository> {
+  async find(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
     const repository = await this.read(access, id);
     const { repositoryBytes: limit } = this.settings;
     if (repository.bytes <= limit) return repository;
@@ -42,7 +44,7 @@ export class RemoteLookup {
     throw new ImportRefused('unprocessable', 'errors', text);
   }
 
-  private async read(access: RemoteAccess, id: number): Promise<RemoteRepository> {
+  private async read(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
     try {
       return await this.remote.repository(access, id);
     } catch (error) {

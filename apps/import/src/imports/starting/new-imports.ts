@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ImportProjectAnswer, ImportTargetAnswer } from '@rookery/contracts';
+import type { SettingsOf } from '@rookery/platform';
+import { importSettings } from '../../import.config';
+import type { UpstreamKind } from '../../sources/upstream-hosts';
+import type { UpstreamProject } from '../../sources/upstream-project';
+import { IdentityImportsClient } from '../identity-imports.client';
+import { ImportCredentials } from '../import-credentials';
+import { ImportRecords } from '../import-records';
+import type { ShownImport } from '../imports.service';
+
+/** The user of an import, and the namespace of its project. */
+export interface ImportPlace {
+  readonly user_id: number;
+  readonly namespace: string;
+}
+
+/** Choices of a user about an import. */
+export interface ImportOptions {
+  readonly new_name?: string | undefined;
+  readonly timeout_strategy?: 'optimistic' | 'pessimistic' | undefined;
+}
+
+/** Everything that an import needs to start. Shape: `apiUrl` and `credential` as `UpstreamAccess` has them. */
+export interface ImportPlan {
+  readonly source: UpstreamKind;
+  readonly place: ImportPlace;
+  readonly upstream: UpstreamProject;
+  readonly apiUrl: string;
+  readonly credential: string;
+  readonly pageSize: number;
+  readonly singleEndpointNotes: boolean;
+}
+
+/** Reason why no import starts. */
+export type ImportProblem =
+  | Exclude<ImportProjectAnswer, { readonly outcome: 'created' }>
+  | { readonly outcome: 'late' };
+
+/** Creates projects for imports, and schedules the imports. Source: reference identity-and-import 6.2. */
+@Injectable()
+export class NewImports {
+  constructor(
+    private readonly records: ImportRecords,
+    private readonly identity: IdentityImportsClient,
+    private readonly credentials: ImportCredentials,
+    @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
+  ) {}
+
+  isEnabled(source: UpstreamKind): boolean {
+    return this.settings.sources.includes(source);
+  }
+
+  /** Returns whether the user may import into the namespace. Errors: Unavailable. */
+  async target(place: ImportPlace): Promise<ImportTargetAnswer['outcome']> {
+    return (await this.identity.target(place)).outcome;
+  }
+
+  /** Errors: Unavailable. */
+  async start(plan: ImportPlan, { new_name: name, ...options }: ImportOptions): Promise<ShownImport | ImportProblem> {
+    const { source, place, upstream } = plan;
+    const importKey = randomUUID();
+    const id = await this.records.add({
+      ...{ importKey, userId: place.user_id, source, cloneUrl: upstream.cloneUrl, apiUrl: plan.apiUrl },
+      ...{ upstreamName: upstream.fullName, upstreamUrl: upstream.webUrl, defaultBranch: upstream.defaultBranch },
+      ...{ pageSize: plan.pageSize, isOptimistic: options.timeout_strategy === 'optimistic' },
+      singleEndpointNotes: plan.singleEndpointNotes,
+      sealedCredential: this.credentials.seal(importKey, plan.credential),
+    });
+    const answer = await this.identity.createProject({
+      ...place,
+      ...{ import_key: importKey, import_type: source, import_url: upstream.cloneUrl },
+      ...{ name: name || upstream.name, description: upstream.description, is_private: upstream.isPrivate },
+      default_branch: upstream.defaultBranch,
+    });
+    if (answer.outcome !== 'created') {
+      await this.records.drop(id);
+      return answer;
+    }
+    const row = await this.records.schedule(id, answer.project.id);
+    return row ? { project: answer.project, row } : { outcome: 'late' };
+  }
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { ImportRefused } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import type { ShownImport } from '../imports.service';
+import { NewImports } from './new-imports';
+import type { ImportOptions, ImportPlan } from './new-imports';
+import { RemoteLookup } from './remote-lookup';
+import { describeProblem } from './target-problems';
+
+/** Source: reference identity-and-import 6.3. */
+export interface RemoteImportRequest extends ImportOptions {
+  readonly personal_access_token: string;
+  readonly repo_id: number;
+  readonly target_namespace: string;
+  readonly remote_hostname?: string | undefined;
+  readonly optional_stages?: Readonly<Record<string, unknown>> | undefined;
+  readonly pagination_limit?: number | undefined;
+}
+
+const SOURCE = 'remote';
+const PAGE_SIZE = 100;
+const FORBIDDEN = 'You are not allowed to import projects in this namespace.';
+
+/** Starts imports from hosts with REST API v3. Source: reference identity-and-import 6.3. */
+@Injectable()
+export class RemoteImportsService {
+  constructor(
+    private readonly imports: NewImports,
+    private readonly remote: RemoteLookup,
+  ) {}
+
+  /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable. */
+  async start(viewer: SignedInViewer, request: RemoteImportRequest): Promise<ShownImport> {
+    if (!this.imports.isEnabled(SOURCE)) {
+      throw new ImportRefused('disabled', 'errors', [`${SOURCE} import source is disabled`]);
+    }
+    const place = { user_id: viewer.userId, namespace: request.target_namespace };
+    const url = await this.remote.addressOf(request.remote_hostname || null);
+    const outcome = await this.imports.target(place);
+    if (outcome !== 'allowed') throw unprocessable({ outcome });
+    const { personal_access_token: credential } = request;
+    const upstream = await this.remote.find({ url, credential }, request.repo_id);
+    const plan: ImportPlan = {
+      ...{ source: SOURCE, place, upstream, apiUrl: url, credential },
+      pageSize: request.pagination_limit ?? PAGE_SIZE,
+      singleEndpointNotes: isSwitchedOn(request.optional_stages?.['single_endpoint_notes_import']),
+    };
+    const started = await this.imports.start(plan, request);
+    if ('outcome' in started) throw unprocessable(started);
+    return started;
+  }
+}
+
+/** Clients send flags as booleans, or as texts. */
+function isSwitchedOn(value: unknown): boolean {
+  return value === true || value === 'true' || value === '1';
+}
+
+function unprocessable(problem: Parameters<typeof describeProblem>[0]): ImportRefused {
+  return new ImportRefused('unprocessable', 'errors', describeProblem(problem, FORBIDDEN));
+}

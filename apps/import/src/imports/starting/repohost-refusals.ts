@@ -1,0 +1,15 @@
+import { ImportRefused } from '@rookery/kernel';
+import { describeProblem } from './target-problems';
+
+const FORBIDDEN = "You don't have permissions to import this project";
+
+/** Creates the refusal of an import from a repository host. Source: reference identity-and-import 6.4, 6.5. */
+export function repohostRefusal(why: ImportRefused['why'], detail: string | readonly string[]): ImportRefused {
+  return new ImportRefused(why, 'message', detail);
+}
+
+/** Creates the refusal of a namespace or project. */
+export function refuseTarget(problem: Parameters<typeof describeProblem>[0]): ImportRefused {
+  const why = problem.outcome === 'forbidden' ? 'forbidden' : 'unprocessable';
+  return repohostRefusal(why, describeProblem(problem, FORBIDDEN));
+}

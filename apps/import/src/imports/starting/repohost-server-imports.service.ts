@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import type { SignedInViewer } from '@rookery/kernel';
+import { repohostServerApiUrl, RepohostServerClient } from '../../sources/repohost-server/repohost-server-client';
+import { SourceError } from '../../sources/source-error';
+import type { UpstreamAccess } from '../../sources/upstream-repository';
+import { UpstreamRequests } from '../../sources/upstream-requests';
+import type { UpstreamProject } from '../../sources/upstream-project';
+import type { ShownImport } from '../imports.service';
+import { NewImports } from './new-imports';
+import type { ImportOptions, ImportPlan } from './new-imports';
+import { refuseTarget, repohostRefusal } from './repohost-refusals';
+
+/** Source: reference identity-and-import 6.4. */
+export interface RepohostServerImportRequest extends ImportOptions {
+  readonly repohost_server_url: string;
+  readonly repohost_server_username: string;
+  readonly personal_access_token: string;
+  readonly repohost_server_project: string;
+  readonly repohost_server_repo: string;
+  readonly target_namespace?: string | undefined;
+}
+
+const SOURCE = 'repohost_server';
+/** Servers send no larger pages of activities. */
+const PAGE_SIZE = 50;
+
+/** Starts imports from repository servers with REST API 1.0. Source: reference identity-and-import 6.4. */
+@Injectable()
+export class RepohostServerImportsService {
+  constructor(
+    private readonly imports: NewImports,
+    private readonly server: RepohostServerClient,
+    private readonly requests: UpstreamRequests,
+  ) {}
+
+  /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable. */
+  async start(viewer: SignedInViewer, request: RepohostServerImportRequest): Promise<ShownImport> {
+    if (!this.imports.isEnabled(SOURCE)) {
+      throw repohostRefusal('disabled', [`${SOURCE} import source is disabled`]);
+    }
+    const url = await this.addressOf(request.repohost_server_url);
+    const place = { user_id: viewer.userId, namespace: request.target_namespace || viewer.username };
+    const outcome = await this.imports.target(place);
+    if (outcome !== 'allowed') throw refuseTarget({ outcome });
+    const credential = `${request.repohost_server_username}:${request.personal_access_token}`;
+    const upstream = await this.find({ url, credential }, request);
+    const plan: ImportPlan = {
+      ...{ source: SOURCE, place, upstream, apiUrl: url, credential },
+      ...{ pageSize: PAGE_SIZE, singleEndpointNotes: false },
+    };
+    const started = await this.imports.start(plan, request);
+    if ('outcome' in started) throw refuseTarget(started);
+    return started;
+  }
+
+  private async addressOf(server: string): Promise<string> {
+    const url = repohostServerApiUrl(server);
+    try {
+      // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
+      if (/[?#]/.test(server)) throw new SourceError('address', 'The address has a query.');
+      await this.requests.check(url);
+      return url;
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      throw repohostRefusal('address', `Invalid URL: ${server}`);
+    }
+  }
+
+  private async find(
+    access: UpstreamAccess,
+    { repohost_server_project: key, repohost_server_repo: slug }: RepohostServerImportRequest,
+  ): Promise<UpstreamProject> {
+    const found = await this.read(access, key, slug);
+    if (found !== null) return found;
+    throw repohostRefusal('unprocessable', `Project ${key}/${slug} could not be found`);
+  }
+
+  private async read(access: UpstreamAccess, key: string, slug: string): Promise<UpstreamProject | null> {
+    try {
+      return await this.server.repository(access, key, slug);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      throw repohostRefusal('unreachable', `Import failed due to a ${SOURCE} error: ${error.message}`);
+    }
+  }
+}

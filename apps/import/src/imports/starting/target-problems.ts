@@ -1,0 +1,17 @@
+import type { ImportTargetAnswer } from '@rookery/contracts';
+import type { ImportProblem } from './new-imports';
+
+const MISSING_NAMESPACE = 'Namespace or group to import repository into does not exist.';
+const LATE = 'The import took too long to start.';
+
+/**
+ * Describes why no import starts. Shape: `forbidden` is the text for a namespace where the user may not create projects,
+ * which differs between hosts.
+ */
+export function describeProblem(
+  problem: ImportProblem | { readonly outcome: Exclude<ImportTargetAnswer['outcome'], 'allowed'> },
+  forbidden: string,
+): string {
+  if (problem.outcome === 'invalid') return problem.problems.join(', ');
+  return { late: LATE, missing: MISSING_NAMESPACE, forbidden }[problem.outcome];
+}

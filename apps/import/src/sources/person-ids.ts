@@ -1,0 +1,10 @@
+import { createHash } from 'node:crypto';
+
+/** Bits of a hash that make an id: those that a number can hold. */
+const ID_BITS = 52n;
+
+/** Returns the id of a user whose host has no numbers for users. Shape: the same for the same text. Source: ADR 0201. */
+export function personIdOf(text: string): number {
+  const digest = createHash('sha256').update(text).digest().readBigUInt64BE();
+  return Number(digest >> (64n - ID_BITS)) + 1;
+}

@@ -1,0 +1,31 @@
+import type { EgressAnswer } from '@rookery/egress';
+
+type Head = Pick<EgressAnswer, 'headers'>;
+
+/** Bounds of a pause. Units: ms. */
+const SHORTEST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 3_600_000;
+const DEFAULT_PAUSE_MS = 60_000;
+/** Clocks of two hosts differ. Units: ms. */
+const MARGIN_MS = 5000;
+
+/** Returns the time after which a host answers that has refused a request because of its rate limit. */
+export function retryTimeIn({ headers }: Head): Date {
+  const seconds = numberIn(headers['retry-after']);
+  return seconds === null ? resetTime(headers) : bounded(seconds * 1000);
+}
+
+/** Returns the time at which a rate limit ends. */
+export function resetTime(headers: EgressAnswer['headers']): Date {
+  const reset = numberIn(headers['x-ratelimit-reset']);
+  return bounded(reset === null ? DEFAULT_PAUSE_MS : reset * 1000 + MARGIN_MS - Date.now());
+}
+
+function bounded(pauseMs: number): Date {
+  return new Date(Date.now() + Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, pauseMs)));
+}
+
+/** Returns the number in a header; null for another text. */
+export function numberIn(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : null;
+}

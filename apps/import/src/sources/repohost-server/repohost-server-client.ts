@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { basicCredential } from '../basic-credential';
+import { SourceError } from '../source-error';
+import { fieldsOf } from '../upstream-fields';
+import type { UpstreamProject } from '../upstream-project';
+import { MAX_ITEMS, PAGE_BYTES } from '../upstream-repository';
+import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
+import { isLimited, jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import type { UpstreamRequest } from '../upstream-requests';
+import { branchIn, repositoryIn } from './repohost-server-repository';
+
+const API_PATH = '/rest/api/1.0';
+/** Objects of these kinds do not exist, or the credential does not reach them. */
+const UNREACHED: ReadonlySet<number> = new Set([403, 404]);
+
+/** Returns the address of the API of a server. Shape: without a trailing slash. */
+export function repohostServerApiUrl(server: string): string {
+  return `${server.replace(/\/+$/, '')}${API_PATH}`;
+}
+
+/** Client for repository servers with REST API 1.0. Source: reference identity-and-import 6.10. */
+@Injectable()
+export class RepohostServerClient {
+  constructor(private readonly requests: UpstreamRequests) {}
+
+  /** Reads a repository. Shape: null for a missing one. Errors: SourceError. */
+  async repository(access: UpstreamAccess, project: string, slug: string): Promise<UpstreamProject | null> {
+    const address = repositoryAddress(access, `${project}/${slug}`);
+    const answer = await this.requests.send(requestTo(access, address));
+    if (answer.status === 404) return null;
+    const { secret } = basicCredential(access.credential);
+    refuseFailure(answer, secret);
+    const found = repositoryIn(jsonIn(answer, secret));
+    if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
+    return { ...found, defaultBranch: await this.defaultBranch(access, found.fullName) };
+  }
+
+  /** Shape: `name` is the key of the project and the slug of the repository. */
+  open(access: UpstreamAccess, name: string): UpstreamRepository {
+    const base = repositoryAddress(access, name);
+    return {
+      host: new URL(access.url).host,
+      firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}limit=${pageSize}`,
+      page: (address, signal) => this.page(access, address, signal),
+      object: async (path, signal) => objectIn(await this.read(access, `${base}${path}`, signal)),
+    };
+  }
+
+  /** An empty repository has no branch. */
+  private async defaultBranch(access: UpstreamAccess, name: string): Promise<string | null> {
+    return branchIn(await this.read(access, `${repositoryAddress(access, name)}/branches/default`));
+  }
+
+  private async page(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
+    const { secret } = basicCredential(access.credential);
+    const answer = await this.requests.get({ ...requestTo(access, address), signal });
+    const { status } = answer;
+    const { values: items, isLastPage, nextPageStart } = fieldsOf(jsonIn(answer, secret));
+    if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
+    if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
+    return { items, next: isLastPage === false ? nextAddress(address, nextPageStart) : null, pauseUntil: null };
+  }
+
+  /** Returns the JSON value of an answer; null for an object that the credential does not reach. */
+  private async read(access: UpstreamAccess, address: string, signal?: AbortSignal): Promise<unknown> {
+    const { secret } = basicCredential(access.credential);
+    const answer = await this.requests.send({ ...requestTo(access, address), ...(signal ? { signal } : {}) });
+    if (UNREACHED.has(answer.status) && !isLimited(answer)) return null;
+    if (answer.status === 204) return null;
+    refuseFailure(answer, secret);
+    return jsonIn(answer, secret);
+  }
+}
+
+function objectIn(value: unknown): object | null {
+  return typeof value === 'object' && !Array.isArray(value) ? value : null;
+}
+
+/** Errors: SourceError for a place that is no number. */
+function nextAddress(address: string, start: unknown): string {
+  if (!Number.isSafeInteger(start) || (start as number) < 0) {
+    throw new SourceError('address', 'Invalid pagination URL.');
+  }
+  const next = new URL(address);
+  next.searchParams.set('start', String(start));
+  return next.href;
+}
+
+function repositoryAddress({ url }: UpstreamAccess, name: string): string {
+  const [project, slug] = name.split('/', 2).map(encodeURIComponent);
+  return `${url}/projects/${project}/repos/${slug}`;
+}
+
+function requestTo({ credential }: UpstreamAccess, url: string): UpstreamRequest {
+  const { authorization, secret } = basicCredential(credential);
+  const headers = { authorization, accept: 'application/json' };
+  return { url, secret, headers, limits: { bodyBytes: PAGE_BYTES } };
+}

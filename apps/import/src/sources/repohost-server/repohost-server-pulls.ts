@@ -1,0 +1,205 @@
+import type { UpstreamPerson } from '@rookery/contracts';
+import { personIdOf } from '../person-ids';
+import { withSuggestionRange } from '../suggestion-range';
+import { cleaned, DELETED, fieldsOf, isId, listIn, MAX_USERNAME, textIn } from '../upstream-fields';
+import type { Fields } from '../upstream-fields';
+import type {
+  UpstreamComment,
+  UpstreamCommit,
+  UpstreamPullRequest,
+  UpstreamReview,
+  UpstreamReviewComment,
+} from '../upstream-objects';
+
+/** A comment of an activity. Shape: `root` is the comment that starts its thread; null for that comment itself. */
+interface ActivityComment {
+  readonly number: unknown;
+  readonly comment: unknown;
+  readonly root: unknown;
+  /** Text that a reply answers. */
+  readonly answered: unknown;
+  /** Place in the code; undefined for a comment on the whole pull request. */
+  readonly anchor: unknown;
+}
+
+/** An activity of a pull request, which does not name the number itself. */
+interface NumberedActivity {
+  readonly number: unknown;
+  readonly activity: unknown;
+}
+
+const REVIEW_STATES: ReadonlyMap<unknown, UpstreamReview['state']> = new Map<unknown, UpstreamReview['state']>([
+  ['APPROVED', 'approved'],
+  ['REVIEWED', 'changes_requested'],
+  ['UNAPPROVED', 'dismissed'],
+]);
+const BRANCHES = 'refs/heads/';
+/** Replies nest at any depth. A host that nests deeper does not end. */
+const MAX_DEPTH = 100;
+/** Units: characters. */
+const MAX_QUOTE = 80;
+
+/** Returns the path of the activities of a pull request; null for a malformed one. */
+export function activitiesPathOf(item: unknown): string | null {
+  const { id } = fieldsOf(item);
+  return isId(id) ? `/pull-requests/${id}/activities` : null;
+}
+
+/** Returns the path of the activities of a merged pull request, whose list lacks its merge; null for one that is not merged. */
+export function mergedPathOf(item: unknown): string | null {
+  return fieldsOf(item)['state'] === 'MERGED' ? activitiesPathOf(item) : null;
+}
+
+/**
+ * Reads a pull request. Shape: null if a needed field is missing or has another type; `values` are the activities of a
+ * merged one. Source: reference identity-and-import 6.10.
+ */
+export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
+  const fields = fieldsOf(item);
+  const { id, title, state } = fields;
+  const times = timesIn(fields);
+  const [head, base] = [commitIn(fields['fromRef']), commitIn(fields['toRef'])];
+  if (!isId(id) || typeof title !== 'string' || !times || !head || !base) return null;
+  const closedAt = instantIn(fields['closedDate']) ?? times.updatedAt;
+  const merge = fieldsOf(listIn(fields['values']).find((one) => fieldsOf(one)['action'] === 'MERGED'));
+  const isMerged = state === 'MERGED';
+  return {
+    ...{ number: id, title: cleaned(title), body: textIn(fields['description']), ...times, head, base },
+    ...{ isDraft: fields['draft'] === true, isLocked: false, labels: [], milestone: null, assignees: [] },
+    state: isMerged ? 'merged' : state === 'DECLINED' ? 'closed' : 'opened',
+    closedAt: state === 'DECLINED' ? closedAt : null,
+    mergedAt: isMerged ? (instantIn(merge['createdDate']) ?? closedAt) : null,
+    mergedBy: isMerged && merge['user'] !== undefined ? personIn(merge['user']) : null,
+    mergeCommitSha: textIn(fieldsOf(merge['commit'])['id']),
+    author: personIn(fieldsOf(fields['author'])['user']),
+    reviewers: listIn(fields['reviewers']).map((reviewer) => personIn(fieldsOf(reviewer)['user'])),
+    isForeign: repositoryOf(fields['fromRef']) !== repositoryOf(fields['toRef']),
+  };
+}
+
+/** Returns the reviews in an activity. Source: reference identity-and-import 6.10. */
+export function reviewsIn(activity: unknown, pullRequest: unknown): readonly NumberedActivity[] {
+  const isReview = REVIEW_STATES.has(fieldsOf(activity)['action']);
+  return isReview ? [{ number: fieldsOf(pullRequest)['id'], activity }] : [];
+}
+
+export function reviewIn(item: unknown): UpstreamReview | null {
+  const { number, activity } = fieldsOf(item);
+  const { id, action, createdDate, user } = fieldsOf(activity);
+  const [state, submittedAt] = [REVIEW_STATES.get(action), instantIn(createdDate)];
+  if (!isId(number) || state === undefined || submittedAt === null) return null;
+  // Old servers number no activities.
+  const own = isId(id) ? id : Date.parse(submittedAt);
+  return { id: own, number, state, author: personIn(user), body: null, submittedAt };
+}
+
+/** Returns the comments on lines in an activity, with all replies. */
+export function lineCommentsIn(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
+  return commentsIn(activity, pullRequest).filter(({ anchor }) => anchor !== undefined);
+}
+
+/** Returns the comments on the whole pull request in an activity, with all replies. */
+export function generalCommentsIn(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
+  return commentsIn(activity, pullRequest).filter(({ anchor }) => anchor === undefined);
+}
+
+export function commentIn(item: unknown): UpstreamComment | null {
+  const { number, comment } = fieldsOf(item);
+  const fields = fieldsOf(comment);
+  const times = timesIn(fields);
+  const body = bodyIn(item);
+  if (!isId(fields['id']) || !isId(number) || !times || body === null) return null;
+  return { id: fields['id'], number, isOnPullRequest: true, author: personIn(fields['author']), body, ...times };
+}
+
+export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
+  const found = commentIn(item);
+  const { root, anchor: place } = fieldsOf(item);
+  const anchor = fieldsOf(place);
+  const path = pathIn(anchor['path']);
+  if (found === null || path === null) return null;
+  const { id, number, author, body, createdAt, updatedAt } = found;
+  const line = isId(anchor['line']) ? anchor['line'] : null;
+  const start = fieldsOf(anchor['multilineMarker'])['startLine'];
+  const at = { line, startLine: line !== null && isId(start) && start < line ? start : null };
+  return {
+    ...{ id, number, author, createdAt, updatedAt, path, ...at, body: withSuggestionRange(body, at) },
+    side: anchor['fileType'] === 'FROM' ? 'old' : 'new',
+    commitId: textIn(anchor['toHash']) ?? '',
+    replyTo: isId(root) ? root : null,
+  };
+}
+
+function commentsIn(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
+  const { action, comment, commentAnchor: anchor } = fieldsOf(activity);
+  if (action !== 'COMMENTED') return [];
+  const number = fieldsOf(pullRequest)['id'];
+  const root = fieldsOf(comment)['id'];
+  const found: ActivityComment[] = [{ number, comment, root: null, answered: null, anchor }];
+  let level: readonly unknown[] = [comment];
+  for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
+    const replies = level.flatMap((parent) =>
+      repliesIn(parent).map((reply) => ({ reply, answered: fieldsOf(parent)['text'] })),
+    );
+    for (const { reply, answered } of replies) found.push({ number, comment: reply, root, answered, anchor });
+    level = replies.map(({ reply }) => reply);
+  }
+  return found;
+}
+
+function repliesIn(comment: unknown): readonly unknown[] {
+  const { comments } = fieldsOf(comment);
+  return Array.isArray(comments) ? comments : [];
+}
+
+/** Replies quote the text that they answer, because threads do not nest here. */
+function bodyIn(item: unknown): string | null {
+  const { comment, answered } = fieldsOf(item);
+  const body = textIn(fieldsOf(comment)['text']);
+  if (body === null || typeof answered !== 'string') return body;
+  const line = cleaned(answered).replace(/\s+/g, ' ').trim();
+  const quote = line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE).replace(/\p{Cs}$/u, '')}…` : line;
+  return quote === '' ? body : `> ${quote}\n\n${body}`;
+}
+
+/** Servers send a path as a text, or as its components. */
+function pathIn(value: unknown): string | null {
+  const components = listIn(fieldsOf(value)['components']).filter((one) => typeof one === 'string');
+  return typeof value === 'string' ? textIn(value) : textIn(components.join('/'));
+}
+
+function commitIn(value: unknown): UpstreamCommit | null {
+  const { id, displayId, latestCommit, repository } = fieldsOf(value);
+  const branch = typeof id === 'string' && id.startsWith(BRANCHES) ? id.slice(BRANCHES.length) : displayId;
+  if (typeof branch !== 'string' || typeof latestCommit !== 'string') return null;
+  const { key } = fieldsOf(fieldsOf(repository)['project']);
+  const owner = typeof key === 'string' ? key.replace(/[^\w.-]/g, '').slice(0, MAX_USERNAME) : '';
+  return { branch: cleaned(branch), sha: cleaned(latestCommit), owner };
+}
+
+/** Shape: undefined for a repository that was deleted. */
+function repositoryOf(value: unknown): unknown {
+  return fieldsOf(fieldsOf(value)['repository'])['id'];
+}
+
+function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
+  const createdAt = instantIn(fields['createdDate']);
+  return createdAt === null ? null : { createdAt, updatedAt: instantIn(fields['updatedDate']) ?? createdAt };
+}
+
+/** Longest time that PostgreSQL and dates hold: the end of the year 9999. Units: ms. */
+const LAST_INSTANT = Date.UTC(10_000, 0) - 1;
+
+/** Reads a time in milliseconds since 1970. */
+function instantIn(value: unknown): string | null {
+  return isId(value) && value <= LAST_INSTANT ? new Date(value).toISOString() : null;
+}
+
+/** Shape: a user without an id has one that is made of the name. */
+function personIn(value: unknown): UpstreamPerson {
+  const { id, slug, name } = fieldsOf(value);
+  const username = [slug, name].find((one) => typeof one === 'string' && one !== '') as string | undefined;
+  if (username === undefined) return DELETED;
+  const shown = cleaned(username).replace(/\p{C}/gu, '').slice(0, MAX_USERNAME);
+  return { id: isId(id) ? id : personIdOf(username), username: shown };
+}

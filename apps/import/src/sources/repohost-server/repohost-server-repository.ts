@@ -1,0 +1,35 @@
+import { fieldsOf, listIn, textIn } from '../upstream-fields';
+import { addressWithoutUser, isAddress, isName, isText } from '../upstream-project';
+import type { UpstreamProject } from '../upstream-project';
+
+/** Refs of the heads of pull requests. */
+export const REPOHOST_SERVER_HEADS = 'refs/pull-requests/*/from';
+
+/**
+ * Reads a repository from the answer of an upstream host. Shape: null if a needed field is missing or has another type.
+ * Source: reference identity-and-import 6.10.
+ */
+export function repositoryIn(answer: unknown): UpstreamProject | null {
+  const { slug, name, description, project, public: isPublic, links } = fieldsOf(answer);
+  const { key, public: isProjectPublic } = fieldsOf(project);
+  const cloneUrl = cloneUrlIn(fieldsOf(links)['clone']);
+  const fullName = `${isText(key) ? key : ''}/${isText(slug) ? slug : ''}`;
+  if (!isText(key) || !isText(slug) || !isName(fullName) || cloneUrl === null) return null;
+  const web = fieldsOf(listIn(fieldsOf(links)['self'])[0])['href'];
+  return {
+    ...{ name: isText(name) ? name : slug, fullName, cloneUrl, defaultBranch: null },
+    isPrivate: isPublic !== true && isProjectPublic !== true,
+    description: textIn(description),
+    webUrl: isAddress(web) ? web : null,
+  };
+}
+
+function cloneUrlIn(links: unknown): string | null {
+  const http = listIn(links).find((link) => /^https?$/.test(String(fieldsOf(link)['name'])));
+  return addressWithoutUser(fieldsOf(http)['href']);
+}
+
+/** Returns the name of a branch; null for another answer. */
+export function branchIn(answer: unknown): string | null {
+  return textIn(fieldsOf(answer)['displayId']);
+}

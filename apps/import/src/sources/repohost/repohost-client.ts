@@ -1,0 +1,92 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { SettingsOf } from '@rookery/platform';
+import { importSettings } from '../../import.config';
+import { basicCredential } from '../basic-credential';
+import { assertInsideApi } from '../page-addresses';
+import { SourceError } from '../source-error';
+import { fieldsOf } from '../upstream-fields';
+import type { UpstreamProject } from '../upstream-project';
+import { MAX_ITEMS, PAGE_BYTES } from '../upstream-repository';
+import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
+import { isLimited, jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import type { UpstreamRequest } from '../upstream-requests';
+import { repositoryIn } from './repohost-repository';
+
+/** Status of a list that the repository does not use, such as issues, and of a missing object. */
+const MISSING = 404;
+const UNREACHED: ReadonlySet<number> = new Set([403, MISSING]);
+
+/** Client for the repository service with REST API 2.0. Source: reference identity-and-import 6.11. */
+@Injectable()
+export class RepohostClient {
+  constructor(
+    private readonly requests: UpstreamRequests,
+    @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
+  ) {}
+
+  /** Address of the API. Shape: without a trailing slash. */
+  get url(): string {
+    return this.settings.repohostApiUrl.replace(/\/+$/, '');
+  }
+
+  /** Checks the credential. Errors: SourceError, `credential` for a refused one. */
+  async checkCredential(access: UpstreamAccess): Promise<void> {
+    await this.requests.get(requestTo(access, `${access.url}/user`));
+  }
+
+  /** Reads a repository. Shape: `name` is workspace and slug; null for a missing one. Errors: SourceError. */
+  async repository(access: UpstreamAccess, name: string): Promise<UpstreamProject | null> {
+    const answer = await this.requests.send(requestTo(access, repositoryAddress(access, name)));
+    const { status } = answer;
+    if (status === MISSING) return null;
+    const { secret } = basicCredential(access.credential);
+    refuseFailure(answer, secret);
+    const found = repositoryIn(jsonIn(answer, secret));
+    if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${status})`, { status });
+    return found;
+  }
+
+  /** Shape: `name` is workspace and slug. */
+  open(access: UpstreamAccess, name: string): UpstreamRepository {
+    const base = repositoryAddress(access, name);
+    return {
+      host: new URL(access.url).host,
+      firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}pagelen=${pageSize}`,
+      page: (address, signal) => this.page(access, address, signal),
+      object: (path, signal) => this.object(access, `${base}${path}`, signal),
+    };
+  }
+
+  private async page(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
+    const answer = await this.requests.send({ ...requestTo(access, address), signal });
+    const { status } = answer;
+    if (status === MISSING) return { items: [], next: null, pauseUntil: null };
+    const { secret } = basicCredential(access.credential);
+    refuseFailure(answer, secret);
+    const { values: items, next } = fieldsOf(jsonIn(answer, secret));
+    if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
+    if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
+    if (typeof next !== 'string') return { items, next: null, pauseUntil: null };
+    assertInsideApi(next, access.url);
+    return { items, next, pauseUntil: null };
+  }
+
+  private async object(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
+    const answer = await this.requests.send({ ...requestTo(access, address), signal });
+    if (UNREACHED.has(answer.status) && !isLimited(answer)) return null;
+    const { secret } = basicCredential(access.credential);
+    refuseFailure(answer, secret);
+    const found = jsonIn(answer, secret);
+    return typeof found === 'object' && !Array.isArray(found) ? found : null;
+  }
+}
+
+function repositoryAddress({ url }: UpstreamAccess, name: string): string {
+  return `${url}/repositories/${name.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+function requestTo({ credential }: UpstreamAccess, url: string): UpstreamRequest {
+  const { authorization, secret } = basicCredential(credential);
+  const headers = { authorization, accept: 'application/json' };
+  return { url, secret, headers, limits: { bodyBytes: PAGE_BYTES } };
+}

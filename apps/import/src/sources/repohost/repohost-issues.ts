@@ -1,0 +1,60 @@
+import { cleaned, fieldsOf, isId } from '../upstream-fields';
+import type { UpstreamComment, UpstreamIssue } from '../upstream-objects';
+import { personIn, rawTextIn, timesIn } from './repohost-fields';
+
+/** A comment, which does not name the number of its issue. */
+interface NumberedComment {
+  readonly number: unknown;
+  readonly comment: unknown;
+}
+
+const CLOSED: ReadonlySet<unknown> = new Set(['resolved', 'invalid', 'duplicate', 'wontfix', 'closed']);
+
+/** Reads an issue. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.11. */
+export function issueIn(item: unknown): UpstreamIssue | null {
+  const fields = fieldsOf(item);
+  const times = timesIn(fields);
+  const { id, title, state, assignee } = fields;
+  if (!isId(id) || typeof title !== 'string' || !times) return null;
+  const isClosed = CLOSED.has(state);
+  return {
+    ...{ number: id, title: cleaned(title), body: rawTextIn(fields['content']), isClosed, isLocked: false, ...times },
+    closedAt: isClosed ? times.updatedAt : null,
+    author: personIn(fields['reporter']),
+    assignees: fieldsOf(assignee)['uuid'] === undefined ? [] : [personIn(assignee)],
+    ...{ labels: [], milestone: null },
+  };
+}
+
+/** Returns the path of the comments on an issue; null for a malformed one. */
+export function issueCommentsPathOf(item: unknown): string | null {
+  const { id } = fieldsOf(item);
+  return isId(id) ? `/issues/${id}/comments` : null;
+}
+
+/** Changes of fields are comments without a text. */
+export function issueCommentsIn(comment: unknown, issue: unknown): readonly NumberedComment[] {
+  const { content, deleted } = fieldsOf(comment);
+  const hasText = deleted !== true && rawTextIn(content) !== null;
+  return hasText ? [{ number: fieldsOf(issue)['id'], comment }] : [];
+}
+
+export function issueCommentIn(item: unknown): UpstreamComment | null {
+  const found = commentIn(item);
+  // Issues and pull requests number their comments independently of each other.
+  return found === null ? null : { ...found, id: 2 * found.id + 1, isOnPullRequest: false };
+}
+
+/** Reads a comment on an issue or a pull request. Shape: `id` as the service has it. */
+export function commentIn(item: unknown): Omit<UpstreamComment, 'isOnPullRequest'> | null {
+  const { number, comment } = fieldsOf(item);
+  const fields = fieldsOf(comment);
+  const times = timesIn(fields);
+  const body = rawTextIn(fields['content']);
+  const { id } = fields;
+  if (!isId(id) || id > LAST_ID || !isId(number) || !times || body === null) return null;
+  return { id, number, author: personIn(fields['user']), body, ...times };
+}
+
+/** Ids are doubled. */
+const LAST_ID = (Number.MAX_SAFE_INTEGER - 1) / 2;

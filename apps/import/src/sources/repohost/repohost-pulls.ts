@@ -1,0 +1,144 @@
+import { withSuggestionRange } from '../suggestion-range';
+import { cleaned, fieldsOf, isId, listIn, MAX_USERNAME, textIn, timeIn } from '../upstream-fields';
+import type {
+  UpstreamComment,
+  UpstreamCommit,
+  UpstreamPullRequest,
+  UpstreamReview,
+  UpstreamReviewComment,
+} from '../upstream-objects';
+import { personIn, rawTextIn, timesIn } from './repohost-fields';
+import { commentIn } from './repohost-issues';
+
+/** A comment or review of a pull request, which does not name the number. */
+interface PullRequestPart {
+  readonly number: unknown;
+  /** Abbreviated id of the head. */
+  readonly head: unknown;
+  readonly comment: unknown;
+}
+
+const REVIEW_STATES = { approval: 'approved', changes_requested: 'changes_requested' } as const;
+
+/** Returns the path of a pull request, since lists lack the reviewers; null for a malformed one. */
+export function pullRequestPathOf(item: unknown): string | null {
+  const { id } = fieldsOf(item);
+  return isId(id) ? `/pullrequests/${id}` : null;
+}
+
+/** Returns the path of the comments on a pull request; null for a malformed one. */
+export function pullRequestCommentsPathOf(item: unknown): string | null {
+  const path = pullRequestPathOf(item);
+  return path && `${path}/comments`;
+}
+
+/** Returns the path of the activities of a pull request; null for a malformed one. */
+export function activityPathOf(item: unknown): string | null {
+  const path = pullRequestPathOf(item);
+  return path && `${path}/activity`;
+}
+
+/** Reads a pull request. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.11. */
+export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
+  const fields = fieldsOf(item);
+  const { id, title, state } = fields;
+  const times = timesIn(fields);
+  const [head, base] = [commitOf(fields['source']), commitOf(fields['destination'])];
+  if (!isId(id) || typeof title !== 'string' || !times || !head || !base) return null;
+  const closedAt = timeIn(fields['closed_on']) ?? times.updatedAt;
+  const [isMerged, isOpen] = [state === 'MERGED', state === 'OPEN'];
+  const closedBy = fields['closed_by'];
+  return {
+    ...{ number: id, title: cleaned(title), ...times, head, base, labels: [], milestone: null, assignees: [] },
+    body: textIn(fields['description']) ?? rawTextIn(fields['summary']),
+    ...{ isDraft: fields['draft'] === true, isLocked: false },
+    state: isMerged ? 'merged' : isOpen ? 'opened' : 'closed',
+    closedAt: isMerged || isOpen ? null : closedAt,
+    mergedAt: isMerged ? closedAt : null,
+    mergedBy: isMerged && fieldsOf(closedBy)['uuid'] !== undefined ? personIn(closedBy) : null,
+    mergeCommitSha: textIn(fieldsOf(fields['merge_commit'])['hash']),
+    author: personIn(fields['author']),
+    reviewers: listIn(fields['reviewers']).map(personIn),
+    isForeign: repositoryOf(fields['source']) !== repositoryOf(fields['destination']),
+  };
+}
+
+/** Returns the reviews in an activity. */
+export function reviewsIn(activity: unknown, pullRequest: unknown): readonly PullRequestPart[] {
+  const isReview = Object.keys(REVIEW_STATES).some((name) => fieldsOf(activity)[name] !== undefined);
+  return isReview ? [partOf(pullRequest, activity)] : [];
+}
+
+export function reviewIn(item: unknown): UpstreamReview | null {
+  const { number, comment: activity } = fieldsOf(item);
+  const name = fieldsOf(activity)['approval'] === undefined ? 'changes_requested' : 'approval';
+  const { date, user } = fieldsOf(fieldsOf(activity)[name]);
+  const submittedAt = timeIn(date);
+  if (!isId(number) || submittedAt === null) return null;
+  // Activities have no id of their own.
+  const id = Date.parse(submittedAt);
+  return { id, number, state: REVIEW_STATES[name], author: personIn(user), body: null, submittedAt };
+}
+
+/** Returns a comment if it is on a line or a file. */
+export function lineCommentsIn(comment: unknown, pullRequest: unknown): readonly PullRequestPart[] {
+  return isOnLine(comment) && isThere(comment) ? [partOf(pullRequest, comment)] : [];
+}
+
+/** Returns a comment if it is on the whole pull request. */
+export function generalCommentsIn(comment: unknown, pullRequest: unknown): readonly PullRequestPart[] {
+  return !isOnLine(comment) && isThere(comment) ? [partOf(pullRequest, comment)] : [];
+}
+
+export function generalCommentIn(item: unknown): UpstreamComment | null {
+  const found = commentIn(item);
+  // Issues and pull requests number their comments independently of each other.
+  return found === null ? null : { ...found, id: 2 * found.id, isOnPullRequest: true };
+}
+
+export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
+  const found = commentIn(item);
+  const { comment, head } = fieldsOf(item);
+  const { inline, parent } = fieldsOf(comment);
+  const { path, from, to, start_from: startFrom, start_to: startTo } = fieldsOf(inline);
+  if (found === null || typeof path !== 'string' || path === '') return null;
+  const [line, start] = isId(to) ? [to, startTo] : [isId(from) ? from : null, startFrom];
+  const at = { line, startLine: line !== null && isId(start) && start < line ? start : null };
+  const replyTo = fieldsOf(parent)['id'];
+  return {
+    ...{ ...found, ...at, path: cleaned(path), body: withSuggestionRange(found.body, at) },
+    side: isId(to) || !isId(from) ? 'new' : 'old',
+    commitId: textIn(head) ?? '',
+    replyTo: isId(replyTo) ? replyTo : null,
+  };
+}
+
+function partOf(pullRequest: unknown, comment: unknown): PullRequestPart {
+  const { id: number, source } = fieldsOf(pullRequest);
+  return { number, head: fieldsOf(fieldsOf(source)['commit'])['hash'], comment };
+}
+
+function isOnLine(comment: unknown): boolean {
+  const { inline } = fieldsOf(comment);
+  return inline !== undefined && inline !== null;
+}
+
+/** Deleted comments stay in the list while they have replies. */
+function isThere(comment: unknown): boolean {
+  return fieldsOf(comment)['deleted'] !== true;
+}
+
+function commitOf(value: unknown): UpstreamCommit | null {
+  const { branch, commit, repository } = fieldsOf(value);
+  const name = fieldsOf(branch)['name'];
+  if (typeof name !== 'string') return null;
+  const fullName = fieldsOf(repository)['full_name'];
+  const owner = typeof fullName === 'string' ? fullName.split('/', 1)[0]!.replace(/[^\w.-]/g, '') : '';
+  const sha = textIn(fieldsOf(commit)['hash']) ?? '';
+  return { branch: cleaned(name), sha, owner: owner.slice(0, MAX_USERNAME) };
+}
+
+/** Shape: undefined for a repository that was deleted. */
+function repositoryOf(value: unknown): unknown {
+  return fieldsOf(fieldsOf(value)['repository'])['full_name'];
+}

@@ -1,0 +1,25 @@
+import { fieldsOf, listIn, textIn } from '../upstream-fields';
+import { addressWithoutUser, isAddress, isName, isText } from '../upstream-project';
+import type { UpstreamProject } from '../upstream-project';
+
+/**
+ * Reads a repository from the answer of the service. Shape: null if a needed field is missing or has another type.
+ * Source: reference identity-and-import 6.11.
+ */
+export function repositoryIn(answer: unknown): UpstreamProject | null {
+  const { full_name: fullName, name, description, is_private: isPrivate, links, mainbranch } = fieldsOf(answer);
+  const cloneUrl = cloneUrlIn(fieldsOf(links)['clone']);
+  if (!isName(fullName) || !fullName.includes('/') || typeof isPrivate !== 'boolean' || cloneUrl === null) return null;
+  const web = fieldsOf(fieldsOf(links)['html'])['href'];
+  return {
+    ...{ name: isText(name) ? name : fullName.slice(fullName.indexOf('/') + 1), fullName, cloneUrl, isPrivate },
+    description: textIn(description),
+    webUrl: isAddress(web) ? web : null,
+    defaultBranch: textIn(fieldsOf(mainbranch)['name']),
+  };
+}
+
+function cloneUrlIn(links: unknown): string | null {
+  const http = listIn(links).find((link) => /^https?$/.test(String(fieldsOf(link)['name'])));
+  return addressWithoutUser(fieldsOf(http)['href']);
+}

@@ -1,0 +1,42 @@
+/** A repository of an upstream host that becomes a project. */
+export interface UpstreamProject {
+  readonly name: string;
+  /** Owner and name. */
+  readonly fullName: string;
+  readonly isPrivate: boolean;
+  readonly description: string | null;
+  /** Web page; null if the host names none. */
+  readonly webUrl: string | null;
+  /** Without credentials. */
+  readonly cloneUrl: string;
+  readonly defaultBranch: string | null;
+}
+
+/** Longest name and address. Units: characters. */
+const MAX_NAME = 1024;
+const MAX_ADDRESS = 2048;
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && !value.includes('\0');
+}
+
+/** A name that a project and its source may have. */
+export function isName(value: unknown): value is string {
+  return isText(value) && value.length <= MAX_NAME;
+}
+
+/** An address without credentials, since addresses are shown to maintainers. */
+export function isAddress(value: unknown): value is string {
+  if (!isText(value) || value.length > MAX_ADDRESS || !/^https?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { username, password } = new URL(value);
+  return username === '' && password === '';
+}
+
+/** Returns an address without the user name that hosts put into it; null for another text. */
+export function addressWithoutUser(value: unknown): string | null {
+  if (!isText(value) || value.length > MAX_ADDRESS || !/^https?:\/\//.test(value) || !URL.canParse(value)) return null;
+  const url = new URL(value);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}

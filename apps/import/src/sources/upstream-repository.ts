@@ -1,0 +1,33 @@
+/** A page of a list. Shape: `next` is the address of the next page. */
+export interface UpstreamPage {
+  readonly items: readonly unknown[];
+  readonly next: string | null;
+  /** Time until which the host should get no more requests; null if it may get them. */
+  readonly pauseUntil: Date | null;
+}
+
+/** The lists and objects of one repository of an upstream host. */
+export interface UpstreamRepository {
+  /** Host of the API, which separates people of different hosts. Shape: `host:port`. */
+  readonly host: string;
+  /** Returns the address of the first page of a list. Shape: `path` is below the address of the repository. */
+  firstPage(path: string, pageSize: number): string;
+  /** Reads a page of a list. A list that the repository does not use is empty. Errors: SourceError. */
+  page(address: string, signal: AbortSignal): Promise<UpstreamPage>;
+  /** Reads an object. Shape: `path` as for lists; null if the credential does not reach one. Errors: SourceError. */
+  object(path: string, signal: AbortSignal): Promise<object | null>;
+}
+
+/** Access to the API of a host. Shape: `url` has no trailing slash; `credential` as the user gave it. */
+export interface UpstreamAccess {
+  readonly url: string;
+  readonly credential: string;
+}
+
+/** More than any page size that an import asks for. */
+export const MAX_ITEMS = 100;
+/**
+ * Largest page of a list: 100 texts of the longest kind of the public services. Several times as much is in memory while it
+ * is read. Units: bytes.
+ */
+export const PAGE_BYTES = 16 * 1024 * 1024;

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { Egress, EgressError } from '@rookery/egress';
+import type { EgressAnswer, EgressRequest } from '@rookery/egress';
+import { retryTimeIn } from './rate-limits';
+import { SourceError } from './source-error';
+
+/** A request to the API of an upstream host. Shape: `secret` is the credential, which no answer may repeat. */
+export interface UpstreamRequest extends Pick<EgressRequest, 'url' | 'limits' | 'signal'> {
+  readonly secret: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const MAX_QUOTED = 200;
+const REPEATED = 'The answer repeats the credential.';
+
+/** Requests to upstream hosts. Source: reference identity-and-import 6.12; reference reliability 8.1. */
+@Injectable()
+export class UpstreamRequests {
+  constructor(private readonly egress: Egress) {}
+
+  /** Checks whether the address of a host may be called. Errors: SourceError `address`. */
+  async check(url: string): Promise<void> {
+    try {
+      await this.egress.checkedAddresses(url);
+    } catch (error) {
+      throw error instanceof EgressError ? new SourceError('address', error.message, { cause: error }) : error;
+    }
+  }
+
+  /** Returns the answer, also one of a failure. Errors: SourceError without an answer. */
+  async send({ secret: _, ...request }: UpstreamRequest): Promise<EgressAnswer> {
+    try {
+      return await this.egress.request(request);
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      const reason = error.reason === 'address refused' ? 'address' : 'other';
+      throw new SourceError(reason, error.message, { cause: error });
+    }
+  }
+
+  /** Returns the answer of a success. Errors: SourceError. */
+  async get(request: UpstreamRequest): Promise<EgressAnswer> {
+    const answer = await this.send(request);
+    refuseFailure(answer, request.secret);
+    return answer;
+  }
+}
+
+/** Errors: SourceError for another status than 200. */
+export function refuseFailure(answer: EgressAnswer, secret: string): void {
+  const { status } = answer;
+  if (status === 200) return;
+  if (status === 401) throw new SourceError('credential', 'The credential is not accepted.', { status });
+  if (isLimited(answer)) {
+    const retryAt = retryTimeIn(answer);
+    throw new SourceError('limit', 'The rate of requests is limited.', { status, retryAt });
+  }
+  throw new SourceError('other', `${quoted(answer.body, secret)} (HTTP ${status})`, { status });
+}
+
+/** Primary limits answer 403 without remaining requests, secondary ones 429, or 403 with `Retry-After`. */
+export function isLimited({ status, headers }: EgressAnswer): boolean {
+  if (status === 429) return true;
+  return status === 403 && (headers['x-ratelimit-remaining'] === '0' || headers['retry-after'] !== undefined);
+}
+
+/**
+ * Returns the JSON value of an answer; null for another text. Errors: SourceError for an answer that repeats the credential,
+ * because its texts are shown to other users.
+ */
+export function jsonIn({ status, body }: EgressAnswer, secret: string): unknown {
+  if (body.includes(secret)) throw new SourceError('other', REPEATED, { status });
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return null;
+  }
+}
+
+/** The answer of the host in one short line. A host that repeats the credential does not show it to anyone. */
+function quoted(body: Buffer, secret: string): string {
+  const text = body
+    .toString()
+    .replaceAll(secret, '[credential]')
+    .replace(/[\s\p{C}]+/gu, ' ');
+  return text.trim().slice(0, MAX_QUOTED);
+}
