@@ -58,7 +58,7 @@ function checkCompose() {
   }
   const workspaces = ['apps', 'libs'].flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`));
   const dockerfile = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
-  for (const workspace of workspaces)
+  for (const workspace of [...workspaces, 'tools/cli'])
     if (!dockerfile.includes(`COPY ${workspace}/package.json`))
       problem(join(root, 'deploy/Dockerfile'), `does not copy ${workspace}/package.json`);
 }

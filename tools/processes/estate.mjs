@@ -410,7 +410,7 @@ export class Estate {
     return process;
   }
 
-  /** Accepts the commands of `npm run reset`, `snapshot` and `service`; they are executed after the start. */
+  /** Accepts commands of the command line (`npx rookery reset`, `snapshot`, `service`); they are executed after the start. */
   async acceptCommands() {
     const { startLocalControl } = await import('./local-control.mjs');
     this.commands = await startLocalControl(this);

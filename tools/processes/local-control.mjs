@@ -1,5 +1,5 @@
 /**
- * Connection from `npm run reset`, `npm run snapshot` and `npm run service` to the `npm start` of this machine: HTTP on
+ * Connection from the command line (`npx rookery reset`, `snapshot`, `service`) to the `npm start` of this machine: HTTP on
  * 127.0.0.1, with a port and a password that only the owner of the data folder can read (`<data>/run/control.json`). It does
  * not exist in containers and clusters, where this program does not supervise. With NODE_ENV=production no state can be
  * saved or restored.
@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeProcess, isAlive, readRecord, writeRecord } from './process-records.mjs';
 import { INITIAL, Refused } from '../snapshots/snapshots.mjs';
+import { NoEstate } from './operate.mjs';
 
 const LONGEST_COMMAND_MS = 20_000;
 
@@ -122,8 +123,8 @@ async function tidy(estate) {
 }
 
 /**
- * Sends a command to the running estate. Errors: a plain Error with a message for the user: no estate runs on this folder,
- * or the estate refused the command.
+ * Sends a command to the running estate. Errors: NoEstate; a plain Error with a message for the user if the estate
+ * refused the command.
  * @param {string} dataDir
  * @param {string} command
  * @param {string} [name]
@@ -134,7 +135,7 @@ export async function commandEstate(dataDir, command, name = '') {
   const address = readRecord(fileOf(dataDir));
   if (!address || !isAlive(address)) {
     const isRunning = isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
-    throw new Error(
+    throw new NoEstate(
       isRunning
         ? `The estate on ${dataDir} does not accept commands yet`
         : `No estate runs on ${dataDir}: npm start in another terminal first, or name its folder: ROOKERY_DATA=/path`,
