@@ -202,11 +202,50 @@ snapshots.command('list').action(
     const { commandEstate } = await import('../processes/local-control.mjs');
     const { found = [] } = await commandEstate(data, 'list');
     output.rows(
-      found.map(({ name, savedAt }) => ({ name, saved_at: savedAt })),
+      found.map((/** @type {import('../processes/local-control.mjs').SnapshotList[number]} */ { name, savedAt }) => ({
+        name,
+        saved_at: savedAt,
+      })),
       ['saved_at', 'name'],
     );
   }),
 );
+
+program
+  .command('backup <folder>')
+  .description('copies the running estate, all of one moment, into an empty folder')
+  .action(
+    run(async ({ data, output }, folder) => {
+      const { commandEstate } = await import('../processes/local-control.mjs');
+      const progress = output.progress('backup');
+      const { ms, found } = await commandEstate(data, 'backup', resolve(folder), progress.report).finally(progress.end);
+      const sentence = `backup of ${found.takenAt}: ${found.files} files, ${mebibytes(found.bytes)} in ${seconds(ms)}, paused for ${seconds(found.pausedMs)}`;
+      output.result(`${sentence}${found.omitted.map((/** @type {string} */ part) => `\nwithout ${part}`).join('')}`, {
+        ...found,
+        ms,
+      });
+    }),
+  );
+program
+  .command('restore <backup>')
+  .description('restores a backup into an empty data folder, where no estate runs')
+  .action(
+    run(async ({ data, output }, backup) => {
+      const { restoreBackup } = await import('../snapshots/restored-backup.mjs');
+      const progress = output.progress('restore');
+      const from = performance.now();
+      const record = await restoreBackup(resolve(backup), data, progress.report).finally(progress.end);
+      const ms = Math.round(performance.now() - from);
+      output.result(
+        `restored the state of ${record.takenAt} in ${seconds(ms)}; start it: ROOKERY_DATA=${data} npm start`,
+        {
+          ...record,
+          ms,
+        },
+      );
+    }),
+  );
+
 const service = group('service', 'single processes of an estate that has six');
 for (const [command, done] of Object.entries({ stop: 'stopped', start: 'started' }))
   service
@@ -235,7 +274,7 @@ function inEstate(command, sentence) {
   return run(async ({ data, output }, name) => {
     const { commandEstate } = await import('../processes/local-control.mjs');
     const { ms } = await commandEstate(data, command, name);
-    output.result(`${sentence(name)} in ${(ms / 1000).toFixed(1)} s`, { command, ...(name ? { name } : {}), ms });
+    output.result(`${sentence(name)} in ${seconds(ms)}`, { command, ...(name ? { name } : {}), ms });
   });
 }
 
@@ -248,6 +287,16 @@ function flags(given, names) {
   return names
     .filter((name) => given[name] !== undefined)
     .flatMap((name) => (given[name] === true ? [`--${name}`] : [`--${name}`, String(given[name])]));
+}
+
+/** @param {number} ms */
+function seconds(ms) {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** @param {number} bytes */
+function mebibytes(bytes) {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
 /** @param {NodeJS.ReadableStream} stream */

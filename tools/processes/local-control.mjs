@@ -7,7 +7,9 @@
  * @import { ServerResponse } from 'node:http'
  * @import { Estate } from './estate.mjs'
  * @import { Snapshots } from '../snapshots/snapshots.mjs'
- * @typedef {Pick<Estate, 'dataDir' | 'isResettable' | 'snapshots' | 'stopService' | 'startService'>} CommandedEstate
+ * @import { BackupEstate } from '../snapshots/backup.mjs'
+ * @import { Report } from '../snapshots/checked-copies.mjs'
+ * @typedef {Pick<Estate, 'dataDir' | 'isResettable' | 'snapshots' | 'stopService' | 'startService'> & BackupEstate} CommandedEstate
  * @typedef {{ begin(): void, stop(): Promise<unknown> }} LocalControl
  * @typedef {{ name: string, savedAt: string }[]} SnapshotList
  */
@@ -15,6 +17,8 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeProcess, isAlive, readRecord, writeRecord } from './process-records.mjs';
 import { INITIAL, Refused } from '../snapshots/snapshots.mjs';
@@ -35,7 +39,12 @@ const SERVICE = {
   stop: (estate, name) => estate.stopService(name),
   start: (estate, name) => estate.startService(name),
 };
-const COMMANDS = { ...STATES, ...SERVICE };
+/** Commands that report progress: `report(done, total)`. @type {Record<string, (estate: CommandedEstate, name: string, report: Report) => Promise<object>>} */
+const LONG = {
+  backup: async (estate, folder, report) =>
+    (await import('../snapshots/backup.mjs')).takeBackup(estate, folder, report),
+};
+const COMMANDS = { ...STATES, ...SERVICE, ...LONG };
 
 /** @param {string} dataDir */
 function fileOf(dataDir) {
@@ -83,7 +92,8 @@ export async function startLocalControl(estate) {
 }
 
 /**
- * Executes a command and answers with its duration, which includes waiting for earlier commands.
+ * Executes a command and answers with its duration, which includes waiting for earlier commands. The answer to a long
+ * command has lines with `{ done, total }` before.
  * @param {CommandedEstate} estate
  * @param {{ command: string, name: string, from: number }} request
  * @param {ServerResponse} response
@@ -93,9 +103,13 @@ async function execute(estate, { command, name, from }, response) {
    * @param {number} status
    * @param {unknown} body
    */
-  const answer = (status, body) => response.writeHead(status).end(JSON.stringify(body));
+  const answer = (status, body) =>
+    (response.headersSent ? response : response.writeHead(status)).end(JSON.stringify(body));
+  if (LONG[command]) response.writeHead(200);
+  /** @type {Report} */
+  const report = (done, total) => void response.write(`${JSON.stringify({ done, total })}\n`);
   try {
-    const found = await outcomeOf(estate, command, name);
+    const found = await (LONG[command]?.(estate, name, report) ?? outcomeOf(estate, command, name));
     answer(200, { ms: Math.round(performance.now() - from), ...(found ? { found } : {}) });
   } catch (error) {
     answer(error instanceof Refused ? 409 : 500, { message: /** @type {Error} */ (error).message });
@@ -128,9 +142,10 @@ async function tidy(estate) {
  * @param {string} dataDir
  * @param {string} command
  * @param {string} [name]
- * @returns {Promise<{ ms: number, found?: SnapshotList }>}
+ * @param {Report} [report]
+ * @returns {Promise<{ ms: number, found?: any }>}
  */
-export async function commandEstate(dataDir, command, name = '') {
+export async function commandEstate(dataDir, command, name = '', report = () => {}) {
   /** @type {{ pid: number, mark: string, url: string, word: string } | null} */
   const address = readRecord(fileOf(dataDir));
   if (!address || !isAlive(address)) {
@@ -146,8 +161,14 @@ export async function commandEstate(dataDir, command, name = '') {
     method: 'POST',
     headers: { authorization: `Bearer ${address.word}` },
   });
-  const body = /** @type {any} */ (await response.json());
-  if (response.status !== 200) throw new Error(body.message);
+  /** @type {any} */
+  let body = {};
+  for await (const line of createInterface({ input: Readable.fromWeb(/** @type {any} */ (response.body)) })) {
+    body = JSON.parse(line);
+    if ('done' in body) report(body.done, body.total);
+  }
+  if (body.message) throw new Error(body.message);
+  if (body.ms === undefined) throw new Error(`The estate ended during the command: ${command}`);
   return body;
 }
 
