@@ -42,6 +42,7 @@ import {
 } from './process-records.mjs';
 import { readSecrets } from './secrets.mjs';
 import { MOST_LIVES, ServiceProcess } from './service-process.mjs';
+import { afterRestore, refuseUnfinishedRestore } from '../snapshots/restored-backup.mjs';
 import { Refused, Snapshots } from '../snapshots/snapshots.mjs';
 import { inheritedFrom, recordEnvironment } from './inherited-environment.mjs';
 
@@ -185,6 +186,7 @@ export class Estate {
   /** Locks the data folder and ends processes that a killed supervisor left behind. */
   async claim() {
     mkdirSync(this.dataDir, { recursive: true });
+    refuseUnfinishedRestore(this.dataDir);
     for (const name of ['logs', 'run', 'mail']) mkdirSync(join(this.dataDir, name), { recursive: true, mode: 0o700 });
     const holder = tryLock(this.lock, { url: this.baseUrl });
     if (holder)
@@ -265,6 +267,9 @@ export class Estate {
     const finished = await this.snapshots.finishInterrupted();
     if (finished) this.say(`finished the interrupted restore of ${finished}`);
     await this.bringUpToDate();
+    const { runRole } = await import('./migrations.mjs');
+    if (await afterRestore(this.dataDir, () => runRole('identity', ['new-epoch'], this)))
+      this.say('the data come from a backup: another history of the directory begins');
   }
 
   /** Migrates the databases to the schema of the code, and gives root the current token. */
@@ -410,7 +415,7 @@ export class Estate {
     return process;
   }
 
-  /** Accepts the commands of `npm run reset`, `snapshot` and `service`; they are executed after the start. */
+  /** Accepts commands of the command line (`npx rookery reset`, `snapshot`, `service`); they are executed after the start. */
   async acceptCommands() {
     const { startLocalControl } = await import('./local-control.mjs');
     this.commands = await startLocalControl(this);

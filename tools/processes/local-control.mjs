@@ -1,5 +1,5 @@
 /**
- * Connection from `npm run reset`, `npm run snapshot` and `npm run service` to the `npm start` of this machine: HTTP on
+ * Connection from the command line (`npx rookery reset`, `snapshot`, `service`) to the `npm start` of this machine: HTTP on
  * 127.0.0.1, with a port and a password that only the owner of the data folder can read (`<data>/run/control.json`). It does
  * not exist in containers and clusters, where this program does not supervise. With NODE_ENV=production no state can be
  * saved or restored.
@@ -7,7 +7,9 @@
  * @import { ServerResponse } from 'node:http'
  * @import { Estate } from './estate.mjs'
  * @import { Snapshots } from '../snapshots/snapshots.mjs'
- * @typedef {Pick<Estate, 'dataDir' | 'isResettable' | 'snapshots' | 'stopService' | 'startService'>} CommandedEstate
+ * @import { BackupEstate } from '../snapshots/backup.mjs'
+ * @import { Report } from '../snapshots/checked-copies.mjs'
+ * @typedef {Pick<Estate, 'dataDir' | 'isResettable' | 'snapshots' | 'stopService' | 'startService'> & BackupEstate} CommandedEstate
  * @typedef {{ begin(): void, stop(): Promise<unknown> }} LocalControl
  * @typedef {{ name: string, savedAt: string }[]} SnapshotList
  */
@@ -15,9 +17,12 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeProcess, isAlive, readRecord, writeRecord } from './process-records.mjs';
 import { INITIAL, Refused } from '../snapshots/snapshots.mjs';
+import { NoEstate } from './operate.mjs';
 
 const LONGEST_COMMAND_MS = 20_000;
 
@@ -34,7 +39,12 @@ const SERVICE = {
   stop: (estate, name) => estate.stopService(name),
   start: (estate, name) => estate.startService(name),
 };
-const COMMANDS = { ...STATES, ...SERVICE };
+/** Commands that report progress: `report(done, total)`. @type {Record<string, (estate: CommandedEstate, name: string, report: Report) => Promise<object>>} */
+const LONG = {
+  backup: async (estate, folder, report) =>
+    (await import('../snapshots/backup.mjs')).takeBackup(estate, folder, report),
+};
+const COMMANDS = { ...STATES, ...SERVICE, ...LONG };
 
 /** @param {string} dataDir */
 function fileOf(dataDir) {
@@ -82,7 +92,8 @@ export async function startLocalControl(estate) {
 }
 
 /**
- * Executes a command and answers with its duration, which includes waiting for earlier commands.
+ * Executes a command and answers with its duration, which includes waiting for earlier commands. The answer to a long
+ * command has lines with `{ done, total }` before.
  * @param {CommandedEstate} estate
  * @param {{ command: string, name: string, from: number }} request
  * @param {ServerResponse} response
@@ -92,9 +103,13 @@ async function execute(estate, { command, name, from }, response) {
    * @param {number} status
    * @param {unknown} body
    */
-  const answer = (status, body) => response.writeHead(status).end(JSON.stringify(body));
+  const answer = (status, body) =>
+    (response.headersSent ? response : response.writeHead(status)).end(JSON.stringify(body));
+  if (LONG[command]) response.writeHead(200);
+  /** @type {Report} */
+  const report = (done, total) => void response.write(`${JSON.stringify({ done, total })}\n`);
   try {
-    const found = await outcomeOf(estate, command, name);
+    const found = await (LONG[command]?.(estate, name, report) ?? outcomeOf(estate, command, name));
     answer(200, { ms: Math.round(performance.now() - from), ...(found ? { found } : {}) });
   } catch (error) {
     answer(error instanceof Refused ? 409 : 500, { message: /** @type {Error} */ (error).message });
@@ -122,19 +137,20 @@ async function tidy(estate) {
 }
 
 /**
- * Sends a command to the running estate. Errors: a plain Error with a message for the user: no estate runs on this folder,
- * or the estate refused the command.
+ * Sends a command to the running estate. Errors: NoEstate; a plain Error with a message for the user if the estate
+ * refused the command.
  * @param {string} dataDir
  * @param {string} command
  * @param {string} [name]
- * @returns {Promise<{ ms: number, found?: SnapshotList }>}
+ * @param {Report} [report]
+ * @returns {Promise<{ ms: number, found?: any }>}
  */
-export async function commandEstate(dataDir, command, name = '') {
+export async function commandEstate(dataDir, command, name = '', report = () => {}) {
   /** @type {{ pid: number, mark: string, url: string, word: string } | null} */
   const address = readRecord(fileOf(dataDir));
   if (!address || !isAlive(address)) {
     const isRunning = isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
-    throw new Error(
+    throw new NoEstate(
       isRunning
         ? `The estate on ${dataDir} does not accept commands yet`
         : `No estate runs on ${dataDir}: npm start in another terminal first, or name its folder: ROOKERY_DATA=/path`,
@@ -145,8 +161,14 @@ export async function commandEstate(dataDir, command, name = '') {
     method: 'POST',
     headers: { authorization: `Bearer ${address.word}` },
   });
-  const body = /** @type {any} */ (await response.json());
-  if (response.status !== 200) throw new Error(body.message);
+  /** @type {any} */
+  let body = {};
+  for await (const line of createInterface({ input: Readable.fromWeb(/** @type {any} */ (response.body)) })) {
+    body = JSON.parse(line);
+    if ('done' in body) report(body.done, body.total);
+  }
+  if (body.message) throw new Error(body.message);
+  if (body.ms === undefined) throw new Error(`The estate ended during the command: ${command}`);
   return body;
 }
 

@@ -1,41 +1,55 @@
 /**
- * Runs an operator's command of a service on the running estate:
- *   npm run dead-letters -- collaboration list|show|replay|discard …
- *   npm run new-epoch -- identity
- *   npm run lost -- collaboration list        and for a line of the list: npm run lost -- identity drop project 50
- *   npm run republish -- collaboration --from 2026-11-21T09:00:00Z
+ * Runs operators' commands of the services (`node dist/main.js <command>`) with the environment of an estate that
+ * `npm start` runs or ran on this machine, in either layout.
+ *
+ * @import { Environment } from './environment.mjs'
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { SERVICES } from './environment.mjs';
 import { readRecord } from './process-records.mjs';
 import { readSecrets } from './secrets.mjs';
 import { restoreEnvironment } from './inherited-environment.mjs';
+import { programOf } from './service-process.mjs';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const [command = '', service = '', ...words] = process.argv.slice(2);
-const dataDir = process.env.ROOKERY_DATA || join(ROOT, '.rookery');
+/** No estate runs or was started on a data folder, or a secret that the shell gave at its start is missing. */
+export class NoEstate extends Error {}
 
-if (!SERVICES.includes(service)) {
-  console.error(`Name the service first: npm run ${command} -- ${SERVICES.join('|')} …`);
-  process.exit(64);
+/**
+ * Environment of a process of the estate. Errors: NoEstate.
+ * @param {string} dataDir
+ * @param {string} name
+ * @param {Environment} [shell]
+ * @returns {Environment}
+ */
+export function recordedEnvironment(dataDir, name, shell = process.env) {
+  const environments = readRecord(join(dataDir, 'run/environments.json'));
+  if (!environments)
+    throw new NoEstate(`No estate was started on ${dataDir}; name its folder: --data /path or ROOKERY_DATA=/path`);
+  try {
+    return restoreEnvironment(environments[name], readSecrets(dataDir), shell);
+  } catch (error) {
+    throw new NoEstate(/** @type {Error} */ (error).message);
+  }
 }
-const environments = readRecord(join(dataDir, 'run/environments.json'));
-if (!environments) {
-  console.error(`No estate was started on ${dataDir}; name its folder: ROOKERY_DATA=/path npm run ${command} -- …`);
-  process.exit(1);
+
+/**
+ * Runs a command of a service and returns its exit code. Its output goes to this process, or is returned if `isCaptured`.
+ * Errors: NoEstate; the program cannot be started.
+ * @param {string} dataDir
+ * @param {string} service
+ * @param {string[]} words
+ * @returns {Promise<{ status: number, output: string }>}
+ */
+export function operate(dataDir, service, words, { isCaptured = false } = {}) {
+  const env = recordedEnvironment(dataDir, service);
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [programOf(service), ...words], {
+      env,
+      stdio: ['ignore', isCaptured ? 'pipe' : 'inherit', 'inherit'],
+    });
+    let output = '';
+    child.stdout?.on('data', (text) => (output += text));
+    child.once('error', reject);
+    child.once('close', (status) => resolve({ status: status ?? 1, output }));
+  });
 }
-let env;
-try {
-  env = restoreEnvironment(environments[service], readSecrets(dataDir), process.env);
-} catch (error) {
-  console.error(/** @type {Error} */ (error).message);
-  process.exit(64);
-}
-const main = join(ROOT, `apps/${service}/dist/main.js`);
-const { status } = spawnSync(process.execPath, [main, command, ...words], {
-  env,
-  stdio: 'inherit',
-});
-process.exit(status ?? 1);

@@ -247,7 +247,7 @@ function checkName(name) {
  * @param {string} from
  * @param {string} to
  */
-async function copyFolder(from, to) {
+export async function copyFolder(from, to) {
   rmSync(to, { recursive: true, force: true });
   if (existsSync(from)) await cp(from, to, { recursive: true });
   else mkdirSync(to);
@@ -266,7 +266,7 @@ function foldersIn(parts) {
  * @param {string} from
  * @param {string} to
  */
-function linkFolder(from, to) {
+export function linkFolder(from, to) {
   rmSync(to, { recursive: true, force: true });
   mkdirSync(to, { recursive: true, mode: 0o700 });
   for (const name of existsSync(from) ? readdirSync(from) : []) {
@@ -281,7 +281,7 @@ function linkFolder(from, to) {
  * @param {string} from
  * @param {string} to
  */
-function linkFiles(from, to) {
+export function linkFiles(from, to) {
   mkdirSync(to, { recursive: true, mode: 0o700 });
   for (const file of readdirSync(to)) rmSync(join(to, file), { recursive: true, force: true });
   for (const file of readdirSync(from).filter((name) => name.endsWith('.eml')))

@@ -24,10 +24,10 @@ type Options = Parameters<typeof callAt>[2];
 const call = (method: string, path: string, options: Options = {}): Promise<Answer> =>
   callAt(method, path, { token: WREN, ...options, base });
 
-/** Runs the snapshot tool as `npm run reset` and `npm run snapshot -- …` do. Shape: its output. */
+/** Runs the command line as `npm run reset` and `npm run snapshot -- …` do. Shape: its output. */
 async function states(...words: string[]): Promise<string> {
   const env = { ...process.env, ROOKERY_DATA: dataDir };
-  const child = spawn(process.execPath, [join(ROOT, 'tools/snapshots/snapshot.mjs'), ...words], { env });
+  const child = spawn(process.execPath, [join(ROOT, 'tools/cli/rookery.mjs'), ...words], { env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
   const [code] = (await once(child, 'close')) as [number];
@@ -146,7 +146,7 @@ describe('npm run reset', () => {
 describe('npm run snapshot', () => {
   it('saves a state with its pending effects, and restores it', async () => {
     await call('POST', `${EGGS}/issues`, { json: { title: 'kept', description: '@robin' } });
-    expect(await states('save', 'kept')).toMatch(/^saved kept in /);
+    expect(await states('snapshot', 'save', 'kept')).toMatch(/^saved kept in /);
     expect(
       await eventually(
         () => todosOf(ROBIN),
@@ -155,7 +155,7 @@ describe('npm run snapshot', () => {
     ).toBe(1);
     await call('DELETE', `${EGGS}/issues/3`, { token: 'glpat-owl-00000000000000000' });
     await call('POST', `${EGGS}/issues`, { json: { title: 'later', description: '@robin' } });
-    expect(await states('restore', 'kept')).toMatch(/^restored kept in /);
+    expect(await states('snapshot', 'restore', 'kept')).toMatch(/^restored kept in /);
     expect((await call('GET', `${EGGS}/issues/3`)).body).toMatchObject({ title: 'kept' });
     expect((await call('GET', `${EGGS}/issues/4`)).status).toBe(404);
     expect(
@@ -166,8 +166,10 @@ describe('npm run snapshot', () => {
     ).toBe(1);
     const next = await call('POST', `${EGGS}/issues`, { json: { title: 'next' } });
     expect(next.body.iid).toBe(4);
-    expect(await states('list')).toMatch(/ initial\n.* kept\n/);
-    await states('delete', 'kept');
-    await expect(states('restore', 'kept')).rejects.toThrow('1: There is no snapshot "kept"; there are: initial');
+    expect(await states('snapshot', 'list')).toMatch(/ initial\n.* kept\n/);
+    await states('snapshot', 'delete', 'kept');
+    await expect(states('snapshot', 'restore', 'kept')).rejects.toThrow(
+      '1: There is no snapshot "kept"; there are: initial',
+    );
   });
 });

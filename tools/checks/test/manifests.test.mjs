@@ -200,11 +200,16 @@ describe('compose', () => {
     assert.match(script, /revoke all on database :"service" from public;/);
   });
 
-  it('publishes only the gateway, and caught mail to this machine', () => {
+  it('publishes only the gateway, and caught mail and metrics to this machine', () => {
     const ports = Object.fromEntries(
       Object.entries(services).flatMap(([name, { ports: open }]) => (open ? [[name, open]] : [])),
     );
-    assert.deepEqual(ports, { mail: ['127.0.0.1:8025:8025'], gateway: ['8080:8080'] });
+    assert.deepEqual(ports, {
+      mail: ['127.0.0.1:8025:8025'],
+      gateway: ['8080:8080'],
+      prometheus: ['127.0.0.1:9090:9090'],
+      grafana: ['127.0.0.1:3000:3000'],
+    });
     assert.ok(Object.values(services).every(({ network_mode }) => network_mode === undefined));
   });
 });

@@ -17,7 +17,7 @@ import { Ledger } from '../ledger.mjs';
 import { MailFiles } from '../mail-files.mjs';
 import { Dump } from './dump.mjs';
 
-const OPERATE = fileURLToPath(new URL('../../processes/operate.mjs', import.meta.url));
+const ROOKERY = fileURLToPath(new URL('../../cli/rookery.mjs', import.meta.url));
 /** Age of the restored state. Units: ms. */
 const SPAN_MS = 120_000;
 /** Notes a second. */
@@ -371,7 +371,7 @@ class Restore {
    */
   async #operate(command, service, ...words) {
     const env = { ...process.env, ROOKERY_DATA: this.estate.dataDir };
-    const { stdout } = await promisify(execFile)(process.execPath, [OPERATE, command, service, ...words], { env });
+    const { stdout } = await promisify(execFile)(process.execPath, [ROOKERY, command, service, ...words], { env });
     return stdout;
   }
 }

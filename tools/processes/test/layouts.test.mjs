@@ -22,7 +22,7 @@ import { freePort } from '../process-records.mjs';
  * @typedef {{ status: number | undefined, headers: string[], text: string }} Answer
  */
 const ROOT_TOKEN = 'glpat-root-of-both-layouts';
-const SNAPSHOT = fileURLToPath(new URL('../../snapshots/snapshot.mjs', import.meta.url));
+const ROOKERY = fileURLToPath(new URL('../../cli/rookery.mjs', import.meta.url));
 const folder = mkdtempSync(join(sharedTemporary(), 'rookery-layouts-'));
 const dataDir = join(folder, 'data');
 const port = await freePort();
@@ -245,7 +245,7 @@ async function answersIn(layout) {
   const env = { ...WITHOUT_RATES, ROOKERY_ROOT_TOKEN: ROOT_TOKEN, ROOKERY_LAYOUT: layout };
   const estate = await startEstate({ dataDir, port, env, resettable: true, commanded: true });
   try {
-    const reset = spawn(process.execPath, [SNAPSHOT, 'reset'], { env: { ...process.env, ROOKERY_DATA: dataDir } });
+    const reset = spawn(process.execPath, [ROOKERY, 'reset'], { env: { ...process.env, ROOKERY_DATA: dataDir } });
     assert.equal(await new Promise((resolve) => reset.once('close', resolve)), 0);
     const answers = [];
     for (const call of CALLS) {

@@ -18,10 +18,8 @@ import { freePort, isAlive, portIsFree, readRecord, until } from '../process-rec
 import { restoreEnvironment } from '../inherited-environment.mjs';
 
 const START = fileURLToPath(new URL('../start.mjs', import.meta.url));
-const OPERATE = fileURLToPath(new URL('../operate.mjs', import.meta.url));
+const ROOKERY = fileURLToPath(new URL('../../cli/rookery.mjs', import.meta.url));
 const OF_SHELL = 'value-that-only-the-shell-knows';
-const STATES = fileURLToPath(new URL('../../snapshots/snapshot.mjs', import.meta.url));
-const SERVICE = fileURLToPath(new URL('../service.mjs', import.meta.url));
 const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-start-'));
 const port = await freePort();
 after(() => {
@@ -110,7 +108,7 @@ describe('npm start', () => {
 
   it('lets an operator run a command of a service in another shell', () => {
     const env = { PATH: process.env.PATH, ROOKERY_DATA: dataDir };
-    const words = [OPERATE, 'dead-letters', 'collaboration', 'list'];
+    const words = [ROOKERY, 'dead-letters', 'list', 'collaboration'];
     const { status, stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8' });
     assert.equal(status, 0, stderr);
   });
@@ -167,7 +165,7 @@ describe('npm start', () => {
 
   it('restores its initial state at npm run reset, also after a kill in the middle', async () => {
     const journal = join(dataDir, 'run/restoring.json');
-    const reset = spawn(process.execPath, [STATES, 'reset'], { env: { ...process.env, ROOKERY_DATA: dataDir } });
+    const reset = spawn(process.execPath, [ROOKERY, 'reset'], { env: { ...process.env, ROOKERY_DATA: dataDir } });
     const status = new Promise((resolve) => reset.once('close', resolve));
     assert.ok(await until(() => existsSync(journal), 60_000, 1));
     run.child.kill('SIGKILL');
@@ -183,10 +181,10 @@ describe('npm start', () => {
   it('refuses npm run reset on a folder where no estate runs, and in production', async () => {
     /** @type {(words: string[], env: Record<string, string>) => import('node:child_process').SpawnSyncReturns<string>} */
     const states = (words, env) =>
-      spawnSync(process.execPath, [STATES, ...words], { env: { ...process.env, ...env }, encoding: 'utf8' });
+      spawnSync(process.execPath, [ROOKERY, ...words], { env: { ...process.env, ...env }, encoding: 'utf8' });
     const other = states(['reset'], { ROOKERY_DATA: `${dataDir}-other` });
-    assert.deepEqual([other.status, /No estate runs on/.test(other.stderr)], [1, true]);
-    assert.equal(states(['save'], { ROOKERY_DATA: dataDir }).status, 64);
+    assert.deepEqual([other.status, /No estate runs on/.test(other.stderr)], [69, true]);
+    assert.equal(states(['snapshot', 'save'], { ROOKERY_DATA: dataDir }).status, 64);
     run.child.kill('SIGTERM');
     await run.ended;
     run = await start({ NODE_ENV: 'production' });
@@ -197,7 +195,7 @@ describe('npm start', () => {
   it('stops one service by npm run service, and starts it again with migrations, also in production', async () => {
     /** @type {(...words: string[]) => import('node:child_process').SpawnSyncReturns<string>} */
     const service = (...words) =>
-      spawnSync(process.execPath, [SERVICE, ...words], {
+      spawnSync(process.execPath, [ROOKERY, 'service', ...words], {
         env: { ...process.env, ROOKERY_DATA: dataDir },
         encoding: 'utf8',
       });

@@ -195,7 +195,7 @@ describe('npm start -- --one', () => {
 
   it('returns to its first state by npm run reset', async () => {
     // Not `spawnSync`, during which this process would not notice that connections are closed.
-    const reset = spawn(process.execPath, [program('../../snapshots/snapshot.mjs'), 'reset'], { env });
+    const reset = spawn(process.execPath, [program('../../cli/rookery.mjs'), 'reset'], { env });
     assert.equal(await new Promise((resolve) => reset.once('close', resolve)), 0);
     assert.equal((await call('GET', `/projects/${project}`)).status, 404);
     assert.equal((await call('GET', '/user')).status, 200);
@@ -203,7 +203,7 @@ describe('npm start -- --one', () => {
   });
 
   it('refuses to stop a single service', () => {
-    const words = [program('../service.mjs'), 'stop', 'package'];
+    const words = [program('../../cli/rookery.mjs'), 'service', 'stop', 'package'];
     const { status, stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8' });
     assert.equal(status, 1);
     assert.match(stderr, /package is not a process of its own/);

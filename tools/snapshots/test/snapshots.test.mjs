@@ -114,6 +114,7 @@ function estateOf({ fails = null, cluster = postgres.identity } = {}) {
   const estate = {
     dataDir,
     mailDir,
+    env: {},
     postgres,
     databases,
     isResettable: true,
@@ -266,7 +267,7 @@ describe('the connection to a running estate', () => {
     await commandEstate(dataDir, 'save', 'by-command');
     const { found: names } = await commandEstate(dataDir, 'list');
     assert.deepEqual(
-      names?.map((one) => one.name),
+      names?.map((/** @type {{ name: string }} */ one) => one.name),
       ['by-command', 'initial'],
     );
 

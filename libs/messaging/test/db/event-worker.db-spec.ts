@@ -110,6 +110,11 @@ describe('eventWorker and the commands', () => {
       const listed = await run('dead-letters', 'list', '--effect', 'mark-notes');
       expect(listed.text).toMatch(/open\tmark-notes\tcollaboration\.note\.deleted\.v1\t2 tries\t.*is poison/);
       expect(listed.text).toContain('2 dead letters');
+      const asJson = await run('dead-letters', 'list', '--effect', 'mark-notes', '--json');
+      expect(JSON.parse(asJson.text)).toEqual([
+        expect.objectContaining({ state: 'open', effect: 'mark-notes', kind: 'event', attempts: 2 }),
+        expect.objectContaining({ subject: 'collaboration.note.deleted.v1' }),
+      ]);
       expect((await run('dead-letters', 'show', first!)).text).toContain('"note_id": 1');
       expect((await run('dead-letters', 'discard', second!)).code).toBe(2);
       expect(await run('dead-letters', 'discard', second!, '--reason', 'a test', '--by', 'root')).toMatchObject({

@@ -6,7 +6,7 @@ import { DeadLetters } from './dead-letters';
 import type { LetterRow } from './dead-letters';
 
 const USAGE = `usage:
-  dead-letters list [--effect <name of effect or job>] [--state retrying|open|replaying|replayed|discarded]
+  dead-letters list [--effect <name of effect or job>] [--state retrying|open|replaying|replayed|discarded] [--json]
   dead-letters show <id>
   dead-letters replay <id> … | --all [--effect <name>]   [--reason <text>] [--by <who>]
   dead-letters discard <id> --reason <text>              [--by <who>]
@@ -19,6 +19,7 @@ interface Request {
   readonly reason?: string;
   readonly by: string;
   readonly all: boolean;
+  readonly json: boolean;
 }
 
 /** Operators' access to events whose effect failed, and to failed jobs. Source: reference reliability 2.4; ADR 0025. */
@@ -36,8 +37,12 @@ export const deadLetterCommands: Readonly<Record<string, Command>> = {
 };
 
 const actions: Readonly<Record<string, (letters: DeadLetters, request: Request) => Promise<number>>> = {
-  async list(letters, { effect, state }) {
+  async list(letters, { effect, state, json }) {
     const rows = await letters.list({ ...(effect ? { effect } : {}), ...(state ? { state } : {}) });
+    if (json) {
+      print(JSON.stringify(rows.map(listedOf)));
+      return 0;
+    }
     for (const row of rows) print(lineOf(row));
     print(`${rows.length} dead letters`);
     return 0;
@@ -73,10 +78,11 @@ const actions: Readonly<Record<string, (letters: DeadLetters, request: Request) 
 function requestOf(args: readonly string[]): Request | null {
   try {
     const text = { type: 'string' } as const;
+    const flag = { type: 'boolean', default: false } as const;
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { effect: text, state: text, reason: text, by: text, all: { type: 'boolean', default: false } },
+      options: { effect: text, state: text, reason: text, by: text, all: flag, json: flag },
     });
     const ids = positionals.map(Number);
     if (!ids.every((id) => Number.isSafeInteger(id) && id > 0)) return null;
@@ -90,10 +96,15 @@ async function lettersOf(context: BootContext): Promise<DeadLetters> {
   return (await context.application()).get(DeadLetters);
 }
 
+/** Fields of a dead letter in a list: the first line of its error, and neither body nor headers. */
+function listedOf({ id, kind, state, effect, subject, attempts, last_failed_at: failed, error }: LetterRow) {
+  const [first = ''] = error.split('\n');
+  return { id, kind, state, effect, subject, attempts, last_failed_at: failed.toISOString(), error: first };
+}
+
 function lineOf(row: LetterRow): string {
-  const [first] = row.error.split('\n');
-  const when = row.last_failed_at.toISOString();
-  return `${row.id}\t${row.kind}\t${row.state}\t${row.effect}\t${row.subject}\t${row.attempts} tries\t${when}\t${first}`;
+  const { id, kind, state, effect, subject, attempts, last_failed_at: when, error } = listedOf(row);
+  return `${id}\t${kind}\t${state}\t${effect}\t${subject}\t${attempts} tries\t${when}\t${error}`;
 }
 
 function readable(body: string): unknown {

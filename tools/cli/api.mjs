@@ -1,0 +1,72 @@
+/**
+ * Requests of the command line to the API: of the estate on a data folder with the token of its administrator, or of any
+ * estate (`--url`) with the token in `ROOKERY_ROOT_TOKEN` or in a file. No token is an argument, because other users of the
+ * machine can read arguments.
+ *
+ * @typedef {{ data: string, url?: string, tokenFile?: string }} Place
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { recordedEnvironment } from '../processes/operate.mjs';
+import { readRecord } from '../processes/process-records.mjs';
+import { EXIT, Failure } from './output.mjs';
+
+export class Api {
+  /** @param {Place} place */
+  constructor({ data, url, tokenFile }) {
+    this.base = url ?? localUrl(data);
+    this.token = tokenOf(data, url === undefined, tokenFile);
+  }
+
+  /**
+   * Sends a request and returns the JSON of the answer. Errors: Failure.
+   * @param {string} method
+   * @param {string} path
+   * @param {object} [json]
+   * @returns {Promise<any>}
+   */
+  async ask(method, path, json) {
+    const response = await this.#send(method, path, json);
+    const body = /** @type {any} */ (await response.json().catch(() => null));
+    if (response.ok) return body;
+    const about = body?.message ?? body?.error ?? response.statusText;
+    throw new Failure(`${response.status} ${typeof about === 'string' ? about : JSON.stringify(about)}`);
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {object} [json]
+   */
+  async #send(method, path, json) {
+    try {
+      return await fetch(`${this.base.replace(/\/$/, '')}/api/v4${path}`, {
+        method,
+        headers: { 'private-token': this.token, ...(json ? { 'content-type': 'application/json' } : {}) },
+        ...(json ? { body: JSON.stringify(json) } : {}),
+      });
+    } catch {
+      throw new Failure(`${this.base} does not answer`, EXIT.unavailable);
+    }
+  }
+}
+
+/** @param {string} data */
+function localUrl(data) {
+  return `http://127.0.0.1:${recordedEnvironment(data, 'gateway')['PORT']}`;
+}
+
+/**
+ * @param {string} data
+ * @param {boolean} isLocal
+ * @param {string} [file]
+ * @returns {string}
+ */
+function tokenOf(data, isLocal, file) {
+  const path = file ?? process.env['ROOKERY_ROOT_TOKEN_FILE'];
+  if (path) return readFileSync(path, 'utf8').trim();
+  const given = process.env['ROOKERY_ROOT_TOKEN'];
+  const found = given || (isLocal ? readRecord(join(data, 'secrets.json'))?.rootToken : undefined);
+  if (!found) throw new Failure('Set ROOKERY_ROOT_TOKEN, or name a file with a token: --token-file', EXIT.usage);
+  return found;
+}

@@ -1,0 +1,94 @@
+/** State of the processes of an estate on this machine: running, ready, and the figures that need an operator. */
+import { join } from 'node:path';
+import { PROCESSES, SERVICES } from '../processes/environment.mjs';
+import { recordedEnvironment } from '../processes/operate.mjs';
+import { isAlive, readRecord, startMark } from '../processes/process-records.mjs';
+
+const SERVERS = ['postgres', 'nats'];
+/** Longest wait for an answer of a process. Units: ms. */
+const PATIENCE_MS = 5000;
+
+/**
+ * @typedef {{ process: string, state: 'ready' | 'not ready' | 'away', pid: number | null, about: string | null,
+ *   outbox_oldest_seconds: number | null, open_dead_letters: number | null }} ProcessState
+ */
+
+/**
+ * States of all processes and embedded servers. Errors: NoEstate.
+ * @param {string} dataDir
+ * @returns {Promise<ProcessState[]>}
+ */
+export async function statesOf(dataDir) {
+  const pids = readRecord(join(dataDir, 'run/pids.json')) ?? {};
+  const isRunning = isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
+  const environments = PROCESSES.map((name) => ({ name, env: recordedEnvironment(dataDir, name) }));
+  const processes = environments.map(({ name, env }) =>
+    stateOf(name, env['MANAGEMENT_PORT'], isRunning ? (pids[name] ?? pids.one ?? null) : null),
+  );
+  const servers = SERVERS.filter((name) => pids[name]).map((name) => serverState(name, pids[name]));
+  return [...servers, ...(await Promise.all(processes))];
+}
+
+/**
+ * @param {string} name
+ * @param {number} pid
+ * @returns {ProcessState}
+ */
+function serverState(name, pid) {
+  const isUp = startMark(pid) !== null;
+  return {
+    process: name,
+    state: isUp ? 'ready' : 'away',
+    pid: isUp ? pid : null,
+    about: null,
+    outbox_oldest_seconds: null,
+    open_dead_letters: null,
+  };
+}
+
+/**
+ * @param {string} name
+ * @param {string | undefined} port  the management port
+ * @param {number | null} pid
+ * @returns {Promise<ProcessState>}
+ */
+async function stateOf(name, port, pid) {
+  const none = { outbox_oldest_seconds: null, open_dead_letters: null };
+  const health = pid === null ? null : await answerOf(port, '/-/health/ready');
+  if (health === null) return { process: name, state: 'away', pid: null, about: null, ...none };
+  const about = health.status === 200 ? null : (JSON.parse(health.text).reasons ?? []).join(', ');
+  const metrics = SERVICES.includes(name) ? await answerOf(port, '/-/metrics') : null;
+  return {
+    process: name,
+    state: health.status === 200 ? 'ready' : 'not ready',
+    pid,
+    about,
+    outbox_oldest_seconds: sample(metrics?.text, /^rookery_outbox_oldest_seconds(?:\{[^}]*\})? (\S+)$/gm),
+    open_dead_letters: sample(metrics?.text, /^rookery_dead_letters\{[^}]*state="open"[^}]*\} (\S+)$/gm),
+  };
+}
+
+/**
+ * @param {string | undefined} port
+ * @param {string} path
+ * @returns {Promise<{ status: number, text: string } | null>} null without an answer
+ */
+async function answerOf(port, path) {
+  try {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal });
+    return { status: response.status, text: await response.text() };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Sum of the series of a metric in Prometheus' text format; null if there is none.
+ * @param {string | undefined} text
+ * @param {RegExp} pattern
+ */
+function sample(text = '', pattern) {
+  const values = [...text.matchAll(pattern)].map(([, value]) => Number(value));
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,107 @@
+/**
+ * Restoring a backup into an empty data folder. Each file is compared with its digest. The next `npm start` on the folder
+ * begins another history of the directory, because clients and outside systems may have seen later versions and ids.
+ * Source: ADR 0210.
+ *
+ * @import { BackupRecord } from './backup.mjs'
+ * @import { Report } from './checked-copies.mjs'
+ */
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRecord, writeRecord } from '../processes/process-records.mjs';
+import { postgresFolder, postgresUser } from '../servers/postgres-files.mjs';
+import { BACKUP_FORMAT, digestOf, PARTS } from './backup.mjs';
+import { copyFiles, Meter, treeOf } from './checked-copies.mjs';
+
+/** Mark of a restore that did not finish. An estate does not start on such a folder. */
+const unfinishedMark = (/** @type {string} */ dataDir) => join(dataDir, 'restoring-backup.json');
+/** Mark of a folder whose directory needs another history before the services start. */
+const restoredMark = (/** @type {string} */ dataDir) => join(dataDir, 'restored-backup.json');
+
+/**
+ * Restores a backup. Resolves to its record. Errors: an incomplete or damaged backup, a data folder with content.
+ * @param {string} backup
+ * @param {string} dataDir
+ * @param {Report} [report]
+ * @returns {Promise<BackupRecord>}
+ */
+export async function restoreBackup(backup, dataDir, report = () => {}) {
+  const { record, sums } = readBackup(backup);
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
+    throw new Error(`${dataDir} is not empty: a backup is restored into an empty data folder only`);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  writeRecord(unfinishedMark(dataDir), { from: backup });
+  const user = postgresUser();
+  const home = postgresFolder(dataDir, user);
+  /** @param {string} path */
+  const placeOf = (path) => {
+    const [part = '', ...rest] = path.split('/');
+    if (part === 'postgres') return join(home, 'data', ...rest);
+    if (part === 'state') return join(dataDir, ...rest);
+    return join(dataDir, PARTS[/** @type {keyof typeof PARTS} */ (part)], ...rest);
+  };
+  const { files, folders } = treeOf(backup);
+  const meter = new Meter(report);
+  meter.expect(files);
+  for (const path of folders.filter((name) => name !== 'state'))
+    mkdirSync(placeOf(path), { recursive: true, mode: 0o700 });
+  const copies = sums.map(([sha256, path]) => ({ from: join(backup, path), to: placeOf(path), sha256 }));
+  await copyFiles(copies, meter.count);
+  writeFileSync(join(home, 'initialized'), `${record.cluster}\n`);
+  own(home, user);
+  writeRecord(restoredMark(dataDir), { takenAt: record.takenAt });
+  rmSync(unfinishedMark(dataDir));
+  return record;
+}
+
+/**
+ * Reads and checks the record of a backup and its digests. Shape of `sums`: `[digest, path]`.
+ * @param {string} backup
+ * @returns {{ record: BackupRecord, sums: [string, string][] }}
+ */
+function readBackup(backup) {
+  /** @type {BackupRecord | null} */
+  const record = readRecord(join(backup, 'backup.json'));
+  if (!record) throw new Error(`${backup} holds no complete backup`);
+  if (record.format !== BACKUP_FORMAT) throw new Error(`${backup} has format ${record.format}, which is not known`);
+  const text = readFileSync(join(backup, 'SHA256SUMS'), 'utf8');
+  if (digestOf(text) !== record.sums) throw new Error(`${join(backup, 'SHA256SUMS')} is damaged`);
+  const sums = [...text.matchAll(/^([0-9a-f]{64}) {2}(.+)$/gm)].map(
+    ([, digest = '', path = '']) => /** @type {[string, string]} */ ([digest, path]),
+  );
+  return { record, sums };
+}
+
+/**
+ * Gives the folder of PostgreSQL to the user that runs it.
+ * @param {string} home
+ * @param {import('../servers/postgres-files.mjs').User | null} user
+ */
+function own(home, user) {
+  chmodSync(join(home, 'data'), 0o700);
+  if (!user) return;
+  const { files, folders } = treeOf(home);
+  for (const path of ['', ...folders, ...files.map((file) => file.path)])
+    chownSync(join(home, path), user.uid, user.gid);
+}
+
+/**
+ * Refuses a folder on which a restore was interrupted. Errors: a plain Error.
+ * @param {string} dataDir
+ */
+export function refuseUnfinishedRestore(dataDir) {
+  if (existsSync(unfinishedMark(dataDir)))
+    throw new Error(`A restore of a backup into ${dataDir} was interrupted: delete the folder and restore again`);
+}
+
+/**
+ * Runs `begin` once after a restore, before the services start. Resolves to whether it ran.
+ * @param {string} dataDir
+ * @param {() => Promise<void>} begin
+ */
+export async function afterRestore(dataDir, begin) {
+  if (!existsSync(restoredMark(dataDir))) return false;
+  await begin();
+  rmSync(restoredMark(dataDir));
+  return true;
+}
