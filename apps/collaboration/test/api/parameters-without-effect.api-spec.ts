@@ -99,16 +99,16 @@ test('merge requests updated by an author below the role of a reporter', async (
     const made = await by('developer').post(place.path).send(sent).expect(201);
     expect(ignored(made)).toBe('approvals_before_merge');
     const { iid } = made.body as { readonly iid: number };
-    const fields = { title: 'U', labels: 'a', reviewer_ids: [], allow_collaboration: true };
+    const fields = { title: 'U', labels: 'a', reviewer_ids: [] };
     const update = (role: Role) => by(role).put(`${place.path}/${iid}`).send(fields).expect(200);
-    expect(ignored(await update('developer'))).toBe('allow_collaboration');
+    expect(ignored(await update('developer'))).toBeUndefined();
     // Its author was a developer when it was opened.
     const { id } = place.project;
     await service.database.query('update merge_requests set author_id = $1 where project_id = $2', [
       place.cast.guest.id,
       id,
     ]);
-    expect(ignored(await update('guest'))).toBe('allow_collaboration, reviewer_ids, labels');
+    expect(ignored(await update('guest'))).toBe('reviewer_ids, labels');
   } finally {
     await scene.stop();
   }

@@ -9,6 +9,8 @@ import type { GitTools, RepositoryAddress } from './repository';
 
 const HASHED = /^@hashed\/([0-9a-f]{2})\/([0-9a-f]{2})\/\1\2[0-9a-f]{60}\.git$/;
 /** Folders of creations and removals that have not finished. */
+/** Files that a killed repack or push leaves. */
+const UNFINISHED_PACK = /^(?:\.tmp-|tmp_)/;
 const UNFINISHED = /^\+(?:new|gone)\+[0-9a-f]{16}$/;
 /** Configuration beyond what every process gets, for people who run git in the folder by hand. */
 const OWN_CONFIG = `[core]
@@ -92,7 +94,7 @@ export class Repositories {
   }
 
   /**
-   * Deletes folders of creations, removals and writes of objects that were cut off by the death of their process, in
+   * Deletes folders and packs of creations, removals and writes of objects that were cut off by the death of their process, in
    * one storage. Returns their number. Shape: a job calls it with an age above the longest push.
    */
   async sweep(storage: string, olderThanMs: number): Promise<number> {
@@ -167,6 +169,9 @@ async function sweepObjects(objects: string, olderThanMs: number): Promise<numbe
   let count = 0;
   for (const name of await names(objects)) {
     if (name.startsWith('tmp_objdir-')) count += await removeOld(join(objects, name), olderThanMs);
+  }
+  for (const name of await names(join(objects, 'pack'))) {
+    if (UNFINISHED_PACK.test(name)) count += await removeOld(join(objects, 'pack', name), olderThanMs);
   }
   return count;
 }

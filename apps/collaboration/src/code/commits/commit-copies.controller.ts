@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { AlternativeAnswer, created, Endpoint, withAlternative } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { writesCodeOf } from '../repositories/code.permission';
+import { addsCommitsOf } from '../repositories/code.permission';
 import { CommitCopies } from './commit-copies';
 import type { CommitCopy } from './commit-copies';
 import { CherryPickCommit, RevertCommit } from './commit-copies.dto';
@@ -12,7 +12,7 @@ import type { CommitRow } from './commit.presenter';
 const DRY_RUN = { dry_run: 'success' };
 const dryRunSchema = { type: 'object', properties: { dry_run: { const: 'success' } }, required: ['dry_run'] };
 const writes = {
-  ...writesCodeOf,
+  ...addsCommitsOf,
   source: 'reference repositories 4.5',
   answers: withAlternative(created(commitPresenter), 200, dryRunSchema),
   fails: [404],

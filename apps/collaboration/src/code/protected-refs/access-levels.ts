@@ -22,7 +22,8 @@ export const DEFAULT_LEVEL: RuleLevel = 40;
 
 /** The caller of a request with the level in the project. */
 export interface RuleCaller {
-  readonly viewer: Pick<Viewer, 'isAdmin'>;
+  /** Shape: `job` is set for the token of a job. */
+  readonly viewer: Pick<Viewer, 'isAdmin' | 'userId' | 'job'>;
   readonly project: { readonly id: number; readonly level: number };
 }
 

@@ -3,6 +3,7 @@ import { matchesWildcard } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { includesCaller, isDeveloper, isMaintainer } from './access-levels';
 import type { RuleCaller } from './access-levels';
+import { sharedBranches } from './shared-branches';
 
 /** Rule as its statement returns it. Shape: levels of tags are in `push_levels`. */
 export interface RuleRow {
@@ -29,6 +30,8 @@ export interface BranchAccess {
   /** The caller may merge requests into the branch. */
   readonly mayMerge: boolean;
   readonly mayDelete: boolean;
+  /** The caller may push only because a merge request from the branch allows it. Then the branch must exist, and stays. */
+  readonly isShared: boolean;
   /** A push may replace commits of the branch. */
   readonly mayForcePush: boolean;
   readonly canDevelopersPush: boolean;
@@ -50,7 +53,19 @@ export class RefAccess {
   constructor(
     private readonly caller: RuleCaller,
     private readonly rules: readonly RuleRow[],
+    /** Short names of branches that merge requests share with the caller. Rules for such a branch end that. */
+    private readonly shared: ReadonlySet<string> = new Set(),
   ) {}
+
+  /** The caller may push to branches that no rule protects. */
+  get mayPushAny(): boolean {
+    return isDeveloper(this.caller);
+  }
+
+  /** The caller may push to some branch, if it exists. */
+  get mayPushSome(): boolean {
+    return this.mayPushAny || [...this.shared].some((name) => this.branch(name).isShared);
+  }
 
   /** Shape: short name of the branch, which need not exist. */
   branch(name: string): BranchAccess {
@@ -58,12 +73,14 @@ export class RefAccess {
     const isProtected = rules.length > 0;
     const push = rules.flatMap((rule) => rule.push_levels);
     const merge = rules.flatMap((rule) => rule.merge_levels);
-    const mayPush = isDeveloper(this.caller) && (!isProtected || includesCaller(push, this.caller));
+    const isPusher = this.mayPushAny && (!isProtected || includesCaller(push, this.caller));
+    const isShared = !this.mayPushAny && !isProtected && this.shared.has(name);
     return {
       isProtected,
-      mayPush,
-      mayMerge: mayPush || (isDeveloper(this.caller) && includesCaller(merge, this.caller)),
-      mayDelete: isProtected ? isMaintainer(this.caller) : mayPush,
+      mayPush: isPusher || isShared,
+      mayMerge: isPusher || (this.mayPushAny && includesCaller(merge, this.caller)),
+      mayDelete: isProtected ? isMaintainer(this.caller) : isPusher,
+      isShared,
       mayForcePush: !isProtected || rules.some((rule) => rule.allow_force_push),
       canDevelopersPush: push.includes(DEVELOPERS),
       canDevelopersMerge: merge.includes(DEVELOPERS),
@@ -91,8 +108,22 @@ export class RefAccess {
 export class RefProtections {
   constructor(private readonly database: Database) {}
 
-  /** Reads the rules of a project once. The caller's permission to use the repository is for others to check. */
+  /**
+   * Reads the rules of a project once, and the branches that merge requests share with the caller. The caller's permission to
+   * read the code is for others to check.
+   */
   async of(caller: RuleCaller): Promise<RefAccess> {
-    return new RefAccess(caller, await this.database.run(rulesOf, { projectId: caller.project.id }));
+    const [rules, shared] = await Promise.all([
+      this.database.run(rulesOf, { projectId: caller.project.id }),
+      this.sharedWith(caller),
+    ]);
+    return new RefAccess(caller, rules, new Set(shared.map(({ name }) => name)));
+  }
+
+  /** Tokens of jobs do not get the right of their user to push to other projects. */
+  private async sharedWith(caller: RuleCaller): Promise<readonly { readonly name: string }[]> {
+    const { project, viewer } = caller;
+    if (viewer.userId === null || viewer.job || isDeveloper(caller)) return [];
+    return this.database.run(sharedBranches, { projectId: project.id, userId: viewer.userId });
   }
 }

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { PushedPipelines, PushedRef } from '@rookery/contracts';
+import { projectLevelSql } from '@rookery/directory';
 import { GitError, NO_OBJECT, readCommits, resolveCommit } from '@rookery/git';
 import type { Commit, ObjectId, Repository } from '@rookery/git';
+import { ACCESS_LEVELS } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { utcTime } from '../repositories/commit-times';
 import { convertGitFailures } from '../repositories/git-failures';
@@ -16,11 +18,16 @@ interface PushRow {
   readonly options: readonly string[];
   readonly ci_path: string | null;
   readonly builds: string | null;
+  readonly is_member: boolean;
 }
+/** Callers who push by a merge request that shares its branch do not run the code of the fork. */
 const PUSH = statement<{ id: number }, PushRow>(
   'pushed_pipelines_push',
   `select p.project_id, p.user_id, p.options, d.merge_settings ->> 'ci_config_path' as ci_path,
-     d.merge_settings ->> 'builds_access_level' as builds
+     d.merge_settings ->> 'builds_access_level' as builds,
+     coalesce((select u.admin from directory_users u where u.id = p.user_id), false) or coalesce(
+       (select ${projectLevelSql({ user: 'p.user_id', project: 'd.id', namespace: 'home' })}
+        from directory_namespaces home where home.id = d.namespace_id), 0) >= ${ACCESS_LEVELS.developer} as is_member
    from pushes p left join directory_projects d on d.id = p.project_id
    where p.id = :id::bigint and p.settled_at is not null`,
 );
@@ -54,7 +61,7 @@ export class PushPipelines {
     const [push] = await this.database.run(PUSH, { id });
     const { skips, variables, inputs } = readPipelineOptions(push?.options ?? []);
     const repository = push && (await this.repositories.find(push.project_id));
-    if (!repository || push.user_id === null || push.builds === 'disabled' || skips) {
+    if (!repository || push.user_id === null || !push.is_member || push.builds === 'disabled' || skips) {
       if (variables.length > 0) await this.forgetVariables(id);
       return NONE;
     }

@@ -23,9 +23,15 @@ export function mayPushCode(viewer: Viewer, project: ProjectScope): boolean {
 
 /**
  * Checks a request of a git client. Errors: Unauthorized for anonymous callers, who may have a credential; Forbidden
- * with the text that git shows. Source: reference repositories 1.3.
+ * with the text that git shows. Shape: `mayPushSome` says whether the caller may push to a branch. Source: reference
+ * repositories 1.3.
  */
-export function checkGit(viewer: Viewer, project: ProjectScope, service: GitService): true {
+export async function checkGit(
+  viewer: Viewer,
+  project: ProjectScope,
+  service: GitService,
+  mayPushSome: () => Promise<boolean>,
+): Promise<true> {
   const isPush = service === 'git-receive-pack';
   if (!isSignedIn(viewer)) {
     if (isPush || !mayReadCode(viewer, project)) throw new Unauthorized();
@@ -36,7 +42,7 @@ export function checkGit(viewer: Viewer, project: ProjectScope, service: GitServ
     throw gitRefusal(`You are not allowed to ${isPush ? 'upload' : 'download'} code.`);
   if (!mayReadCode(viewer, project)) throw gitRefusal('You are not allowed to download code from this project.');
   if (!isPush) return true;
-  if (!mayPushCode(viewer, project)) throw gitRefusal('You are not allowed to push code to this project.');
+  if (!(await mayPushSome())) throw gitRefusal('You are not allowed to push code to this project.');
   if (project.archived) throw gitRefusal("You can't push code to an archived project.");
   return true;
 }

@@ -1,8 +1,9 @@
 import { ability, project } from '@rookery/api-v4';
-import type { Permission, ProjectScope } from '@rookery/api-v4';
+import type { Call, Permission, ProjectScope, RuleServices } from '@rookery/api-v4';
 import { mayReadCode } from '@rookery/directory';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
+import { RefProtections } from '../protected-refs/ref-protections';
 import { hasRepository, mayPushCode } from './code-access.policy';
 
 /** Permits callers who may read the code of the project. */
@@ -28,6 +29,23 @@ const pushesCode = ability<unknown, ProjectScope>(
   { signedIn: true },
 );
 
+/** Whether the caller may push to the project, or to a branch that a merge request shares with them. */
+export async function mayPushSome(
+  { viewer, within }: Call<unknown, ProjectScope>,
+  services: RuleServices,
+): Promise<boolean> {
+  if (mayPushCode(viewer, within)) return true;
+  if (!mayReadCode(viewer, within)) return false;
+  return (await services.get<RefProtections>(RefProtections).of({ viewer, project: within })).mayPushSome;
+}
+
+/** Permits callers who may push to a branch of the project. The handler checks the branch. */
+const pushesSome = ability<unknown, ProjectScope>(
+  'may push some code',
+  async (call, services) => !call.within.archived && (await mayPushSome(call, services)),
+  { signedIn: true },
+);
+
 const refusals = { anonymousAs: () => new Forbidden() } as const;
 
 /** Options of routes that read files: tree, blobs, files, archive, tags. Source: reference repositories 2.1. */
@@ -38,3 +56,5 @@ export const readsHistoryOf = { within: project(), may: readsHistory, refusals }
 export const managesCodeOf = { within: project(), may: pushesCode } as const;
 /** Options of routes that write to the repository. Refs move outside of transactions. Source: reference repositories 2.1. */
 export const writesCodeOf = { ...managesCodeOf, takesNoKey: true } as const;
+/** Options of routes that add commits to a branch, which a merge request may share with callers of another project. */
+export const addsCommitsOf = { within: project(), may: pushesSome, takesNoKey: true } as const;

@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { collaborationStorageMeasured } from '@rookery/contracts';
-import { countCommits, readHead, readRef, repositoryBytes } from '@rookery/git';
-import { Job } from '@rookery/jobs';
+import { countCommits, countObjects, maintain, readHead, readRef } from '@rookery/git';
+import { Job, Jobs } from '@rookery/jobs';
 import type { Interruptible, JobRun } from '@rookery/jobs';
 import { Database, statement, Work } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
+import { maintainRepository, needsMaintenance } from './maintain-repository';
 import { measureRepository } from './measure-repository';
 import { ProjectRepositories } from './project-repositories';
 import { Settlement } from './ref-updates/settlement';
@@ -17,7 +18,7 @@ const abandoned = statement<object, { id: number; project_id: number }>(
   `select id, project_id from pushes where settled_at is null and leased_until < now() order by leased_until limit ${BATCH}`,
 );
 
-/** Background work on repositories: sizes, pushes of dead processes, leftover folders. Source: ADR 0185. */
+/** Background work on repositories: sizes, packing, pushes of dead processes, leftover folders. Source: ADR 0185. */
 @Injectable()
 export class RepositoriesJob {
   constructor(
@@ -25,6 +26,7 @@ export class RepositoriesJob {
     private readonly settlement: Settlement,
     private readonly database: Database,
     private readonly work: Work,
+    private readonly jobs: Jobs,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -34,10 +36,11 @@ export class RepositoriesJob {
     const repository = await this.repositories.find(params.project_id);
     if (!repository) return;
     const head = await readRef(repository, await readHead(repository));
+    const counts = await countObjects(repository);
     const max = Number.MAX_SAFE_INTEGER;
     const data = {
       project_id: params.project_id,
-      repository_size: await repositoryBytes(repository),
+      repository_size: counts.bytes,
       wiki_size: 0,
       lfs_objects_size: 0,
       snippets_size: 0,
@@ -45,9 +48,19 @@ export class RepositoriesJob {
       commit_count: head === null ? 0 : await countCommits(repository, { from: [head], max }),
       measured_at: measuredAt,
     };
-    await this.work.run(async (tx) =>
-      tx.emit(collaborationStorageMeasured.of({ aggregateId: params.project_id, actorId: null, data })),
-    );
+    await this.work.run(async (tx) => {
+      tx.emit(collaborationStorageMeasured.of({ aggregateId: params.project_id, actorId: null, data }));
+      if (needsMaintenance(counts)) await this.jobs.enqueue(tx, maintainRepository, params);
+    });
+  }
+
+  /** Packs a repository, whose size changes by that. */
+  @Job(maintainRepository)
+  async maintain({ params, signal }: Pick<JobRun<typeof maintainRepository>, 'params' | 'signal'>): Promise<void> {
+    const repository = await this.repositories.find(params.project_id);
+    if (!repository) return;
+    await maintain(repository, signal);
+    await this.work.run((tx) => this.jobs.enqueue(tx, measureRepository, params));
   }
 
   /** Settles pushes whose process died between the intent and the settlement. Returns their number. */

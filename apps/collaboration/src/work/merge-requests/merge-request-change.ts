@@ -22,6 +22,7 @@ export interface MergeRequestUpdate {
   readonly squash?: boolean | undefined;
   readonly discussionLocked?: boolean | null | undefined;
   readonly mergeAfter?: Date | null | undefined;
+  readonly allowCollaboration?: boolean | undefined;
 }
 
 /** Result of an update: the columns that change and the system notes about them. */
@@ -100,8 +101,8 @@ export function versionColumns(version: MeasuredVersion | null): Partial<MergeRe
 
 /** Columns whose change writes no note. */
 function plainColumns(mergeRequest: MergeRequest, update: MergeRequestUpdate): Partial<MergeRequest> {
-  const { milestoneId, forceRemoveSourceBranch, squash, mergeAfter } = update;
-  const wanted = { milestoneId, forceRemoveSourceBranch, squash };
+  const { milestoneId, forceRemoveSourceBranch, squash, mergeAfter, allowCollaboration } = update;
+  const wanted = { milestoneId, forceRemoveSourceBranch, squash, allowCollaboration };
   const changed = Object.entries(wanted).filter(
     ([name, value]) => value !== undefined && value !== mergeRequest[name as keyof typeof wanted],
   );

@@ -42,7 +42,8 @@ export class MergeRequestWrites {
     return this.branches.use(project, async (repository) => {
       const version = await this.branches.measure(repository, project, input);
       const { commands, rest } = this.actions.read(mergeRequestKind, input.description ?? '');
-      const described = { ...input, description: input.description === null ? null : rest };
+      const permitted = await this.branches.permittedNew(viewer, project, input);
+      const described = { ...permitted, description: input.description === null ? null : rest };
       const steps = commands.length === 0 ? more : await this.stepsOf(viewer, project, commands, more);
       const { id, iid } = await this.mergeRequests.create(viewer, project, described, version, steps);
       await this.afterwards(repository, id, viewer.userId);
@@ -55,9 +56,10 @@ export class MergeRequestWrites {
     viewer: SignedInViewer,
     project: ProjectScope,
     iid: number,
-    update: MergeRequestUpdate,
+    asked: MergeRequestUpdate,
     steps: UpdateSteps = {},
   ): Promise<void> {
+    const update = await this.branches.permittedUpdate(viewer, project, iid, asked);
     const branches = await this.branches.prepare(viewer, project, iid, update);
     const { id } = await this.mergeRequests.update(viewer, project, iid, update, branches, steps);
     if (branches) await this.branches.use(project, (repository) => this.afterwards(repository, id, viewer.userId));

@@ -39,9 +39,12 @@ class MergeRequestWrite {
   @Flag({ optional: true, about: 'Whether the source branch is removed after the merge.' })
   remove_source_branch?: boolean;
   @Flag({ optional: true, about: 'Whether the commits become one when they are merged.' }) squash?: boolean;
-  @Flag({ optional: true, hasNoEffect: true, about: 'Only for merge requests from forks.' })
+  @Flag({
+    optional: true,
+    about: 'Whether developers of the target may push to the source branch. Only for merge requests from forks.',
+  })
   allow_collaboration?: boolean;
-  @Flag({ optional: true, hasNoEffect: true, deprecated: 'allow_collaboration' }) allow_maintainer_to_push?: boolean;
+  @Flag({ optional: true, deprecated: 'allow_collaboration' }) allow_maintainer_to_push?: boolean;
   @Instant({ optional: true, nullable: true, about: 'The merge request cannot be merged before.' })
   merge_after?: Date | null;
 }
@@ -109,7 +112,7 @@ export function newMergeRequestOf(
   const { title, description, source_branch, target_branch, assignee_ids, assignee_id, reviewer_ids, ...others } =
     params;
   const { milestone_id, labels, remove_source_branch, squash, merge_after, target_project_id: _, ...ignored } = others;
-  const { allow_collaboration: __, allow_maintainer_to_push: ___, approvals_before_merge: ____, ...rest } = ignored;
+  const { allow_collaboration, allow_maintainer_to_push, approvals_before_merge: __, ...rest } = ignored;
   assertAllUsed(rest);
   return {
     title,
@@ -124,6 +127,7 @@ export function newMergeRequestOf(
     forceRemoveSourceBranch: remove_source_branch ?? rules.removesSource,
     squash: squash ?? squashesByDefault(rules),
     mergeAfter: merge_after ?? null,
+    allowCollaboration: allow_collaboration ?? allow_maintainer_to_push ?? false,
   };
 }
 
@@ -131,7 +135,7 @@ export function newMergeRequestOf(
 export function mergeRequestUpdateOf({ merge_request_iid: _, ...params }: UpdateMergeRequest): MergeRequestUpdate {
   const { title, description, target_branch, state_event, assignee_ids, assignee_id, reviewer_ids, ...others } = params;
   const { labels, add_labels, remove_labels, milestone_id, remove_source_branch, squash, ...more } = others;
-  const { discussion_locked, merge_after, allow_collaboration: __, allow_maintainer_to_push: ___, ...rest } = more;
+  const { discussion_locked, merge_after, allow_collaboration, allow_maintainer_to_push, ...rest } = more;
   assertAllUsed(rest);
   return {
     title,
@@ -146,5 +150,6 @@ export function mergeRequestUpdateOf({ merge_request_iid: _, ...params }: Update
     squash,
     discussionLocked: discussion_locked,
     mergeAfter: merge_after,
+    allowCollaboration: allow_collaboration ?? allow_maintainer_to_push,
   };
 }

@@ -113,6 +113,7 @@ import { SuggestionAuthors } from './suggestions/suggestion-authors';
 import { SuggestionsController } from './suggestions/suggestions.controller';
 import { VersionContentsQueries } from './versions/version-contents';
 import { MergeRequestVersionsController } from './versions/versions.controller';
+import { BranchSharing } from './versions/branch-sharing';
 import { MergeRequestBranches } from './versions/branches';
 import { MergeRequestPushes } from './versions/merge-request-pushes';
 import { MergeRequestVersions } from './versions/merge-request-versions';
@@ -226,6 +227,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     MergeCommandsJob,
     MergeRequestActions,
     MergePermissions,
+    BranchSharing,
     MergeRecipes,
     MergeRequestAnswers,
     MergeRequestBranches,

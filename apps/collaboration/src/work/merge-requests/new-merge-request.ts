@@ -22,6 +22,8 @@ export interface NewMergeRequest {
   readonly forceRemoveSourceBranch: boolean | null;
   readonly squash: boolean;
   readonly mergeAfter: Date | null;
+  /** Developers of the target may push to the source branch. */
+  readonly allowCollaboration: boolean;
 }
 
 interface NewRow {
@@ -38,6 +40,7 @@ interface NewRow {
   readonly force_remove: boolean | null;
   readonly squash: boolean;
   readonly merge_after: Date | null;
+  readonly allow_collaboration: boolean;
   readonly tasks: number;
   readonly completed_tasks: number;
   readonly head: string;
@@ -50,11 +53,11 @@ interface NewRow {
 const insert = statement<NewRow, { readonly id: number; readonly created_at: Date }>(
   'merge_requests_insert',
   `insert into merge_requests (project_id, iid, source_project_id, author_id, title, description, draft, source_branch,
-     target_branch, milestone_id, force_remove_source_branch, squash, merge_after, task_count, completed_task_count,
-     head_sha, base_sha, start_sha, files_count, commits_count)
+     target_branch, milestone_id, force_remove_source_branch, squash, merge_after, allow_collaboration, task_count,
+     completed_task_count, head_sha, base_sha, start_sha, files_count, commits_count)
    values (:project::bigint, :iid::bigint, :source_project::bigint, :author::bigint, :title, :description, :draft::boolean,
      :source_branch, :target_branch, :milestone::bigint, :force_remove::boolean, :squash::boolean,
-     :merge_after::timestamptz, :tasks::integer, :completed_tasks::integer, :head, :base, :start, :files::integer,
+     :merge_after::timestamptz, :allow_collaboration::boolean, :tasks::integer, :completed_tasks::integer, :head, :base, :start, :files::integer,
      :commits::integer)
    returning id, created_at`,
 );
@@ -83,6 +86,7 @@ export async function insertMergeRequest(
     force_remove: input.forceRemoveSourceBranch,
     squash: input.squash,
     merge_after: input.mergeAfter,
+    allow_collaboration: input.allowCollaboration,
     tasks: taskCount,
     completed_tasks: completedTaskCount,
     head: version.headSha,

@@ -6,7 +6,7 @@ import { Forbidden, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { detailedCommitPresenter } from '../../commits/commit.presenter';
 import type { DetailedCommitRow } from '../../commits/commit.presenter';
-import { writesCodeOf } from '../../repositories/code.permission';
+import { addsCommitsOf } from '../../repositories/code.permission';
 import { areInOneNetwork } from '../../repositories/forks/fork-network';
 import { bytesOf } from './base64-content';
 import { CreateCommit } from './commit-actions.dto';
@@ -24,7 +24,7 @@ export class CommitActionsController {
   ) {}
 
   @Endpoint('POST', '/projects/:id/repository/commits', {
-    ...writesCodeOf,
+    ...addsCommitsOf,
     about: 'Writes a commit that changes several files.',
     source: 'reference repositories 3.7',
     params: CreateCommit,

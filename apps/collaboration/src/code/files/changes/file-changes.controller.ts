@@ -2,14 +2,14 @@ import { Controller } from '@nestjs/common';
 import { Endpoint, json, none } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { writesCodeOf } from '../../repositories/code.permission';
+import { addsCommitsOf } from '../../repositories/code.permission';
 import { bytesOf } from './base64-content';
 import type { FileAction } from './file-action';
 import { FILE_REFUSALS, FileChanges } from './file-changes';
 import { CHANGE_BODY_LIMIT, CreateFile, RemoveFile, UpdateFile } from './file-changes.dto';
 
 const FILE = '/projects/:id/repository/files/:file_path';
-const writes = { ...writesCodeOf, source: 'reference repositories 3.6', fails: [400] } as const;
+const writes = { ...addsCommitsOf, source: 'reference repositories 3.6', fails: [400] } as const;
 const CHANGED = {
   type: 'object',
   properties: {

@@ -76,9 +76,9 @@ export class FileChanges {
     { refusals, hasStats = false }: { readonly refusals: ChangeRefusals; readonly hasStats?: boolean },
   ): Promise<{ readonly commit: Commit; readonly stats: LineCounts | null }> {
     return this.repositories.use(project, async (repository) => {
-      const { isProtected, mayPush } = (await this.protections.of({ project, viewer })).branch(request.branch);
+      const { mayPush } = (await this.protections.of({ project, viewer })).branch(request.branch);
       // Clients try again after they have unprotected the branch, so this refusal comes before all others.
-      if (isProtected && !mayPush) throw refusals.protectedBranch();
+      if (!mayPush) throw refusals.protectedBranch();
       const written: ObjectId[] = [];
       let isFirst = false;
       const origin = request.startProject ? await this.repositories.open(request.startProject) : null;

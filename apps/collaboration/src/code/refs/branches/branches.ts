@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
+import { mayReadCode } from '@rookery/directory';
 import { isRefName, listRefNames, listRefs, readHead, readRef } from '@rookery/git';
 import type { Commit, NamedRef, ObjectId, RefName, RefOrder, Repository } from '@rookery/git';
 import { NotFound } from '@rookery/kernel';
 import type { PageRequest, Viewer } from '@rookery/kernel';
-import { mayPushCode } from '../../repositories/code-access.policy';
 import { RefProtections } from '../../protected-refs/ref-protections';
 import { ProjectRepositories } from '../../repositories/project-repositories';
 import { readPeeledCommits } from '../listing/ref-commits';
@@ -113,7 +113,7 @@ export class Branches {
       mergedAmong(repository, refs, defaultBranch),
       this.protections.of(reader),
     ]);
-    const mayPushAny = !project.archived && mayPushCode(viewer, project);
+    const isWritable = !project.archived && mayReadCode(viewer, project);
     return refs.flatMap(({ name, shortName }, index): BranchRow[] => {
       const commit = commits[index];
       // A branch that no longer leads to a commit is damaged, and not listed.
@@ -123,7 +123,7 @@ export class Branches {
         {
           ...{ name: shortName, isMerged: merged.has(name), isDefault: name === defaultBranch.name },
           ...{ commit, projectPath: project.fullPath },
-          ...{ isProtected, canDevelopersPush, canDevelopersMerge, canPush: mayPushAny && mayPush },
+          ...{ isProtected, canDevelopersPush, canDevelopersMerge, canPush: isWritable && mayPush },
         },
       ];
     });

@@ -25,6 +25,7 @@ export interface PushFacts {
 
 /** Refs that one push or one change through the API may move. */
 export const MAX_PUSHED_REFS = 5000;
+const NOT_PUSHED = 'You are not allowed to push code to this project.';
 const LIKE_AN_ID = /^[0-9a-f]{40}(?:-\/|\/|$)/;
 const BRANCHES = 'refs/heads/';
 const TAGS = 'refs/tags/';
@@ -46,6 +47,7 @@ export async function refusalOfRefs(updates: readonly RefUpdate[], facts: PushFa
 
 async function refusalOf(update: RefUpdate, facts: PushFacts): Promise<string | null> {
   const { ref } = update;
+  if (!facts.access.mayPushAny && !isOfSharedBranch(update, facts)) return NOT_PUSHED;
   if (ref.startsWith(BRANCHES)) {
     const name = ref.slice(BRANCHES.length);
     return refusalOfName(name, update, facts) ?? (await refusalOfProtectedBranch(name, update, facts));
@@ -53,6 +55,12 @@ async function refusalOf(update: RefUpdate, facts: PushFacts): Promise<string | 
   if (ref.startsWith(TAGS)) return refusalOfTag(ref.slice(TAGS.length), update, facts);
   const isAllowed = ref.startsWith(NOTES) || (facts.isImport && isImportedHead(ref));
   return isAllowed ? null : `You cannot push to ${ref}.`;
+}
+
+/** A merge request shares its existing branch, and nothing else of the fork. */
+function isOfSharedBranch({ ref, oldId, newId }: RefUpdate, { access }: PushFacts): boolean {
+  if (!ref.startsWith(BRANCHES) || oldId === NO_OBJECT || newId === NO_OBJECT) return false;
+  return access.branch(ref.slice(BRANCHES.length)).isShared;
 }
 
 /** Whether a ref names the head of an upstream merge request. No client sees it, so its updates are not settled. */

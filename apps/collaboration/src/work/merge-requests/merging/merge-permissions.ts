@@ -22,10 +22,10 @@ export class MergePermissions {
     return !project.archived && (await this.protections.of({ viewer, project })).branch(branch).mayPush;
   }
 
-  /** Whether a merge of the viewer may remove the branch: no rule protects it, and the viewer may push there. */
+  /** Whether a merge of the viewer may remove the branch: no rule protects it, and the viewer may delete it. */
   async mayRemove(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {
-    const { mayPush, isProtected } = (await this.protections.of({ viewer, project })).branch(branch);
-    return !project.archived && mayPush && !isProtected;
+    const { mayDelete, isProtected } = (await this.protections.of({ viewer, project })).branch(branch);
+    return !project.archived && mayDelete && !isProtected;
   }
 }
 

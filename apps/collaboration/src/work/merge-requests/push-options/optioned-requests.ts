@@ -87,6 +87,7 @@ export class OptionedRequests {
       forceRemoveSourceBranch: options.removesSource ?? rules.removesSource,
       squash: options.squash ?? squashesByDefault(rules),
       mergeAfter: null,
+      allowCollaboration: false,
     };
     await this.writes.create(viewer, target, input, this.stepsOf(viewer, request));
   }

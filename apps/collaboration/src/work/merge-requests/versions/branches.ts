@@ -3,11 +3,13 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { isShortRefName } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { Invalid, Unprocessable } from '@rookery/kernel';
-import type { Viewer } from '@rookery/kernel';
+import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import type { MergeRequestUpdate } from '../merge-request-change';
 import type { MergeRequest } from '../merge-request.entity';
+import type { NewMergeRequest } from '../new-merge-request';
+import { BranchSharing } from './branch-sharing';
 import { measureVersion } from './measure-version';
 import type { BranchTips, MeasuredVersion } from './measure-version';
 import { SourceBranches } from './source-branches';
@@ -44,6 +46,7 @@ export class MergeRequestBranches {
     private readonly repositories: ProjectRepositories,
     private readonly database: Database,
     private readonly sources: SourceBranches,
+    private readonly sharing: BranchSharing,
   ) {}
 
   /** Runs a step with the repository of a project. Errors: Unavailable, TooLarge; those of the step. */
@@ -92,6 +95,25 @@ export class MergeRequestBranches {
       return source === null || target === null ? null : measureVersion(repository, { source, target });
     });
     return { ...pair, before, isRetargeted, version };
+  }
+
+  /** Removes the wish to share the source branch from a new merge request if the viewer may not share it. */
+  async permittedNew(viewer: SignedInViewer, target: ProjectScope, input: NewMergeRequest): Promise<NewMergeRequest> {
+    if (!input.allowCollaboration || (await this.sharing.mayShare(viewer, target, input))) return input;
+    return { ...input, allowCollaboration: false };
+  }
+
+  /** Removes the wish to share the source branch from an update, as `permittedNew` does. */
+  async permittedUpdate(
+    viewer: SignedInViewer,
+    target: ProjectScope,
+    iid: number,
+    update: MergeRequestUpdate,
+  ): Promise<MergeRequestUpdate> {
+    if (update.allowCollaboration !== true) return update;
+    const pair = await this.pairOf(target, iid);
+    if (pair && (await this.sharing.mayShare(viewer, target, pair))) return update;
+    return { ...update, allowCollaboration: undefined };
   }
 
   /** Reads the tips of a merge request as far as the target has them. Shape: null if it does not exist. */

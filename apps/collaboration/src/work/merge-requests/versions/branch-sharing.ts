@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { VISIBILITIES } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { RefProtections } from '../../../code/protected-refs/ref-protections';
+import { SourceBranches } from './source-branches';
+import type { RequestBranches } from './source-branches';
+
+/** Source branches of forks that merge requests share with developers of the target. Source: reference repositories 8.18. */
+@Injectable()
+export class BranchSharing {
+  constructor(
+    private readonly sources: SourceBranches,
+    private readonly protections: RefProtections,
+  ) {}
+
+  /**
+   * Whether the viewer may share the source branch. It is in a fork that is public or at least as open as the target, no rule
+   * protects it, and the viewer may push there by their own role.
+   */
+  async mayShare(
+    viewer: SignedInViewer,
+    target: ProjectScope,
+    { sourceProjectId, sourceBranch }: Pick<RequestBranches, 'sourceProjectId' | 'sourceBranch'>,
+  ): Promise<boolean> {
+    if (sourceProjectId === target.id) return false;
+    const source = await this.sources.projectOf(viewer, target, sourceProjectId);
+    if (!source || source.archived || !isOpenEnough(source, target)) return false;
+    const { mayPush, isProtected, isShared } = (await this.protections.of({ viewer, project: source })).branch(
+      sourceBranch,
+    );
+    return mayPush && !isProtected && !isShared;
+  }
+}
+
+function isOpenEnough(source: ProjectScope, target: ProjectScope): boolean {
+  return VISIBILITIES.indexOf(source.visibility) >= VISIBILITIES.indexOf(target.visibility);
+}

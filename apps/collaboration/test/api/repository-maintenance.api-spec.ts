@@ -1,0 +1,89 @@
+import { inQuarantine, writeBlobs } from '@rookery/git';
+import type { Repository } from '@rookery/git';
+import type { SeededService } from '@rookery/testing';
+import { RepositoriesJob } from '../../src/code/repositories/repositories.job';
+import { eventsOf, startCollaboration } from '../support/app';
+import { commitFiles, gitIn, repositoryOf } from '../support/files-repository';
+
+let service: SeededService;
+beforeAll(async () => {
+  service = await startCollaboration();
+});
+afterAll(() => service.close());
+
+const { signal } = new AbortController();
+const job = () => service.app.get(RepositoriesJob);
+
+/** Numbers of a repository as `git count-objects` prints them. */
+function counted(repository: Repository): Record<string, number> {
+  const lines = gitIn(repository, ['count-objects', '-v']).trim().split('\n');
+  return Object.fromEntries(lines.map((line) => line.split(': ')).map(([name, value]) => [name, Number(value)]));
+}
+
+interface Stored {
+  readonly packs?: number;
+  readonly looseObjects?: number;
+}
+
+/** Number of requests of a job so far. */
+async function requestsOf(name: string): Promise<number> {
+  return (await service.database.query('select 1 from background_jobs where name = $1', [name])).length;
+}
+
+/** A project whose repository has a number of packs or of loose objects. */
+async function place(stored: Stored) {
+  const group = await service.seed.group();
+  const project = await service.seed.project({ namespace_id: group.id });
+  const repository = await repositoryOf(service, project);
+  commitFiles(repository, { a: 'a' });
+  gitIn(repository, ['repack', '-adq']);
+  for (let pack = 1; pack < (stored.packs ?? 1); pack += 1) {
+    const id = gitIn(repository, ['hash-object', '-w', '--stdin'], `pack ${pack}`);
+    gitIn(repository, ['pack-objects', '-q', 'objects/pack/pack'], id);
+    gitIn(repository, ['prune-packed', '-q']);
+  }
+  const contents = Array.from({ length: stored.looseObjects ?? 0 }, (_, index) => Buffer.from(`loose ${index}`));
+  if (contents.length > 0)
+    await inQuarantine(repository, async ({ repository: view, keep }) => {
+      await writeBlobs(view, contents, 2 ** 20);
+      await keep();
+    });
+  return { repository, params: { project_id: project.id } };
+}
+
+it.each<[string, Stored, number]>([
+  ['many packs', { packs: 51 }, 1],
+  ['many loose objects', { looseObjects: 501 }, 1],
+  ['few packs', { packs: 50 }, 0],
+  ['few loose objects', { looseObjects: 500 }, 0],
+])('a measured repository with %s', async (_, stored, expected) => {
+  const { repository, params } = await place(stored);
+  expect(counted(repository)).toMatchObject({ packs: stored.packs ?? 1, count: stored.looseObjects ?? 0 });
+  const before = await requestsOf('maintain-repository');
+  await job().measure({ params });
+  await job().measure({ params });
+  expect((await requestsOf('maintain-repository')) - before).toBe(expected);
+});
+
+it('is packed and measured again, and then needs no maintenance', async () => {
+  const { repository, params } = await place({ packs: 51, looseObjects: 30 });
+  const [measurements, maintenances] = [
+    await requestsOf('measure-repository'),
+    await requestsOf('maintain-repository'),
+  ];
+  await job().maintain({ params, signal });
+  expect(counted(repository)).toMatchObject({ packs: 1, count: 0 });
+  expect(gitIn(repository, ['fsck', '--strict', '--no-dangling'])).toBe('');
+  expect(await requestsOf('measure-repository')).toBe(measurements + 1);
+  await job().measure({ params });
+  expect(await requestsOf('maintain-repository')).toBe(maintenances);
+  const measured = await eventsOf(service.database, 'collaboration.project_storage.measured.v1');
+  const { 'size-pack': size } = counted(repository);
+  expect(measured.at(-1)).toMatchObject({ project_id: params.project_id, repository_size: size! * 1024 });
+});
+
+it('is left alone after its project was deleted', async () => {
+  const before = await requestsOf('measure-repository');
+  await job().maintain({ params: { project_id: 987_654 }, signal });
+  expect(await requestsOf('measure-repository')).toBe(before);
+});

@@ -1,0 +1,38 @@
+import type { Repository } from './repository';
+
+/** Longest run of one step: a repository of many gigabytes. Units: milliseconds. */
+const STEP_MS = 1_800_000;
+
+/** Objects of a repository, also unreferenced ones. Units: bytes in steps of 1024. */
+export interface ObjectCounts {
+  readonly bytes: number;
+  readonly looseObjects: number;
+  readonly packs: number;
+}
+
+/** Counts the objects of a repository by how they are stored. */
+export async function countObjects(repository: Repository): Promise<ObjectCounts> {
+  const { stdout } = await repository.run({ args: ['count-objects', '-v'] });
+  const numbers = new Map(
+    [...stdout.toString().matchAll(/^([a-z-]+): (\d+)$/gm)].map(([, name, value]) => [name!, Number(value)]),
+  );
+  const of = (name: string): number => numbers.get(name) ?? 0;
+  const kibibytes = of('size') + of('size-pack') + of('size-garbage');
+  return { bytes: kibibytes * 1024, looseObjects: of('count'), packs: of('packs') };
+}
+
+/**
+ * Packs refs and objects, and renews the graph of commits. Readers and writers may work meanwhile: git locks each ref that
+ * it packs, writes new packs before it removes old ones, and keeps unreferenced objects. A step that is ended leaves a whole
+ * repository. Bounds: 30 minutes a step. Errors: GitError; the reason of `signal`. Source: ADR 0186.
+ */
+export async function maintain(repository: Repository, signal?: AbortSignal): Promise<void> {
+  const limits = { ms: STEP_MS, idleMs: STEP_MS };
+  const steps = [
+    ['pack-refs', '--all', '--prune'],
+    // Packs of similar size become one. So an object is rewritten only as often as the repository doubles.
+    ['repack', '-d', '-l', '--quiet', '--geometric=2'],
+    ['commit-graph', 'write', '--reachable', '--split', '--no-progress'],
+  ];
+  for (const args of steps) await repository.run({ args, lane: 'inside', limits, signal });
+}

@@ -1,0 +1,81 @@
+import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { NO_OBJECT } from '../../src/names/object-id';
+import type { ObjectId } from '../../src/names/object-id';
+import { objectInfo } from '../../src/objects/objects';
+import { readRef } from '../../src/refs/refs';
+import { updateRefs } from '../../src/refs/update-refs';
+import { countObjects, maintain } from '../../src/repository/maintenance';
+import type { Repository } from '../../src/repository/repository';
+import { commit, git, TestGit } from '../support/repository';
+
+const test = new TestGit();
+afterAll(() => test.close());
+
+/** A repository with a pack for each commit, as after pushes, and with loose objects. */
+async function pushed(): Promise<{ repository: Repository; ids: ObjectId[] }> {
+  const repository = await test.create();
+  const ids: ObjectId[] = [];
+  for (let index = 0; index < 6; index += 1) {
+    ids.push(commit(repository, { a: String(index) }));
+    git(repository.directory, ['repack', '-dq']);
+  }
+  ids.push(commit(repository, { a: 'loose' }));
+  return { repository, ids };
+}
+
+it('packs objects and refs, and keeps all of them', async () => {
+  const { repository, ids } = await pushed();
+  const { directory } = repository;
+  const unreferenced = git(directory, ['hash-object', '-w', '--stdin'], 'unreferenced').trim() as ObjectId;
+  git(directory, ['update-ref', 'refs/keep-around/x', ids[2]!]);
+  const before = await countObjects(repository);
+  expect(before).toMatchObject({ packs: 6, looseObjects: 4 });
+  expect(before.bytes).toBeGreaterThan(0);
+  // A reader that was started before the packs moved.
+  expect(await objectInfo(repository, { rev: ids[0]! })).toMatchObject({ type: 'commit' });
+  await maintain(repository);
+  expect(await countObjects(repository)).toMatchObject({ packs: 1, looseObjects: 0 });
+  for (const rev of [...ids, unreferenced]) expect(await objectInfo(repository, { rev })).not.toBeNull();
+  expect(readFileSync(join(directory, 'packed-refs'), 'utf8')).toContain(`${ids.at(-1)} refs/heads/main`);
+  expect(git(directory, ['commit-graph', 'verify', '--no-progress'])).toBe('');
+  expect(git(directory, ['fsck', '--strict', '--no-dangling'])).toBe('');
+});
+
+it('runs while refs move', async () => {
+  const { repository, ids } = await pushed();
+  const refs = Array.from({ length: 20 }, (_, index) => `refs/heads/topic-${index}`);
+  const moves = (async () => {
+    for (const ref of refs) {
+      const [made] = await updateRefs(repository, [{ ref, oldId: NO_OBJECT, newId: ids[0]! }], { atomic: true });
+      const [moved] = await updateRefs(repository, [{ ref, oldId: ids[0]!, newId: ids[1]! }], { atomic: true });
+      expect([made?.moved, moved?.moved]).toEqual([true, true]);
+    }
+  })();
+  await Promise.all([moves, maintain(repository)]);
+  await maintain(repository);
+  for (const ref of refs) expect(await readRef(repository, ref)).toBe(ids[1]);
+  expect(git(repository.directory, ['fsck', '--strict', '--no-dangling'])).toBe('');
+});
+
+it('ends with its caller, and leaves a whole repository', async () => {
+  const { repository, ids } = await pushed();
+  await expect(maintain(repository, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+  const stopping = new AbortController();
+  const running = maintain(repository, stopping.signal);
+  setImmediate(() => stopping.abort(new Error('stopped')));
+  await expect(running).rejects.toThrow('stopped');
+  expect(await readRef(repository, 'refs/heads/main')).toBe(ids.at(-1));
+  expect(git(repository.directory, ['fsck', '--strict', '--no-dangling'])).toBe('');
+});
+
+it('has its leftovers swept', async () => {
+  const { repository } = await pushed();
+  const left = ['.tmp-1-pack-a.pack', 'tmp_pack_a', '.tmp-2-pack-b.pack'].map((name) =>
+    join(repository.directory, 'objects/pack', name),
+  );
+  for (const file of left) writeFileSync(file, 'x');
+  for (const file of left.slice(0, 2)) utimesSync(file, 1, 1);
+  expect(await test.repositories.sweep('default', 60_000)).toBe(2);
+  expect(left.map(existsSync)).toEqual([false, false, true]);
+});
