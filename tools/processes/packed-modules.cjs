@@ -53,8 +53,10 @@ const scripts = new Map();
 /** Resolved paths for the next pack, by folder and request. @type {Map<string, Map<string, string>>} */
 const found = new Map();
 let isStale = false;
+/** Another preloaded module may change modules while Node loads them, as drills do. A pack would bypass it. */
+const isChanged = /--(?:require|import|loader)\b/.test(process.env.NODE_OPTIONS ?? '');
 
-if (isMainThread && service) {
+if (isMainThread && service && !isChanged) {
   pack = readPack();
   isStale = pack === null;
   Module._resolveFilename = find;

@@ -111,6 +111,26 @@ test('a changed file is read again, and a deleted file is resolved again', async
   assert.deepEqual(await start(), await plain());
 });
 
+test('another preloaded module may change modules, which are then not taken from the pack', async () => {
+  const changing = join(folder, 'changing.cjs');
+  writeFileSync(
+    changing,
+    `const Module = require('node:module');
+     const compile = Module.prototype._compile;
+     Module.prototype._compile = function (text, name) {
+       return compile.call(this, name.endsWith('/a.js') ? text.replace('early = true', 'early = "changed"') : text, name);
+     };`,
+  );
+  const usual = await startAndKeep();
+  process.env['NODE_OPTIONS'] = `--require ${changing}`;
+  try {
+    assert.deepEqual([(await plain()).a.early, (await start()).a.early], ['changed', 'changed']);
+  } finally {
+    delete process.env['NODE_OPTIONS'];
+  }
+  assert.deepEqual(await start(), usual);
+});
+
 test('a pack of another installation, a damaged pack and a missing pack do not prevent a start', async () => {
   const whole = readFileSync(pack);
   for (const bad of [
