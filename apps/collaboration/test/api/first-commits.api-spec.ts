@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { projectCreated } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
 import { GitClient, startNats } from '@rookery/testing';
@@ -84,6 +85,18 @@ it('is on the default branch that the creator named, and git clones it', async (
   );
   await git.ok('.', 'clone', '--quiet', front.url(`${home!.full_path}/${project.path}.git`, 'creator'), 'trunk');
   expect(await git.ok('trunk', 'log', '--format=%D %s')).toMatch(/HEAD -> trunk, .*Initial commit/);
+});
+
+it('stays with its event when the first request fails, also with an idempotency key', async () => {
+  const project = await begun();
+  const { status } = await service.app
+    .as(service.seed.viewer(creator))
+    .post(`/api/v4/projects/${project.id}/merge_requests`)
+    .set('idempotency-key', randomUUID())
+    .send({ title: 'Nothing yet', source_branch: 'topic', target_branch: 'main' });
+  expect(status).toBe(400);
+  expect(await pushesOf(project)).toHaveLength(1);
+  await read(project, '/repository/files/README.md').query({ ref: 'main' }).expect(200);
 });
 
 it('is found by other services that are the first to ask', async () => {

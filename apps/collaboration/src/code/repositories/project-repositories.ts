@@ -4,6 +4,7 @@ import { Directory } from '@rookery/directory';
 import { hashedPath, isShortRefName, Repositories } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { attachedTo, Database, statement } from '@rookery/persistence';
+import { runShared } from '@rookery/platform';
 import { addRepository, ForkCopies, newRepository, STORAGE } from './forks/fork-copies';
 import type { RepositoryRow } from './forks/fork-copies';
 import { FirstCommits } from './first-commits';
@@ -82,14 +83,22 @@ export class ProjectRepositories {
   async open(project: RepositoryOwner): Promise<Repository> {
     const [kept] = await this.database.run(storageOf, { projectId: project.id });
     // The row comes first, so that a folder never lacks the row that removes it with its project.
-    const row = kept ?? (await this.database.run(addRepository, newRepository(project)))[0]!;
+    const row = kept ?? (await this.add(project));
     if (row.copiesProjectId !== null) return this.copies.copy(project.id, row, (source) => this.open(source));
     const named = project.defaultBranch;
     const defaultBranch = named !== null && isShortRefName(named) ? named : FIRST_BRANCH;
     const address = { storage: row.storage, path: hashedPath(project.id) };
     const repository = await this.repositories.create(address, { defaultBranch });
-    if (row.needsReadme && isStarted(project)) await this.firstCommits.write(repository, project);
+    // The commit has the rights of the creator and transactions of its own, whichever request comes first.
+    if (row.needsReadme && isStarted(project)) await runShared(() => this.firstCommits.write(repository, project));
     return repository;
+  }
+
+  /** A row that needs a first commit is written at once: the transaction of a request may end later. */
+  private async add(project: RepositoryOwner): Promise<RepositoryRow> {
+    const add = (): Promise<RepositoryRow[]> => this.database.run(addRepository, newRepository(project));
+    const [row] = await (project.initializeWithReadme ? runShared(add) : add());
+    return row!;
   }
 
   /**
