@@ -5,6 +5,7 @@ import { InstanceSettings } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import type { DirectorySeed, TestApp } from '@rookery/testing';
 import type { Response } from 'supertest';
+import { BINARY, conanOf, put as putConan, recipeV2, revisionOf } from '../support/conan';
 import { mavenPath, putMaven } from '../support/maven';
 import { documentOf, memberOf, npmOf, npmPath, published, put as putDocument, startNpm } from '../support/npm';
 import type { PackageService } from '../support/app';
@@ -58,6 +59,7 @@ const HOSTILE = [
 describe('names of files and packages', () => {
   it.each(HOSTILE)('are refused: %.40s', async (name) => {
     const before = storedFiles();
+    const conan = (reference: string): string => revisionOf(recipeV2(conanOf(project), reference));
     const generic = (parts: string): string => `/api/v4/projects/${project.id}/packages/generic/${parts}`;
     const answers: Response[] = [
       await putGeneric(generic(`${name}/1.0.0/a.txt`)),
@@ -73,6 +75,19 @@ describe('names of files and packages', () => {
         await documentOf({ name, version: '1.0.0' }),
       ),
     ];
+    // The router refuses a long name in front of a wildcard with a status that no route lists.
+    if (name.length < 1000)
+      answers.push(
+        await putConan(app, developer, `${conan(`${name}/1.0/_/_`)}/files/conanfile.py`, 'bytes'),
+        await putConan(app, developer, `${conan(`hello/1.0/${name}/stable`)}/files/conanfile.py`, 'bytes'),
+        await putConan(app, developer, `${conan('hello/1.0/_/_')}/files/${name}`, 'bytes'),
+        await putConan(
+          app,
+          developer,
+          `${conan('hello/1.0/_/_')}/packages/${name}/revisions/${BINARY}/files/conaninfo.txt`,
+          '',
+        ),
+      );
     for (const { status } of answers) expect([400, 404, 414]).toContain(status);
     expect(storedFiles()).toEqual(before);
   });

@@ -4,6 +4,7 @@ import type { DirectoryProject, ServiceName } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { internalAuthorization } from '@rookery/testing';
 import type { SeededUser } from '@rookery/testing';
+import { conanOf, recipeV2, uploadedRecipe } from '../support/conan';
 import { DependencyScene } from '../support/dependencies';
 import type { RunningJob } from '../support/dependencies';
 import { PipelineScene } from '../support/pipelines';
@@ -56,6 +57,16 @@ describe('the token of a job as a credential', () => {
     expect(body).toMatchObject([{ name: 'app', version: '1.0.0' }]);
     const encoded = encodeURIComponent(body[0]._links.web_path.split('/-/')[0].slice(1));
     await as().get(`/api/v4/projects/${encoded}/packages`).expect(200);
+  });
+
+  it('logs in to the registry of Conan, and publishes recipes', async () => {
+    const conan = conanOf(project);
+    await as().get(`${conan}/v2/users/check_credentials`).expect(200);
+    await uploadedRecipe(scene.app, ofJob(), conan);
+    await as()
+      .get(`${recipeV2(conan)}/latest`)
+      .expect(200);
+    await as().delete(recipeV2(conan)).expect(403);
   });
 
   it('has the rights of its user, and no more', async () => {
@@ -115,6 +126,7 @@ describe('the token of a job as a credential', () => {
     ['GET', () => `/api/v4/projects/${project.id}/packages/protection/rules`],
     ['GET', () => `/api/v4/projects/${project.id}/triggers`],
     ['GET', () => '/api/v4/packages/npm/app'],
+    ['GET', () => '/api/v4/packages/conan/v1/ping'],
     ['GET', () => '/api/v4/groups/1/packages'],
     ['POST', () => `/api/v4/projects/${project.id}/dependency_list_exports`],
   ])('does not open %s %s', async (method, path) => {

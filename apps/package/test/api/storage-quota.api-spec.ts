@@ -6,6 +6,7 @@ import type { DirectorySeed, TestApp } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { startPackage } from '../support/app';
 import type { PackageService } from '../support/app';
+import { conanOf, put as putConan, recipeV2, revisionOf } from '../support/conan';
 import { mavenPath, putMaven } from '../support/maven';
 import { documentOf, npmOf, npmPath, put as putDocument } from '../support/npm';
 import { genericPath } from '../support/packages';
@@ -102,6 +103,9 @@ it('is kept by all formats', async () => {
   const maven = await putMaven(app, maintainer, mavenPath(project, 'com/acme/a/1/a-1.jar'), 'bytes');
   expect(shown(maven)).toEqual([403, refused('project')]);
   expect(shown(await upload(app, maintainer, project, { content: 'bytes' }))).toEqual([403, refused('project')]);
+  const conan = `${revisionOf(recipeV2(conanOf(project)))}/files/conanfile.py`;
+  const { message } = refused('project') as { message: string };
+  expect(shown(await putConan(app, maintainer, conan, 'bytes'))).toEqual([403, { errors: [{ status: 403, message }] }]);
   const document = await documentOf({ name: 'a', version: '1.0.0' });
   expect(shown(await putDocument(app, maintainer, npmPath(npmOf.project(project), 'a'), document))).toEqual([
     403,
