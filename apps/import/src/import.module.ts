@@ -14,6 +14,7 @@ import {
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { migrations } from './database';
+import { GistsModule } from './gists/gists.module';
 import { ImportsModule } from './imports/imports.module';
 import { PeopleModule } from './people/people.module';
 import { SourcesModule } from './sources/sources.module';
@@ -22,7 +23,7 @@ import { StagesModule } from './stages/stages.module';
 const service = 'import';
 
 /** Root module: the wings of the import service. */
-@Module({ imports: [PeopleModule, SourcesModule, StagesModule, ImportsModule] })
+@Module({ imports: [PeopleModule, SourcesModule, StagesModule, ImportsModule, GistsModule] })
 export class ImportModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));

@@ -9,5 +9,6 @@ export * from './directory-log';
 export * from './signed-context';
 export * from './internal-http';
 export * from './imported-objects';
+export * from './imported-snippets';
 export * from './source-code';
 export * from './catalogue';

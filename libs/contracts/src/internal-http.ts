@@ -34,6 +34,8 @@ export const INTERNAL_PATHS = {
   importRefused: '/internal/imports/by-url/refused',
   importPeople: '/internal/imports/people',
   importObjects: '/internal/imports/objects',
+  importSnippet: '/internal/imports/snippet',
+  importLeftOut: '/internal/imports/snippets/left-out',
   importRefs: '/internal/repositories/:project_id/info/refs',
   importPush: '/internal/repositories/:project_id/git-receive-pack',
 } as const;
@@ -77,6 +79,8 @@ export const INTERNAL_CALLERS = {
   importRefused: ['identity'],
   importPeople: ['import'],
   importObjects: ['import'],
+  importSnippet: ['import'],
+  importLeftOut: ['import'],
   importRefs: ['import'],
   importPush: ['import'],
 } as const satisfies Record<keyof typeof INTERNAL_PATHS, readonly ('gateway' | ServiceName)[]>;
@@ -231,6 +235,7 @@ export const ACCOUNT_MAIL_TEMPLATES = [
   'token_expires',
   'token_rotated',
   'dependency_list_exported',
+  'gists_left_out',
 ] as const;
 export type AccountMailTemplate = (typeof ACCOUNT_MAIL_TEMPLATES)[number];
 
@@ -241,7 +246,7 @@ export const MAX_ACCOUNT_MAILS = 500;
 export interface AccountMailRequest {
   readonly template: AccountMailTemplate;
   readonly recipient_id: number;
-  /** Id of the address to confirm, of the access token or of the export. */
+  /** Id of the address to confirm, of the access token, of the export or of the import of gists. */
   readonly subject_id: number;
 }
 
@@ -249,7 +254,7 @@ export interface AccountMailFacts {
   readonly address: string;
   /** Name of the recipient, which is user input. */
   readonly name: string;
-  /** URL that confirms the address, or that of the exported file; null for tokens. */
+  /** URL that confirms the address, or that of the exported file; null for others. */
   readonly link: string | null;
   /** Of the access token; its name is user input. Shape: `expires_on` YYYY-MM-DD. */
   readonly token: {

@@ -305,3 +305,23 @@ test('old e-mails are deleted, queued ones are not', async () => {
   expect(await deleteOldRows(service)).toBe(2);
   expect(await rows()).toMatchObject([{ state: 'queued' }]);
 });
+
+test('a user whose gists were left out gets their names with the reasons', async () => {
+  identity.answer = () => facts();
+  const leftOut = [
+    { name: 'Big <b>one</b>\nBcc: x@y.example', reason: 'It has more than 10 files.' },
+    { name: 'Odd', reason: 'Its files are too large.' },
+  ];
+  await service.database.query(
+    `insert into account_mails (source_event_id, recipient_id, template, subject_id, left_out)
+     values (gen_random_uuid(), 42, 'gists_left_out', 7, $1)`,
+    [JSON.stringify(leftOut)],
+  );
+  await start();
+  await allIn(1, 'sent');
+  const { parsed } = smtp.mails[0]!;
+  expect(parsed.subject).toBe('Some gists were not imported');
+  expect(parsed.text).toContain('Big <b>one</b> Bcc: x@y.example: It has more than 10 files.');
+  expect(parsed.text).toContain('Odd: Its files are too large.');
+  expect(parsed.html).toContain('Big &lt;b&gt;one&lt;/b&gt; Bcc');
+});

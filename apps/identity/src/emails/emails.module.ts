@@ -5,6 +5,7 @@ import { UsersModule } from '../users/users.module';
 import { AccountMailsController } from './account-mails/account-mails.controller';
 import { AccountMailsService } from './account-mails/account-mails.service';
 import { ExportMails } from './account-mails/export-mails';
+import { LeftOutMails } from './account-mails/left-out-mails';
 import { ConfirmationMails } from './confirming/confirmation-mails';
 import { EmailConfirmationCount } from './confirming/email-confirmation-count.entity';
 import { EmailConfirmationController } from './confirming/email-confirmation.controller';
@@ -37,6 +38,7 @@ import { UserEmailsController } from './user-emails.controller';
     AccountMailsService,
     ConfirmationMails,
     ExportMails,
+    LeftOutMails,
   ],
   exports: [PrimaryEmails, AccountMailsService, EmailConfirmationsService],
 })

@@ -563,6 +563,14 @@ describe('the facts of an e-mail', () => {
     expect(await ask()).toEqual([null]);
   });
 
+  it('about gists that were left out are for active users', async () => {
+    const eve = await identity.person('gister', { name: 'Eve' });
+    const ask = () => mailFacts(identity, { template: 'gists_left_out', recipient_id: eve.id, subject_id: 9 });
+    expect(await ask()).toEqual([{ address: expect.stringContaining('@'), name: 'Eve', link: null, token: null }]);
+    await identity.root.post(`/api/v4/users/${eve.id}/block`);
+    expect(await ask()).toEqual([null]);
+  });
+
   it('about a token are for its holder only', async () => {
     const { body: token }: { body: { id: number; expires_at: string } } = await identity.root
       .post(`/api/v4/users/${ada.id}/personal_access_tokens`)

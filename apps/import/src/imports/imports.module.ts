@@ -66,5 +66,6 @@ const attachedStages = attachedTo({
     RepohostServerImportsService,
     StateReportsJob,
   ],
+  exports: [ImportCredentials, RemoteLookup],
 })
 export class ImportsModule {}

@@ -10,13 +10,21 @@ import type {
   ImportPeopleRequest,
   ImportProjectAnswer,
   ImportProjectRequest,
+  ImportSnippetRequest,
   ImportStateRequest,
   ImportTargetAnswer,
   ImportTargetRequest,
+  LeftOutSnippetsRequest,
 } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { internalAuthorization, serveGit } from '@rookery/testing';
 
+/** Routes of collaboration; all others are those of identity. */
+const COLLABORATION: ReadonlySet<string> = new Set([
+  INTERNAL_PATHS.importObjects,
+  INTERNAL_PATHS.importSnippet,
+  INTERNAL_PATHS.importLeftOut,
+]);
 const DOOR = /^\/internal\/repositories\/(\d+)(\/.*)$/;
 
 /**
@@ -29,6 +37,10 @@ export class FakeServices {
   readonly states: ImportStateRequest[] = [];
   readonly people: ImportPeopleRequest[] = [];
   readonly objects: ImportObjectsRequest[] = [];
+  readonly snippets: ImportSnippetRequest[] = [];
+  readonly leftOut: LeftOutSnippetsRequest[] = [];
+  /** Answers requests with a snippet. */
+  onSnippet: (request: ImportSnippetRequest) => Promise<string | null> = async () => null;
   /** Whether one account owns the objects of all people. Otherwise a person has the upstream id and 1000. */
   isShared = false;
   /** Answers requests with objects. */
@@ -71,12 +83,13 @@ export class FakeServices {
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url!, 'http://x').pathname;
     const door = DOOR.exec(path);
-    const callee = door || path === INTERNAL_PATHS.importObjects ? 'collaboration' : 'identity';
+    const callee = door || COLLABORATION.has(path) ? 'collaboration' : 'identity';
     if (request.headers.authorization !== internalAuthorization('import', callee)) {
       return void response.writeHead(401).end();
     }
     if (this.away.has(path)) return void response.writeHead(503).end();
     if (path === INTERNAL_PATHS.importObjects) return this.serveObjects(await bodyOf(request), response);
+    if (path === INTERNAL_PATHS.importSnippet) return this.serveSnippet(await bodyOf(request), response);
     if (!door) return this.serveIdentity(path, await bodyOf(request), response);
     if (request.method === 'POST') await this.beforePush();
     await serveGit(request, response, { root: this.folder, path: `/${door[1]}${door[2]}`, user: 'import' });
@@ -87,6 +100,13 @@ export class FakeServices {
     this.objects.push(request);
     const answer = await this.onObjects(request);
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  }
+
+  private async serveSnippet(body: unknown, response: ServerResponse): Promise<void> {
+    const request = body as ImportSnippetRequest;
+    this.snippets.push(request);
+    const problem = await this.onSnippet(request);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ problem }));
   }
 
   private serveIdentity(path: string, body: unknown, response: ServerResponse): void {
@@ -107,6 +127,10 @@ export class FakeServices {
           is_shared: this.isShared,
         }));
         return { owners };
+      },
+      [INTERNAL_PATHS.importLeftOut]: () => {
+        this.leftOut.push(body as LeftOutSnippetsRequest);
+        return {};
       },
       [INTERNAL_PATHS.importState]: () => {
         this.states.push(body as ImportStateRequest);

@@ -108,8 +108,9 @@ export class EndpointRoutes implements OnModuleInit {
     for (const record of internalRoutesOf(controller)) {
       const handler = internalRoute(record, (request) => (instance as Controller)[record.handler]!(request), runtime);
       const route = { method: record.method, url: record.path, handler };
+      const { bodyLimit } = record;
       if (record.isStreamed) this.streaming.push(route);
-      else fastify.route(route);
+      else fastify.route(bodyLimit === undefined ? route : { ...route, bodyLimit });
     }
   }
 

@@ -30,7 +30,7 @@ export interface Refusals {
   /** Answers in the form of problem details (RFC 9457) clients whose `Accept` names it. */
   readonly offersProblemDetails?: true;
   /** Refusals with the bodies of `ImportRefused` are documented too, in the form of the kind of host. */
-  readonly startsImport?: 'remote' | 'repohost';
+  readonly startsImport?: 'gists' | 'remote' | 'repohost';
   /** Refusals are documented as text, too, for `renderedAs` that makes text of them. */
   readonly isText?: true;
   /** Refusals are documented as a list of errors, for `renderedAs` that makes one of them. */

@@ -35,6 +35,8 @@ export interface InternalRecord {
   readonly handler: string;
   /** The handler gets the body as a stream, and returns one. */
   readonly isStreamed: boolean;
+  /** Units: bytes. Default 1 MiB. */
+  readonly bodyLimit?: number;
 }
 
 /** A request whose body the handler reads as a stream. */
@@ -57,8 +59,13 @@ const INTERNAL = Symbol('rookery:internal');
  * Errors: a plain Error for a path that is not below `/internal/`. Kernel errors of the method are answered as
  * everywhere.
  */
-export function Internal(method: HttpMethod, path: string, callers: readonly ProcessName[]): MethodDecorator {
-  return declared({ method, path, callers, isStreamed: false });
+export function Internal(
+  method: HttpMethod,
+  path: string,
+  callers: readonly ProcessName[],
+  options: Pick<InternalRecord, 'bodyLimit'> = {},
+): MethodDecorator {
+  return declared({ method, path, callers, isStreamed: false, ...options });
 }
 
 /**

@@ -338,10 +338,11 @@ const IMPORT_SCHEMAS: Readonly<Record<number, string>> = {
 const REPOHOST_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 422]);
 
 /** Returns the response object of a failure at a route that starts imports of a kind. */
-export function importRefusalResponse(status: number, of: 'remote' | 'repohost'): JsonSchema {
+export function importRefusalResponse(status: number, of: 'gists' | 'remote' | 'repohost'): JsonSchema {
   const kind = REFUSALS[status];
   const ofRepohost = REPOHOST_STATUSES.has(status) ? 'RefusalOfRepohostImport' : undefined;
-  const own = of === 'repohost' ? ofRepohost : IMPORT_SCHEMAS[status];
+  const ofRemote = of === 'gists' && status === 401 ? 'RefusalOfImport' : IMPORT_SCHEMAS[status];
+  const own = of === 'repohost' ? ofRepohost : ofRemote;
   if (kind === undefined || own === undefined) return refusalResponse(status);
   const { bodies, headers = [], headersOfSome = [] } = kind;
   return refusalOf({ ...kind, bodies: [...bodies, own], headers: [], headersOfSome: [...headers, ...headersOfSome] });

@@ -41,6 +41,19 @@ export type HostedList =
   | `pulls/${number}/reviews`;
 type HostedObject = Readonly<Record<string, unknown>>;
 
+/** A gist. Shape: `files` are contents by name. */
+export interface HostedGist {
+  readonly id: string;
+  readonly public: boolean;
+  readonly description: string | null;
+  readonly created_at: string;
+  readonly updated_at?: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Longest file in the answer with a gist. Units: characters. */
+const MAX_CONTENT = 100;
+
 /** Shape: false leaves the answer to the host. */
 type Answer = (request: IncomingMessage, response: ServerResponse) => boolean | void;
 
@@ -62,6 +75,8 @@ export class RemoteHost {
   private readonly repositories = new Map<number, HostedRepository>();
   /** Shape: null is a list that the repository does not use. */
   private readonly lists = new Map<string, readonly HostedObject[] | null>();
+  /** Gists of the user, with the contents of their files. */
+  gists: readonly HostedGist[] = [];
   private readonly server: Server;
 
   private constructor(readonly git: GitClient) {
@@ -119,6 +134,11 @@ export class RemoteHost {
     this.seen.push({ path, query: query.toString(), authorization });
     await this.beforeAnswer();
     if (this.answer && this.answer(request, response) !== false) return;
+    const raw = /^\/raw\/([^/]+)\/(.+)$/.exec(path);
+    if (raw) {
+      const found = this.gists.find(({ id }) => id === raw[1])?.files[decodeURIComponent(raw[2]!)];
+      return void response.writeHead(found === undefined ? 404 : 200).end(found ?? '');
+    }
     if (path.startsWith('/api/v3/')) return this.serveApi({ path, query, authorization }, response);
     const basic = `Basic ${Buffer.from(`${this.token}:x-oauth-basic`).toString('base64')}`;
     if (authorization !== basic) {
@@ -132,6 +152,11 @@ export class RemoteHost {
     if (![`Bearer ${this.token}`, `token ${this.token}`].includes(authorization)) {
       return json(response, 401, { message: 'Bad credentials', documentation_url: `${this.url}/docs` });
     }
+    if (path === '/api/v3/user') return json(response, 200, { id: 1, login: OWNER });
+    const gists = this.gists.map((gist) => this.shownGist(gist));
+    if (path === '/api/v3/gists') return this.serveList(path, query, gists, response);
+    const gist = /^\/api\/v3\/gists\/(.+)$/.exec(path)?.[1];
+    if (gist !== undefined) return this.serveGist(gist, response);
     const list = /^\/api\/v3\/repos\/(.+)$/.exec(path)?.[1];
     const pull = /^(.+\/pulls)\/(\d+)$/.exec(list ?? '');
     if (pull) return this.serveOne(pull[1]!, ({ number }) => number === Number(pull[2]), response);
@@ -142,6 +167,27 @@ export class RemoteHost {
     const id = /^\/api\/v3\/repositories\/(\d+)$/.exec(path)?.[1];
     const found = id === undefined ? undefined : this.repositories.get(Number(id));
     json(response, found ? 200 : 404, found ?? { message: 'Not Found' });
+  }
+
+  /** Lists show where the files of gists are, but no contents. */
+  private shownGist({ id, files, ...gist }: HostedGist): HostedObject {
+    const shown = Object.entries(files).map(([filename, content]) => {
+      const raw_url = `${this.url}/raw/${id}/${encodeURIComponent(filename)}`;
+      return [filename, { filename, raw_url, size: Buffer.byteLength(content) }];
+    });
+    return { id, ...gist, files: Object.fromEntries(shown) as object };
+  }
+
+  /** Long files are cut. */
+  private serveGist(id: string, response: ServerResponse): void {
+    const gist = this.gists.find((one) => one.id === id);
+    if (!gist) return json(response, 404, { message: 'Not Found' });
+    const { files, ...shown } = this.shownGist(gist);
+    const whole = Object.entries(files as Record<string, object>).map(([name, file]) => {
+      const content = gist.files[name]!;
+      return [name, { ...file, content: content.slice(0, MAX_CONTENT), truncated: content.length > MAX_CONTENT }];
+    });
+    json(response, 200, { ...shown, files: Object.fromEntries(whole) as object });
   }
 
   /** Serves one object with the fields that lists omit. For a branch, serves only its protection. */

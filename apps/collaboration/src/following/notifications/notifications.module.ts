@@ -68,6 +68,6 @@ import {
     QueueMails,
     WatcherMailsJob,
   ],
-  exports: [Mailer],
+  exports: [Mailer, QueueAccountMails],
 })
 export class NotificationsModule {}

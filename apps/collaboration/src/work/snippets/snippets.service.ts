@@ -7,8 +7,9 @@ import type { Tx } from '@rookery/persistence';
 import { originOf } from '../../base/noteables/origin';
 import type { OriginParams } from '../../base/noteables/origin';
 import { removeNotesOf } from '../../talk/notes/note-removal';
-import { filesAfter, urlPathOf } from './snippet-files';
-import type { FileAction, ExistingFile, TargetFile } from './snippet-files';
+import { storeFiles } from './snippet-file-rows';
+import { filesAfter } from './snippet-files';
+import type { ExistingFile, FileAction } from './snippet-files';
 import { Snippet } from './snippet.entity';
 import type { SnippetInput } from './snippet.entity';
 import { snippetKind } from './snippet.kind';
@@ -34,24 +35,6 @@ const existingFiles = prepared(
   'snippet_files_known',
   'select f.id, f.path, octet_length(f.content) as bytes from snippet_files f where f.snippet_id = $1::bigint order by f.id',
 );
-/** $1 snippet, $2 ids of the files to keep. */
-const drop = prepared(
-  'snippet_files_drop',
-  'delete from snippet_files where snippet_id = $1::bigint and id <> all($2::bigint[])',
-);
-const change = prepared(
-  'snippet_files_change',
-  `update snippet_files f set path = w.path, url_path = w.url_path, content = coalesce(w.content, f.content)
-   from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) w (id, path, url_path, content) where f.id = w.id`,
-);
-/** $1 snippet, $2-$4 columns of its new files. */
-const insert = prepared(
-  'snippet_files_insert',
-  `insert into snippet_files (snippet_id, path, url_path, content)
-   select $1::bigint, w.path, w.url_path, w.content
-   from unnest($2::text[], $3::text[], $4::text[]) with ordinality w (path, url_path, content, place) order by w.place`,
-);
-
 /**
  * Creates, changes and deletes snippets with their files. Methods return the snippet as JSON text. Source: reference
  * work-tracking 9.2.
@@ -72,7 +55,7 @@ export class SnippetsService {
     const id = await this.work.run(async (tx) => {
       // The callback can run again after a conflict, so that each run saves a row of its own.
       const { id: createdId } = await tx.manager.save(tx.manager.create(Snippet, { ...snippet }));
-      await store(tx, createdId, [], files);
+      await storeFiles(tx, createdId, [], files);
       return createdId;
     });
     return this.queries.answer(viewer, { place, id });
@@ -89,7 +72,7 @@ export class SnippetsService {
       const before = await tx.prepared<ExistingFile>(existingFiles, [snippet.id]);
       const actions = files ?? actionsOnOnlyFile(before, { content, file_name });
       if (!isChanged && actions.length === 0) return;
-      if (actions.length > 0) await store(tx, snippet.id, before, filesAfter(before, actions));
+      if (actions.length > 0) await storeFiles(tx, snippet.id, before, filesAfter(before, actions));
       const { title, description, visibility } = snippet;
       await tx.manager.update(Snippet, snippet.id, { title, description, visibility, updatedAt: at });
     });
@@ -148,19 +131,4 @@ function actionsOnOnlyFile(before: readonly ExistingFile[], { content, file_name
     return content === undefined ? [] : [{ action: 'update', file_path: path, ...contentField }];
   }
   return [{ action: 'move', previous_path: path, file_path: file_name, ...contentField }];
-}
-
-/** Writes only the differences; contents that do not change are not read. */
-async function store(tx: Tx, id: number, before: readonly ExistingFile[], after: readonly TargetFile[]): Promise<void> {
-  const stay = after.filter((file) => file.id !== null);
-  if (stay.length < before.length) await tx.prepared(drop, [id, stay.map((file) => file.id)]);
-  const paths = new Map(before.map((file) => [file.id, file.path]));
-  const changed = stay.filter((file) => file.content !== null || paths.get(file.id!) !== file.path);
-  if (changed.length > 0) await tx.prepared(change, [changed.map((file) => file.id), ...columnsOf(changed)]);
-  const added = after.filter((file) => file.id === null);
-  if (added.length > 0) await tx.prepared(insert, [id, ...columnsOf(added)]);
-}
-
-function columnsOf(files: readonly TargetFile[]): unknown[] {
-  return [files.map(({ path }) => path), files.map(({ path }) => urlPathOf(path)), files.map(({ content }) => content)];
 }

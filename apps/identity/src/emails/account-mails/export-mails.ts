@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { AccountMailRequest } from '@rookery/contracts';
-import type { RowOf, Tx } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
 import { Links } from '@rookery/platform';
-import type { User } from '../../users/user.entity';
 import type { AccountMailAnswers } from './account-mails.service';
 import { AccountMailsService, mapFacts } from './account-mails.service';
-
-type Recipient = RowOf<User, 'id' | 'name' | 'email'>;
+import { activeRecipients } from './left-out-mails';
 
 /**
  * Facts for e-mails about finished exports of dependencies. The link gives nothing away: a download needs a token of the
@@ -22,11 +20,7 @@ export class ExportMails {
   }
 
   private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
-    const rows = await tx.query<Recipient>(
-      `select id, name, email from users where id = any($1) and state = 'active' and confirmed_at is not null`,
-      [questions.map((one) => one.recipient_id)],
-    );
-    const recipients = new Map(rows.map((row) => [row.id, row]));
+    const recipients = await activeRecipients(tx, questions);
     return mapFacts(questions, ({ subject_id: id, recipient_id }) => {
       const recipient = recipients.get(recipient_id);
       if (!recipient) return null;

@@ -57,7 +57,8 @@ function invalidAddress(hostname: string): ImportRefused {
   return new ImportRefused('address', 'errors', `Invalid URL: ${hostname}`);
 }
 
-function refusalOf({ reason, message }: SourceError): ImportRefused {
+/** Returns the refusal for a host that did not answer as expected. */
+export function refusalOf({ reason, message }: SourceError): ImportRefused {
   if (reason === 'credential') {
     return new ImportRefused('credential', 'error', `Access denied to your ${SERVICE} account.`);
   }

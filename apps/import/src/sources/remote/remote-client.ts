@@ -47,21 +47,9 @@ export class RemoteClient {
     return {
       host: new URL(access.url).host,
       firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}per_page=${pageSize}`,
-      page: (address, signal) => this.page(access, address, signal),
+      page: (address, signal) => readPage(this.requests, access, address, signal),
       object: (path, signal) => this.object(access, `${base}${path}`, signal),
     };
-  }
-
-  private async page(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
-    const answer = await this.requests.send({ ...requestTo(access, address, PAGE_BYTES), signal });
-    if (answer.status === GONE) return { items: [], next: null, pauseUntil: null };
-    refuseFailure(answer, access.credential);
-    const { status } = answer;
-    const items = jsonIn(answer, access.credential);
-    if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
-    if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
-    const isPublic = access.url === PUBLIC_API;
-    return { items, next: nextPageIn(answer, access.url), pauseUntil: isPublic ? pauseIn(answer) : null };
   }
 
   private async object(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
@@ -73,7 +61,26 @@ export class RemoteClient {
   }
 }
 
-function requestTo({ credential }: UpstreamAccess, url: string, bodyBytes?: number): UpstreamRequest {
+/** Reads a page of a list. A list that the repository does not use is empty. Errors: SourceError. */
+export async function readPage(
+  requests: UpstreamRequests,
+  access: UpstreamAccess,
+  address: string,
+  signal: AbortSignal,
+): Promise<UpstreamPage> {
+  const answer = await requests.send({ ...requestTo(access, address, PAGE_BYTES), signal });
+  if (answer.status === GONE) return { items: [], next: null, pauseUntil: null };
+  refuseFailure(answer, access.credential);
+  const { status } = answer;
+  const items = jsonIn(answer, access.credential);
+  if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
+  if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
+  const isPublic = access.url === PUBLIC_API;
+  return { items, next: nextPageIn(answer, access.url), pauseUntil: isPublic ? pauseIn(answer) : null };
+}
+
+/** Returns a request with the credential. Units: `bodyBytes` of the largest answer. */
+export function requestTo({ credential }: UpstreamAccess, url: string, bodyBytes?: number): UpstreamRequest {
   const headers = { authorization: `Bearer ${credential}`, accept: 'application/vnd.github+json' };
   return { url, secret: credential, headers, ...(bodyBytes === undefined ? {} : { limits: { bodyBytes } }) };
 }

@@ -15,13 +15,13 @@ import { composeAccountMail } from './compose-account-mail';
 
 type AccountMailJob = { readonly event_id: AccountMail['sourceEventId'] } & RowOf<
   AccountMail,
-  'id' | 'recipientId' | 'template' | 'subjectId' | 'attempts' | 'createdAt'
+  'id' | 'recipientId' | 'template' | 'subjectId' | 'leftOut' | 'attempts' | 'createdAt'
 >;
 
 /** $1 ids. */
 const load = prepared(
   'account_mails_load',
-  `select id, source_event_id as event_id, recipient_id, template, subject_id, attempts, created_at
+  `select id, source_event_id as event_id, recipient_id, template, subject_id, left_out, attempts, created_at
    from account_mails where id = any($1::bigint[]) order by id`,
 );
 
@@ -88,8 +88,9 @@ export class AccountMailQueue implements MailSource {
   private mailOf(job: AccountMailJob, facts: AccountMailFacts): DueMail {
     const { id, attempts, created_at, template } = job;
     const messageId = messageIdFor(job, this.sender);
+    const leftOut = job.left_out ?? [];
     const today = new Date().toISOString().slice(0, 10);
-    const compose = () => composeAccountMail(template, { ...facts, today }, messageId, this.sender);
+    const compose = () => composeAccountMail(template, { ...facts, today, leftOut }, messageId, this.sender);
     const isStillDue = async (): Promise<boolean> => {
       const [now] = (await this.identity.accountMails([questionOf(job)])).mails;
       const isElsewhere = now && (now.address !== facts.address || now.link !== facts.link);

@@ -1,8 +1,12 @@
-import type { AccountMailTemplate } from '@rookery/contracts';
+import type { AccountMailTemplate, LeftOutSnippetsRequest } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 import type { MailState } from '../mailer/mail-source';
 
-/** An e-mail about a user's account: ids only, its texts are requested from identity. Source: ADR 0082. */
+export type LeftOutSnippet = LeftOutSnippetsRequest['snippets'][number];
+
+/**
+ * An e-mail about a user's account. Address, link and names are requested from identity when it is sent. Source: ADR 0082.
+ */
 @Entity('account_mails')
 @Check('ck_account_mails_state', `state in ('queued', 'sent', 'failed', 'dropped')`)
 @Index('uq_account_mails_source_event_id', ['sourceEventId', 'recipientId', 'template'], { unique: true })
@@ -22,6 +26,8 @@ export class AccountMail {
   @Column({ type: 'bigint' }) recipientId: number;
   @Column({ type: 'text' }) template: AccountMailTemplate;
   @Column({ type: 'bigint' }) subjectId: number;
+  /** Gists that were not imported, of the e-mail about them. */
+  @Column({ type: 'jsonb', nullable: true }) leftOut: readonly LeftOutSnippet[] | null;
   @Column({ type: 'text', default: 'queued' }) state: MailState;
   @Column({ type: 'integer', default: 0 }) attempts: number;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) nextAttemptAt: Date;

@@ -1,6 +1,7 @@
 import type { AccountMailFacts, AccountMailTemplate } from '@rookery/contracts';
 import { escapeHtml } from '@rookery/kernel';
 import type { SendMailOptions } from 'nodemailer';
+import type { LeftOutSnippet } from './account-mail.entity';
 import { hostOf } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { oneLine } from '../mailer/mail-text';
@@ -10,7 +11,7 @@ interface Letter {
   readonly subject: string;
   readonly paragraphs: readonly string[];
 }
-type Facts = AccountMailFacts & { readonly today: string };
+type Facts = AccountMailFacts & { readonly today: string; readonly leftOut?: readonly LeftOutSnippet[] };
 
 const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string) => Letter>> = {
   // The recipient may not know this instance, so the text contains nothing that the user who entered the address wrote.
@@ -42,6 +43,13 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string)
       'The dependency list that you exported can be downloaded here, with a token of yours:',
       link ?? '',
       'It will be deleted after seven days.',
+    ],
+  }),
+  gists_left_out: ({ leftOut = [] }) => ({
+    subject: 'Some gists were not imported',
+    paragraphs: [
+      'These gists could not be imported as snippets of yours:',
+      ...leftOut.map(({ name, reason }) => `${oneLine(name, 255)}: ${oneLine(reason, 255)}`),
     ],
   }),
 };

@@ -3,21 +3,24 @@ import type { AccountMailTemplate } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { Mailer } from '../mailer/mailer';
+import type { LeftOutSnippet } from './account-mail.entity';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
 
-/** An e-mail to queue about an account. Shape: `subjectId` is the e-mail address, token or export in question. */
+/** An e-mail to queue about an account. Shape: `subjectId` is the e-mail address, token, export or import in question. */
 export interface AccountNotice {
   readonly eventId: string;
   readonly template: AccountMailTemplate;
   readonly recipientId: number;
   readonly subjectId: number;
+  /** Gists that were not imported, of the e-mail about them. */
+  readonly leftOut?: readonly LeftOutSnippet[];
 }
 
 const queue = prepared(
   'account_mails_queue',
-  `insert into account_mails (source_event_id, recipient_id, template, subject_id)
-   select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[])
+  `insert into account_mails (source_event_id, recipient_id, template, subject_id, left_out)
+   select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::jsonb[])
    on conflict do nothing returning 1`,
 );
 
@@ -37,6 +40,7 @@ export class QueueAccountMails {
       notices.map((one) => one.recipientId),
       notices.map((one) => one.template),
       notices.map((one) => one.subjectId),
+      notices.map(({ leftOut }) => (leftOut === undefined ? null : JSON.stringify(leftOut))),
     ]);
     if (queued.length > 0) tx.afterCommit(() => this.mailer.nudge());
   }

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import type { AccountMailRequest } from '@rookery/contracts';
+import type { RowOf, Tx } from '@rookery/persistence';
+import type { User } from '../../users/user.entity';
+import type { AccountMailAnswers } from './account-mails.service';
+import { AccountMailsService, mapFacts } from './account-mails.service';
+
+type Recipient = RowOf<User, 'id' | 'name' | 'email'>;
+
+/** Recipients of e-mails about gists that were not imported. Source: requirements 2 §6. */
+@Injectable()
+export class LeftOutMails {
+  constructor(mails: AccountMailsService) {
+    mails.registerSource(['gists_left_out'], (tx, questions) => this.answers(tx, questions));
+  }
+
+  private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
+    const recipients = await activeRecipients(tx, questions);
+    return mapFacts(questions, ({ recipient_id: id }) => {
+      const recipient = recipients.get(id);
+      return recipient ? { address: recipient.email, name: recipient.name, link: null, token: null } : null;
+    });
+  }
+}
+
+/** Returns recipients with a confirmed address who may be notified, by their ids. */
+export async function activeRecipients(
+  tx: Tx,
+  questions: readonly AccountMailRequest[],
+): Promise<ReadonlyMap<number, Recipient>> {
+  const rows = await tx.query<Recipient>(
+    `select id, name, email from users where id = any($1) and state = 'active' and confirmed_at is not null`,
+    [questions.map((one) => one.recipient_id)],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { Job } from '@rookery/jobs';
+import type { JobRun } from '@rookery/jobs';
+import { ImportCredentials } from '../imports/import-credentials';
+import { gistIn } from '../sources/remote/remote-gists';
+import type { RemoteGist } from '../sources/remote/remote-gists';
+import { RemoteGistsClient } from '../sources/remote/remote-gists-client';
+import { SourceError } from '../sources/source-error';
+import type { UpstreamAccess } from '../sources/upstream-repository';
+import type { LeftOutGist } from './gist-import.entity';
+import { GistImportRecords, importGists } from './gist-import-records';
+import type { GistImportRow } from './gist-import-records';
+import { UserSnippets } from './user-snippets';
+
+/** Source: reference identity-and-import 6.9. */
+const MAX_FILES = 10;
+const TOO_MANY = `It has more than ${MAX_FILES} files.`;
+const UNREADABLE = 'The other host does not send it.';
+const MALFORMED = { name: 'unknown', reason: 'The other host sent a malformed gist.' };
+/** A host that sends more pages does not end. */
+const MAX_PAGES = 1000;
+/** Units: characters. */
+const MAX_NAME = 255;
+
+/**
+ * Imports the gists of a user as personal snippets, page by page. A page that was interrupted runs again, and collaboration
+ * writes each gist once. Source: reference identity-and-import 6.9.
+ */
+@Injectable()
+export class GistImportsJob {
+  constructor(
+    private readonly records: GistImportRecords,
+    private readonly credentials: ImportCredentials,
+    private readonly client: RemoteGistsClient,
+    private readonly snippets: UserSnippets,
+  ) {}
+
+  @Job(importGists)
+  async run({ params, attempt, signal }: JobRun<typeof importGists>): Promise<void> {
+    const row = await this.records.one(params.import_id);
+    if (row?.state !== 'started') return;
+    const credential = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
+    if (credential === null) return this.records.end(row.id, 'failed');
+    try {
+      await this.importPages(row, { url: row.api_url, credential }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof SourceError && error.retryAt) return this.records.postpone(row.id, error.retryAt);
+      const isFinal = error instanceof SourceError && error.reason !== 'other';
+      if (!isFinal && attempt < importGists.tries) throw error;
+      await this.end(row.id, 'failed');
+      if (!(error instanceof SourceError)) throw error;
+    }
+  }
+
+  @Job('sweep-gist-imports', { cron: '41 * * * *' })
+  sweep(): Promise<void> {
+    return this.records.sweep();
+  }
+
+  private async importPages(first: GistImportRow, access: UpstreamAccess, signal: AbortSignal): Promise<void> {
+    let row: GistImportRow | null = first;
+    while (row !== null && (row.pages === 0 || row.next_page !== null)) {
+      if (row.pages >= MAX_PAGES) throw new SourceError('address', 'The host sends too many pages.');
+      signal.throwIfAborted();
+      const address = row.next_page ?? this.client.firstPage(access);
+      const { items, next } = await this.client.page(access, address, signal);
+      if (next === address) throw new SourceError('address', 'Invalid pagination URL.');
+      const leftOut: LeftOutGist[] = [];
+      for (const item of items) {
+        const gist = gistIn(item);
+        const problem = gist === null ? MALFORMED : await this.importGist(row, access, gist, signal);
+        if (problem !== null) leftOut.push(problem);
+      }
+      row = await this.records.advance(row, next, leftOut);
+    }
+    if (row !== null) await this.end(row.id, 'finished');
+  }
+
+  /** Sends the e-mail about gists that were left out before the import ends, so that it is not lost. */
+  private async end(id: number, state: 'finished' | 'failed'): Promise<void> {
+    const row = await this.records.one(id);
+    if (row && row.left_out.length > 0) await this.snippets.notify(row);
+    await this.records.end(id, state);
+  }
+
+  /** Shape: null for a gist that is a snippet now, and for one without files. */
+  private async importGist(
+    { user_id: userId }: GistImportRow,
+    access: UpstreamAccess,
+    listed: RemoteGist,
+    signal: AbortSignal,
+  ): Promise<LeftOutGist | null> {
+    if (listed.files.length === 0) return null;
+    const name = titleOf(listed);
+    if (listed.files.length > MAX_FILES) return { name, reason: TOO_MANY };
+    const gist = await this.read(access, listed, signal);
+    if (gist === null) return { name, reason: UNREADABLE };
+    const reason = await this.snippets.write(userId, new URL(access.url).host, { ...gist, title: name });
+    return reason === null ? null : { name, reason };
+  }
+
+  /** Shape: null for a gist that the host refuses. Errors: SourceError for failures that can pass. */
+  private async read(access: UpstreamAccess, gist: RemoteGist, signal: AbortSignal): Promise<RemoteGist | null> {
+    try {
+      return await this.client.complete(access, gist, signal);
+    } catch (error) {
+      if (!(error instanceof SourceError) || error.reason === 'limit') throw error;
+      const isPassing = error.reason === 'other' && (error.status === null || error.status >= 500);
+      if (isPassing) throw error;
+      return null;
+    }
+  }
+}
+
+/** Source: reference identity-and-import 6.9. */
+function titleOf({ description, files }: RemoteGist): string {
+  const line = (description ?? '').replace(/[\s\p{C}]+/gu, ' ').trim();
+  return (line === '' ? files[0]!.name : line).slice(0, MAX_NAME).replace(/\p{Cs}$/u, '');
+}

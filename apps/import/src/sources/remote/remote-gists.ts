@@ -1,0 +1,44 @@
+import { cleaned, fieldsOf, isId, textIn, timeIn } from '../upstream-fields';
+
+/** A file of a gist. Shape: `content` null if the host sends it at `rawUrl` alone. Units: `bytes` as the host says. */
+export interface RemoteGistFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly rawUrl: string;
+  readonly content: string | null;
+}
+
+/** A gist: text files that a user shares. */
+export interface RemoteGist {
+  readonly id: string;
+  readonly description: string | null;
+  readonly isPublic: boolean;
+  readonly files: readonly RemoteGistFile[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Shape of an id, which is part of a path. */
+const ID = /^[\w-]{1,64}$/;
+
+/** Reads a gist. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.9. */
+export function gistIn(item: unknown): RemoteGist | null {
+  const { id, public: isPublic, description, files, created_at: created, updated_at: updated } = fieldsOf(item);
+  const createdAt = timeIn(created);
+  if (typeof id !== 'string' || !ID.test(id) || createdAt === null) return null;
+  const found = Object.values(fieldsOf(files)).map(fileIn);
+  return {
+    ...{ id, description: textIn(description), isPublic: isPublic === true, createdAt },
+    ...{ updatedAt: timeIn(updated) ?? createdAt, files: found.filter((file) => file !== null) },
+  };
+}
+
+function fileIn(value: unknown): RemoteGistFile | null {
+  const { filename, raw_url: rawUrl, size, content, truncated } = fieldsOf(value);
+  if (typeof filename !== 'string' || filename === '' || typeof rawUrl !== 'string') return null;
+  const isWhole = typeof content === 'string' && truncated !== true;
+  return {
+    ...{ name: cleaned(filename), rawUrl, bytes: isId(size) ? size : 0 },
+    content: isWhole ? cleaned(content) : null,
+  };
+}
