@@ -75,6 +75,23 @@ function containersAreBounded(objects, complain) {
 }
 
 /** @type {Rule} */
+function temporaryFilesFit(objects, complain) {
+  for (const workload of ofKind(objects, ...WORKLOADS)) {
+    const { containers, volumes = [] } = podOf(workload);
+    const limit = gibibytes(containers[0].resources?.limits?.['ephemeral-storage']);
+    for (const { name, emptyDir } of volumes)
+      if (emptyDir && limit !== null && !((gibibytes(emptyDir.sizeLimit) ?? 0) < limit))
+        complain(workload, `is evicted before its volume ${name} is full`);
+  }
+}
+
+/** @param {string | undefined} quantity */
+function gibibytes(quantity) {
+  const [, count] = /^(\d+)Gi$/.exec(quantity ?? '') ?? [];
+  return count === undefined ? null : Number(count);
+}
+
+/** @type {Rule} */
 function deploymentsStayAvailable(objects, complain) {
   for (const workload of ofKind(objects, 'Deployment')) {
     const pod = podOf(workload);
@@ -212,6 +229,7 @@ function namespaceIsClosed(objects, complain) {
 const RULES = [
   podsAreRestricted,
   containersAreBounded,
+  temporaryFilesFit,
   deploymentsStayAvailable,
   jobsSurviveReleases,
   referencesExist,

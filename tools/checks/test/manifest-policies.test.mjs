@@ -48,6 +48,7 @@ const FAULTS = [
     (_, __, one) => one.env.push({ name: 'NATS_URL', value: 'nats://x' }),
     /a secret in the variable/,
   ],
+  ['Deployment', 'import', (_, __, one) => (one.resources.limits['ephemeral-storage'] = '1Gi'), /is evicted before/],
   ['Deployment', 'identity', (_, __, one) => delete one.startupProbe, /lacks a probe/],
   [
     'Deployment',
