@@ -2,8 +2,9 @@
 /**
  * Checks docker-compose.yml and deploy/ against the Compose and Kubernetes schemas of registry packages, without a
  * cluster: (1) the compose file against its JSON schema and its own references, (2) each Kubernetes object against its
- * model, (3) each object and patch as a typed literal, which finds misspelt fields that the models accept, and (4) that
- * every file named by a kustomization exists.
+ * model, (3) each object and patch as a typed literal, which finds misspelt fields that the models accept, (4) that every
+ * file named by a kustomization exists, (5) that names of jobs and tags of images are those of the release, and (6) the
+ * rendered overlay `production` against the rules of manifest-policies.mjs, where kubectl 1.27 or newer is installed.
  *
  * @typedef {Record<string, any>} Manifest
  * @typedef {{ file: string, object: Manifest, patch: boolean }} Entry
@@ -14,6 +15,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
+import { policyProblems } from './manifest-policies.mjs';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -163,8 +165,47 @@ function checkDeploy() {
   return entries.length;
 }
 
+function checkRelease() {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const base = join(root, 'deploy/base/kustomization.yaml');
+  for (const { name, newTag } of parse(readFileSync(base, 'utf8')).images)
+    if (newTag !== version) problem(base, `${name} has the tag ${newTag}, and the release is ${version}`);
+  const guide = join(root, 'deploy/overlays/local/README.md');
+  if (!readFileSync(guide, 'utf8').includes(`rookery/$s:${version} `)) problem(guide, `builds no image of ${version}`);
+  const jobs = join(root, 'deploy/base/jobs/kustomization.yaml');
+  const { nameSuffix } = parse(readFileSync(jobs, 'utf8'));
+  if (nameSuffix !== `-${version.replaceAll('.', '-')}`) problem(jobs, `nameSuffix is not that of release ${version}`);
+}
+
+/**
+ * Renders and checks the production overlay. Returns what was checked, for the summary.
+ * @returns {string}
+ */
+function checkProduction() {
+  const overlay = join(root, 'deploy/overlays/production');
+  /** @type {string} */
+  let rendered;
+  try {
+    const version = execFileSync('kubectl', ['version', '--client'], { encoding: 'utf8', stdio: 'pipe' });
+    if (!/Kustomize Version: v[5-9]/.test(version)) return 'production not rendered: kubectl is older than 1.27';
+    rendered = execFileSync('kubectl', ['kustomize', overlay], { encoding: 'utf8', stdio: 'pipe' });
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code === 'ENOENT') return 'production not rendered: kubectl is not installed';
+    problem(overlay, message);
+    return 'production not rendered';
+  }
+  /** @type {Manifest[]} */
+  const objects = parseAllDocuments(rendered).map((document) => document.toJS());
+  for (const object of objects) checkObject(overlay, object);
+  for (const text of policyProblems(objects)) problem(overlay, text);
+  return `${objects.length} rendered for production`;
+}
+
 checkCompose();
+checkRelease();
 const objects = checkDeploy();
+const production = checkProduction();
 for (const line of problems) process.stdout.write(`${line}\n`);
-process.stdout.write(`manifests: ${objects} objects, ${problems.length} problems\n`);
+process.stdout.write(`manifests: ${objects} objects, ${production}, ${problems.length} problems\n`);
 if (problems.length > 0) process.exitCode = 1;

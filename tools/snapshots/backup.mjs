@@ -82,13 +82,14 @@ async function copyAll(estate, { folder, stage, database, nats, report }) {
     await nats.stop();
     try {
       await stageParts(estate, stage, omitted);
-      for (const [path, digest] of await database.end(meter.count)) digests.set(path, digest);
+      await database.end();
       takenAt = new Date().toISOString();
     } finally {
       await nats.start();
     }
   });
   const pausedMs = Math.round(performance.now() - pausedAt);
+  for (const [path, digest] of await database.copyLog(meter.count)) digests.set(path, digest);
   const staged = treeOf(stage);
   meter.expect(staged.files);
   for (const path of staged.folders) mkdirSync(join(folder, path), { recursive: true, mode: 0o700 });

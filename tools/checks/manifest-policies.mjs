@@ -1,0 +1,252 @@
+/**
+ * Rules for the rendered manifests of a production cluster: Pod Security `restricted`, resources, probes, availability,
+ * references, settings that must fit together, and network policies. Source: docs/operations.md 6.
+ *
+ * @typedef {Record<string, any>} Manifest
+ * @typedef {(objects: Manifest[], complain: (object: Manifest, text: string) => void) => void} Rule
+ */
+
+/** Connections of a database server, as `npm start` and deploy/base/postgres set it. The figures are from docs/scaling.md. */
+const CONNECTIONS = 300;
+/** Connections that one process needs, with those of its job queue; and those of a migration. The figures are from docs/scaling.md. */
+const CONNECTIONS_EACH = 25;
+const CONNECTIONS_MIGRATION = 3;
+/** Readiness waits for databases. Units: seconds. */
+const READINESS_SECONDS = 3;
+/** Secrets that the operator of the cluster makes. */
+const SECRETS = /^(?:(?:gateway|identity|collaboration|import|package|admin)-secrets|root-token|rookery-tls)$/;
+const WORKLOADS = ['Deployment', 'StatefulSet', 'Job'];
+
+/** @param {Manifest[]} objects @param {...string} kinds */
+const ofKind = (objects, ...kinds) => objects.filter(({ kind }) => kinds.includes(kind));
+/** @param {Manifest} workload */
+const podOf = (workload) => workload.spec.template.spec;
+/** @param {Manifest} workload */
+const labelsOf = (workload) => workload.spec.template.metadata?.labels ?? {};
+/** @param {Manifest} selector @param {Record<string, string>} labels */
+function selects({ matchLabels = {}, matchExpressions = [] }, labels) {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every((/** @type {any} */ { key, values }) => values.includes(labels[key]))
+  );
+}
+/** @param {Manifest[]} objects @param {string} kind @param {string} name */
+const exists = (objects, kind, name) => objects.some((one) => one.kind === kind && one.metadata.name === name);
+/** @param {Manifest} workload @param {string} name */
+const settingOf = (workload, name) =>
+  podOf(workload)
+    .containers.flatMap((/** @type {any} */ { env = [] }) => env)
+    .find((/** @type {any} */ one) => one.name === name)?.value;
+
+/** @type {Rule} */
+function podsAreRestricted(objects, complain) {
+  for (const workload of ofKind(objects, ...WORKLOADS)) {
+    const pod = podOf(workload);
+    const context = pod.securityContext ?? {};
+    if (context.runAsNonRoot !== true || !Number.isInteger(context.runAsUser) || context.runAsUser === 0)
+      complain(workload, 'runs as root, or without a numeric user');
+    if (context.seccompProfile?.type !== 'RuntimeDefault') complain(workload, 'has no seccomp profile');
+    if (pod.automountServiceAccountToken !== false) complain(workload, 'mounts the token of a service account');
+    if (pod.hostNetwork || pod.hostPID || pod.hostIPC) complain(workload, 'shares a namespace of its node');
+    if (pod.volumes?.some((/** @type {any} */ volume) => volume.hostPath))
+      complain(workload, 'mounts a path of its node');
+    for (const container of [...pod.containers, ...(pod.initContainers ?? [])]) {
+      const own = container.securityContext ?? {};
+      if (own.allowPrivilegeEscalation !== false) complain(workload, 'permits privilege escalation');
+      if (own.privileged) complain(workload, 'is privileged');
+      if (own.readOnlyRootFilesystem !== true) complain(workload, 'can write to its root');
+      if (!own.capabilities?.drop?.includes('ALL') || own.capabilities.add) complain(workload, 'keeps capabilities');
+    }
+  }
+}
+
+/** @type {Rule} */
+function containersAreBounded(objects, complain) {
+  for (const workload of ofKind(objects, ...WORKLOADS))
+    for (const { image, resources = {}, env = [] } of podOf(workload).containers) {
+      if (!/(?:@sha256:[0-9a-f]{64}|:[\w][\w.-]*)$/.test(image) || image.endsWith(':latest'))
+        complain(workload, `has an image without a fixed tag: ${image}`);
+      if (!resources.requests?.cpu || !resources.requests?.memory) complain(workload, 'requests no CPU or memory');
+      if (!resources.limits?.memory) complain(workload, 'has no limit of memory');
+      for (const { name, value } of env)
+        if (/(?:KEYS?|SECRET|PASSWORD|TOKEN|DATABASE_URL_[A-Z]+(?<!_FILE)|NATS_URL)$/.test(name) && value)
+          complain(workload, `has a secret in the variable ${name}`);
+    }
+}
+
+/** @type {Rule} */
+function temporaryFilesFit(objects, complain) {
+  for (const workload of ofKind(objects, ...WORKLOADS)) {
+    const { containers, volumes = [] } = podOf(workload);
+    const limit = gibibytes(containers[0].resources?.limits?.['ephemeral-storage']);
+    for (const { name, emptyDir } of volumes)
+      if (emptyDir && limit !== null && !((gibibytes(emptyDir.sizeLimit) ?? 0) < limit))
+        complain(workload, `is evicted before its volume ${name} is full`);
+  }
+}
+
+/** @param {string | undefined} quantity */
+function gibibytes(quantity) {
+  const [, count] = /^(\d+)Gi$/.exec(quantity ?? '') ?? [];
+  return count === undefined ? null : Number(count);
+}
+
+/** @type {Rule} */
+function deploymentsStayAvailable(objects, complain) {
+  for (const workload of ofKind(objects, 'Deployment')) {
+    const pod = podOf(workload);
+    const [{ ports = [], startupProbe, livenessProbe, readinessProbe }] = pod.containers;
+    const probes = [startupProbe, livenessProbe, readinessProbe];
+    if (!probes.every((probe) => probe?.httpGet)) complain(workload, 'lacks a probe');
+    else {
+      if (livenessProbe.httpGet.path === readinessProbe.httpGet.path)
+        complain(workload, 'is restarted when a dependency is away: liveness is readiness');
+      if ((readinessProbe.timeoutSeconds ?? 1) < READINESS_SECONDS)
+        complain(workload, 'has an impatient readiness probe');
+      for (const { httpGet } of probes)
+        if (!ports.some((/** @type {any} */ port) => port.name === httpGet.port))
+          complain(workload, `probes the unknown port ${httpGet.port}`);
+    }
+    if (!((workload.spec.replicas ?? 1) >= 2)) complain(workload, 'has one replica');
+    if (workload.spec.strategy?.rollingUpdate?.maxUnavailable !== 0) complain(workload, 'loses replicas in an update');
+    const keys = (pod.topologySpreadConstraints ?? []).map((/** @type {any} */ one) => one.topologyKey);
+    for (const key of ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'])
+      if (!keys.includes(key)) complain(workload, `is not spread over ${key}`);
+    const budgets = ofKind(objects, 'PodDisruptionBudget').filter(({ spec }) =>
+      selects(spec.selector, labelsOf(workload)),
+    );
+    if (budgets.length !== 1) complain(workload, `has ${budgets.length} disruption budgets`);
+    if (!((pod.terminationGracePeriodSeconds ?? 30) >= 60)) complain(workload, 'is killed before its requests end');
+    if (!pod.priorityClassName || !exists(objects, 'PriorityClass', pod.priorityClassName))
+      complain(workload, 'has no priority class');
+  }
+}
+
+/** @type {Rule} */
+function jobsSurviveReleases(objects, complain) {
+  for (const job of ofKind(objects, 'Job')) {
+    const { backoffLimit, activeDeadlineSeconds, ttlSecondsAfterFinished } = job.spec;
+    if (!/-\d+-\d+-\d+$/.test(job.metadata.name)) complain(job, 'has no release in its name');
+    if ([backoffLimit, activeDeadlineSeconds, ttlSecondsAfterFinished].includes(undefined))
+      complain(job, 'has no limit of tries and time');
+    const hashed = podOf(job).containers.some((/** @type {any} */ { envFrom = [] }) =>
+      envFrom.some((/** @type {any} */ { configMapRef }) => /-[a-z0-9]{10}$/.test(configMapRef?.name ?? '')),
+    );
+    if (hashed) complain(job, 'changes with the settings, which a Job cannot');
+  }
+}
+
+/** @type {Rule} */
+function referencesExist(objects, complain) {
+  for (const workload of ofKind(objects, ...WORKLOADS)) {
+    if (workload.spec.selector && !selects(workload.spec.selector, labelsOf(workload)))
+      complain(workload, 'does not select its own pods');
+    const { containers, volumes = [] } = podOf(workload);
+    for (const { envFrom = [], volumeMounts = [] } of containers) {
+      for (const { configMapRef } of envFrom)
+        if (configMapRef && !exists(objects, 'ConfigMap', configMapRef.name))
+          complain(workload, `reads the unknown ConfigMap ${configMapRef.name}`);
+      for (const { name } of volumeMounts)
+        if (!volumes.some((/** @type {any} */ volume) => volume.name === name))
+          complain(workload, `mounts the unknown volume ${name}`);
+    }
+    for (const { secret, persistentVolumeClaim: claim } of volumes) {
+      if (secret && !SECRETS.test(secret.secretName))
+        complain(workload, `mounts the unknown secret ${secret.secretName}`);
+      if (claim && !exists(objects, 'PersistentVolumeClaim', claim.claimName))
+        complain(workload, `mounts the unknown claim ${claim.claimName}`);
+    }
+  }
+  for (const secret of ofKind(objects, 'Secret')) complain(secret, 'is a literal secret');
+}
+
+/** @type {Rule} */
+function servicesReachPods(objects, complain) {
+  for (const service of ofKind(objects, 'Service')) {
+    const { selector = {}, ports = [] } = service.spec;
+    const targets = ofKind(objects, 'Deployment').filter((one) => selects({ matchLabels: selector }, labelsOf(one)));
+    if (targets.length === 0) complain(service, 'selects no pods');
+    for (const { name, targetPort } of ports)
+      if (
+        !targets.every((one) =>
+          podOf(one).containers[0].ports.some((/** @type {any} */ port) => port.name === targetPort),
+        )
+      )
+        complain(service, `leads to the unknown port ${targetPort} (${name})`);
+    if (service.metadata.name === 'gateway' && ports.length !== 1) complain(service, 'publishes more than the API');
+  }
+  for (const ingress of ofKind(objects, 'Ingress')) {
+    const hosts = (ingress.spec.tls ?? []).flatMap((/** @type {any} */ one) => one.hosts);
+    for (const { host, http } of ingress.spec.rules) {
+      if (!hosts.includes(host)) complain(ingress, `serves ${host} without TLS`);
+      for (const { backend } of http.paths) {
+        const found = ofKind(objects, 'Service').find(({ metadata }) => metadata.name === backend.service.name);
+        if (!found?.spec.ports.some((/** @type {any} */ port) => port.name === backend.service.port.name))
+          complain(ingress, 'leads to no service');
+      }
+    }
+  }
+}
+
+/** @type {Rule} */
+function scalingFits(objects, complain) {
+  const scalers = ofKind(objects, 'HorizontalPodAutoscaler');
+  for (const scaler of scalers) {
+    const { scaleTargetRef: target, minReplicas, maxReplicas } = scaler.spec;
+    const deployment = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name === target.name);
+    if (!deployment) complain(scaler, `scales the unknown Deployment ${target.name}`);
+    else if (deployment.spec.replicas !== minReplicas)
+      complain(scaler, 'and its Deployment differ in the smallest number');
+    // One more process while a Deployment is updated.
+    const needed = (maxReplicas + 1) * CONNECTIONS_EACH + CONNECTIONS_MIGRATION;
+    if (target.name !== 'gateway' && needed > CONNECTIONS)
+      complain(scaler, `needs ${needed} connections of ${CONNECTIONS}`);
+  }
+  const gateway = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name === 'gateway');
+  if (!gateway) return;
+  if (settingOf(gateway, 'GATEWAY_REPLICAS_COUNT') !== String(gateway.spec.replicas))
+    complain(gateway, 'divides rates by another number than that of its replicas');
+  if (exists(objects, 'Ingress', 'gateway') && !(Number(settingOf(gateway, 'GATEWAY_TRUSTED_PROXIES_COUNT')) >= 1))
+    complain(gateway, 'takes the Ingress for its only client');
+}
+
+/** @type {Rule} */
+function namespaceIsClosed(objects, complain) {
+  for (const namespace of ofKind(objects, 'Namespace'))
+    if (namespace.metadata.labels?.['pod-security.kubernetes.io/enforce'] !== 'restricted')
+      complain(namespace, 'does not enforce restricted pods');
+  const policies = ofKind(objects, 'NetworkPolicy');
+  for (const workload of ofKind(objects, ...WORKLOADS)) {
+    const types = policies
+      .filter(({ spec }) => selects(spec.podSelector, labelsOf(workload)))
+      .flatMap(({ spec }) => spec.policyTypes);
+    if (!types.includes('Egress')) complain(workload, 'may connect anywhere');
+    const isOpen = workload.kind === 'Job' || workload.metadata.name === 'gateway';
+    if (!isOpen && !types.includes('Ingress')) complain(workload, 'takes connections from anywhere');
+  }
+}
+
+const RULES = [
+  podsAreRestricted,
+  containersAreBounded,
+  temporaryFilesFit,
+  deploymentsStayAvailable,
+  jobsSurviveReleases,
+  referencesExist,
+  servicesReachPods,
+  scalingFits,
+  namespaceIsClosed,
+];
+
+/**
+ * Problems of rendered manifests, one sentence each.
+ * @param {Manifest[]} objects
+ * @returns {string[]}
+ */
+export function policyProblems(objects) {
+  /** @type {string[]} */
+  const problems = [];
+  for (const rule of RULES)
+    rule(objects, (object, text) => void problems.push(`${object.kind} ${object.metadata.name} ${text}`));
+  return problems;
+}
