@@ -14,6 +14,7 @@ let scene: MergeRequestScene;
 const clients = {} as Record<MatrixRole, Agent>;
 const open = {} as Places;
 const limited = {} as Places;
+const disabled = {} as Places;
 
 beforeAll(async () => {
   service = await startCollaboration();
@@ -28,7 +29,14 @@ beforeAll(async () => {
   for (const visibility of MATRIX_VISIBILITIES) {
     open[visibility] = await placeOf({ visibility }, people);
     limited[visibility] = await placeOf({ visibility, merge_requests_access_level: 'private' }, people);
+    disabled[visibility] = await placeOf({ visibility }, people);
+    await service.database.query(
+      `update directory_projects set merge_requests_access_level = 'disabled' where id = $1`,
+      [disabled[visibility]['project']],
+    );
   }
+  // Only plans with approval rules let callers write them.
+  await service.database.query(`update directory_namespaces set plan = 'premium'`);
   clients.anonymous = app.as(seed.anonymous());
   clients.outsider = app.as(seed.viewer(await seed.user()));
   clients.administrator = app.as(seed.viewer(await seed.user({ admin: true })));
@@ -54,6 +62,10 @@ const BELOW = [
   ...['participants', 'pipelines', 'raw_diffs', 'rebase', 'related_issues', 'reviewers', 'versions'],
 ];
 const routes = new RegExp(`/projects/:id/merge_requests(/:merge_request_iid(/(${BELOW.join('|')}))?)?$`);
+const REVIEWS = 'approval_rules|approvals|draft_notes|discussions|notes(?!/:note_id/)';
+const reviews = new RegExp(
+  `/projects/:id/(approval_rules|approvals|merge_requests/:merge_request_iid/(${REVIEWS}))(/|$)`,
+);
 const file = (name: string): string => join(__dirname, '../matrix', name);
 
 describe('merge requests for all who see the project', () => {
@@ -62,4 +74,12 @@ describe('merge requests for all who see the project', () => {
 
 describe('merge requests for members', () => {
   roleMatrix({ file: file('members-merge-requests.tsv'), routes, clients: () => clients, places: () => limited });
+});
+
+describe('reviews of merge requests', () => {
+  roleMatrix({ file: file('reviews.tsv'), routes: reviews, clients: () => clients, places: () => open });
+});
+
+describe('disabled merge requests', () => {
+  roleMatrix({ file: file('disabled-merge-requests.tsv'), routes, clients: () => clients, places: () => disabled });
 });
