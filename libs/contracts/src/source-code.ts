@@ -21,13 +21,15 @@ export interface SourceFileAnswer {
 }
 
 /**
- * POST sourceArchive, answered by collaboration with a zip file as a stream; 404 without the commit. Shape: `commit` is a
- * full id, `prefix` the folder that holds the files. Source: ADR 0205.
+ * POST sourceArchive, answered by collaboration with a zip file as a stream; 404 without the commit, 429 beyond the limit of
+ * archives. Shape: `commit` is a full id, `prefix` the folder that holds the files. Source: ADR 0205.
  */
 export interface SourceArchiveRequest {
   readonly project_id: number;
   readonly commit: string;
   readonly prefix: string;
+  /** The caller whose archives are counted: id of the user, or address. */
+  readonly caller: string;
 }
 
 /** POST sourceCommit, answered by collaboration. Finds a commit and reads files of it. Source: ADR 0205. */
@@ -81,11 +83,13 @@ export interface SourceTagsAnswer {
 
 /**
  * POST sourceModule, answered by collaboration with the files of a Go module as a zip file; 404 without the commit, and for
- * a module that Go refuses. Shape: `commit` is a full id, `folder` that of the module, `prefix` begins all names.
+ * a module that Go refuses; 429 beyond the limit of archives. Shape: `commit` is a full id, `folder` that of the module, `prefix` begins all names.
  */
 export interface SourceModuleRequest {
   readonly project_id: number;
   readonly commit: string;
   readonly folder: string;
   readonly prefix: string;
+  /** The caller whose archives are counted: id of the user, or address. */
+  readonly caller: string;
 }

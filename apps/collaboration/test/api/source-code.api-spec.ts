@@ -12,7 +12,7 @@ let project: { readonly id: number };
 let repository: Repository;
 let commit: string;
 beforeAll(async () => {
-  service = await startCollaboration();
+  service = await startCollaboration({ REPOSITORY_ARCHIVES_PER_MINUTE_COUNT: '3' });
   const made = await service.seed.project({ default_branch: 'main' });
   project = made;
   repository = await repositoryOf(service, made);
@@ -73,6 +73,21 @@ it('archives a commit, which stays when its tag is deleted', async () => {
   expect(headers['content-type']).toBe('application/zip');
   expect(await entriesOf(body as Buffer)).toEqual(['eggs/', 'eggs/.gitattributes', 'eggs/composer.json']);
   for (const over of [{ commit: 'f'.repeat(40) }, { project_id: 987_654 }]) await archive(over).expect(404);
+});
+
+it('counts archives and modules by caller and project, as the archives of the API', async () => {
+  const module = (caller: string) =>
+    service.app
+      .bare()
+      .post(INTERNAL_PATHS.sourceModule)
+      .set('authorization', KEY)
+      .send({ project_id: project.id, commit, folder: '', prefix: 'm@v1', caller });
+  for (const _ of [1, 2]) await archive({ caller: '5' }).expect(200);
+  await module('5').expect(200);
+  const { headers } = await archive({ caller: '5' }).expect(429);
+  expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  await module('5').expect(429);
+  await archive({ caller: '6' }).expect(200);
 });
 
 it('refuses malformed requests and other callers', async () => {

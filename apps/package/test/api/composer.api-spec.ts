@@ -290,7 +290,7 @@ describe('GET …/packages/composer/archives/:name.zip', () => {
     await get(`${composerPath(project)}/archives/..%2feggs.zip?sha=${A}`).expect(404);
   });
 
-  it('answers HEAD and known versions without an archive, and notes downloads', async () => {
+  it('answers HEAD and known versions without an archive, notes downloads, and keeps the limit of archives', async () => {
     await published(app, developer, project, source);
     const path = `${composerPath(project)}/archives/nest/eggs.zip?sha=${A}`;
     const before = source.archives;
@@ -299,6 +299,13 @@ describe('GET …/packages/composer/archives/:name.zip', () => {
     expect(source.archives).toBe(before);
     await get(path).expect(200);
     expect(source.archives).toBe(before + 1);
+    expect(source.callers.at(-1)).toBe(String(developer.userId));
+    source.isBeyondLimit = true;
+    const limited = await get(path);
+    source.isBeyondLimit = false;
+    expect([...refusal(limited), limited.headers['retry-after']]).toEqual([
+      ...[429, { message: { error: 'This archive has been requested too many times. Try again later.' } }, '7'],
+    ]);
     source.isAway = true;
     const away = await get(path);
     source.isAway = false;

@@ -226,12 +226,19 @@ describe('callers', () => {
     expect((await get(`${modulePath}/@v/list`, reader, other)).status).toBe(404);
   });
 
-  it('get 503 while collaboration is away, and 404 for a module that Go refuses', async () => {
+  it('get 503 while collaboration is away, 429 beyond its limit, and 404 for a module that Go refuses', async () => {
     addTag('v1.0.0');
     source.isAway = true;
     const away = await at('v1.0.0', 'mod');
     source.isAway = false;
     expect(away.status).toBe(503);
+    source.isBeyondLimit = true;
+    const limited = await at('v1.0.0', 'zip');
+    source.isBeyondLimit = false;
+    expect(refusal(limited)).toEqual([
+      ...[429, 'This archive has been requested too many times. Try again later.\n', 'text/plain; charset=utf-8'],
+    ]);
+    expect(source.callers.at(-1)).toBe(String(reader.userId));
     source.refusesModules = true;
     const refused = await at('v1.0.0', 'zip');
     source.refusesModules = false;

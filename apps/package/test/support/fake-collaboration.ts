@@ -58,6 +58,10 @@ export class FakeCollaboration {
   refusesModules = false;
   /** Number of archives. */
   archives = 0;
+  /** Callers of archives, in order. */
+  readonly callers: string[] = [];
+  /** Archives are refused as beyond the limit. */
+  isBeyondLimit = false;
   isAway = false;
   /** Runs once before the next JSON answer. */
   beforeNext: (() => Promise<unknown>) | null = null;
@@ -92,6 +96,9 @@ export class FakeCollaboration {
       request.on('end', () => {
         const isOurs = request.headers.authorization === internalAuthorization('package', 'collaboration');
         const text = Buffer.concat(chunks).toString();
+        const isArchive = request.url === INTERNAL_PATHS.sourceArchive || request.url === INTERNAL_PATHS.sourceModule;
+        if (isOurs && isArchive) this.callers.push((JSON.parse(text) as SourceArchiveRequest).caller);
+        if (isArchive && this.isBeyondLimit) return response.writeHead(429, { 'retry-after': '7' }).end();
         if (isOurs && !this.isAway && request.url === INTERNAL_PATHS.sourceArchive)
           return response.end(this.archiveOf(JSON.parse(text) as SourceArchiveRequest));
         if (isOurs && !this.isAway && request.url === INTERNAL_PATHS.sourceModule) {

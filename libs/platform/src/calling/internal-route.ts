@@ -26,6 +26,8 @@ export class InternalRefusal extends Error {
   constructor(
     callee: ServiceName,
     readonly status: number,
+    /** Wait before another question, if the callee names one. Units: seconds. */
+    readonly retryAfterSeconds: number | null = null,
   ) {
     super(`${callee} answered ${status}`);
   }
@@ -80,7 +82,7 @@ export class InternalRoute<Question extends object, Answer> {
   }
 
   private async post(question: Question, waitMs: number, signal: AbortSignal) {
-    const { statusCode, body } = await this.pool.request({
+    const { statusCode, headers, body } = await this.pool.request({
       method: 'POST',
       path: this.path,
       headers: { ...this.headers, [INTERNAL_WAIT_HEADER]: String(waitMs) },
@@ -89,7 +91,7 @@ export class InternalRoute<Question extends object, Answer> {
     });
     if (statusCode === 200) return body;
     await body.dump();
-    throw new InternalRefusal(this.options.callee, statusCode);
+    throw new InternalRefusal(this.options.callee, statusCode, Number(headers['retry-after']) || null);
   }
 
   close(): Promise<void> {

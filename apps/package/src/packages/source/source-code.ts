@@ -13,7 +13,8 @@ import type {
   SourceTagsRequest,
 } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import { Unavailable } from '@rookery/kernel';
+import { TooManyRequests, Unavailable } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
 import { currentWaiter, InternalRefusal, InternalRoutes, LOGGER } from '@rookery/platform';
 import type { InternalRoute, Logger } from '@rookery/platform';
 
@@ -51,7 +52,7 @@ export class SourceCode {
     return this.orUnavailable(() => this.files.ask(request));
   }
 
-  /** Opens an archive of a commit. Shape: a zip file. Errors: Unavailable. */
+  /** Opens an archive of a commit. Shape: a zip file. Errors: TooManyRequests; Unavailable. */
   openArchive(request: SourceArchiveRequest): Promise<Readable> {
     return this.orUnavailable(() => this.archives.open(request));
   }
@@ -66,7 +67,10 @@ export class SourceCode {
     return (await this.orUnavailable(() => this.tags.ask(request))).tags;
   }
 
-  /** Opens the files of a Go module. Shape: a zip file; null for a module that Go refuses. Errors: Unavailable. */
+  /**
+   * Opens the files of a Go module. Shape: a zip file; null for a module that Go refuses. Errors: TooManyRequests;
+   * Unavailable.
+   */
   openModule(request: SourceModuleRequest): Promise<Readable | null> {
     return this.orUnavailable(() => this.modules.open(request).catch(refusalAsNull));
   }
@@ -77,6 +81,7 @@ export class SourceCode {
     try {
       return await ask();
     } catch (error) {
+      if (error instanceof InternalRefusal && error.status === 429) throw tooManyArchives(error);
       this.logger.warn({ err: error }, 'collaboration did not give source code');
       throw new Unavailable('collaboration away');
     }
@@ -87,4 +92,17 @@ export class SourceCode {
 function refusalAsNull(error: unknown): null {
   if (error instanceof InternalRefusal && (error.status === 404 || error.status === 413)) return null;
   throw error;
+}
+
+/** The caller as collaboration counts archives. */
+export function archiveCallerOf({ userId, address }: Viewer): string {
+  return String(userId ?? address ?? '');
+}
+
+/** The same refusal as for archives of collaboration, whose setting is not known here. */
+function tooManyArchives({ retryAfterSeconds }: InternalRefusal): TooManyRequests {
+  const setting = 'REPOSITORY_ARCHIVES_PER_MINUTE_COUNT';
+  const limit = { name: 'repository_archives', most: 0, each: 'moment', setting } as const;
+  const text = 'This archive has been requested too many times. Try again later.';
+  return new TooManyRequests(retryAfterSeconds ?? 60, limit, text);
 }

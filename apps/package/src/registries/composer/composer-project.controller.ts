@@ -33,11 +33,11 @@ export class ComposerProjectController {
     about: 'Downloads the files of a version of a Composer package.',
     params: OneComposerArchive,
     answers: streamed('application/zip'),
-    fails: [404],
+    fails: [404, 429],
   })
-  async download({ within, params }: Call<OneComposerArchive, ProjectScope>): Promise<FileAnswer> {
+  async download({ within, viewer, params }: Call<OneComposerArchive, ProjectScope>): Promise<FileAnswer> {
     const { package_name: name, sha } = params;
-    const open = await this.composer.archive(within, name, sha);
+    const open = await this.composer.archive(within, viewer, name, sha);
     const filename = `${name.replace('/', '-')}-${sha}.zip`;
     return { stream: open, mediaType: 'application/zip', filename, version: sha };
   }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
-import type { SignedInViewer } from '@rookery/kernel';
+import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import type { Readable } from 'node:stream';
 import { PackageFiles } from '../../packages/package-files';
-import { SourceCode } from '../../packages/source/source-code';
+import { archiveCallerOf, SourceCode } from '../../packages/source/source-code';
 import { parseComposerJson, tooLarge, versionOfBranch, versionOfTag } from './composer-json';
 import { ComposerReleases } from './composer-releases';
 import { ComposerQueries } from './composer.queries';
@@ -46,11 +46,12 @@ export class ComposerService {
   }
 
   /** Opens the archive of a version. Errors: NotFound unless the commit is that of a version; Unavailable. */
-  async archive(project: ProjectScope, name: string, sha: string): Promise<() => Promise<Readable>> {
+  async archive(project: ProjectScope, viewer: Viewer, name: string, sha: string): Promise<() => Promise<Readable>> {
     const packageId = await this.composer.packageOf(project.id, name, sha);
     return async () => {
       const prefix = `${project.path}-${sha}`;
-      const archive = await this.source.openArchive({ project_id: project.id, commit: sha, prefix });
+      const caller = archiveCallerOf(viewer);
+      const archive = await this.source.openArchive({ project_id: project.id, commit: sha, prefix, caller });
       this.files.noteDownload(packageId);
       return archive;
     };

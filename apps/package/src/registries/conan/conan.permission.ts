@@ -30,6 +30,9 @@ export function recipePath(kind: ConanRegistryKind, protocol: 'v1' | 'v2'): stri
 function asErrorList(refusal: RenderedError): RenderedError {
   if (refusal.body === null) return refusal;
   const { message, error, error_description } = JSON.parse(refusal.body) as Readonly<Record<string, unknown>>;
+  // Libraries read the scopes that a token lacks.
+  if (error === 'insufficient_scope') return refusal;
   const text = [message, error_description, error].find((one) => typeof one === 'string') ?? JSON.stringify(message);
-  return { ...refusal, body: JSON.stringify({ errors: [{ status: refusal.status, message: text }] }) };
+  const errors = [{ status: refusal.status, message: text }];
+  return { ...refusal, body: JSON.stringify({ errors }) };
 }

@@ -34,9 +34,9 @@ export class GoController {
     about: 'Lists the versions of a Go module, describes one, or returns its go.mod or its files.',
     params: OneGoFile,
     answers: streamed('application/zip', { 'text/plain': {}, 'application/json': INFO }),
-    fails: [404],
+    fails: [404, 429],
   })
-  async download({ within, params }: Call<OneGoFile, ProjectScope>): Promise<FileAnswer> {
+  async download({ within, viewer, params }: Call<OneGoFile, ProjectScope>): Promise<FileAnswer> {
     const [, listed] = LIST.exec(params.path) ?? [];
     if (listed !== undefined) return this.list(within, listed);
     const [, latest] = LATEST.exec(params.path) ?? [];
@@ -47,7 +47,7 @@ export class GoController {
     if (kind === 'info') return infoOf(await this.go.describe(within, module, version!));
     const found = await this.go.find(within, module, version!);
     if (kind === 'mod') return { stream: Buffer.from(found.goMod), mediaType: TEXT };
-    return { stream: () => this.go.openZip(within, found), mediaType: 'application/zip' };
+    return { stream: () => this.go.openZip(within, viewer, found), mediaType: 'application/zip' };
   }
 
   private async list(project: ProjectScope, path: string): Promise<FileAnswer> {
@@ -64,6 +64,7 @@ function infoOf({ version, time }: FoundGoVersion): FileAnswer {
 function asText(refusal: RenderedError): RenderedError {
   if (refusal.body === null) return refusal;
   const { message, error, error_description } = JSON.parse(refusal.body) as Readonly<Record<string, unknown>>;
-  const text = [message, error_description, error].find((one) => typeof one === 'string') ?? 'refused';
+  const inner = (message as { readonly error?: unknown } | undefined)?.error;
+  const text = [message, inner, error_description, error].find((one) => typeof one === 'string') ?? 'refused';
   return { ...refusal, headers: { ...refusal.headers, 'content-type': TEXT }, body: `${String(text)}\n` };
 }

@@ -3,9 +3,10 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { SourceCommit, SourceCommitRequest } from '@rookery/contracts';
 import { NotFound } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { PackageFiles } from '../../packages/package-files';
-import { SourceCode } from '../../packages/source/source-code';
+import { archiveCallerOf, SourceCode } from '../../packages/source/source-code';
 import { declaredPath, foldersOf, inFolder, moduleIn, unescapeGo } from './go-module';
 import type { GoModule } from './go-module';
 import { GoPins } from './go-pins';
@@ -97,10 +98,17 @@ export class GoService {
   /** Opens the files of a version. Errors: NotFound for a module that is too large or has unusable names. */
   async openZip(
     { id }: ProjectScope,
+    viewer: Viewer,
     { module, version, commit, folder, packageId }: FoundGoVersion,
   ): Promise<Readable> {
     const prefix = `${module.path}@${version}`;
-    const zip = await this.source.openModule({ project_id: id, commit, folder, prefix });
+    const zip = await this.source.openModule({
+      project_id: id,
+      commit,
+      folder,
+      prefix,
+      caller: archiveCallerOf(viewer),
+    });
     if (zip === null) throw absent('module is too large, or has file names that Go refuses');
     if (packageId !== null) this.files.noteDownload(packageId);
     return zip;

@@ -51,7 +51,7 @@ export class ArchivesController {
       const prefix = nameOf(within, [ref, commit], path);
       const paths = path === '' ? [] : [path];
       const open = async () => {
-        await this.limits.countArchive(viewer, within.id);
+        await this.limits.countArchive(String(viewer.userId ?? viewer.address ?? ''), within.id);
         const running = await convertGitFailures(() =>
           openArchive(repository, { commit, format, prefix, paths, without }),
         );

@@ -32,6 +32,7 @@ import { utcTime } from '../../repositories/commit-times';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { keepAround, setHiddenRefs } from '../../repositories/hidden-refs';
 import { ProjectRepositories } from '../../repositories/project-repositories';
+import { callerIn, FileLimits } from '../blobs/file-limits';
 import { filesOfGoModule } from './go-module-files';
 import type { GoModuleFile } from './go-module-files';
 
@@ -45,7 +46,10 @@ const TIME = new Date(Date.UTC(1980, 0, 1));
 /** Commits, tags and modules for the proxy of Go modules, which checks the rights of its callers. Source: ADR 0205. */
 @Controller()
 export class GoSourceController {
-  constructor(private readonly repositories: ProjectRepositories) {}
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly limits: FileLimits,
+  ) {}
 
   @Internal('POST', INTERNAL_PATHS.sourceCommit, INTERNAL_CALLERS.sourceCommit)
   async readCommit({ body }: InternalRequest): Promise<SourceCommitAnswer> {
@@ -84,9 +88,10 @@ export class GoSourceController {
   @InternalStreamed('POST', INTERNAL_PATHS.sourceModule, INTERNAL_CALLERS.sourceModule)
   async openModule({ input, signal }: InternalUpload): Promise<InternalStream> {
     const asked = moduleRequestIn((await json(input)) as SourceModuleRequest);
-    const { project_id: projectId, commit, folder, prefix } = asked;
+    const { project_id: projectId, commit, folder, prefix, caller } = asked;
     const repository = await this.repositories.find(projectId);
     if (repository === null || (await resolveCommit(repository, commit)) === null) throw new NotFound('Commit');
+    await this.limits.countArchive(caller, projectId);
     const entries = await convertGitFailures(() =>
       listTree(repository, { id: commit, recursive: true, maxBytes: MAX_LISTING }),
     );
@@ -154,12 +159,12 @@ function tagsRequestIn(body: Readonly<Record<string, unknown>>) {
   return { project_id, prefix, path, merged_into };
 }
 
-function moduleRequestIn({ project_id, commit, folder, prefix }: SourceModuleRequest) {
+function moduleRequestIn({ project_id, commit, folder, prefix, caller }: SourceModuleRequest) {
   requireProject(project_id);
   if (typeof commit !== 'string' || !isObjectId(commit)) throw new InvalidParameters(['commit is invalid']);
   if (folder !== '' && !isPath(folder)) throw new InvalidParameters(['folder is invalid']);
   if (!isPath(prefix)) throw new InvalidParameters(['prefix is invalid']);
-  return { project_id, commit, folder, prefix };
+  return { project_id, commit, folder, prefix, caller: callerIn(caller) };
 }
 
 function requireProject(id: unknown): void {

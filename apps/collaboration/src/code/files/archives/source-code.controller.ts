@@ -18,13 +18,17 @@ import { InvalidParameters, NotFound } from '@rookery/kernel';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { keepAround, setHiddenRefs } from '../../repositories/hidden-refs';
 import { ProjectRepositories } from '../../repositories/project-repositories';
+import { callerIn, FileLimits } from '../blobs/file-limits';
 
 const NO_COMMIT: SourceFileAnswer = { commit: null, content: null, is_too_large: false };
 
 /** Files and archives for registries of packages, which check the rights of their callers. Source: ADR 0205. */
 @Controller()
 export class SourceCodeController {
-  constructor(private readonly repositories: ProjectRepositories) {}
+  constructor(
+    private readonly repositories: ProjectRepositories,
+    private readonly limits: FileLimits,
+  ) {}
 
   @Internal('POST', INTERNAL_PATHS.sourceFile, INTERNAL_CALLERS.sourceFile)
   async readFile({ body }: InternalRequest): Promise<SourceFileAnswer> {
@@ -47,9 +51,15 @@ export class SourceCodeController {
 
   @InternalStreamed('POST', INTERNAL_PATHS.sourceArchive, INTERNAL_CALLERS.sourceArchive)
   async archive({ input, signal }: InternalUpload): Promise<InternalStream> {
-    const { project_id: projectId, commit, prefix } = archiveRequestIn((await json(input)) as SourceArchiveRequest);
+    const {
+      project_id: projectId,
+      commit,
+      prefix,
+      caller,
+    } = archiveRequestIn((await json(input)) as SourceArchiveRequest);
     const repository = await this.repositories.find(projectId);
     if (repository === null || (await resolveCommit(repository, commit)) === null) throw new NotFound('Commit');
+    await this.limits.countArchive(caller, projectId);
     const asked = { commit, format: 'zip', prefix, signal } as const;
     const { stdout } = await convertGitFailures(() => openArchive(repository, asked));
     return { mediaType: 'application/zip', stream: stdout };
@@ -65,9 +75,9 @@ function fileRequestIn(body: Readonly<Record<string, unknown>>): SourceFileReque
   return { project_id, ref, path, max_bytes };
 }
 
-function archiveRequestIn({ project_id, commit, prefix }: SourceArchiveRequest) {
+function archiveRequestIn({ project_id, commit, prefix, caller }: SourceArchiveRequest) {
   if (!Number.isSafeInteger(project_id)) throw new InvalidParameters(['project_id is invalid']);
   if (typeof commit !== 'string' || !isObjectId(commit)) throw new InvalidParameters(['commit is invalid']);
   if (typeof prefix !== 'string' || !hasPathForm(prefix)) throw new InvalidParameters(['prefix is invalid']);
-  return { project_id, commit, prefix };
+  return { project_id, commit, prefix, caller: callerIn(caller) };
 }

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { TooManyRequests } from '@rookery/kernel';
-import type { Viewer } from '@rookery/kernel';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { filesSettings } from '../files.config';
 import type { FilesSettings } from '../files.config';
@@ -31,12 +30,12 @@ export class FileLimits {
     await this.count(this.largeFiles, String(projectId), { limit, text });
   }
 
-  /** Counts an archive. Errors: TooManyRequests. */
-  async countArchive({ userId, address }: Viewer, projectId: number): Promise<void> {
+  /** Counts an archive. Shape: `caller` is the id of the user, or the address. Errors: TooManyRequests. */
+  async countArchive(caller: string, projectId: number): Promise<void> {
     const setting = 'REPOSITORY_ARCHIVES_PER_MINUTE_COUNT';
     const limit = { name: 'repository_archives', most: this.settings.archivesPerMinute, setting };
     const text = 'This archive has been requested too many times. Try again later.';
-    await this.count(this.archives, `${projectId} ${userId ?? address ?? ''}`, { limit, text });
+    await this.count(this.archives, `${projectId} ${caller}`, { limit, text });
   }
 
   private async count(
@@ -53,4 +52,9 @@ export class FileLimits {
       throw new TooManyRequests(seconds, { ...limit, each: 'minute' }, text);
     }
   }
+}
+
+/** Returns the caller whose archives are counted. Processes of the previous release name none. */
+export function callerIn(caller: unknown): string {
+  return typeof caller === 'string' ? caller : '';
 }
