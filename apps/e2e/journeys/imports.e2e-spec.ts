@@ -196,3 +196,21 @@ test('a repository is imported by its URL', async () => {
     body: { message: { import_url: [expect.stringMatching('^is blocked')] } },
   });
 });
+
+test('gists of another host become personal snippets', async () => {
+  const times = { created_at: '2024-01-02T03:04:05.000Z', updated_at: '2024-02-03T04:05:06.000Z' };
+  host.gists = [
+    { id: 'a1', public: true, description: 'Notes', files: { 'a.md': 'x'.repeat(200), 'b.md': 'B' }, ...times },
+    { id: 'a2', public: false, description: null, files: { 'only.txt': 'Only' }, ...times },
+  ];
+  const robin = await person('import-robin');
+  const json = { personal_access_token: host.token, github_hostname: host.url };
+  const started = await call('POST', '/import/github/gists', { token: robin.token, json });
+  expect(started.status).toBe(202);
+  const show = async (rest = '') => (await call('GET', `/snippets${rest}`, { token: robin.token })).body;
+  const found = await eventually(show, (list: readonly { readonly title: string }[]) => list.length === 2);
+  expect(found.toSorted((a, b) => a.title.localeCompare(b.title))).toMatchObject([
+    { title: 'Notes', visibility: 'public', files: [{ path: 'a.md' }, { path: 'b.md' }], ...times },
+    { title: 'only.txt', visibility: 'private', files: [{ path: 'only.txt' }], ...times },
+  ]);
+});

@@ -20,8 +20,6 @@ export type CloudList =
 const WORKSPACE = 'wren';
 const API = '/2.0';
 const DEFAULT_SIZE = 10;
-/** Largest page of pull requests. */
-const MAX_SIZE = 50;
 
 /**
  * A repository service that projects are imported from: its REST API 2.0 and git over HTTP on one port. Lists contain open
@@ -30,6 +28,8 @@ const MAX_SIZE = 50;
  */
 export class RepohostCloud {
   readonly workspace = WORKSPACE;
+  /** Largest page of the service, which lowers `pagelen`. */
+  largestPage = 50;
   private readonly repositories = new Map<string, CloudRepository>();
   private readonly lists = new Map<string, readonly HostedObject[]>();
 
@@ -90,7 +90,7 @@ export class RepohostCloud {
   }
 
   private sendPage(objects: readonly HostedObject[], { path, query }: ApiCall, response: ServerResponse): void {
-    const size = Math.min(MAX_SIZE, Number(query.get('pagelen') ?? DEFAULT_SIZE));
+    const size = Math.min(this.largestPage, Number(query.get('pagelen') ?? DEFAULT_SIZE));
     const page = Number(query.get('page') ?? 1);
     const next = new URLSearchParams(query);
     next.set('page', String(page + 1));

@@ -19,8 +19,6 @@ export interface ServerRepository extends HostedObject {
 const KEY = 'BIRD';
 const REPOSITORY = /^\/projects\/([^/]+)\/repos\/([^/]+)(\/.*)?$/;
 const DEFAULT_LIMIT = 25;
-/** Largest page of the server. */
-const MAX_LIMIT = 50;
 
 /**
  * A repository server that projects are imported from: its REST API 1.0 and git over HTTP on one port. Lists contain open
@@ -30,6 +28,8 @@ const MAX_LIMIT = 50;
 export class RepohostServer {
   /** Key of the project of all repositories. */
   readonly key = KEY;
+  /** Largest page of the server, which lowers `limit`. */
+  largestPage = 50;
   private readonly repositories = new Map<string, ServerRepository>();
   private readonly pullRequests = new Map<string, readonly HostedObject[]>();
   /** Activities by the path of their pull request, the newest first. */
@@ -83,10 +83,10 @@ export class RepohostServer {
     const name = found.slug.toLowerCase();
     if (rest === '') return sendJson(response, 200, found);
     if (rest === '/branches/default') return sendJson(response, 200, { id: 'refs/heads/main', displayId: 'main' });
-    if (rest === '/pull-requests') return sendPage(this.listed(name, query), query, response);
+    if (rest === '/pull-requests') return this.sendPage(this.listed(name, query), query, response);
     const pullRequest = /^\/pull-requests\/(\d+)\/activities$/.exec(rest)?.[1];
     if (pullRequest === undefined) return sendJson(response, 404, errorOf('No such resource.'));
-    sendPage(this.activities.get(`${name}/${pullRequest}`) ?? [], query, response);
+    this.sendPage(this.activities.get(`${name}/${pullRequest}`) ?? [], query, response);
   }
 
   /** Without `order=OLDEST` the newest pull request is the first. */
@@ -96,15 +96,15 @@ export class RepohostServer {
     const chosen = state === 'ALL' ? all : all.filter((one) => one['state'] === state);
     return query.get('order') === 'OLDEST' ? chosen : chosen.toReversed();
   }
-}
 
-function sendPage(objects: readonly HostedObject[], query: URLSearchParams, response: ServerResponse): void {
-  const start = Number(query.get('start') ?? 0);
-  const limit = Math.min(MAX_LIMIT, Number(query.get('limit') ?? DEFAULT_LIMIT));
-  const values = objects.slice(start, start + limit);
-  const isLastPage = start + limit >= objects.length;
-  const nextPageStart = isLastPage ? null : start + limit;
-  sendJson(response, 200, { size: values.length, limit, isLastPage, values, start, nextPageStart });
+  private sendPage(objects: readonly HostedObject[], query: URLSearchParams, response: ServerResponse): void {
+    const start = Number(query.get('start') ?? 0);
+    const limit = Math.min(this.largestPage, Number(query.get('limit') ?? DEFAULT_LIMIT));
+    const values = objects.slice(start, start + limit);
+    const isLastPage = start + limit >= objects.length;
+    const nextPageStart = isLastPage ? null : start + limit;
+    sendJson(response, 200, { size: values.length, limit, isLastPage, values, start, nextPageStart });
+  }
 }
 
 function errorOf(message: string): object {
