@@ -28,6 +28,7 @@ export type { RefName } from './names/ref-name';
 export type { Ref } from './refs/parse-refs';
 export { listRefNames, listRefs, readHead, readRef, readRefs, setHead } from './refs/refs';
 export type { NamedRef, RefOrder, RefQuery } from './refs/refs';
+export { removeDeadLocks } from './refs/dead-locks';
 export { updateRefs } from './refs/update-refs';
 export type { RefFailure, RefOutcome, RefUpdate } from './refs/update-refs';
 export { listChangedFiles, listChanges, openDiff, openPatches, readHunks, readPatches } from './history/diffs';

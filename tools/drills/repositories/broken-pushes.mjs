@@ -30,6 +30,8 @@ const NATS_DOWN_MS = 5000;
 /** A push of a dead process is settled after a lease of five minutes, by a job that runs each minute. */
 const SETTLED_WITHIN_MS = 8 * 60_000;
 const PUSH_WITHIN_MS = 60_000;
+/** A lock of a killed process is removed once it is older than the longest transaction of refs. */
+const UNLOCKED_WITHIN_MS = 7 * 60_000;
 const IN_PUSH_WITHIN_MS = 5000;
 const OPEN_PUSHES = 'select count(*)::int as count from pushes where settled_at is null';
 const FRESH_PUSHES = `select 1 from pushes where settled_at is null and created_at > now() - interval '1 second' limit 1`;
@@ -156,12 +158,13 @@ class BrokenPushes {
 
   /** After the faults each branch takes changes again, and nothing is left locked. */
   async changeOnceMore() {
-    for (const writer of this.writers) {
+    const change = async (/** @type {Writer} */ writer) => {
       const acknowledges = async () => (await writer.change()) === 'acknowledged';
-      await until('the branch takes changes again', acknowledges, PUSH_WITHIN_MS).catch(() => {
+      await until('the branch takes changes again', acknowledges, UNLOCKED_WITHIN_MS).catch(() => {
         this.complain(`${writer.branch} takes no changes: ${writer.lastRefusal}`);
       });
-    }
+    };
+    await Promise.all(this.writers.map(change));
   }
 
   async check() {

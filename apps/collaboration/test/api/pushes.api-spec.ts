@@ -1,3 +1,5 @@
+import { utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { DirectoryProject } from '@rookery/contracts';
 import { readRefs, updateRefs } from '@rookery/git';
@@ -170,6 +172,19 @@ describe('a push whose caller loses the permission meanwhile', () => {
     expect(await pushesOf(project)).toEqual([]);
     expect(await service.database.query('select 1 from pushes where project_id = $1', [project.id])).toEqual([]);
   });
+});
+
+it('goes on after a lock that a killed process left', async () => {
+  const { project, folder } = await place();
+  await git.ok(folder, 'push', '--quiet', 'origin', 'main');
+  const { directory } = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const lock = join(directory, 'refs/heads/main.lock');
+  await writeFile(lock, '');
+  await git.commit(folder, 'Second');
+  expect((await git.run(folder, 'push', '--quiet', 'origin', 'main')).output).toContain('cannot lock ref');
+  const longAgo = new Date(Date.now() - 6 * 60_000);
+  await utimes(lock, longAgo, longAgo);
+  await git.ok(folder, 'push', '--quiet', 'origin', 'main');
 });
 
 it('settles a push although its first settlement failed, and does not fail the push', async () => {

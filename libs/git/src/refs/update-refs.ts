@@ -3,6 +3,7 @@ import { NO_OBJECT, isObjectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { Repository } from '../repository/repository';
 import { refName } from '../names/ref-name';
+import { removeDeadLocks, TRANSACTION_MS } from './dead-locks';
 import { readRefs } from './refs';
 
 /** Change of a ref by compare-and-swap. `NO_OBJECT` as the old id demands that the ref is new, as the new id deletes it. */
@@ -30,8 +31,7 @@ export type RefOutcome =
   | { readonly ref: string; readonly moved: false; readonly why: RefFailure; readonly now: ObjectId | null };
 
 const MAX_UPDATES = 10_000;
-/** git flushes each ref to disk, so thousands of them take a while, and an end in the middle leaves the outcome open. */
-const TRANSACTION_MS = 300_000;
+const LOCKED = /\.lock': File exists/;
 
 /**
  * Moves refs by compare-and-swap. With `atomic` all of them move or none; otherwise each moves on its own. Outcomes
@@ -77,13 +77,21 @@ function check(updates: readonly RefUpdate[]): void {
   }
 }
 
-/** Runs one transaction. Returns null if it was committed, else what git said. */
+/** Runs one transaction, and again after locks of killed processes were removed. Returns null if it was committed, else what git said. */
 async function transaction(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {
+  const failure = await transactionOnce(repository, updates);
+  if (failure === null || !LOCKED.test(failure)) return failure;
+  const refs = updates.map(({ ref }) => ref);
+  return (await removeDeadLocks(repository, refs)) === 0 ? failure : transactionOnce(repository, updates);
+}
+
+async function transactionOnce(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {
   const lines = updates.map(({ ref, oldId, newId }) =>
     newId === NO_OBJECT ? `delete ${ref}\0${oldId}\0` : `update ${ref}\0${newId}\0${oldId}\0`,
   );
   const stdin = Buffer.from(['start\0', ...lines, 'prepare\0', 'commit\0'].join(''));
   const args = ['update-ref', '--no-deref', '--stdin', '-z'];
+  // git flushes each ref to disk, so thousands of them take a while, and an end in the middle leaves the outcome open.
   const limits = { ms: TRANSACTION_MS, idleMs: TRANSACTION_MS };
   const { code, stdout, stderr } = await repository.run({ args, stdin, limits, accepts: [0, 1, 128] });
   if (code === 0 && stdout.toString().endsWith('commit: ok\n')) return null;
@@ -95,7 +103,7 @@ async function transaction(repository: Repository, updates: readonly RefUpdate[]
 function failureOf(update: RefUpdate, now: ObjectId | null, stderr: string, isAlone: boolean): RefFailure {
   if ((now ?? NO_OBJECT) !== update.oldId) return 'changed';
   if (!isAlone && !stderr.includes(`'${update.ref}'`)) return 'failed';
-  if (/\.lock': File exists/.test(stderr)) return 'locked';
+  if (LOCKED.test(stderr)) return 'locked';
   if (/exists; cannot create|non-empty directory|cannot process .* and .* at the same time/.test(stderr))
     return 'hierarchy';
   if (/nonexistent object|non-commit object|not a valid|invalid new value/.test(stderr)) return 'object';

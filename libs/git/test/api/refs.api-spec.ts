@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EMPTY_TREE, NO_OBJECT } from '../../src/names/object-id';
 import type { ObjectId } from '../../src/names/object-id';
@@ -66,6 +66,21 @@ describe('ref updates', () => {
     expect(await why(create('refs/heads/x', tree))).toMatchObject({ moved: false, why: 'object' });
     expect(await why(create('refs/tags/x', tree))).toMatchObject({ moved: true });
     expect(existsSync(join(repository.directory, 'refs/heads/x.lock'))).toBe(false);
+  });
+
+  it('go on after locks that killed processes left', async () => {
+    const { repository, first } = await filled();
+    const longAgo = new Date(Date.now() - 6 * 60_000);
+    for (const name of ['refs/heads/left.lock', 'packed-refs.lock']) {
+      writeFileSync(join(repository.directory, name), '');
+      utimesSync(join(repository.directory, name), longAgo, longAgo);
+    }
+    const [made] = await updateRefs(repository, [create('refs/heads/left', first)], { atomic: true });
+    expect(made).toEqual({ ref: 'refs/heads/left', moved: true });
+    const [gone] = await updateRefs(repository, [{ ref: 'refs/heads/left', oldId: first, newId: NO_OBJECT }], {
+      atomic: true,
+    });
+    expect(gone).toEqual({ ref: 'refs/heads/left', moved: true });
   });
 
   it('of one ref by many callers let exactly one win', async () => {

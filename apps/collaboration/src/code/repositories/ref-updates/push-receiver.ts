@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import type { ProjectScope } from '@rookery/api-v4';
-import { PushHooks, receivePack } from '@rookery/git';
+import { PushHooks, receivePack, removeDeadLocks } from '@rookery/git';
 import type { Push, PushChecks, Repository } from '@rookery/git';
 import { Forbidden, NotFound, Unauthorized, Unavailable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -74,6 +74,11 @@ export class PushReceiver {
         const intent = { projectId: push.project.id, userId: push.viewer?.userId ?? null, source: 'git' } as const;
         const options = keptOptions(sent.options);
         const updates = sent.updates.filter(({ ref }) => !isImportedHead(ref));
+        // git itself does not change a ref again whose lock a killed process left.
+        await removeDeadLocks(
+          repository,
+          updates.map(({ ref }) => ref),
+        );
         if (updates.length > 0) recorded.id = await this.intents.record({ ...intent, options }, updates);
         return null;
       },

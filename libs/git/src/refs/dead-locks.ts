@@ -1,0 +1,44 @@
+import { stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { refName } from '../names/ref-name';
+import type { Repository } from '../repository/repository';
+
+/** Longest run of a transaction of refs. A lock that is older belongs to a process that was killed. */
+export const TRANSACTION_MS = 300_000;
+/** Locks that changes of any ref may need. */
+const SHARED = ['packed-refs.lock', 'HEAD.lock'];
+
+/**
+ * Removes locks of these refs that killed processes left: git never does, so no process could change the ref again.
+ * Returns their number. Errors: those of the file system.
+ */
+export async function removeDeadLocks(repository: Repository, refs: readonly string[]): Promise<number> {
+  let count = 0;
+  for (const name of [...SHARED, ...refs.map((ref) => `${refName(ref)}.lock`)]) {
+    const file = join(repository.directory, name);
+    const first = await lockAt(file);
+    // The second look is for a process that removed the old lock and took a new one meanwhile.
+    if (first === null || !isDead(first) || (await lockAt(file))?.ino !== first.ino) continue;
+    await unlink(file).catch(ignoreMissing);
+    count += 1;
+  }
+  return count;
+}
+
+interface Lock {
+  readonly ino: number;
+  readonly mtimeMs: number;
+}
+
+async function lockAt(file: string): Promise<Lock | null> {
+  return (await stat(file).catch(ignoreMissing)) ?? null;
+}
+
+function isDead({ mtimeMs }: Lock): boolean {
+  return Date.now() - mtimeMs > TRANSACTION_MS;
+}
+
+/** The lock, or a folder of its ref, is gone. */
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+}
