@@ -1,9 +1,12 @@
-import { parseContextKeys } from '@rookery/platform';
+import { createHmac } from 'node:crypto';
+import { contextKeysFor, parseContextKeys } from '@rookery/platform';
 import { ClientTokens } from './client-tokens';
 
 const keysOf = (byte: number) => parseContextKeys(`k${byte}:${Buffer.alloc(32, byte).toString('base64')}`);
 const tokens = new ClientTokens(keysOf(7));
 const credential = { kind: 'token', digest: 'a'.repeat(64) } as const;
+const signed = (claims: string, key: Buffer): string =>
+  `conan-${claims}.${createHmac('sha256', key).update(claims).digest('base64url')}`;
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -16,6 +19,25 @@ it('stand for their credential for an hour', () => {
   const again = tokens.create(tokens.read(token)!);
   jest.spyOn(Date, 'now').mockReturnValue(now + 3_601_000);
   expect([tokens.read(token), tokens.read(again)]).toEqual([null, null]);
+});
+
+it('are made with a key that no service has', () => {
+  const { digest } = credential;
+  const expires = Math.floor(Date.now() / 1000) + 60;
+  for (const audience of ['identity', 'collaboration', 'package', 'import', 'admin']) {
+    const own = parseContextKeys(contextKeysFor(`k7:${Buffer.alloc(32, 7).toString('base64')}`, audience));
+    expect(() => new ClientTokens(own)).toThrow('no context key for gateway');
+    const [key] = own.deriveKeys('rookery client tokens', audience);
+    expect(tokens.read(signed(`${expires}.token.${digest}`, key))).toBeNull();
+  }
+});
+
+it('are not read when they would last longer than any that was made', () => {
+  const [key] = keysOf(7).deriveKeys('rookery client tokens', 'gateway');
+  const lasting = (seconds: number): string =>
+    signed(`${Math.floor(Date.now() / 1000) + seconds}.token.${credential.digest}`, key);
+  expect(tokens.read(lasting(3600))).toMatchObject(credential);
+  expect(tokens.read(lasting(3700))).toBeNull();
 });
 
 it('are read by processes with the same keys, whole and unchanged', () => {

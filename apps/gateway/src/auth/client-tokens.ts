@@ -4,6 +4,8 @@ import type { Credential } from './credential';
 
 /** Lifetime of a token. Units: seconds. Source: reference packages-and-admin 4.13. */
 const LIFETIME = 3600;
+/** Longest difference between the clocks of gateways. Units: seconds. */
+const SKEW = 60;
 /** Time of expiry, kind of the credential, its digest, signature. */
 const TOKEN = /^conan-([1-9]\d{9,11})\.(token|job)\.([0-9a-f]{64})\.([A-Za-z0-9_-]{43})$/;
 
@@ -15,7 +17,8 @@ export class ClientTokens {
   private readonly keys: readonly [Buffer, ...Buffer[]];
 
   constructor(keys: ContextSigningKeys) {
-    this.keys = keys.deriveKeys('rookery client tokens', 'package');
+    // No service has the keys of this audience, so none can forge tokens.
+    this.keys = keys.deriveKeys('rookery client tokens', 'gateway');
   }
 
   /** Returns the token for a credential. A credential that is such a token keeps its time of expiry. */
@@ -24,10 +27,14 @@ export class ClientTokens {
     return `conan-${claims}.${macOf(claims, this.keys[0]).toString('base64url')}`;
   }
 
-  /** Returns the credential that a token stands for. Shape: null for a text that is no token, forged or expired. */
+  /**
+   * Returns the credential that a token stands for. Shape: null for a text that is no token, forged, expired, or
+   * that would last longer than any that was made.
+   */
   read(token: string): Credential | null {
     const [, expires, kind, digest, signature] = TOKEN.exec(token) ?? [];
-    if (signature === undefined || Number(expires) * 1000 <= Date.now()) return null;
+    const seconds = Number(expires) - Date.now() / 1000;
+    if (signature === undefined || seconds <= 0 || seconds > LIFETIME + SKEW) return null;
     const presented = Buffer.from(signature, 'base64url');
     const claims = `${expires}.${kind}.${digest}`;
     if (!this.keys.some((key) => timingSafeEqual(presented, macOf(claims, key)))) return null;

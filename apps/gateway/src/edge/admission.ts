@@ -84,7 +84,7 @@ export class Admission {
       // The number of bots is unlimited, so their requests count against the user who created them.
       const spender = caller.holder?.maker_id ?? caller.holder?.user_id ?? null;
       const headers = await this.rates.count(spender, address, route.rate);
-      if (isRefusal(headers)) return headers;
+      if (isRefusal(headers)) return checkedScope(headers, route);
       exchange.rateHeaders = headers;
     }
     return checkedScope(ref === '' ? caller : await this.acting(exchange, credential, caller, ref, deadline), route);
@@ -138,7 +138,10 @@ function claimsOf({ holder, actingFor, isReplayOnly }: Caller): string {
   ]);
 }
 
-/** Checks the scope for the gateway's own routes; for other routes, adds the Basic challenge to a 401. */
+/**
+ * Checks the scope for the gateway's own routes; for other routes, adds the Basic challenge to a 401. Refusals get the form
+ * that the client reads.
+ */
 function checkedScope(outcome: Outcome, { service, scopes, basic, client }: Route): Outcome {
   if (isRefusal(outcome)) {
     if (client === 'npm') return outcome.status === 401 ? withErrorText(outcome) : outcome;

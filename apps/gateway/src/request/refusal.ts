@@ -118,14 +118,16 @@ export function withErrorText(one: Refusal): Refusal {
   return { ...one, body, headers: [] };
 }
 
-/** The same refusal for Conan, which reads a list of errors. */
+/** The same refusal for Conan, which reads a list of errors. Shape: that of a throttle is text, and becomes JSON too. */
 export function withErrorList(one: Refusal): Refusal {
-  const { message, error_description } = JSON.parse(one.body ?? '{}') as {
-    message?: string;
-    error_description?: string;
-  };
-  const text = message ?? error_description ?? one.reason;
-  return { ...one, body: JSON.stringify({ errors: [{ status: one.status, message: text }] }) };
+  const message = messageOf(one) ?? one.reason;
+  return { ...one, type: JSON_TYPE, body: JSON.stringify({ errors: [{ status: one.status, message }] }) };
+}
+
+function messageOf({ type, body }: Refusal): string | undefined {
+  if (type !== JSON_TYPE) return body?.trimEnd();
+  const { message, error_description } = JSON.parse(body ?? '{}') as { message?: string; error_description?: string };
+  return message ?? error_description;
 }
 
 /** The same refusal with the challenge that git and package managers expect. */

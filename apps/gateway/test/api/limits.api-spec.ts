@@ -91,6 +91,25 @@ describe('limits', () => {
     ]);
   });
 
+  it('tells Conan in its list of errors, for requests and for failed logins', async () => {
+    const one = { RATE_LIMITS: 'on', GATEWAY_RATE_PACKAGES_PER_MINUTE_COUNT: '1' };
+    const gateway = await estate.gateway({ ...one, GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT: '1' });
+    const login = (token: string) =>
+      get(gateway, '/api/v4/projects/1/packages/conan/v1/ping', { authorization: `Bearer ${token}` });
+    for (const [token, first, limit, setting] of [
+      ['glpat-good', 200, 'throttle_authenticated_packages_api', 'GATEWAY_RATE_PACKAGES_PER_MINUTE_COUNT'],
+      ['wrong', 401, 'throttle_unknown_credentials', 'GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT'],
+    ] as const) {
+      expect((await login(token)).status).toBe(first);
+      const { status, headers, body } = await login(token);
+      const message = `Retry later\nThe limit ${limit} is 1 a minute, set by ${setting}.`;
+      expect([status, headers['content-type'], JSON.parse(body)]).toEqual([
+        ...[429, 'application/json', { errors: [{ status: 429, message }] }],
+      ]);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(50);
+    }
+  });
+
   it('gives each replica its share', async () => {
     const gateway = await estate.gateway({
       RATE_LIMITS: 'on',

@@ -1,3 +1,4 @@
+import { FairSemaphore } from '@rookery/api-v4';
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import { InstanceSettings } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
@@ -235,9 +236,17 @@ describe('an upload', () => {
   });
 
   it('bounds descriptions', async () => {
-    const large = Buffer.alloc(1024 ** 2 + 1, 'a');
-    const refused = await app.as(developer).put(`${binaryRevision()}/files/conaninfo.txt`).send(large);
-    expect(refusal(refused)).toEqual([400, errors(400, '400 Bad request - File is too large')]);
+    const describe = async (text: string): Promise<unknown[]> =>
+      refusal(await app.as(developer).put(`${binaryRevision()}/files/conaninfo.txt`).send(Buffer.from(text)));
+    expect(await describe('a'.repeat(64 * 1024 + 1))).toEqual([
+      ...[400, errors(400, '400 Bad request - File is too large')],
+    ]);
+    const tooManyLines = [400, errors(400, 'Validation failed: conaninfo.txt has more than 1000 lines')];
+    expect(await describe('a=\n'.repeat(1001))).toEqual(tooManyLines);
+    expect(await describe('a=\r\n'.repeat(1000) + 'b')).toEqual(tooManyLines);
+    expect(await listed()).toEqual([]);
+    expect((await describe('a=\n'.repeat(1000)))[0]).toBe(200);
+    expect((await describe('a'.repeat(64 * 1024)))[0]).toBe(200);
   });
 
   it.each([
@@ -347,6 +356,41 @@ describe('a search', () => {
     expect((await get(`${conanOf(stranger)}/v2/conans/search`).expect(200)).body).toEqual({ results: [] });
   });
 
+  it('shows descriptions up to 1 MiB together, and reads none for the ids alone', async () => {
+    await uploadedRecipe(app, developer, registry);
+    const line = `${'s'.repeat(1022)}=\n`;
+    await service.database.query(
+      `with made as (
+         insert into conan_revisions (package_id, project_id, recipe_revision, binary_reference, binary_revision, info)
+         select r.package_id, r.project_id, r.recipe_revision, 'z' || lpad(g::text, 2, '0'), r.binary_revision,
+           '[settings]' || chr(10) || repeat($2, 63)
+         from conan_revisions r, generate_series(1, 20) g where r.project_id = $1 and r.binary_reference = $3
+         returning id, package_id, project_id),
+       files as (
+         insert into package_files (package_id, project_id, file_name, size, sha256, sha1, md5)
+         select package_id, project_id, 'conanmanifest.txt', 1, '', id::text, '' from made returning id, sha1)
+       insert into conan_files (file_id, revision_id) select id, sha1::bigint from files`,
+      [project.id, line, BINARY],
+    );
+    const ids = [BINARY, ...Array.from({ length: 20 }, (_, index) => `z${String(index + 1).padStart(2, '0')}`)];
+    for (const path of [`${recipe()}/search`, `${revision()}/search`]) {
+      const { body } = await get(path).expect(200);
+      expect(Object.keys(body)).toEqual(ids);
+      const described = ids.filter((id) => body[id].content !== '');
+      expect(described).toEqual(ids.slice(0, 17));
+      expect(body.z17).toEqual({
+        ...{ content: '', settings: {}, options: {}, requires: [], full_requires: [], recipe_hash: null },
+      });
+      const parsed = jest.spyOn(service.database, 'run');
+      expect((await get(`${path}?list_only=1`).expect(200)).body).toEqual(
+        Object.fromEntries(ids.map((id) => [id, {}])),
+      );
+      const read = await Promise.all(parsed.mock.results.map(({ value }) => value as Promise<unknown>));
+      parsed.mockRestore();
+      expect(JSON.stringify(read)).not.toContain('ssss');
+    }
+  });
+
   it('does not find another project, and a revision has no files of one', async () => {
     await uploadedRecipe(app, developer, registry);
     const other = recipeV2(conanOf(await seed.project({ visibility: 'public' })));
@@ -360,6 +404,24 @@ describe('a search', () => {
       `${revision()}/files/conan_sources.tgz`,
     ])
       expect(refusal(await get(path))).toEqual([404, NONE]);
+  });
+});
+
+describe('a search of recipes', () => {
+  it.each(['', '?q=', '?q=hel*', '?ignorecase=False'])('waits for a place among costly requests: %s', async (query) => {
+    const places = jest.spyOn(FairSemaphore.prototype, 'run');
+    try {
+      for (const path of [registry, INSTANCE])
+        for (const protocol of ['v1', 'v2']) {
+          places.mockClear();
+          await get(`${path}/v1/ping`).expect(200);
+          expect(places).not.toHaveBeenCalled();
+          await get(`${path}/${protocol}/conans/search${query}`).expect(200);
+          expect(places).toHaveBeenCalledTimes(1);
+        }
+    } finally {
+      places.mockRestore();
+    }
   });
 });
 

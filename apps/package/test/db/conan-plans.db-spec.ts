@@ -56,7 +56,7 @@ const HOT: Record<string, Planned> = {
   'conan-recipe-revisions': (db) => queries(db).recipeRevisions(project, hello, { protocol: 'v2' }).catch(missing),
   'conan-binary-revisions': (db) => queries(db).binaryRevisions(project, hello, binary).catch(missing),
   'conan-files-of-revision': (db) => queries(db).files(project, hello, binary).catch(missing),
-  'conan-binaries': (db) => queries(db).binariesOf(project, hello, recipeRevision),
+  'conan-binaries': (db) => queries(db).binariesOf(project, hello, recipeRevision, false),
   'conan-search-of-project': (db) => queries(db).search(project as never, viewer, search),
   'conan-search-of-instance': (db) => queries(db).search(null, viewer, search),
 };

@@ -55,6 +55,8 @@ export interface EndpointOptions<
   readonly within?: ScopeOption<W>;
   readonly may: Permission<NoInfer<P>, NoInfer<W>, V>;
   readonly params?: ParamsClass<P>;
+  /** Each request is costly for the database, whatever its parameters; else see `costly` of a parameter. */
+  readonly isCostly?: true;
   /**
    * Names the parameters that have no effect for this caller, such as those of roles above theirs. Sent ones are named in
    * `X-Rookery-Ignored`. Shape: `controller` is the one that declares the endpoint.

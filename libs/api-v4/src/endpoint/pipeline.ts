@@ -300,7 +300,8 @@ export class EndpointPipeline {
   }
 
   private isCostly(params: object): boolean {
-    if (this.costly.length === 0 || this.runtime.costly === null) return false;
+    if (this.runtime.costly === null) return false;
+    if (this.options.isCostly) return true;
     const sent = params as Readonly<Record<string, unknown>>;
     return this.costly.some((name) => sent[name] !== undefined && sent[name] !== null && sent[name] !== '');
   }

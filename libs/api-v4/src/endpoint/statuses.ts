@@ -10,7 +10,7 @@ import { pathNamesOf, templatesOf } from './route-template';
  * included.
  */
 export function statusesOf(endpoint: EndpointRecord): readonly number[] {
-  const { answers, fails = [], within, may, params, refusals, tokenScopes } = endpoint.options;
+  const { answers, fails = [], within, may, params, refusals, tokenScopes, isCostly } = endpoint.options;
   const takesBody = endpoint.method !== 'GET';
   const named = pathNamesOf(templatesOf(endpoint)[0]!).size > 0;
   const guarded = may.rule !== null || may.kind === 'administrator';
@@ -23,7 +23,7 @@ export function statusesOf(endpoint: EndpointRecord): readonly number[] {
   if (answers.keyset) statuses.add(405);
   if (within && refusesFormerPaths(within)) statuses.add(takesBody ? 405 : 301);
   // Searches and heavy pages are limited in number.
-  if (costlyNamesOf(params).length > 0 || answers.kind === 'page') statuses.add(429);
+  if (isCostly || costlyNamesOf(params).length > 0 || answers.kind === 'page') statuses.add(429);
   // 409: the idempotency key is in use. 422: it was used for another request.
   if (takesKey(endpoint)) for (const status of [409, 422]) statuses.add(status);
   // 502: it is unknown whether the write was committed.

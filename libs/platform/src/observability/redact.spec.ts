@@ -50,6 +50,8 @@ describe('redaction', () => {
     `GET /api/v4/user?private_token=${CANARY}&x=1`,
     `/x?a=1&access_token=${CANARY}`,
     `eyJzdWIiOjF9eyJ.k1.${CANARY}`,
+    `conan-1796000000.token.${'a1'.repeat(32)}.${CANARY}-_${CANARY.slice(0, 1).repeat(21)}`,
+    `conan-1796000000.job.${'a1'.repeat(32)}.${'A'.repeat(23)}${CANARY}`,
     `-----BEGIN RSA PRIVATE KEY-----\n${CANARY}\n-----END RSA PRIVATE KEY-----`,
   ])('hides the token pattern %s anywhere', (text) => {
     log.info({ field: text, deep: { list: [`before ${text} after`] } }, `said ${text}`);
@@ -91,7 +93,19 @@ describe('redaction', () => {
     expect(written()).not.toContain(CANARY);
     // CPU time of this process, since on a busy machine the clock shows more.
     const before = process.cpuUsage();
-    for (const piece of ['a', 'eyJ-', 'eyJ', 'a:', 'http://', '?a_', 'glx-', 'Bearer ', '-----BEGIN ']) {
+    for (const piece of [
+      'a',
+      'eyJ-',
+      'eyJ',
+      'a:',
+      'http://',
+      '?a_',
+      'glx-',
+      'Bearer ',
+      '-----BEGIN ',
+      'conan-1',
+      'conan-1796000000.job.a',
+    ]) {
       redactText(piece.repeat(200_000));
     }
     expect(process.cpuUsage(before).user / 1_000_000).toBeLessThan(30);

@@ -13,6 +13,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(gh[pousr]_|github_pat_)\w{16,}/g, `$1${HIDDEN}`],
   [/\b(Bearer|Basic)(\s{1,8})[\w.~+/=-]{6,}/gi, `$1$2${HIDDEN}`],
   [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]{16,}/g, HIDDEN],
+  [/\bconan-\d{10,12}\.(?:token|job)\.[0-9a-f]{64}\.[\w-]{43}/g, HIDDEN],
   [/([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/"'?#]{1,1024}@/gi, `$1${HIDDEN}@`],
   [/([?&](?:[a-z_-]{0,40}token|password|secret|[a-z_-]{0,40}key|sig(?:nature)?)=)[^&\s"'#]+/gi, `$1${HIDDEN}`],
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g, HIDDEN],
@@ -20,7 +21,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 /** A cheap test for a line; most lines contain no secret and pass unchanged. */
 const SUSPECT =
-  /gl[a-z]{2,8}-|gh[pousr]_|github_pat_|bearer|basic|eyJ|:\/\/[^\s/"]{1,1024}@|[?&][a-z_-]{0,40}(?:token|password|secret|key|sig|signature)=|PRIVATE KEY|(?:pass|secret|token|authorization|cookie|credential|key|context)[a-z_-]{0,8}"\s*:/i;
+  /gl[a-z]{2,8}-|gh[pousr]_|github_pat_|conan-\d|bearer|basic|eyJ|:\/\/[^\s/"]{1,1024}@|[?&][a-z_-]{0,40}(?:token|password|secret|key|sig|signature)=|PRIVATE KEY|(?:pass|secret|token|authorization|cookie|credential|key|context)[a-z_-]{0,8}"\s*:/i;
 
 /** Hides secrets in a text. */
 export function redactText(text: string): string {

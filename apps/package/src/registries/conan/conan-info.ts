@@ -7,9 +7,18 @@ export interface ConanInfo {
   readonly recipe_hash: string | null;
 }
 
+/** Bounds of a description, whose parts are made while other requests wait. Units: bytes, lines. */
+export const MAX_INFO_BYTES = 64 * 1024;
+export const MAX_INFO_LINES = 1000;
+
+/** Whether a description has more lines than are read. Empty ones at the end do not count. */
+export function hasTooManyLines(text: string): boolean {
+  return text.trimEnd().split('\n', MAX_INFO_LINES + 1).length > MAX_INFO_LINES;
+}
+
 /**
- * Parses `conaninfo.txt`: sections in brackets with a line for each entry. Lines that are no entry and unknown sections
- * are skipped. Source: reference packages-and-admin 4.13.
+ * Parses `conaninfo.txt`: sections in brackets with a line for each entry. Lines that are no entry, unknown
+ * sections and lines beyond MAX_INFO_LINES are skipped. Source: reference packages-and-admin 4.13.
  */
 export function parseConanInfo(text: string): ConanInfo {
   const sections = sectionsOf(text);
@@ -26,7 +35,7 @@ export function parseConanInfo(text: string): ConanInfo {
 function sectionsOf(text: string): ReadonlyMap<string, readonly string[]> {
   const sections = new Map<string, string[]>();
   let lines: string[] = [];
-  for (const line of text.split(/\r?\n/).map((one) => one.trim())) {
+  for (const line of text.split(/\r?\n/, MAX_INFO_LINES).map((one) => one.trim())) {
     const [, name] = /^\[([^\]]+)\]$/.exec(line) ?? [];
     if (name !== undefined) sections.set(name, (lines = sections.get(name) ?? []));
     else if (line !== '') lines.push(line);

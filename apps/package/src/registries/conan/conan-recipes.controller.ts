@@ -79,7 +79,8 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     async searchLatest({ within, params }: Call<ListConanBinaries, ProjectScope>): Promise<object> {
       const reference = referenceOf(params);
       const [newest] = await this.conan.recipeRevisions(within, reference, { protocol: 'v2', count: 1 });
-      return binariesDocument(await this.conan.binariesOf(within, reference, newest!.revision), params.list_only);
+      const { list_only } = params;
+      return binariesDocument(await this.conan.binariesOf(within, reference, newest!.revision, list_only), list_only);
     }
 
     @Endpoint('GET', `${revision}/search`, {
@@ -89,8 +90,9 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
       answers: json<object>(BINARIES),
     })
     async search({ within, params }: Call<ListConanBinariesOfRevision, ProjectScope>): Promise<object> {
-      const rows = await this.conan.binaries(within, referenceOf(params), params.recipe_revision);
-      return binariesDocument(rows, params.list_only);
+      const { recipe_revision, list_only } = params;
+      const rows = await this.conan.binaries(within, referenceOf(params), recipe_revision, list_only);
+      return binariesDocument(rows, list_only);
     }
 
     @Endpoint('GET', `${revision}/files`, {

@@ -58,6 +58,7 @@ function conanSessionBelow(kind: ConanRegistryKind, protocol: ConanProtocol) {
       about: `Lists references of recipes (${place}).`,
       may: reads as ReturnType<typeof anyone>,
       params: ListConanRecipes,
+      isCostly: true,
       answers: json<object>(RECIPES),
     })
     async search({ within, viewer, params }: Call<ListConanRecipes, Within>): Promise<object> {

@@ -56,7 +56,6 @@ export class ListConanRecipes {
   @Text({
     optional: true,
     max: 255,
-    costly: true,
     about: 'Reference, or the beginning of one up to a separator. `*` is any text.',
   })
   q?: string;

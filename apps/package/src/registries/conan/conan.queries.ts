@@ -16,7 +16,7 @@ export interface ConanRevisionRow {
   readonly time: Date;
 }
 
-/** A binary package. Shape: `info` is the content of `conaninfo.txt`. */
+/** A binary package. Shape: `info` is the content of `conaninfo.txt`, null if it is not shown. */
 export interface ConanBinaryRow {
   readonly reference: string;
   readonly info: string | null;
@@ -49,7 +49,7 @@ type Reading = { readonly viewer: number | null; readonly isAdmin: boolean; read
 /** Bounds of lists. */
 const MAX_ROWS = 1000;
 /** Bound of the descriptions that one search shows. Units: bytes. */
-const MAX_INFO_BYTES = 16 * 1024 ** 2;
+const MAX_SHOWN_BYTES = 1024 ** 2;
 
 const STATUSES = literals(INSTALLABLE_STATUSES);
 const RECIPE = `p.project_id = :project::bigint and p.package_type = 'conan' and p.name_key = :key
@@ -78,17 +78,18 @@ const BINARY_REVISIONS = statement<Recipe & { recipe: string; binary: string; co
    order by m.created_at desc, m.id desc limit :count::int`,
 );
 /** The newest revision of each binary package. */
-const BINARIES = statement<Recipe & { recipe: string }, ConanBinaryRow>(
+const BINARIES = statement<Recipe & { recipe: string; isListOnly: boolean }, ConanBinaryRow>(
   'conan_binaries',
-  `select reference, info from (
+  `select reference, case when bytes <= ${MAX_SHOWN_BYTES} then info end as info from (
      select newest.*, sum(octet_length(coalesce(info, ''))) over (order by reference) as bytes from (
-       select distinct on (r.binary_reference) r.binary_reference as reference, r.info
+       select distinct on (r.binary_reference) r.binary_reference as reference,
+         case when not :isListOnly::boolean then r.info end as info
        from packages p
        join conan_revisions r on r.package_id = p.id and r.recipe_revision = :recipe and r.binary_reference <> ''
        ${COMPLETE}
        where ${RECIPE}
        order by r.binary_reference, m.created_at desc, m.id desc limit ${MAX_ROWS}) newest) shown
-   where bytes <= ${MAX_INFO_BYTES} order by reference`,
+   order by reference`,
 );
 const FILES = statement<Recipe & { recipe: string; binary: string; revision: string }, PackageFileRow>(
   'conan_files_of_revision',
@@ -158,14 +159,18 @@ export class ConanQueries {
     return found(await this.database.run(BINARY_REVISIONS, { ...recipeOf(project, reference), recipe, binary, count }));
   }
 
-  /** Binary packages of a complete revision of a recipe, by reference. Errors: NotFound without the revision. */
+  /**
+   * Binary packages of a complete revision of a recipe, by reference; without descriptions if `isListOnly`. Errors: NotFound
+   * without the revision.
+   */
   async binaries(
     project: Pick<ProjectScope, 'id'>,
     reference: ConanReference,
     recipeRevision: string,
+    isListOnly: boolean,
   ): Promise<readonly ConanBinaryRow[]> {
     await this.files(project, reference, { recipeRevision, binaryReference: '', binaryRevision: '' });
-    return this.binariesOf(project, reference, recipeRevision);
+    return this.binariesOf(project, reference, recipeRevision, isListOnly);
   }
 
   /** The same, for a revision that is known to be complete. */
@@ -173,8 +178,9 @@ export class ConanQueries {
     project: Pick<ProjectScope, 'id'>,
     reference: ConanReference,
     recipe: string,
+    isListOnly: boolean,
   ): Promise<readonly ConanBinaryRow[]> {
-    return this.database.run(BINARIES, { ...recipeOf(project, reference), recipe });
+    return this.database.run(BINARIES, { ...recipeOf(project, reference), recipe, isListOnly });
   }
 
   /** Files of a complete revision, by name. Errors: NotFound. */

@@ -1,7 +1,9 @@
--- conan_binaries: $1 recipe, $2 project, $3 key, $4 version
+-- conan_binaries: $1 isListOnly, $2 recipe, $3 project, $4 key, $5 version
 select
   reference,
-  info
+  case
+    when bytes <= 1048576 then info
+  end as info
 from
   (
     select
@@ -14,7 +16,9 @@ from
       (
         select distinct
           on (r.binary_reference) r.binary_reference as reference,
-          r.info
+          case
+            when not :isListOnly::boolean then r.info
+          end as info
         from
           packages p
           join conan_revisions r on r.package_id = p.id
@@ -38,7 +42,5 @@ from
           1000
       ) newest
   ) shown
-where
-  bytes <= 16777216
 order by
   reference

@@ -6,6 +6,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { PackageFiles } from '../../../packages/package-files';
 import type { StoredFile } from '../../../packages/package-files';
 import { UploadGate } from '../../../packages/publishing/upload-gate';
+import { hasTooManyLines, MAX_INFO_BYTES, MAX_INFO_LINES } from '../conan-info';
 import { INFO, refuseHalfBlank } from '../conan-reference';
 import type { ConanReference } from '../conan-reference';
 import { ConanQueries } from '../conan.queries';
@@ -20,8 +21,6 @@ export interface ConanUpload {
   readonly isQuestion: boolean;
 }
 
-/** Largest description of a binary package. Units: bytes. */
-const MAX_INFO_BYTES = 1024 ** 2;
 const SHA1_OF_NOTHING = 'da39a3ee5e6b4b0d3255bfef95601890afd80709';
 
 /** Uploads of Conan files. Source: reference packages-and-admin 4.13. */
@@ -78,15 +77,21 @@ export class ConanService {
     if (earlier && earlier.sha1 !== sha1) refuseChange(revision, fileName);
   }
 
-  /** Errors: Refused for bytes that are no text. */
+  /** Errors: Refused for bytes that are no text, and for too many lines. */
   private async infoIn(content: StoredFile): Promise<string> {
-    const bytes = await this.files.read(content, MAX_INFO_BYTES);
-    try {
-      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-      if (!text.includes('\0')) return text;
-    } catch {
-      // Refused below.
-    }
-    throw new Refused(`Validation failed: ${INFO} is no text`, { verbatim: true });
+    const text = textIn(await this.files.read(content, MAX_INFO_BYTES));
+    if (text === null) throw new Refused(`Validation failed: ${INFO} is no text`, { verbatim: true });
+    if (hasTooManyLines(text))
+      throw new Refused(`Validation failed: ${INFO} has more than ${MAX_INFO_LINES} lines`, { verbatim: true });
+    return text;
+  }
+}
+
+function textIn(bytes: Buffer): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\0') ? null : text;
+  } catch {
+    return null;
   }
 }

@@ -130,7 +130,9 @@ function conanV1RecipesBelow(kind: ConanRegistryKind) {
       fails: [404],
     })
     async search({ within, params }: Call<ListConanBinaries, ProjectScope>): Promise<object> {
-      return binariesDocument(await this.conan.binaries(within, referenceOf(params), FIRST_REVISION), params.list_only);
+      const { list_only } = params;
+      const rows = await this.conan.binaries(within, referenceOf(params), FIRST_REVISION, list_only);
+      return binariesDocument(rows, list_only);
     }
 
     @Endpoint('DELETE', recipe, {
