@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { DecideAnswer, DirectoryProject } from '@rookery/contracts';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
+import { commitFiles, repositoryOf } from '../support/files-repository';
 
 /**
  * Requests that need a newer directory version than the service's copy has, while identity answers at once.
@@ -112,4 +113,28 @@ it('a user who has just become external cannot read an internal snippet', async 
   expect(await read(as(reader))).toEqual(['Internal']);
   const external = () => seed.put('users', { ...reader, external: true });
   expect(await afterNext(reader, 0, read, external)).toEqual([]);
+});
+
+it('a user who has just lost their role in a target pushes no more to the branch that it shares', async () => {
+  const { seed, database } = service;
+  const target = await seed.project({ namespace_id: project.namespace_id, visibility: 'public' });
+  const role = await seed.member(reader, target, 'developer');
+  const fork = { project_id: target.id, network_id: target.id, branch: null };
+  project = await seed.project({ namespace_id: project.namespace_id, visibility: 'public', fork });
+  await seed.member(owner, project, 'owner');
+  commitFiles(await repositoryOf(service, project), { a: 'a' }, { branch: 'topic' });
+  await database.query(
+    `insert into merge_requests (project_id, iid, author_id, title, source_project_id, source_branch, target_branch,
+       allow_collaboration)
+     values ($1, 1, $2, 'Shared', $3, 'topic', 'main', true)`,
+    [target.id, owner.id, project.id],
+  );
+  const push = (file: string) => (by: ReturnType<typeof as>) =>
+    by
+      .post(`/api/v4/projects/${project.id}/repository/files/${file}`)
+      .send({ branch: 'topic', content: 'x', commit_message: 'x' })
+      .then(({ status, body }) => [status, body as object]);
+  expect(await push('b')(as(reader))).toEqual([201, { branch: 'topic', file_path: 'b' }]);
+  const removed = () => seed.remove('memberships', role.id);
+  expect(await afterNext(reader, 0, push('c'), removed)).toEqual([403, { message: '403 Forbidden' }]);
 });

@@ -6,6 +6,7 @@ import { GitClient } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { RefChanges } from '../../src/code/repositories/ref-updates/ref-changes';
+import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
 import { startCollaboration } from '../support/app';
 import { GitFront } from '../support/git-front';
 
@@ -254,4 +255,39 @@ it('lets a merge through the API pass with the right to merge', async () => {
   const changes = service.app.get(RefChanges);
   expect(await changes.change(repository, change)).toEqual({ moved: false, why: null, refusal: PUSH });
   expect(await changes.change(repository, { ...change, isMerge: true })).toEqual({ moved: true });
+});
+
+it('checks a change through the API again when its intent is recorded', async () => {
+  const { project, push } = await filled();
+  expect((await push('developer', 'main:feature')).code).toBe(0);
+  const repository = (await service.app.get(ProjectRepositories).find(project.id))!;
+  const newId = (await readRef(repository, 'refs/heads/feature'))!;
+  const intents = service.app.get(RefIntents);
+  const record = intents.record.bind(intents);
+  const spy = jest.spyOn(intents, 'record').mockImplementationOnce(async (...args) => {
+    await service.database.query(
+      `insert into protected_branches (project_id, name, push_levels, merge_levels, unprotect_levels)
+       values ($1, 'late', '{40}', '{40}', '{40}')`,
+      [project.id],
+    );
+    return record(...args);
+  });
+  try {
+    const outcome = await service.app.get(RefChanges).change(repository, {
+      project: { ...project, level: 30, fullPath: 'a/b' } as unknown as ProjectScope,
+      viewer: service.seed.viewer(users.developer) as SignedInViewer,
+      write: () => Promise.resolve([{ ref: 'refs/heads/late', oldId: NO_OBJECT, newId }]),
+    });
+    expect(outcome).toEqual({ moved: false, why: null, refusal: expect.any(String) });
+  } finally {
+    spy.mockRestore();
+  }
+  expect(await readRef(repository, 'refs/heads/late')).toBeNull();
+  expect(
+    await service.database.query(
+      `select u.state, p.settled_at is not null as settled from ref_updates u join pushes p on p.id = u.push_id
+       where p.project_id = $1 and u.ref = 'refs/heads/late'`,
+      [project.id],
+    ),
+  ).toEqual([{ state: 'refused', settled: true }]);
 });

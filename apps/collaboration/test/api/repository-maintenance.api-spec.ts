@@ -1,3 +1,5 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inQuarantine, writeBlobs } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import type { SeededService } from '@rookery/testing';
@@ -74,12 +76,39 @@ it('is packed and measured again, and then needs no maintenance', async () => {
   await job().maintain({ params, signal });
   expect(counted(repository)).toMatchObject({ packs: 1, count: 0 });
   expect(gitIn(repository, ['fsck', '--strict', '--no-dangling'])).toBe('');
-  expect(await requestsOf('measure-repository')).toBe(measurements + 1);
-  await job().measure({ params });
+  expect(await requestsOf('measure-repository')).toBe(measurements);
   expect(await requestsOf('maintain-repository')).toBe(maintenances);
   const measured = await eventsOf(service.database, 'collaboration.project_storage.measured.v1');
   const { 'size-pack': size } = counted(repository);
   expect(measured.at(-1)).toMatchObject({ project_id: params.project_id, repository_size: size! * 1024 });
+  await job().measure({ params });
+  expect(await requestsOf('maintain-repository')).toBe(maintenances);
+});
+
+it('asks for no further maintenance of packs that it must not pack', async () => {
+  const { repository, params } = await place({ packs: 51 });
+  const packs = join(repository.directory, 'objects/pack');
+  const names = readdirSync(packs).filter((name) => name.endsWith('.pack'));
+  for (const name of names) writeFileSync(join(packs, name.replace(/pack$/, 'keep')), '');
+  const requests = () => Promise.all(['measure-repository', 'maintain-repository'].map(requestsOf));
+  const before = await requests();
+  await job().maintain({ params, signal });
+  expect(counted(repository)).toMatchObject({ packs: 51 });
+  expect(await requests()).toEqual(before);
+  const measured = await eventsOf(service.database, 'collaboration.project_storage.measured.v1');
+  expect(measured.at(-1)).toMatchObject({ project_id: params.project_id });
+});
+
+it('is asked for also where the commits cannot be counted', async () => {
+  const { repository, params } = await place({ packs: 51 });
+  const tree = gitIn(repository, ['rev-parse', 'main^{tree}']).trim();
+  const by = 'Wren <wren@example.org> 1700000000 +0000';
+  const broken = `tree ${tree}\nparent ${'1'.repeat(40)}\nauthor ${by}\ncommitter ${by}\n\nBroken\n`;
+  const id = gitIn(repository, ['hash-object', '-t', 'commit', '-w', '--stdin'], broken).trim();
+  writeFileSync(join(repository.directory, 'refs/heads/main'), `${id}\n`);
+  const before = await requestsOf('maintain-repository');
+  await expect(job().measure({ params })).rejects.toThrow();
+  expect(await requestsOf('maintain-repository')).toBe(before + 1);
 });
 
 it('is left alone after its project was deleted', async () => {

@@ -229,6 +229,18 @@ describe('the right to push', () => {
       ({ target }) => query('delete from directory_memberships where user_id = $1', target.cast.developer.id),
     ],
     [
+      'the loss of the role of the user who shared it',
+      ({ fork }) => query('delete from directory_memberships where user_id = $1', fork.cast.developer.id),
+    ],
+    [
+      'a block of the user who shared it',
+      ({ fork }) => query(`update directory_users set state = 'blocked' where id = $1`, fork.cast.developer.id),
+    ],
+    [
+      'the end of the fork relation',
+      ({ fork }) => query('update directory_projects set fork = null where id = $1', fork.project.id),
+    ],
+    [
       'a rule for the branch',
       ({ fork }) =>
         query(
@@ -258,6 +270,54 @@ describe('the right to push', () => {
     expect((await push(made.fork, developer)).code).toBe(0);
     await end(made);
     const { code, output } = await push(made.fork, developer);
+    expect([code, output]).toEqual([128, expect.stringContaining(NOT_PUSHED)]);
+  });
+
+  it('starts again with another user who shares the branch', async () => {
+    const { target, fork, path } = await opened();
+    await query('delete from directory_memberships where user_id = $1', fork.cast.developer.id);
+    expect((await push(fork, target.cast.developer)).code).toBe(128);
+    await service.seed.member(fork.cast.maintainer, target.project, 'developer');
+    await as(fork.cast.maintainer).put(path).send({ allow_collaboration: true }).expect(200);
+    expect((await push(fork, target.cast.developer)).code).toBe(0);
+  });
+
+  it('extends to forks of forks', async () => {
+    const target = await scene.place();
+    const between = await scene.fork(target);
+    const outer = await scene.fork(between);
+    await scene.branch(outer, 'topic');
+    const sent = { source_branch: 'topic', target_branch: 'main', title: 'Shared', allow_collaboration: true };
+    for (const { project } of [between, target])
+      await as(outer.cast.developer)
+        .post(outer.path)
+        .send({ ...sent, target_project_id: project.id })
+        .expect(201);
+    expect((await push(outer, between.cast.developer)).code).toBe(0);
+    expect((await push(outer, target.cast.developer)).code).toBe(0);
+  });
+
+  it('does not come from a fork that is the target, whose owner left the project', async () => {
+    const origin = await scene.place();
+    const leaver = origin.cast.developer;
+    const own = await scene.fork(origin, { visibility: 'private' });
+    await service.seed.member(leaver, own.project, 'owner');
+    await scene.branch(origin, 'topic');
+    const sent = { source_branch: 'topic', target_branch: 'main', title: 'Kept', allow_collaboration: true };
+    const { body } = await as(leaver)
+      .post(origin.path)
+      .send({ ...sent, target_project_id: own.project.id })
+      .expect(201);
+    expect(body.allow_collaboration).toBe(false);
+    await query(
+      'update merge_requests set allow_collaboration = true, collaboration_granted_by_id = $2 where id = $1',
+      ...[body.id, origin.cast.owner.id],
+    );
+    await query(
+      `delete from directory_memberships where user_id = $1 and source_id = $2 and source_type = 'project'`,
+      ...[leaver.id, origin.project.id],
+    );
+    const { code, output } = await push(origin, leaver);
     expect([code, output]).toEqual([128, expect.stringContaining(NOT_PUSHED)]);
   });
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Directory } from '@rookery/directory';
 import { Pool } from 'pg';
 import { expectPlan, vacuumUntilVisible } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
@@ -26,9 +27,10 @@ afterAll(async () => {
 });
 
 test('the rules of a project are read by their index', async () => {
-  const caller = { viewer: { isAdmin: false, userId: 1 }, project: { id: 7, level: 30 } };
+  const viewer = service.seed.viewer(await service.seed.user());
+  const caller = { viewer, project: { id: 7, level: 30 } };
   const shape = await expectPlan(pool, join(__dirname, '../golden/protected-refs/rules-of-project'), (db) =>
-    new RefProtections(db).of(caller),
+    new RefProtections(db, service.app.get(Directory)).of(caller),
   );
   expect(shape).not.toContain('Seq Scan');
 });

@@ -2,6 +2,7 @@ import { GitError, invalid } from '../process/git-error';
 import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import { readObjects } from '../objects/objects';
+import type { GitCommand } from '../process/git-processes';
 import { treePath } from '../names/tree-path';
 import type { Repository } from '../repository/repository';
 import { parseBlame } from './parse-blame';
@@ -98,10 +99,14 @@ export async function lastCommitOf(repository: Repository, commit: ObjectId, pat
   return id ?? null;
 }
 
-/** Counts commits, but not beyond `max`. */
-export async function countCommits(repository: Repository, query: Omit<CommitQuery, 'skip'>): Promise<number> {
+/** Counts commits, but not beyond `max`. Bounds: the time limit of a command, unless `how` sets others. */
+export async function countCommits(
+  repository: Repository,
+  query: Omit<CommitQuery, 'skip'>,
+  how: Pick<GitCommand, 'lane' | 'limits' | 'signal'> = {},
+): Promise<number> {
   const args = ['rev-list', '--count', ...selection(query), `--max-count=${whole(query.max)}`, ...revisions(query)];
-  return Number((await repository.run({ args })).stdout.toString());
+  return Number((await repository.run({ ...how, args })).stdout.toString());
 }
 
 /** Counts the commits that only one of two commits has, but not beyond `max` in all. */

@@ -8,9 +8,9 @@ import { Repository } from './repository';
 import type { GitTools, RepositoryAddress } from './repository';
 
 const HASHED = /^@hashed\/([0-9a-f]{2})\/([0-9a-f]{2})\/\1\2[0-9a-f]{60}\.git$/;
+/** Files that a killed repack or push leaves. Those named `.keep` exclude their pack from every later repack. */
+const UNFINISHED_PACK = /^(?:\.tmp-|tmp_|pack-.*\.keep$)/;
 /** Folders of creations and removals that have not finished. */
-/** Files that a killed repack or push leaves. */
-const UNFINISHED_PACK = /^(?:\.tmp-|tmp_)/;
 const UNFINISHED = /^\+(?:new|gone)\+[0-9a-f]{16}$/;
 /** Configuration beyond what every process gets, for people who run git in the folder by hand. */
 const OWN_CONFIG = `[core]

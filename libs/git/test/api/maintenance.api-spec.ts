@@ -71,11 +71,10 @@ it('ends with its caller, and leaves a whole repository', async () => {
 
 it('has its leftovers swept', async () => {
   const { repository } = await pushed();
-  const left = ['.tmp-1-pack-a.pack', 'tmp_pack_a', '.tmp-2-pack-b.pack'].map((name) =>
-    join(repository.directory, 'objects/pack', name),
-  );
+  const names = ['.tmp-1-pack-a.pack', 'tmp_pack_a', 'pack-a.keep', '.tmp-2-pack-b.pack', 'pack-b.keep', 'pack-a.rev'];
+  const left = names.map((name) => join(repository.directory, 'objects/pack', name));
   for (const file of left) writeFileSync(file, 'x');
-  for (const file of left.slice(0, 2)) utimesSync(file, 1, 1);
-  expect(await test.repositories.sweep('default', 60_000)).toBe(2);
-  expect(left.map(existsSync)).toEqual([false, false, true]);
+  for (const file of [...left.slice(0, 3), left.at(-1)!]) utimesSync(file, 1, 1);
+  expect(await test.repositories.sweep('default', 60_000)).toBe(3);
+  expect(left.map(existsSync)).toEqual([false, false, false, true, true, true]);
 });

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
 import { matchesWildcard } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { includesCaller, isDeveloper, isMaintainer } from './access-levels';
 import type { RuleCaller } from './access-levels';
@@ -22,6 +24,11 @@ const rulesOf = statement<{ projectId: number }, RuleRow>(
    select 'tag', name, false, create_levels, '{}'::integer[]
    from protected_tags where project_id = :projectId::bigint`,
 );
+
+/** Caller whose rights are read. Shape: without a user for an import. */
+export interface RefCaller extends RuleCaller {
+  readonly viewer: Viewer | { readonly isAdmin: false; readonly userId: null; readonly job?: never };
+}
 
 /** Rights of the caller on a branch, as far as rules and roles decide. */
 export interface BranchAccess {
@@ -106,13 +113,16 @@ export class RefAccess {
 /** Reads the rules of projects for branches and tags. Source: reference repositories 6.1. */
 @Injectable()
 export class RefProtections {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+  ) {}
 
   /**
    * Reads the rules of a project once, and the branches that merge requests share with the caller. The caller's permission to
-   * read the code is for others to check.
+   * read the code is for others to check. Errors: those of `Directory.fresh`.
    */
-  async of(caller: RuleCaller): Promise<RefAccess> {
+  async of(caller: RefCaller): Promise<RefAccess> {
     const [rules, shared] = await Promise.all([
       this.database.run(rulesOf, { projectId: caller.project.id }),
       this.sharedWith(caller),
@@ -121,9 +131,11 @@ export class RefProtections {
   }
 
   /** Tokens of jobs do not get the right of their user to push to other projects. */
-  private async sharedWith(caller: RuleCaller): Promise<readonly { readonly name: string }[]> {
+  private async sharedWith(caller: RefCaller): Promise<readonly { readonly name: string }[]> {
     const { project, viewer } = caller;
     if (viewer.userId === null || viewer.job || isDeveloper(caller)) return [];
+    // Roles in other projects decide, of which the decision about this project said nothing.
+    await this.directory.fresh(viewer);
     return this.database.run(sharedBranches, { projectId: project.id, userId: viewer.userId });
   }
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { collaborationStorageMeasured } from '@rookery/contracts';
 import { countCommits, countObjects, maintain, readHead, readRef } from '@rookery/git';
+import type { Repository } from '@rookery/git';
 import { Job, Jobs } from '@rookery/jobs';
 import type { Interruptible, JobRun } from '@rookery/jobs';
 import { Database, statement, Work } from '@rookery/persistence';
@@ -12,6 +13,14 @@ import { ProjectRepositories } from './project-repositories';
 import { Settlement } from './ref-updates/settlement';
 
 const BATCH = 100;
+
+/** Longest count of the commits of a repository. Units: milliseconds. */
+const COUNT_MS = 1_800_000;
+
+interface Measuring {
+  readonly params: { readonly project_id: number };
+  readonly signal?: AbortSignal | undefined;
+}
 
 const abandoned = statement<object, { id: number; project_id: number }>(
   'pushes_abandoned',
@@ -31,13 +40,33 @@ export class RepositoriesJob {
   ) {}
 
   @Job(measureRepository)
-  async measure({ params }: Pick<JobRun<typeof measureRepository>, 'params'>): Promise<void> {
-    const measuredAt = new Date().toISOString();
+  async measure({ params, signal }: Measuring): Promise<void> {
     const repository = await this.repositories.find(params.project_id);
     if (!repository) return;
+    // A repository that needs packing may be too slow to measure, so the packing does not wait for that.
+    if (needsMaintenance(await countObjects(repository)))
+      await this.work.run((tx) => this.jobs.enqueue(tx, maintainRepository, params));
+    await this.record(repository, { params, signal });
+  }
+
+  /**
+   * Packs a repository, whose size changes by that. It asks for no further packing: where packing leaves many packs, each
+   * would only cause the next one.
+   */
+  @Job(maintainRepository)
+  async maintain({ params, signal }: Pick<JobRun<typeof maintainRepository>, 'params' | 'signal'>): Promise<void> {
+    const repository = await this.repositories.find(params.project_id);
+    if (!repository) return;
+    await maintain(repository, signal);
+    await this.record(repository, { params, signal });
+  }
+
+  private async record(repository: Repository, { params, signal }: Measuring): Promise<void> {
+    const measuredAt = new Date().toISOString();
     const head = await readRef(repository, await readHead(repository));
     const counts = await countObjects(repository);
     const max = Number.MAX_SAFE_INTEGER;
+    const slowly = { lane: 'inside', limits: { ms: COUNT_MS, idleMs: COUNT_MS }, signal } as const;
     const data = {
       project_id: params.project_id,
       repository_size: counts.bytes,
@@ -45,22 +74,12 @@ export class RepositoriesJob {
       lfs_objects_size: 0,
       snippets_size: 0,
       uploads_size: 0,
-      commit_count: head === null ? 0 : await countCommits(repository, { from: [head], max }),
+      commit_count: head === null ? 0 : await countCommits(repository, { from: [head], max }, slowly),
       measured_at: measuredAt,
     };
     await this.work.run(async (tx) => {
       tx.emit(collaborationStorageMeasured.of({ aggregateId: params.project_id, actorId: null, data }));
-      if (needsMaintenance(counts)) await this.jobs.enqueue(tx, maintainRepository, params);
     });
-  }
-
-  /** Packs a repository, whose size changes by that. */
-  @Job(maintainRepository)
-  async maintain({ params, signal }: Pick<JobRun<typeof maintainRepository>, 'params' | 'signal'>): Promise<void> {
-    const repository = await this.repositories.find(params.project_id);
-    if (!repository) return;
-    await maintain(repository, signal);
-    await this.work.run((tx) => this.jobs.enqueue(tx, measureRepository, params));
   }
 
   /** Settles pushes whose process died between the intent and the settlement. Returns their number. */

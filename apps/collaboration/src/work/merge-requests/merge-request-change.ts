@@ -57,7 +57,7 @@ export function changeOf(
   update: MergeRequestUpdate,
   context: ChangeContext,
 ): MergeRequestChange {
-  const columns: Partial<MergeRequest> = plainColumns(mergeRequest, update);
+  const columns: Partial<MergeRequest> = plainColumns(mergeRequest, update, context);
   const notes: string[] = [];
   if (update.title !== undefined && update.title !== mergeRequest.title) {
     const draft = isDraftTitle(update.title);
@@ -100,9 +100,14 @@ export function versionColumns(version: MeasuredVersion | null): Partial<MergeRe
 }
 
 /** Columns whose change writes no note. */
-function plainColumns(mergeRequest: MergeRequest, update: MergeRequestUpdate): Partial<MergeRequest> {
+function plainColumns(
+  mergeRequest: MergeRequest,
+  update: MergeRequestUpdate,
+  { actorId }: ChangeContext,
+): Partial<MergeRequest> {
   const { milestoneId, forceRemoveSourceBranch, squash, mergeAfter, allowCollaboration } = update;
-  const wanted = { milestoneId, forceRemoveSourceBranch, squash, allowCollaboration };
+  const collaborationGrantedById = allowCollaboration === true ? actorId : undefined;
+  const wanted = { milestoneId, forceRemoveSourceBranch, squash, allowCollaboration, collaborationGrantedById };
   const changed = Object.entries(wanted).filter(
     ([name, value]) => value !== undefined && value !== mergeRequest[name as keyof typeof wanted],
   );

@@ -28,6 +28,7 @@ export const attachedMergeRequests = attachedTo({
   stays: {
     edited_by_id: 'says whose mentions an edited text has; no answer shows it, and a removed user mentions nobody',
     title_edited_by_id: 'as edited_by_id, of the title',
+    collaboration_granted_by_id: 'no answer shows it; a removed user has no right to push, which ends that of others',
     source_project_id: 'another consumer closes open merge requests of a deleted fork, and empties the column',
   },
 });

@@ -86,6 +86,8 @@ export class MergeRequest {
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) mergeAfter: Date | null;
   @Column({ type: 'boolean', default: false }) squash: boolean;
   @Column({ type: 'boolean', default: false }) allowCollaboration: boolean;
+  /** The user who allowed it last after the creation; null for the author. The right of others lasts as long as theirs. */
+  @Column({ type: 'bigint', nullable: true }) collaborationGrantedById: number | null;
   /** Wish of the merge call; null before it. */
   @Column({ type: 'boolean', nullable: true }) shouldRemoveSourceBranch: boolean | null;
   /** Wish at creation. */

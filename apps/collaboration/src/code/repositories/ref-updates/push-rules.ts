@@ -15,14 +15,14 @@ import type { PushFacts } from './ref-rules';
 export interface PushRequest {
   readonly project: ProjectScope;
   /** Null for an import, which has the rights of the level of `project`. */
-  readonly viewer: Pick<Viewer, 'isAdmin' | 'userId' | 'job'> | null;
+  readonly viewer: Viewer | null;
   readonly source: PushSource;
   /** The change merges a request. */
   readonly isMerge?: true | undefined;
 }
 
 const BRANCHES = 'refs/heads/';
-const IMPORT = { isAdmin: false, userId: null };
+const IMPORT = { isAdmin: false, userId: null } as const;
 
 /** Checks pushes and changes through the API against the rules of the project. Source: reference repositories 1.4. */
 @Injectable()

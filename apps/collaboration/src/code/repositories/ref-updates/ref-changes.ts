@@ -56,7 +56,7 @@ export class RefChanges {
 
   private async move(
     repository: Repository,
-    { project, viewer }: RefChange,
+    { project, viewer, isMerge }: RefChange,
     updates: readonly RefUpdate[],
   ): Promise<RefChangeOutcome> {
     // The transaction of the intent rechecks the permissions of the caller.
@@ -64,8 +64,12 @@ export class RefChanges {
       { projectId: project.id, userId: viewer?.userId ?? null, source: 'api' },
       updates,
     );
-    let moved: ReadonlySet<string> | null = null;
+    let moved: ReadonlySet<string> | null = new Set();
     try {
+      // Objects may have taken long. That recheck knows the project, but neither the branch nor its rules.
+      const refusal = await this.rules.refusalOf(repository, { project, viewer, isMerge, source: 'api' }, updates);
+      if (refusal !== null) return { moved: false, why: null, refusal };
+      moved = null;
       const outcomes = await updateRefs(repository, updates, { atomic: true });
       moved = new Set(outcomes.filter((one) => one.moved).map(({ ref }) => ref));
       const failed = outcomes.find((one) => !one.moved);
