@@ -7,12 +7,15 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordedEnvironment } from '../processes/operate.mjs';
+import { runningEnvironment } from '../processes/operate.mjs';
 import { readRecord } from '../processes/process-records.mjs';
 import { EXIT, Failure } from './output.mjs';
 
 export class Api {
-  /** @param {Place} place */
+  /**
+   * Errors: NoEstate without `url` and a running estate; Failure without a token.
+   * @param {Place} place
+   */
   constructor({ data, url, tokenFile }) {
     this.base = url ?? localUrl(data);
     this.token = tokenOf(data, url === undefined, tokenFile);
@@ -27,6 +30,8 @@ export class Api {
    */
   async ask(method, path, json) {
     const response = await this.#send(method, path, json);
+    if (response.status >= 300 && response.status < 400)
+      throw new Failure(`${this.base} redirects to another address: name the final one, --url https://…`);
     const body = /** @type {any} */ (await response.json().catch(() => null));
     if (response.ok) return body;
     const about = body?.message ?? body?.error ?? response.statusText;
@@ -34,6 +39,7 @@ export class Api {
   }
 
   /**
+   * Redirects are not followed, because the token would go to any server that they name.
    * @param {string} method
    * @param {string} path
    * @param {object} [json]
@@ -42,6 +48,7 @@ export class Api {
     try {
       return await fetch(`${this.base.replace(/\/$/, '')}/api/v4${path}`, {
         method,
+        redirect: 'manual',
         headers: { 'private-token': this.token, ...(json ? { 'content-type': 'application/json' } : {}) },
         ...(json ? { body: JSON.stringify(json) } : {}),
       });
@@ -53,7 +60,7 @@ export class Api {
 
 /** @param {string} data */
 function localUrl(data) {
-  return `http://127.0.0.1:${recordedEnvironment(data, 'gateway')['PORT']}`;
+  return `http://127.0.0.1:${runningEnvironment(data, 'gateway')['PORT']}`;
 }
 
 /**

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { databaseVariable, PROCESSES, SERVICES } from '../processes/environment.mjs';
 import { DECLARED } from '../processes/inherited-environment.mjs';
-import { recordedEnvironment } from '../processes/operate.mjs';
+import { isRunning, recordedEnvironment } from '../processes/operate.mjs';
 import { statesOf } from './status.mjs';
 
 /** Oldest git with the options that libs/git uses (libs/git/src/process/version.ts). */
@@ -88,6 +88,8 @@ function configurationFindings(dataDir, shell) {
  * @returns {Promise<DatabaseFacts>}
  */
 async function databaseFacts(dataDir, service) {
+  // After the estate's end another program may hold the recorded port and would receive the password.
+  if (!isRunning(dataDir)) return { service, error: `No estate runs on ${dataDir}` };
   const connectionString = recordedEnvironment(dataDir, service)[databaseVariable(service)];
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5000 });
   client.on('error', () => {});

@@ -5,7 +5,7 @@
  */
 import pg from 'pg';
 import { databaseVariable, SERVICES } from '../processes/environment.mjs';
-import { operate, recordedEnvironment } from '../processes/operate.mjs';
+import { operate, runningEnvironment } from '../processes/operate.mjs';
 import { until } from '../processes/process-records.mjs';
 import { EXIT, Failure } from './output.mjs';
 
@@ -78,13 +78,13 @@ export async function rebuildCopies(data, output) {
 }
 
 /**
- * Epoch of a service's copy of the directory; null if its database does not answer.
+ * Epoch of a service's copy of the directory; null if its database does not answer. Errors: NoEstate.
  * @param {string} data
  * @param {string} service
  * @returns {Promise<string | null>}
  */
 async function epochOf(data, service) {
-  const connectionString = recordedEnvironment(data, service)[databaseVariable(service)];
+  const connectionString = runningEnvironment(data, service)[databaseVariable(service)];
   const client = new pg.Client({ connectionString });
   client.on('error', () => {});
   try {

@@ -1,8 +1,8 @@
 /** State of the processes of an estate on this machine: running, ready, and the figures that need an operator. */
 import { join } from 'node:path';
 import { PROCESSES, SERVICES } from '../processes/environment.mjs';
-import { recordedEnvironment } from '../processes/operate.mjs';
-import { isAlive, readRecord, startMark } from '../processes/process-records.mjs';
+import { isRunning, recordedEnvironment } from '../processes/operate.mjs';
+import { readRecord, startMark } from '../processes/process-records.mjs';
 
 const SERVERS = ['postgres', 'nats'];
 /** Longest wait for an answer of a process. Units: ms. */
@@ -20,10 +20,10 @@ const PATIENCE_MS = 5000;
  */
 export async function statesOf(dataDir) {
   const pids = readRecord(join(dataDir, 'run/pids.json')) ?? {};
-  const isRunning = isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
+  const hasSupervisor = isRunning(dataDir);
   const environments = PROCESSES.map((name) => ({ name, env: recordedEnvironment(dataDir, name) }));
   const processes = environments.map(({ name, env }) =>
-    stateOf(name, env['MANAGEMENT_PORT'], isRunning ? (pids[name] ?? pids.one ?? null) : null),
+    stateOf(name, env['MANAGEMENT_PORT'], hasSupervisor ? (pids[name] ?? pids.one ?? null) : null),
   );
   const servers = SERVERS.filter((name) => pids[name]).map((name) => serverState(name, pids[name]));
   return [...servers, ...(await Promise.all(processes))];

@@ -22,7 +22,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeProcess, isAlive, readRecord, writeRecord } from './process-records.mjs';
 import { INITIAL, Refused } from '../snapshots/snapshots.mjs';
-import { NoEstate } from './operate.mjs';
+import { isRunning, NoEstate } from './operate.mjs';
 
 const LONGEST_COMMAND_MS = 20_000;
 
@@ -149,9 +149,8 @@ export async function commandEstate(dataDir, command, name = '', report = () => 
   /** @type {{ pid: number, mark: string, url: string, word: string } | null} */
   const address = readRecord(fileOf(dataDir));
   if (!address || !isAlive(address)) {
-    const isRunning = isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
     throw new NoEstate(
-      isRunning
+      isRunning(dataDir)
         ? `The estate on ${dataDir} does not accept commands yet`
         : `No estate runs on ${dataDir}: npm start in another terminal first, or name its folder: ROOKERY_DATA=/path`,
     );

@@ -1,12 +1,12 @@
 /**
  * Runs operators' commands of the services (`node dist/main.js <command>`) with the environment of an estate that
- * `npm start` runs or ran on this machine, in either layout.
+ * `npm start` runs on this machine, in either layout.
  *
  * @import { Environment } from './environment.mjs'
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { readRecord } from './process-records.mjs';
+import { isAlive, readRecord } from './process-records.mjs';
 import { readSecrets } from './secrets.mjs';
 import { restoreEnvironment } from './inherited-environment.mjs';
 import { programOf } from './service-process.mjs';
@@ -15,7 +15,27 @@ import { programOf } from './service-process.mjs';
 export class NoEstate extends Error {}
 
 /**
- * Environment of a process of the estate. Errors: NoEstate.
+ * Whether the supervisor of a data folder is alive.
+ * @param {string} dataDir
+ */
+export function isRunning(dataDir) {
+  return isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
+}
+
+/**
+ * Environment of a process of the estate, for connections to its recorded ports. After the estate's end another program
+ * may hold these ports and would receive tokens and passwords, so this function refuses then. Errors: NoEstate.
+ * @param {string} dataDir
+ * @param {string} name
+ */
+export function runningEnvironment(dataDir, name) {
+  const environment = recordedEnvironment(dataDir, name);
+  if (!isRunning(dataDir)) throw new NoEstate(`No estate runs on ${dataDir}`);
+  return environment;
+}
+
+/**
+ * Environment of a process of the estate, also after its end. Errors: NoEstate.
  * @param {string} dataDir
  * @param {string} name
  * @param {Environment} [shell]
@@ -41,7 +61,7 @@ export function recordedEnvironment(dataDir, name, shell = process.env) {
  * @returns {Promise<{ status: number, output: string }>}
  */
 export function operate(dataDir, service, words, { isCaptured = false } = {}) {
-  const env = recordedEnvironment(dataDir, service);
+  const env = runningEnvironment(dataDir, service);
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [programOf(service), ...words], {
       env,

@@ -7,7 +7,8 @@
  * @typedef {(done: number, total: number) => void} Report
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { createWriteStream, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
@@ -80,14 +81,16 @@ export async function copyFiles(copies, count) {
 }
 
 /**
+ * Copies a file. The source is opened first: if it no longer exists, no target is made, and if it is removed later, the
+ * copy is still complete.
  * @param {Copy} copy
  * @param {Count} count
  * @returns {Promise<string | null>}
  */
 async function copyFile({ from, to, sha256 }, count) {
+  const file = await opened(from, sha256 !== undefined);
+  if (file === null) return null;
   const hash = createHash('sha256');
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-  const mode = 0o600 | ((lstatSync(from, { throwIfNoEntry: false })?.mode ?? 0) & 0o100);
   /** @param {AsyncIterable<Buffer>} source */
   async function* hashed(source) {
     for await (const chunk of source) {
@@ -97,14 +100,29 @@ async function copyFile({ from, to, sha256 }, count) {
     }
   }
   try {
-    await pipeline(createReadStream(from), hashed, createWriteStream(to, { mode }));
-  } catch (error) {
-    if (isMissing(error) && sha256 === undefined) return null;
-    throw error;
+    const mode = 0o600 | ((await file.stat()).mode & 0o100);
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    await pipeline(file.createReadStream(), hashed, createWriteStream(to, { mode }));
+  } finally {
+    await file.close();
   }
   const digest = hash.digest('hex');
   if (sha256 !== undefined && sha256 !== digest) throw new Error(`${from} is damaged`);
   return digest;
+}
+
+/**
+ * @param {string} path
+ * @param {boolean} isRequired
+ * @returns {Promise<import('node:fs/promises').FileHandle | null>} null if the file does not exist and is not required
+ */
+async function opened(path, isRequired) {
+  try {
+    return await open(path);
+  } catch (error) {
+    if (isMissing(error) && !isRequired) return null;
+    throw error;
+  }
 }
 
 /** @param {unknown} error */

@@ -10,7 +10,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync,
 import { join } from 'node:path';
 import { readRecord, writeRecord } from '../processes/process-records.mjs';
 import { postgresFolder, postgresUser } from '../servers/postgres-files.mjs';
-import { BACKUP_FORMAT, digestOf, PARTS } from './backup.mjs';
+import { BACKUP_FORMAT, digestOf, PARTS, STATE_FILES } from './backup.mjs';
 import { copyFiles, Meter, treeOf } from './checked-copies.mjs';
 
 /** Mark of a restore that did not finish. An estate does not start on such a folder. */
@@ -19,7 +19,8 @@ const unfinishedMark = (/** @type {string} */ dataDir) => join(dataDir, 'restori
 const restoredMark = (/** @type {string} */ dataDir) => join(dataDir, 'restored-backup.json');
 
 /**
- * Restores a backup. Resolves to its record. Errors: an incomplete or damaged backup, a data folder with content.
+ * Restores a backup. Resolves to its record. Errors: an incomplete or damaged backup, a path that no backup contains, a
+ * data folder with content.
  * @param {string} backup
  * @param {string} dataDir
  * @param {Report} [report]
@@ -27,6 +28,8 @@ const restoredMark = (/** @type {string} */ dataDir) => join(dataDir, 'restored-
  */
 export async function restoreBackup(backup, dataDir, report = () => {}) {
   const { record, sums } = readBackup(backup);
+  const { files, folders } = treeOf(backup);
+  refuseForeignPaths(backup, { folders, files: files.map(({ path }) => path), wanted: sums.map(([, path]) => path) });
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
     throw new Error(`${dataDir} is not empty: a backup is restored into an empty data folder only`);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -40,7 +43,6 @@ export async function restoreBackup(backup, dataDir, report = () => {}) {
     if (part === 'state') return join(dataDir, ...rest);
     return join(dataDir, PARTS[/** @type {keyof typeof PARTS} */ (part)], ...rest);
   };
-  const { files, folders } = treeOf(backup);
   const meter = new Meter(report);
   meter.expect(files);
   for (const path of folders.filter((name) => name !== 'state'))
@@ -70,6 +72,24 @@ function readBackup(backup) {
     ([, digest = '', path = '']) => /** @type {[string, string]} */ ([digest, path]),
   );
   return { record, sums };
+}
+
+/**
+ * Refuses a backup whose paths would be restored outside of their place in the data folder. The tree contains regular
+ * files in real folders only, so a wanted path with a symbolic link, or a segment that is empty, `.` or `..`, is not in it.
+ * Errors: a plain Error with the first such path.
+ * @param {string} backup
+ * @param {{ folders: string[], files: string[], wanted: string[] }} paths  relative to the backup
+ */
+function refuseForeignPaths(backup, { folders, files, wanted }) {
+  const parts = ['postgres', ...Object.keys(PARTS)];
+  const known = new Set(['state', ...parts, ...STATE_FILES.map((name) => `state/${name}`)]);
+  const isForeign = (/** @type {string} */ path) =>
+    !known.has(path) && !parts.some((part) => path.startsWith(`${part}/`));
+  const present = new Set(files);
+  for (const path of wanted) if (!present.has(path)) throw new Error(`${backup} has no regular file ${path}`);
+  const foreign = [...folders, ...wanted].find(isForeign);
+  if (foreign !== undefined) throw new Error(`${backup} contains ${foreign}, which is no part of a backup`);
 }
 
 /**
