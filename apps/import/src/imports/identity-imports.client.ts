@@ -9,12 +9,13 @@ import type {
   ImportTargetRequest,
 } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { InternalRoutes, LOGGER } from '@rookery/platform';
+import { InternalRefusal, InternalRoutes, LOGGER } from '@rookery/platform';
 import type { InternalRoute, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 10_000;
 const CONNECTIONS = 4;
+const PAYLOAD_TOO_LARGE = 413;
 
 /** Client for the internal routes of identity about imports. Errors: Unavailable. Source: reference identity-and-import 6. */
 @Injectable()
@@ -40,7 +41,7 @@ export class IdentityImportsClient {
 
   /** Creates the project of an import, once. */
   createProject(request: ImportProjectRequest): Promise<ImportProjectAnswer> {
-    return this.answered(() => this.projects.ask(request));
+    return this.answered(() => this.projects.ask(request).catch(problemIn));
   }
 
   /** Reports the state of an import. */
@@ -56,4 +57,10 @@ export class IdentityImportsClient {
       throw new Unavailable('identity away');
     }
   }
+}
+
+/** Identity does not read a request that is too large, so it has not created the project. Errors: all others. */
+function problemIn(error: unknown): ImportProjectAnswer {
+  if (!(error instanceof InternalRefusal) || error.status !== PAYLOAD_TOO_LARGE) throw error;
+  return { outcome: 'invalid', problems: ['The fields of the repository are too long'] };
 }

@@ -1,14 +1,15 @@
 /** A user name with a token or password. Shape: stored as `user:secret`. */
 export interface BasicCredential {
   readonly authorization: string;
-  /** The part that answers must not repeat. */
-  readonly secret: string;
+  /** The forms that answers must not repeat: the whole in base64 without padding, and the token or password. */
+  readonly secrets: readonly string[];
 }
 
 /** Returns the credential for HTTP Basic authentication. Shape: `credential` is `user:secret`. */
 export function basicCredential(credential: string): BasicCredential {
+  const encoded = Buffer.from(credential).toString('base64');
   return {
-    authorization: `Basic ${Buffer.from(credential).toString('base64')}`,
-    secret: credential.slice(credential.indexOf(':') + 1),
+    authorization: `Basic ${encoded}`,
+    secrets: [encoded.replace(/=+$/, ''), credential.slice(credential.indexOf(':') + 1)],
   };
 }

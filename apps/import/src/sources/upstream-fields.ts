@@ -7,6 +7,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const DELETED: UpstreamPerson = { id: null, username: 'ghost' };
 /** Units: characters. */
 export const MAX_USERNAME = 255;
+/** Longest id of a commit. Units: characters. */
+export const MAX_SHA = 64;
 const MAX_LIST = 500;
 
 /** Readers of fields of objects that an upstream host sent. Shape: null for a value of another type. */
@@ -21,8 +23,9 @@ export function timeIn(value: unknown): string | null {
   return /^(?!0000)\d{4}-/.test(at.toISOString()) ? at.toISOString() : null;
 }
 
-export function textIn(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? cleaned(value) : null;
+/** Returns at most the first `most` characters of a text. */
+export function textIn(value: unknown, most = Infinity): string | null {
+  return typeof value === 'string' && value !== '' ? cleaned(value.slice(0, most)) : null;
 }
 
 export function listIn(value: unknown): readonly unknown[] {

@@ -16,8 +16,9 @@ export interface UpstreamProject {
 const MAX_NAME = 1024;
 const MAX_ADDRESS = 2048;
 
+/** A text that the database stores and addresses may have: not empty, without NUL and without halves of surrogate pairs. */
 export function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && !value.includes('\0');
+  return typeof value === 'string' && value !== '' && !value.includes('\0') && !/\p{Cs}/u.test(value);
 }
 
 /** A name that a project and its source may have. */

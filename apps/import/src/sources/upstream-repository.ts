@@ -26,8 +26,7 @@ export interface UpstreamAccess {
 
 /** More than any page size that an import asks for. */
 export const MAX_ITEMS = 100;
-/**
- * Largest page of a list: 100 texts of the longest kind of the public services. Several times as much is in memory while it
- * is read. Units: bytes.
- */
-export const PAGE_BYTES = 16 * 1024 * 1024;
+/** Largest page of a list. Ten times as much may be in memory while it is read. Units: bytes. */
+export const PAGE_BYTES = 4 * 1024 * 1024;
+/** Largest answer about a user, a repository or its default branch. Units: bytes. */
+export const SMALL_BYTES = 256 * 1024;

@@ -4,13 +4,19 @@ import type { EgressAnswer, EgressRequest } from '@rookery/egress';
 import { retryTimeIn } from './rate-limits';
 import { SourceError } from './source-error';
 
-/** A request to the API of an upstream host. Shape: `secret` is the credential, which no answer may repeat. */
+/** A request to the API of an upstream host. Shape: `secrets` are all forms of the credential, which no answer may repeat. */
 export interface UpstreamRequest extends Pick<EgressRequest, 'url' | 'limits' | 'signal'> {
-  readonly secret: string;
+  readonly secrets: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const MAX_QUOTED = 200;
+/** Longest answer that failures quote. In a longer one, replacing a short credential takes seconds. Units: bytes. */
+const MAX_QUOTABLE = 8192;
+const TOO_LONG = 'The answer is too long to quote.';
+/** Separators and brackets in one JSON answer. Each may become an object of many times its size. */
+const MAX_PARTS = 500_000;
+const [COMMA, BRACKET, BRACE] = Buffer.from(',[{');
 const REPEATED = 'The answer repeats the credential.';
 
 /** Requests to upstream hosts. Source: reference identity-and-import 6.12; reference reliability 8.1. */
@@ -28,7 +34,7 @@ export class UpstreamRequests {
   }
 
   /** Returns the answer, also one of a failure. Errors: SourceError without an answer. */
-  async send({ secret: _, ...request }: UpstreamRequest): Promise<EgressAnswer> {
+  async send({ secrets: _, ...request }: UpstreamRequest): Promise<EgressAnswer> {
     try {
       return await this.egress.request(request);
     } catch (error) {
@@ -41,13 +47,13 @@ export class UpstreamRequests {
   /** Returns the answer of a success. Errors: SourceError. */
   async get(request: UpstreamRequest): Promise<EgressAnswer> {
     const answer = await this.send(request);
-    refuseFailure(answer, request.secret);
+    refuseFailure(answer, request.secrets);
     return answer;
   }
 }
 
 /** Errors: SourceError for another status than 200. */
-export function refuseFailure(answer: EgressAnswer, secret: string): void {
+export function refuseFailure(answer: EgressAnswer, secrets: readonly string[]): void {
   const { status } = answer;
   if (status === 200) return;
   if (status === 401) throw new SourceError('credential', 'The credential is not accepted.', { status });
@@ -55,7 +61,7 @@ export function refuseFailure(answer: EgressAnswer, secret: string): void {
     const retryAt = retryTimeIn(answer);
     throw new SourceError('limit', 'The rate of requests is limited.', { status, retryAt });
   }
-  throw new SourceError('other', `${quoted(answer.body, secret)} (HTTP ${status})`, { status });
+  throw new SourceError('other', `${quoted(answer.body, secrets)} (HTTP ${status})`, { status });
 }
 
 /** Primary limits answer 403 without remaining requests, secondary ones 429, or 403 with `Retry-After`. */
@@ -66,10 +72,11 @@ export function isLimited({ status, headers }: EgressAnswer): boolean {
 
 /**
  * Returns the JSON value of an answer; null for another text. Errors: SourceError for an answer that repeats the credential,
- * because its texts are shown to other users.
+ * because its texts are shown to other users, and for one with too many parts.
  */
-export function jsonIn({ status, body }: EgressAnswer, secret: string): unknown {
-  if (body.includes(secret)) throw new SourceError('other', REPEATED, { status });
+export function jsonIn({ status, body }: EgressAnswer, secrets: readonly string[]): unknown {
+  if (secrets.some((secret) => body.includes(secret))) throw new SourceError('other', REPEATED, { status });
+  if (hasTooManyParts(body)) throw new SourceError('other', 'The answer has too many parts.', { status });
   try {
     return JSON.parse(body.toString());
   } catch {
@@ -78,10 +85,17 @@ export function jsonIn({ status, body }: EgressAnswer, secret: string): unknown 
 }
 
 /** The answer of the host in one short line. A host that repeats the credential does not show it to anyone. */
-function quoted(body: Buffer, secret: string): string {
-  const text = body
-    .toString()
-    .replaceAll(secret, '[credential]')
+function quoted(body: Buffer, secrets: readonly string[]): string {
+  // A shortened answer could end with a part of the credential, which the replacement would miss.
+  if (body.length > MAX_QUOTABLE) return TOO_LONG;
+  const text = secrets
+    .reduce((shown, secret) => shown.replaceAll(secret, '[credential]'), body.toString())
     .replace(/[\s\p{C}]+/gu, ' ');
   return text.trim().slice(0, MAX_QUOTED);
+}
+
+function hasTooManyParts(body: Buffer): boolean {
+  let parts = 0;
+  for (const sign of body) if (sign === COMMA || sign === BRACKET || sign === BRACE) parts++;
+  return parts > MAX_PARTS;
 }

@@ -13,6 +13,7 @@ afterEach(() => {
   scene.host.answer = null;
   scene.inside.target = 'allowed';
   scene.inside.away.clear();
+  scene.inside.awayStatus = 503;
 });
 afterAll(() => scene.close());
 
@@ -140,6 +141,35 @@ describe('POST /import/remote', () => {
       void response.writeHead(500).end(`no\n\u202e${scene.host.token} ${'x'.repeat(500)}`);
     const { errors } = (await post(scene.parameters({ id: 7001 })).expect(422)).body as { errors: string };
     expect(errors).toMatch(/^Import failed due to a remote error: no \[credential\] x{50,200} \(HTTP 500\)$/);
+  });
+
+  it('quotes nothing from a long answer, and reads no larger one than a repository needs', async () => {
+    const short = scene.parameters({ id: 7001 }, { personal_access_token: 'a' });
+    scene.host.answer = (_, response) => void response.writeHead(500).end('a'.repeat(200_000));
+    expect((await post(short).expect(422)).body).toEqual({
+      errors: 'Import failed due to a remote error: The answer is too long to quote. (HTTP 500)',
+    });
+    scene.host.answer = (_, response) => void response.writeHead(500).end('a'.repeat(300_000));
+    expect((await post(short).expect(422)).body).toEqual({
+      errors: 'Import failed due to a remote error: The answer is larger than 262144 bytes.',
+    });
+  });
+
+  it('shortens the description and leaves out a default branch that git cannot store', async () => {
+    const long = { description: `${'x'.repeat(1999)}😀`, default_branch: 'b'.repeat(256) };
+    const { importId } = await scene.started('bittern', {}, await scene.host.add('bittern', long));
+    expect(scene.inside.projects.at(-1)).toMatchObject({ description: 'x'.repeat(1999), default_branch: null });
+    expect(await scene.row(importId)).toMatchObject({ default_branch: null });
+  });
+
+  it('keeps nothing of a project that is too large for identity', async () => {
+    const repository = await scene.host.add('bustard');
+    const before = await count();
+    scene.inside.away.add('/internal/imports/project');
+    scene.inside.awayStatus = 413;
+    const { body } = await post(scene.parameters(repository)).expect(422);
+    expect(body).toEqual({ errors: 'The fields of the repository are too long' });
+    expect(await count()).toBe(before);
   });
 
   it.each(['[]', '{"id":"1"}', 'no json', '{"id":1,"name":"","full_name":"a/b","private":true,"clone_url":"x"}'])(

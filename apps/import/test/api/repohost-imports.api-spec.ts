@@ -137,6 +137,14 @@ describe('POST /import/repohost', () => {
     });
   });
 
+  it.each([['/user'], ['/repositories/wren/heron']])('reads no large answer of %s', async (path) => {
+    cloud.host.answer = (request, response) =>
+      request.url!.endsWith(path) ? void response.end(' '.repeat(300_000)) : false;
+    expect((await post(parameters()).expect(400)).body).toEqual({
+      message: { error: 'Import failed due to an error: The answer is larger than 262144 bytes.' },
+    });
+  });
+
   it('reports the problems of the project', async () => {
     scene.inside.project = { outcome: 'invalid', problems: ['Name has already been taken'] };
     expect((await post(parameters()).expect(422)).body).toEqual({ message: { error: 'Name has already been taken' } });

@@ -185,9 +185,36 @@ describe('POST /import/repohost_server', () => {
     expect(JSON.stringify((await post(parameters({ slug: 'heron' })).expect(400)).body)).toContain('leads to another');
   });
 
+  it('recognises the credential in the form of the request', async () => {
+    const basic = Buffer.from(`${server.host.username}:${server.host.token}`).toString('base64');
+    const failed = 'Import failed due to a repohost_server error:';
+    server.host.answer = (_, response) => void response.writeHead(500).end(`Invalid header: Basic ${basic}`);
+    const { body } = await post(parameters({ slug: 'heron' })).expect(400);
+    expect(JSON.stringify(body)).toMatch(/Invalid header: Basic \[credential\]=* \(HTTP 500\)/);
+    server.host.answer = null;
+    const repository = await server.add('rook', { description: `Basic ${basic}` });
+    expect((await post(parameters(repository)).expect(400)).body).toEqual({
+      message: { error: `${failed} The answer repeats the credential.` },
+    });
+  });
+
+  it.each([
+    ['raven', '/repos/raven'],
+    ['chough', '/branches/default'],
+  ])('reads no large answer about the repository %s: %s', async (slug, path) => {
+    const repository = await server.add(slug);
+    server.host.answer = (request, response) =>
+      request.url!.endsWith(path) ? void response.end(' '.repeat(300_000)) : false;
+    expect((await post(parameters(repository)).expect(400)).body).toEqual({
+      message: { error: 'Import failed due to a repohost_server error: The answer is larger than 262144 bytes.' },
+    });
+  });
+
   it.each([
     '[]',
     'no json',
+    '{"slug":"\\ud800","project":{"key":"BIRD"},"links":{"clone":[{"name":"http","href":"http://example.org/a"}]}}',
+    '{"slug":"x","project":{"key":"\\udc00"},"links":{"clone":[{"name":"http","href":"http://example.org/a"}]}}',
     '{"slug":"x","project":{"key":"BIRD"},"links":{"clone":[{"name":"http","href":"file:///etc"}]}}',
   ])('refuses the malformed answer %s', async (answer) => {
     server.host.answer = (_, response) => void response.end(answer);
@@ -344,6 +371,35 @@ describe('an import from a repository server', () => {
       { ...on, id: 57, issue: null, author_id: 1011, body: '> Comment 56\n\nComment 57' },
     ]);
     expect(await status(projectId)).toMatchObject({ failed_relations: [{ relation_name: 'note' }] });
+  });
+
+  it('leaves out comments whose path is too long, and stores no more of a commit than an id', async () => {
+    const repository = await server.add('crake');
+    server.putPullRequests(repository, [pull(1)]);
+    const replies = Array.from({ length: 24 }, (_, index) => comment(70 + index));
+    const at16k = { components: Array.from({ length: 100 }, () => 'x'.repeat(16_000)) };
+    server.putActivities(repository, 1, [
+      commented(43, comment(63), { path: 'src/a.ts', line: 7, toHash: 'a'.repeat(100_000) }),
+      commented(42, comment(62), { path: 'x'.repeat(4097), line: 7 }),
+      commented(41, comment(61, { comments: replies }), { path: at16k, line: 7 }),
+    ]);
+    const { importId, projectId } = await start(repository);
+    await scene.run(importId);
+    expect(sent(projectId, 'diff_note')).toMatchObject([{ id: 63, commit_id: 'a'.repeat(64) }]);
+    expect(await status(projectId)).toMatchObject({ failed_relations: [{ relation_name: 'diff_note' }] });
+  });
+
+  it.each([
+    ['many parts', `{"values":[${'[],'.repeat(300_000)}[]]}`, 'The answer has too many parts.'],
+    ['many bytes', ' '.repeat(5_000_000), 'The answer is larger than 4194304 bytes.'],
+  ])('ends at a page with %s', async (name, page, error) => {
+    const { importId } = await start(await server.add(`coot-${name.replaceAll(' ', '-')}`));
+    server.host.answer = (request, response) =>
+      request.url!.includes('/pull-requests') ? void response.end(page) : false;
+    // The first run brings the branches along, so that its failure is not the last.
+    await scene.run(importId);
+    await scene.run(importId, LAST);
+    expect(await scene.row(importId)).toMatchObject({ state: 'failed', error });
   });
 
   it('reads all pages of pull requests and activities, the newest activity first', async () => {

@@ -49,6 +49,8 @@ export class FakeServices {
   project: ImportProjectAnswer = { outcome: 'missing' };
   /** Paths that get no answer but an error. */
   readonly away = new Set<string>();
+  /** Status of these errors. */
+  awayStatus = 503;
   /** Runs before a push is received. */
   beforePush: () => Promise<void> = async () => undefined;
   private readonly server: Server;
@@ -87,7 +89,7 @@ export class FakeServices {
     if (request.headers.authorization !== internalAuthorization('import', callee)) {
       return void response.writeHead(401).end();
     }
-    if (this.away.has(path)) return void response.writeHead(503).end();
+    if (this.away.has(path)) return void response.writeHead(this.awayStatus).end();
     if (path === INTERNAL_PATHS.importObjects) return this.serveObjects(await bodyOf(request), response);
     if (path === INTERNAL_PATHS.importSnippet) return this.serveSnippet(await bodyOf(request), response);
     if (!door) return this.serveIdentity(path, await bodyOf(request), response);

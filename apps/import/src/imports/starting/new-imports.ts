@@ -38,6 +38,11 @@ export type ImportProblem =
   | Exclude<ImportProjectAnswer, { readonly outcome: 'created' }>
   | { readonly outcome: 'late' };
 
+/** Longest description that a project may have. Units: characters. */
+const MAX_DESCRIPTION = 2000;
+/** Longest name of a branch that git can store as a file. Units: characters. */
+const MAX_BRANCH = 255;
+
 /** Creates projects for imports, and schedules the imports. Source: reference identity-and-import 6.2. */
 @Injectable()
 export class NewImports {
@@ -59,7 +64,8 @@ export class NewImports {
 
   /** Errors: Unavailable. */
   async start(plan: ImportPlan, { new_name: name, ...options }: ImportOptions): Promise<ShownImport | ImportProblem> {
-    const { source, place, upstream } = plan;
+    const { source, place } = plan;
+    const upstream = shortened(plan.upstream);
     const importKey = randomUUID();
     const id = await this.records.add({
       ...{ importKey, userId: place.user_id, source, cloneUrl: upstream.cloneUrl, apiUrl: plan.apiUrl },
@@ -81,4 +87,15 @@ export class NewImports {
     const row = await this.records.schedule(id, answer.project.id);
     return row ? { project: answer.project, row } : { outcome: 'late' };
   }
+}
+
+/** The host may send fields of any length. */
+function shortened(upstream: UpstreamProject): UpstreamProject {
+  const { description, defaultBranch } = upstream;
+  return {
+    ...upstream,
+    // The cut may leave the first half of a surrogate pair.
+    description: description?.slice(0, MAX_DESCRIPTION).replace(/\p{Cs}$/u, '') ?? null,
+    defaultBranch: defaultBranch !== null && defaultBranch.length <= MAX_BRANCH ? defaultBranch : null,
+  };
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EgressAnswer } from '@rookery/egress';
 import { SourceError } from '../source-error';
-import { MAX_ITEMS, PAGE_BYTES } from '../upstream-repository';
+import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
 import { isLimited, jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
@@ -35,8 +35,8 @@ export class RemoteClient {
 
   /** Reads a repository by its id. Errors: SourceError. */
   async repository(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
-    const answer = await this.requests.get(requestTo(access, `${access.url}/repositories/${id}`));
-    const found = repositoryIn(jsonIn(answer, access.credential));
+    const answer = await this.requests.get(requestTo(access, `${access.url}/repositories/${id}`, SMALL_BYTES));
+    const found = repositoryIn(jsonIn(answer, [access.credential]));
     if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
     return found;
   }
@@ -55,8 +55,8 @@ export class RemoteClient {
   private async object(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
     const answer = await this.requests.send({ ...requestTo(access, address, OBJECT_BYTES), signal });
     if (isUnreached(answer)) return null;
-    refuseFailure(answer, access.credential);
-    const found = jsonIn(answer, access.credential);
+    refuseFailure(answer, [access.credential]);
+    const found = jsonIn(answer, [access.credential]);
     return typeof found === 'object' && !Array.isArray(found) ? found : null;
   }
 }
@@ -70,9 +70,9 @@ export async function readPage(
 ): Promise<UpstreamPage> {
   const answer = await requests.send({ ...requestTo(access, address, PAGE_BYTES), signal });
   if (answer.status === GONE) return { items: [], next: null, pauseUntil: null };
-  refuseFailure(answer, access.credential);
+  refuseFailure(answer, [access.credential]);
   const { status } = answer;
-  const items = jsonIn(answer, access.credential);
+  const items = jsonIn(answer, [access.credential]);
   if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
   if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
   const isPublic = access.url === PUBLIC_API;
@@ -80,9 +80,9 @@ export async function readPage(
 }
 
 /** Returns a request with the credential. Units: `bodyBytes` of the largest answer. */
-export function requestTo({ credential }: UpstreamAccess, url: string, bodyBytes?: number): UpstreamRequest {
+export function requestTo({ credential }: UpstreamAccess, url: string, bodyBytes: number): UpstreamRequest {
   const headers = { authorization: `Bearer ${credential}`, accept: 'application/vnd.github+json' };
-  return { url, secret: credential, headers, ...(bodyBytes === undefined ? {} : { limits: { bodyBytes } }) };
+  return { url, secrets: [credential], headers, limits: { bodyBytes } };
 }
 
 function isUnreached(answer: EgressAnswer): boolean {

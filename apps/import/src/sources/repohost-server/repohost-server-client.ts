@@ -3,7 +3,7 @@ import { basicCredential } from '../basic-credential';
 import { SourceError } from '../source-error';
 import { fieldsOf } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
-import { MAX_ITEMS, PAGE_BYTES } from '../upstream-repository';
+import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
 import { isLimited, jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
@@ -26,11 +26,11 @@ export class RepohostServerClient {
   /** Reads a repository. Shape: null for a missing one. Errors: SourceError. */
   async repository(access: UpstreamAccess, project: string, slug: string): Promise<UpstreamProject | null> {
     const address = repositoryAddress(access, `${project}/${slug}`);
-    const answer = await this.requests.send(requestTo(access, address));
+    const answer = await this.requests.send(requestTo(access, address, SMALL_BYTES));
     if (answer.status === 404) return null;
-    const { secret } = basicCredential(access.credential);
-    refuseFailure(answer, secret);
-    const found = repositoryIn(jsonIn(answer, secret));
+    const { secrets } = basicCredential(access.credential);
+    refuseFailure(answer, secrets);
+    const found = repositoryIn(jsonIn(answer, secrets));
     if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
     return { ...found, defaultBranch: await this.defaultBranch(access, found.fullName) };
   }
@@ -42,33 +42,35 @@ export class RepohostServerClient {
       host: new URL(access.url).host,
       firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}limit=${pageSize}`,
       page: (address, signal) => this.page(access, address, signal),
-      object: async (path, signal) => objectIn(await this.read(access, `${base}${path}`, signal)),
+      object: async (path, signal) =>
+        objectIn(await this.read({ ...requestTo(access, `${base}${path}`, PAGE_BYTES), signal })),
     };
   }
 
   /** An empty repository has no branch. */
   private async defaultBranch(access: UpstreamAccess, name: string): Promise<string | null> {
-    return branchIn(await this.read(access, `${repositoryAddress(access, name)}/branches/default`));
+    const address = `${repositoryAddress(access, name)}/branches/default`;
+    return branchIn(await this.read(requestTo(access, address, SMALL_BYTES)));
   }
 
   private async page(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
-    const { secret } = basicCredential(access.credential);
-    const answer = await this.requests.get({ ...requestTo(access, address), signal });
+    const { secrets } = basicCredential(access.credential);
+    const answer = await this.requests.get({ ...requestTo(access, address, PAGE_BYTES), signal });
     const { status } = answer;
-    const { values: items, isLastPage, nextPageStart } = fieldsOf(jsonIn(answer, secret));
+    const { values: items, isLastPage, nextPageStart } = fieldsOf(jsonIn(answer, secrets));
     if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
     if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
     return { items, next: isLastPage === false ? nextAddress(address, nextPageStart) : null, pauseUntil: null };
   }
 
   /** Returns the JSON value of an answer; null for an object that the credential does not reach. */
-  private async read(access: UpstreamAccess, address: string, signal?: AbortSignal): Promise<unknown> {
-    const { secret } = basicCredential(access.credential);
-    const answer = await this.requests.send({ ...requestTo(access, address), ...(signal ? { signal } : {}) });
+  private async read(request: UpstreamRequest): Promise<unknown> {
+    const { secrets } = request;
+    const answer = await this.requests.send(request);
     if (UNREACHED.has(answer.status) && !isLimited(answer)) return null;
     if (answer.status === 204) return null;
-    refuseFailure(answer, secret);
-    return jsonIn(answer, secret);
+    refuseFailure(answer, secrets);
+    return jsonIn(answer, secrets);
   }
 }
 
@@ -91,8 +93,8 @@ function repositoryAddress({ url }: UpstreamAccess, name: string): string {
   return `${url}/projects/${project}/repos/${slug}`;
 }
 
-function requestTo({ credential }: UpstreamAccess, url: string): UpstreamRequest {
-  const { authorization, secret } = basicCredential(credential);
+function requestTo({ credential }: UpstreamAccess, url: string, bodyBytes: number): UpstreamRequest {
+  const { authorization, secrets } = basicCredential(credential);
   const headers = { authorization, accept: 'application/json' };
-  return { url, secret, headers, limits: { bodyBytes: PAGE_BYTES } };
+  return { url, secrets, headers, limits: { bodyBytes } };
 }

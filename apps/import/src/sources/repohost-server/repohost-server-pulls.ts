@@ -1,7 +1,7 @@
 import type { UpstreamPerson } from '@rookery/contracts';
 import { personIdOf } from '../person-ids';
 import { withSuggestionRange } from '../suggestion-range';
-import { cleaned, DELETED, fieldsOf, isId, listIn, MAX_USERNAME, textIn } from '../upstream-fields';
+import { cleaned, DELETED, fieldsOf, isId, listIn, MAX_SHA, MAX_USERNAME, textIn } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 import type {
   UpstreamComment,
@@ -16,11 +16,13 @@ interface ActivityComment {
   readonly number: unknown;
   readonly comment: unknown;
   readonly root: unknown;
-  /** Text that a reply answers. */
-  readonly answered: unknown;
-  /** Place in the code; undefined for a comment on the whole pull request. */
-  readonly anchor: unknown;
+  /** Beginning of the text that a reply answers; null for no reply. All replies to a comment share it. */
+  readonly quote: string | null;
+  /** Place in the code, which all replies share; undefined for a comment on the whole pull request, null for a malformed one. */
+  readonly place: CommentPlace | null | undefined;
 }
+
+type CommentPlace = Pick<UpstreamReviewComment, 'path' | 'side' | 'line' | 'startLine' | 'commitId'>;
 
 /** An activity of a pull request, which does not name the number itself. */
 interface NumberedActivity {
@@ -38,6 +40,7 @@ const BRANCHES = 'refs/heads/';
 const MAX_DEPTH = 100;
 /** Units: characters. */
 const MAX_QUOTE = 80;
+const MAX_PATH = 4096;
 
 /** Returns the path of the activities of a pull request; null for a malformed one. */
 export function activitiesPathOf(item: unknown): string | null {
@@ -95,37 +98,31 @@ export function reviewIn(item: unknown): UpstreamReview | null {
 
 /** Returns the comments on lines in an activity, with all replies. */
 export function lineCommentsIn(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
-  return commentsIn(activity, pullRequest).filter(({ anchor }) => anchor !== undefined);
+  return commentsIn(activity, pullRequest).filter(({ place }) => place !== undefined);
 }
 
 /** Returns the comments on the whole pull request in an activity, with all replies. */
 export function generalCommentsIn(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
-  return commentsIn(activity, pullRequest).filter(({ anchor }) => anchor === undefined);
+  return commentsIn(activity, pullRequest).filter(({ place }) => place === undefined);
 }
 
 export function commentIn(item: unknown): UpstreamComment | null {
   const { number, comment } = fieldsOf(item);
   const fields = fieldsOf(comment);
   const times = timesIn(fields);
+  if (!isId(fields['id']) || !isId(number) || !times) return null;
   const body = bodyIn(item);
-  if (!isId(fields['id']) || !isId(number) || !times || body === null) return null;
+  if (body === null) return null;
   return { id: fields['id'], number, isOnPullRequest: true, author: personIn(fields['author']), body, ...times };
 }
 
 export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
-  const found = commentIn(item);
-  const { root, anchor: place } = fieldsOf(item);
-  const anchor = fieldsOf(place);
-  const path = pathIn(anchor['path']);
-  if (found === null || path === null) return null;
+  const { root, place } = item as ActivityComment;
+  const found = place ? commentIn(item) : null;
+  if (!place || found === null) return null;
   const { id, number, author, body, createdAt, updatedAt } = found;
-  const line = isId(anchor['line']) ? anchor['line'] : null;
-  const start = fieldsOf(anchor['multilineMarker'])['startLine'];
-  const at = { line, startLine: line !== null && isId(start) && start < line ? start : null };
   return {
-    ...{ id, number, author, createdAt, updatedAt, path, ...at, body: withSuggestionRange(body, at) },
-    side: anchor['fileType'] === 'FROM' ? 'old' : 'new',
-    commitId: textIn(anchor['toHash']) ?? '',
+    ...{ id, number, author, createdAt, updatedAt, ...place, body: withSuggestionRange(body, place) },
     replyTo: isId(root) ? root : null,
   };
 }
@@ -135,37 +132,58 @@ function commentsIn(activity: unknown, pullRequest: unknown): readonly ActivityC
   if (action !== 'COMMENTED') return [];
   const number = fieldsOf(pullRequest)['id'];
   const root = fieldsOf(comment)['id'];
-  const found: ActivityComment[] = [{ number, comment, root: null, answered: null, anchor }];
+  const place = anchor === undefined ? undefined : placeIn(anchor);
+  const found: ActivityComment[] = [{ number, comment, root: null, quote: null, place }];
   let level: readonly unknown[] = [comment];
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
-    const replies = level.flatMap((parent) =>
-      repliesIn(parent).map((reply) => ({ reply, answered: fieldsOf(parent)['text'] })),
-    );
-    for (const { reply, answered } of replies) found.push({ number, comment: reply, root, answered, anchor });
+    const replies = level.flatMap(repliesIn);
+    for (const { reply, quote } of replies) found.push({ number, comment: reply, root, quote, place });
     level = replies.map(({ reply }) => reply);
   }
   return found;
 }
 
-function repliesIn(comment: unknown): readonly unknown[] {
-  const { comments } = fieldsOf(comment);
-  return Array.isArray(comments) ? comments : [];
+function repliesIn(comment: unknown): readonly { readonly reply: unknown; readonly quote: string | null }[] {
+  const { comments, text } = fieldsOf(comment);
+  if (!Array.isArray(comments) || comments.length === 0) return [];
+  const quote = typeof text === 'string' ? quoteOf(text) : null;
+  return comments.map((reply: unknown) => ({ reply, quote }));
 }
 
 /** Replies quote the text that they answer, because threads do not nest here. */
 function bodyIn(item: unknown): string | null {
-  const { comment, answered } = fieldsOf(item);
+  const { comment, quote } = item as ActivityComment;
   const body = textIn(fieldsOf(comment)['text']);
-  if (body === null || typeof answered !== 'string') return body;
-  const line = cleaned(answered).replace(/\s+/g, ' ').trim();
-  const quote = line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE).replace(/\p{Cs}$/u, '')}…` : line;
-  return quote === '' ? body : `> ${quote}\n\n${body}`;
+  return body === null || !quote ? body : `> ${quote}\n\n${body}`;
 }
 
-/** Servers send a path as a text, or as its components. */
+/** The text is cut first, because it may have megabytes. */
+function quoteOf(answered: string): string {
+  const line = cleaned(answered.slice(0, 4 * MAX_QUOTE))
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE).replace(/\p{Cs}$/u, '')}…` : line;
+}
+
+function placeIn(anchor: unknown): CommentPlace | null {
+  const fields = fieldsOf(anchor);
+  const path = pathIn(fields['path']);
+  if (path === null) return null;
+  const line = isId(fields['line']) ? fields['line'] : null;
+  const start = fieldsOf(fields['multilineMarker'])['startLine'];
+  return {
+    ...{ path, line, startLine: line !== null && isId(start) && start < line ? start : null },
+    side: fields['fileType'] === 'FROM' ? 'old' : 'new',
+    commitId: textIn(fields['toHash'], MAX_SHA) ?? '',
+  };
+}
+
+/** Servers send a path as a text, or as its components. Shape: null for a path that is too long. */
 function pathIn(value: unknown): string | null {
-  const components = listIn(fieldsOf(value)['components']).filter((one) => typeof one === 'string');
-  return typeof value === 'string' ? textIn(value) : textIn(components.join('/'));
+  const components = typeof value === 'string' ? [value] : listIn(fieldsOf(value)['components']);
+  const texts = components.filter((one) => typeof one === 'string');
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  return length > MAX_PATH ? null : textIn(texts.join('/'));
 }
 
 function commitIn(value: unknown): UpstreamCommit | null {

@@ -6,7 +6,7 @@ import { assertInsideApi } from '../page-addresses';
 import { SourceError } from '../source-error';
 import { fieldsOf } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
-import { MAX_ITEMS, PAGE_BYTES } from '../upstream-repository';
+import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
 import { isLimited, jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
@@ -31,17 +31,17 @@ export class RepohostClient {
 
   /** Checks the credential. Errors: SourceError, `credential` for a refused one. */
   async checkCredential(access: UpstreamAccess): Promise<void> {
-    await this.requests.get(requestTo(access, `${access.url}/user`));
+    await this.requests.get(requestTo(access, `${access.url}/user`, SMALL_BYTES));
   }
 
   /** Reads a repository. Shape: `name` is workspace and slug; null for a missing one. Errors: SourceError. */
   async repository(access: UpstreamAccess, name: string): Promise<UpstreamProject | null> {
-    const answer = await this.requests.send(requestTo(access, repositoryAddress(access, name)));
+    const answer = await this.requests.send(requestTo(access, repositoryAddress(access, name), SMALL_BYTES));
     const { status } = answer;
     if (status === MISSING) return null;
-    const { secret } = basicCredential(access.credential);
-    refuseFailure(answer, secret);
-    const found = repositoryIn(jsonIn(answer, secret));
+    const { secrets } = basicCredential(access.credential);
+    refuseFailure(answer, secrets);
+    const found = repositoryIn(jsonIn(answer, secrets));
     if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${status})`, { status });
     return found;
   }
@@ -58,12 +58,12 @@ export class RepohostClient {
   }
 
   private async page(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
-    const answer = await this.requests.send({ ...requestTo(access, address), signal });
+    const answer = await this.requests.send({ ...requestTo(access, address, PAGE_BYTES), signal });
     const { status } = answer;
     if (status === MISSING) return { items: [], next: null, pauseUntil: null };
-    const { secret } = basicCredential(access.credential);
-    refuseFailure(answer, secret);
-    const { values: items, next } = fieldsOf(jsonIn(answer, secret));
+    const { secrets } = basicCredential(access.credential);
+    refuseFailure(answer, secrets);
+    const { values: items, next } = fieldsOf(jsonIn(answer, secrets));
     if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
     if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
     if (typeof next !== 'string') return { items, next: null, pauseUntil: null };
@@ -72,11 +72,11 @@ export class RepohostClient {
   }
 
   private async object(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
-    const answer = await this.requests.send({ ...requestTo(access, address), signal });
+    const answer = await this.requests.send({ ...requestTo(access, address, PAGE_BYTES), signal });
     if (UNREACHED.has(answer.status) && !isLimited(answer)) return null;
-    const { secret } = basicCredential(access.credential);
-    refuseFailure(answer, secret);
-    const found = jsonIn(answer, secret);
+    const { secrets } = basicCredential(access.credential);
+    refuseFailure(answer, secrets);
+    const found = jsonIn(answer, secrets);
     return typeof found === 'object' && !Array.isArray(found) ? found : null;
   }
 }
@@ -85,8 +85,8 @@ function repositoryAddress({ url }: UpstreamAccess, name: string): string {
   return `${url}/repositories/${name.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-function requestTo({ credential }: UpstreamAccess, url: string): UpstreamRequest {
-  const { authorization, secret } = basicCredential(credential);
+function requestTo({ credential }: UpstreamAccess, url: string, bodyBytes: number): UpstreamRequest {
+  const { authorization, secrets } = basicCredential(credential);
   const headers = { authorization, accept: 'application/json' };
-  return { url, secret, headers, limits: { bodyBytes: PAGE_BYTES } };
+  return { url, secrets, headers, limits: { bodyBytes } };
 }

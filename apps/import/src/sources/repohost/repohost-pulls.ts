@@ -1,5 +1,5 @@
 import { withSuggestionRange } from '../suggestion-range';
-import { cleaned, fieldsOf, isId, listIn, MAX_USERNAME, textIn, timeIn } from '../upstream-fields';
+import { cleaned, fieldsOf, isId, listIn, MAX_SHA, MAX_USERNAME, textIn, timeIn } from '../upstream-fields';
 import type {
   UpstreamComment,
   UpstreamCommit,
@@ -14,7 +14,7 @@ import { commentIn } from './repohost-issues';
 interface PullRequestPart {
   readonly number: unknown;
   /** Abbreviated id of the head. */
-  readonly head: unknown;
+  readonly head: string;
   readonly comment: unknown;
 }
 
@@ -98,7 +98,7 @@ export function generalCommentIn(item: unknown): UpstreamComment | null {
 
 export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
   const found = commentIn(item);
-  const { comment, head } = fieldsOf(item);
+  const { comment, head } = item as PullRequestPart;
   const { inline, parent } = fieldsOf(comment);
   const { path, from, to, start_from: startFrom, start_to: startTo } = fieldsOf(inline);
   if (found === null || typeof path !== 'string' || path === '') return null;
@@ -108,14 +108,14 @@ export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
   return {
     ...{ ...found, ...at, path: cleaned(path), body: withSuggestionRange(found.body, at) },
     side: isId(to) || !isId(from) ? 'new' : 'old',
-    commitId: textIn(head) ?? '',
+    commitId: head,
     replyTo: isId(replyTo) ? replyTo : null,
   };
 }
 
 function partOf(pullRequest: unknown, comment: unknown): PullRequestPart {
   const { id: number, source } = fieldsOf(pullRequest);
-  return { number, head: fieldsOf(fieldsOf(source)['commit'])['hash'], comment };
+  return { number, head: textIn(fieldsOf(fieldsOf(source)['commit'])['hash'], MAX_SHA) ?? '', comment };
 }
 
 function isOnLine(comment: unknown): boolean {

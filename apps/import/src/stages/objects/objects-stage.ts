@@ -88,7 +88,7 @@ export class ObjectsStage {
     if (!list.membersOf) {
       const size = list.detailsOf ? COMPLETED_AT_ONCE : page.items.length;
       for (let at = 0; at < page.items.length; at += size)
-        yield objectsIn(list, await this.completed(list, source, page.items.slice(at, at + size), signal));
+        yield await this.completed(list, source, page.items.slice(at, at + size), signal);
       return;
     }
     const count = { pages: 0 };
@@ -133,22 +133,23 @@ export class ObjectsStage {
     });
   }
 
-  /** Completes items that lack fields. */
+  /** Completes items that lack fields. No more than one answer with such fields is in memory. */
   private async completed(
-    { detailsOf }: ObjectList,
+    list: ObjectList,
     source: ObjectsSource,
-    given: readonly unknown[],
+    items: readonly unknown[],
     signal: AbortSignal,
-  ): Promise<readonly unknown[]> {
-    if (!detailsOf) return given;
-    const items: unknown[] = [];
-    for (const item of given) {
+  ): Promise<FoundObjects> {
+    const { detailsOf } = list;
+    if (!detailsOf) return objectsIn(list, items);
+    const found: FoundObjects[] = [];
+    for (const item of items) {
       const path = detailsOf(item);
       const read = () => source.repository.object(path!, signal);
       const details = path === null ? null : await withStageErrors(signal, read);
-      items.push(details === null ? item : { ...(item as object), ...details });
+      found.push(objectsIn(list, [details === null ? item : { ...(item as object), ...details }]));
     }
-    return items;
+    return { objects: found.flatMap(({ objects }) => objects), failed: found.flatMap(({ failed }) => failed) };
   }
 
   private async write(
