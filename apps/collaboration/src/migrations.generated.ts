@@ -65,4 +65,5 @@ export * from './migrations/1767225854220-add-is-conflicting-to-merge-requests';
 export * from './migrations/1767225854400-map-imported-merge-requests';
 export * from './migrations/1767225854401-map-imported-releases';
 export * from './migrations/1767225854402-add-first-commits-to-repositories';
+export * from './migrations/1767225854410-import-snippets';
 export * from './migrations/1767225854560-add-collaboration-granted-by-to-merge-requests';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { SourceError } from '../source-error';
 import { cleaned } from '../upstream-fields';
+import { SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage } from '../upstream-repository';
 import { jsonIn, UpstreamRequests } from '../upstream-requests';
 import { readPage, requestTo } from './remote-client';
@@ -18,7 +19,7 @@ export class RemoteGistsClient {
 
   /** Checks the credential. Errors: SourceError. */
   async checkCredential(access: UpstreamAccess): Promise<void> {
-    await this.requests.get(requestTo(access, `${access.url}/user`));
+    await this.requests.get(requestTo(access, `${access.url}/user`, SMALL_BYTES));
   }
 
   /** Returns the address of the first page of the user's gists. */
@@ -35,7 +36,7 @@ export class RemoteGistsClient {
   async complete(access: UpstreamAccess, listed: RemoteGist, signal: AbortSignal): Promise<RemoteGist> {
     const address = `${access.url}/gists/${encodeURIComponent(listed.id)}`;
     const answer = await this.requests.send({ ...requestTo(access, address, GIST_BYTES), signal });
-    const whole = answer.status === 200 ? gistIn(jsonIn(answer, access.credential)) : null;
+    const whole = answer.status === 200 ? gistIn(jsonIn(answer, [access.credential])) : null;
     const files: RemoteGistFile[] = [];
     for (const file of listed.files) {
       const content = whole?.files.find(({ name }) => name === file.name)?.content ?? null;

@@ -23,8 +23,13 @@ const OCCURRENCES = statement<{ report: number; after: number; count: number }, 
 );
 const DISTINCT = statement<{ reports: readonly number[]; after: string; count: number }, DistinctComponent>(
   'dependency_components_distinct',
-  `select distinct on (ref) ref, name, version, component_type, purl, licenses from dependency_components
-   where report_id = any(:reports::bigint[]) and ref > :after collate "C" order by ref, id limit :count::int`,
+  // Each report gives its own page by its index: one scan over all reports would read and sort them whole for each page.
+  `select distinct on (ref) ref, name, version, component_type, purl, licenses
+   from unnest(:reports::bigint[]) as report (id) cross join lateral (
+     select distinct on (c.ref) c.id, c.ref, c.name, c.version, c.component_type, c.purl, c.licenses
+     from dependency_components c where c.report_id = report.id and c.ref > :after collate "C"
+     order by c.ref, c.id limit :count::int) as page
+   order by ref, page.id limit :count::int`,
 );
 
 /** Reads the components of reports in pages, so that an export of any size needs little memory. */
