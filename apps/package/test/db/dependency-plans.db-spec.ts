@@ -28,6 +28,8 @@ beforeAll(async () => {
       select p.project_id, p.id, p.id, 'a', md5(p.id::text), 1, 'valid' from pipelines p where p.project_id % 2 = 0;
     insert into dependency_components (report_id, position, ref, name, component_type)
       select r.id, n, 'pkg:npm/n' || n, 'n' || n, 'library' from dependency_reports r, generate_series(1, 20) n;
+    insert into dependency_components (report_id, position, ref, name, component_type)
+      select r, 20 + n, 'pkg:npm/m' || n, 'm' || n, 'library' from unnest(array[7, 8]) r, generate_series(1, 20000) n;
   `);
   await vacuumUntilVisible(pool);
 }, 300_000);

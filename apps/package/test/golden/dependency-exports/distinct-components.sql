@@ -7,12 +7,29 @@ select distinct
   purl,
   licenses
 from
-  dependency_components
-where
-  report_id = any (:reports::bigint[])
-  and ref > :after collate "C"
+  unnest(:reports::bigint[]) as report (id)
+  cross join lateral (
+    select distinct
+      on (c.ref) c.id,
+      c.ref,
+      c.name,
+      c.version,
+      c.component_type,
+      c.purl,
+      c.licenses
+    from
+      dependency_components c
+    where
+      c.report_id = report.id
+      and c.ref > :after collate "C"
+    order by
+      c.ref,
+      c.id
+    limit
+      :count::int
+  ) as page
 order by
   ref,
-  id
+  page.id
 limit
   :count::int
