@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
+import { SERVICE_NAMES } from '@rookery/contracts';
 import { contextKeysFor, parseContextKeys } from '@rookery/platform';
 import { ClientTokens } from './client-tokens';
 
+const MASTER = `k7:${Buffer.alloc(32, 7).toString('base64')}`;
 const keysOf = (byte: number) => parseContextKeys(`k${byte}:${Buffer.alloc(32, byte).toString('base64')}`);
 const tokens = new ClientTokens(keysOf(7));
 const credential = { kind: 'token', digest: 'a'.repeat(64) } as const;
@@ -24,20 +26,25 @@ it('stand for their credential for an hour', () => {
 it('are made with a key that no service has', () => {
   const { digest } = credential;
   const expires = Math.floor(Date.now() / 1000) + 60;
-  for (const audience of ['identity', 'collaboration', 'package', 'import', 'admin']) {
-    const own = parseContextKeys(contextKeysFor(`k7:${Buffer.alloc(32, 7).toString('base64')}`, audience));
-    expect(() => new ClientTokens(own)).toThrow('no context key for gateway');
+  for (const audience of SERVICE_NAMES) {
+    const own = parseContextKeys(contextKeysFor(MASTER, audience));
+    expect(() => new ClientTokens(own)).toThrow(`no context key for ${SERVICE_NAMES.join(', ')}`);
     const [key] = own.deriveKeys('rookery client tokens', audience);
     expect(tokens.read(signed(`${expires}.token.${digest}`, key))).toBeNull();
   }
 });
 
 it('are not read when they would last longer than any that was made', () => {
-  const [key] = keysOf(7).deriveKeys('rookery client tokens', 'gateway');
+  const [key] = keysOf(7).deriveKeys('rookery client tokens', ...SERVICE_NAMES);
   const lasting = (seconds: number): string =>
     signed(`${Math.floor(Date.now() / 1000) + seconds}.token.${credential.digest}`, key);
   expect(tokens.read(lasting(3600))).toMatchObject(credential);
   expect(tokens.read(lasting(3700))).toBeNull();
+});
+
+it('are the same for a gateway that has the keys of all services, but no master', () => {
+  const held = parseContextKeys(SERVICE_NAMES.map((service) => contextKeysFor(MASTER, service)).join(','));
+  expect(new ClientTokens(held).read(tokens.create(credential))).toMatchObject(credential);
 });
 
 it('are read by processes with the same keys, whole and unchanged', () => {

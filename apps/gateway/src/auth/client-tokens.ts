@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { SERVICE_NAMES } from '@rookery/contracts';
 import type { ContextSigningKeys } from '@rookery/platform';
 import type { Credential } from './credential';
 
@@ -17,8 +18,8 @@ export class ClientTokens {
   private readonly keys: readonly [Buffer, ...Buffer[]];
 
   constructor(keys: ContextSigningKeys) {
-    // No service has the keys of this audience, so none can forge tokens.
-    this.keys = keys.deriveKeys('rookery client tokens', 'gateway');
+    // No service has the keys of all services, so none can forge tokens.
+    this.keys = keys.deriveKeys('rookery client tokens', ...SERVICE_NAMES);
   }
 
   /** Returns the token for a credential. A credential that is such a token keeps its time of expiry. */

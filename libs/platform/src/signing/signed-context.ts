@@ -54,13 +54,17 @@ export class ContextSigningKeys {
 
   /**
    * Derives keys for another purpose, which only holders of an audience's keys can derive. Shape: one for each key id,
-   * that of the signing key first: the first creates, all verify. `purpose` separates uses.
+   * that of the signing key first: the first creates, all verify. `purpose` separates uses. Keys of several audiences can be
+   * derived by holders of all of them: by gateways.
    */
-  deriveKeys(purpose: string, audience: string): readonly [Buffer, ...Buffer[]] {
+  deriveKeys(purpose: string, ...audiences: readonly string[]): readonly [Buffer, ...Buffer[]] {
     const ids = [...this.masters.keys(), ...this.derived.keys()].map((name) => name.split('/', 1)[0]!);
-    const keys = [...new Set([this.signingKeyId, ...ids])].flatMap((id) => this.of(id, audience) ?? []);
-    const [first, ...others] = keys.map((key) => Buffer.from(hkdfSync('sha256', key.export(), '', purpose, 32)));
-    if (!first) throw new Error(`no context key for ${audience}`);
+    const keys = [...new Set([this.signingKeyId, ...ids])].flatMap((id) => {
+      const held = audiences.flatMap((audience) => this.of(id, audience)?.export() ?? []);
+      return held.length === audiences.length ? [Buffer.concat(held)] : [];
+    });
+    const [first, ...others] = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)));
+    if (!first) throw new Error(`no context key for ${audiences.join(', ')}`);
     return [first, ...others];
   }
 }
