@@ -24,7 +24,9 @@ let reader: SeededUser;
 beforeAll(async () => {
   nats = await startNats();
   service = await startCollaboration();
-  worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+  const { directory } = await service.app.get(ProjectRepositories).open({ id: 1, defaultBranch: 'main' });
+  const [storage] = directory.split('/@hashed/');
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env: { ROOKERY_REPOSITORIES: storage! } });
   git = await GitClient.make();
   front = await new GitFront(service.app, () => service.seed.anonymous()).start();
   [creator, reader] = [await service.seed.user(), await service.seed.user()];
