@@ -19,7 +19,7 @@ const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
  */
 
 /**
- * Wraps the function of a command: it receives its arguments, then the data folder, the output and the options.
+ * Wraps the function of a command: it receives the data folder, the output and the options, then its arguments.
  * @param {(call: Call, ...args: any[]) => Promise<void>} use
  */
 function run(use) {

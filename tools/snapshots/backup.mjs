@@ -4,7 +4,7 @@
  * hard links to repositories and files are made, and PostgreSQL ends its backup. Source: ADR 0210.
  *
  *   <backup>/backup.json   written last: format, moment, numbers, and the digest of SHA256SUMS
- *   <backup>/SHA256SUMS    of all other files, as `sha256sum --check` reads it
+ *   <backup>/SHA256SUMS    digests of all files except these two, as `sha256sum --check` reads them
  *   <backup>/postgres/ streams/ repositories/ blobs/ mail/ state/
  *
  * @typedef {{ format: 1, takenAt: string, pausedMs: number, cluster: string, files: number, bytes: number, sums: string, omitted: string[] }} BackupRecord

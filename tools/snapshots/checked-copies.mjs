@@ -53,7 +53,7 @@ function entriesOf(folder) {
 
 /**
  * Copies files, a few at a time. Returns the digest of each copy by its target; files that no longer exist are left out,
- * unless a digest is expected. Errors: `<target> is damaged` if a digest differs.
+ * unless a digest is expected. Errors: `<source> is damaged` if a digest differs.
  * @param {Copy[]} copies
  * @param {Count} count
  * @returns {Promise<Map<string, string>>}

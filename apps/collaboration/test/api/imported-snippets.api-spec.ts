@@ -55,6 +55,11 @@ it('writes it once for several runs at the same time, and again after it was del
   expect(await listed(user)).toHaveLength(1);
 });
 
+it.each([{ state: 'blocked' }, { external: true }] as const)('is refused once its user is %j', async (over) => {
+  const { id } = await service.seed.user(over);
+  expect(await write({ user_id: id })).toEqual({ problem: 'The user may not have snippets any more.' });
+});
+
 it('is independent of the same id on another host', async () => {
   const user = await service.seed.user();
   await write({ user_id: user.id });
@@ -70,7 +75,7 @@ it.each([
     'Files are too many (maximum is 10).',
   ],
   [{ title: ' ' }, "Title can't be blank."],
-  [{ user_id: 999_999 }, 'The user does not exist any more.'],
+  [{ user_id: 999_999 }, 'The user may not have snippets any more.'],
 ])('names the reason against %j', async (over, problem) => {
   expect(await write({ upstream_id: 'refused', ...over })).toEqual({ problem });
 });

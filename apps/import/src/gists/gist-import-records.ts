@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { int, object } from '@rookery/contracts';
+import { int, MAX_LEFT_OUT, object } from '@rookery/contracts';
 import { defineJob, Jobs } from '@rookery/jobs';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
@@ -39,10 +39,11 @@ const ONE = statement<{ id: number }, GistImportRow>(
   'gist_imports_one',
   `select ${COLUMNS} from gist_imports where id = :id::bigint`,
 );
-/** Changes nothing if the page was recorded already. */
+/** Changes nothing if the page was recorded already. The e-mail names the first gists that were left out only. */
 const ADVANCE = statement<{ id: number; pages: number; next: string | null; left: string }, GistImportRow>(
   'gist_imports_advance',
-  `update gist_imports set next_page = :next::text, pages = pages + 1, left_out = left_out || :left::jsonb, updated_at = now()
+  `update gist_imports set next_page = :next::text, pages = pages + 1, updated_at = now(),
+     left_out = case when jsonb_array_length(left_out) < ${MAX_LEFT_OUT} then left_out || :left::jsonb else left_out end
    where id = :id::bigint and state = 'started' and pages = :pages::integer returning ${COLUMNS}`,
 );
 const END = statement<{ id: number; state: 'finished' | 'failed' }, { id: number }>(
@@ -87,7 +88,7 @@ export class GistImportRecords {
     return row ?? null;
   }
 
-  /** Records a page. Shape: null for an import that has ended. */
+  /** Records a page. Returns null if the import has ended or the page was recorded already. */
   async advance(
     { id, pages }: Pick<GistImportRow, 'id' | 'pages'>,
     next: string | null,

@@ -20,7 +20,7 @@ export class GistImport {
     primaryKeyConstraintName: 'pk_gist_imports',
   })
   id: number;
-  /** Binds the credential, and names the import in e-mails. */
+  /** Binds the sealed credential to this import, and prevents a second e-mail about it. */
   @Column({ type: 'uuid' }) importKey: string;
   @Column({ type: 'bigint' }) userId: number;
   @Column({ type: 'text', default: 'started' }) state: 'started' | 'finished' | 'failed';

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { EgressError } from '@rookery/egress';
+import type { EgressReason } from '@rookery/egress';
 import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
 import { ImportCredentials } from '../imports/import-credentials';
 import { gistIn } from '../sources/remote/remote-gists';
 import type { RemoteGist } from '../sources/remote/remote-gists';
-import { RemoteGistsClient } from '../sources/remote/remote-gists-client';
+import { GistTooLarge, RemoteGistsClient } from '../sources/remote/remote-gists-client';
 import { SourceError } from '../sources/source-error';
 import type { UpstreamAccess } from '../sources/upstream-repository';
 import type { LeftOutGist } from './gist-import.entity';
@@ -15,10 +17,17 @@ import { UserSnippets } from './user-snippets';
 /** Source: reference identity-and-import 6.9. */
 const MAX_FILES = 10;
 const TOO_MANY = `It has more than ${MAX_FILES} files.`;
+const TOO_LARGE = 'Its files are too large.';
 const UNREADABLE = 'The other host does not send it.';
 const MALFORMED = { name: 'unknown', reason: 'The other host sent a malformed gist.' };
+/** Longest reading of one page. Units: ms. */
+const MAX_PAGE_MS = 1_800_000;
+/** Failures that a repetition does not cure. */
+const LASTING: ReadonlySet<EgressReason> = new Set(['malformed', 'redirected', 'name unknown', 'certificate']);
 /** A host that sends more pages does not end. */
 const MAX_PAGES = 1000;
+/** Units: ms. */
+const RETRY_MS = 5000;
 /** Units: characters. */
 const MAX_NAME = 255;
 
@@ -47,6 +56,9 @@ export class GistImportsJob {
       signal.throwIfAborted();
       if (error instanceof SourceError && error.retryAt) return this.records.postpone(row.id, error.retryAt);
       const isFinal = error instanceof SourceError && error.reason !== 'other';
+      // Tries count from the last page on, so that a long import survives many short failures of its host.
+      if (!isFinal && (await this.hasAdvanced(row)))
+        return this.records.postpone(row.id, new Date(Date.now() + RETRY_MS));
       if (!isFinal && attempt < importGists.tries) throw error;
       await this.end(row.id, 'failed');
       if (!(error instanceof SourceError)) throw error;
@@ -58,23 +70,40 @@ export class GistImportsJob {
     return this.records.sweep();
   }
 
+  private async hasAdvanced({ id, pages }: GistImportRow): Promise<boolean> {
+    return ((await this.records.one(id))?.pages ?? 0) > pages;
+  }
+
   private async importPages(first: GistImportRow, access: UpstreamAccess, signal: AbortSignal): Promise<void> {
     let row: GistImportRow | null = first;
     while (row !== null && (row.pages === 0 || row.next_page !== null)) {
       if (row.pages >= MAX_PAGES) throw new SourceError('address', 'The host sends too many pages.');
-      signal.throwIfAborted();
-      const address = row.next_page ?? this.client.firstPage(access);
-      const { items, next } = await this.client.page(access, address, signal);
-      if (next === address) throw new SourceError('address', 'Invalid pagination URL.');
-      const leftOut: LeftOutGist[] = [];
-      for (const item of items) {
-        const gist = gistIn(item);
-        const problem = gist === null ? MALFORMED : await this.importGist(row, access, gist, signal);
-        if (problem !== null) leftOut.push(problem);
-      }
-      row = await this.records.advance(row, next, leftOut);
+      const within = AbortSignal.any([signal, AbortSignal.timeout(MAX_PAGE_MS)]);
+      row = await this.importPage(row, access, within).catch((error: unknown) => {
+        if (within.aborted && !signal.aborted) throw new SourceError('address', 'The host is too slow.');
+        throw error;
+      });
     }
     if (row !== null) await this.end(row.id, 'finished');
+  }
+
+  /** Shape: null for an import that has ended. */
+  private async importPage(
+    row: GistImportRow,
+    access: UpstreamAccess,
+    signal: AbortSignal,
+  ): Promise<GistImportRow | null> {
+    signal.throwIfAborted();
+    const address = row.next_page ?? this.client.firstPage(access);
+    const { items, next } = await this.client.page(access, address, signal);
+    if (next === address) throw new SourceError('address', 'Invalid pagination URL.');
+    const leftOut: LeftOutGist[] = [];
+    for (const item of items) {
+      const gist = gistIn(item);
+      const problem = gist === null ? MALFORMED : await this.importGist(row, access, gist, signal);
+      if (problem !== null) leftOut.push(problem);
+    }
+    return this.records.advance(row, next, leftOut);
   }
 
   /** Sends the e-mail about gists that were left out before the import ends, so that it is not lost. */
@@ -95,22 +124,27 @@ export class GistImportsJob {
     const name = titleOf(listed);
     if (listed.files.length > MAX_FILES) return { name, reason: TOO_MANY };
     const gist = await this.read(access, listed, signal);
-    if (gist === null) return { name, reason: UNREADABLE };
+    if (typeof gist === 'string') return { name, reason: gist };
     const reason = await this.snippets.write(userId, new URL(access.url).host, { ...gist, title: name });
     return reason === null ? null : { name, reason };
   }
 
-  /** Shape: null for a gist that the host refuses. Errors: SourceError for failures that can pass. */
-  private async read(access: UpstreamAccess, gist: RemoteGist, signal: AbortSignal): Promise<RemoteGist | null> {
+  /** Shape: the reason why a gist cannot be read, as a text. Errors: SourceError for failures that can pass. */
+  private async read(access: UpstreamAccess, gist: RemoteGist, signal: AbortSignal): Promise<RemoteGist | string> {
     try {
       return await this.client.complete(access, gist, signal);
     } catch (error) {
-      if (!(error instanceof SourceError) || error.reason === 'limit') throw error;
-      const isPassing = error.reason === 'other' && (error.status === null || error.status >= 500);
-      if (isPassing) throw error;
-      return null;
+      if (error instanceof GistTooLarge) return TOO_LARGE;
+      if (!(error instanceof SourceError) || error.reason === 'limit' || isPassing(error)) throw error;
+      return UNREADABLE;
     }
   }
+}
+
+/** Whether a repetition may succeed. */
+function isPassing({ reason, status, cause }: SourceError): boolean {
+  if (cause instanceof EgressError && LASTING.has(cause.reason)) return false;
+  return reason === 'other' && (status === null || status >= 500);
 }
 
 /** Source: reference identity-and-import 6.9. */

@@ -9,7 +9,7 @@ const DEFAULT_PAUSE_MS = 60_000;
 /** Clocks of two hosts differ. Units: ms. */
 const MARGIN_MS = 5000;
 
-/** Returns the time after which a host answers that has refused a request because of its rate limit. */
+/** Returns the time after which a rate-limited host may be asked again. */
 export function retryTimeIn({ headers }: Head): Date {
   const seconds = numberIn(headers['retry-after']);
   return seconds === null ? resetTime(headers) : bounded(seconds * 1000);

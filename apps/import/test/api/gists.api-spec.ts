@@ -211,6 +211,65 @@ describe('an import of gists', () => {
     ]);
   });
 
+  it('leaves a gist out whose files are too large together or have moved, and brings the next one', async () => {
+    const user = await started();
+    scene.host.gists = [gist('large'), gist('moved'), gist('fine')];
+    const files = (id: string) =>
+      Object.fromEntries(
+        [1, 2, 3].map((n) => [n, { filename: `${n}.txt`, size: 1, raw_url: `${scene.host.url}/raw/${id}/${n}` }]),
+      );
+    scene.host.answer = (request, response) => {
+      const { url = '' } = request;
+      if (url.startsWith('/api/v3/gists/')) return void response.writeHead(404).end('{}');
+      if (url.startsWith('/raw/large')) return void response.end(Buffer.alloc(2 * 1024 * 1024, 0xff));
+      if (url.startsWith('/raw/moved')) return void response.writeHead(302, { location: 'http://else.example/' }).end();
+      if (url.startsWith('/raw/')) return void response.end('text');
+      if (!url.startsWith('/api/v3/gists?')) return false;
+      const shown = ['large', 'moved', 'fine'].map((id) => ({ id, public: true, files: files(id), created_at: AT }));
+      return void response.end(JSON.stringify(shown));
+    };
+    await run(user);
+    expect(await rowOf(user)).toMatchObject({ state: 'finished' });
+    expect(scene.inside.snippets.map(({ upstream_id: id }) => id)).toEqual(['fine']);
+    expect(scene.inside.leftOut).toMatchObject([
+      {
+        snippets: [
+          { name: '1.txt', reason: 'Its files are too large.' },
+          { name: '1.txt', reason: 'The other host does not send it.' },
+        ],
+      },
+    ]);
+  });
+
+  it('notes about a hundred gists that were left out, however many there are', async () => {
+    const user = await started();
+    const next = `<${scene.host.url}/api/v3/gists?per_page=100&page=`;
+    scene.host.answer = (request, response) => {
+      const page = Number(new URL(request.url!, scene.host.url).searchParams.get('page') ?? 1);
+      if (page < 4) response.setHeader('link', `${next}${page + 1}>; rel="next"`);
+      return void response.end(JSON.stringify(Array.from({ length: 100 }, () => ({}))));
+    };
+    await run(user);
+    const [{ count } = { count: 0 }] = await scene.service.database.query<{ count: number }>(
+      'select jsonb_array_length(left_out) as count from gist_imports where user_id = $1',
+      [user.id],
+    );
+    expect([(await rowOf(user))!.pages, count]).toEqual([4, 100]);
+  });
+
+  it('counts its tries from the last page on', async () => {
+    const user = await started();
+    const next = `<${scene.host.url}/api/v3/gists?per_page=100&page=2>; rel="next"`;
+    scene.host.answer = (request, response) => {
+      if (request.url!.includes('page=2')) return void response.writeHead(500).end('no');
+      return void response.setHeader('link', next).end('[]');
+    };
+    await run(user, LAST);
+    expect(await rowOf(user)).toMatchObject({ state: 'started', pages: 1 });
+    await run(user, LAST);
+    expect(await rowOf(user)).toMatchObject({ state: 'failed' });
+  });
+
   it('continues with the same result when it is killed', async () => {
     const user = await started();
     scene.host.gists = Array.from({ length: 120 }, (_, at) =>

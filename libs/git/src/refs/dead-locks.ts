@@ -17,8 +17,9 @@ export async function removeDeadLocks(repository: Repository, refs: readonly str
   for (const name of [...SHARED, ...refs.map((ref) => `${refName(ref)}.lock`)]) {
     const file = join(repository.directory, name);
     const first = await lockAt(file);
-    // The second look is for a process that removed the old lock and took a new one meanwhile.
-    if (first === null || !isDead(first) || (await lockAt(file))?.ino !== first.ino) continue;
+    // Compares the inode, because another process may have replaced the old lock with its own meanwhile.
+    const second = first !== null && isDead(first) ? await lockAt(file) : null;
+    if (second === null || second.ino !== first!.ino || !isDead(second)) continue;
     await unlink(file).catch(ignoreMissing);
     count += 1;
   }

@@ -77,7 +77,7 @@ function check(updates: readonly RefUpdate[]): void {
   }
 }
 
-/** Runs one transaction, and again after locks of killed processes were removed. Returns null if it was committed, else what git said. */
+/** Runs a transaction, and repeats it if it removed locks of killed processes. Returns null, or the error of git. */
 async function transaction(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {
   const failure = await transactionOnce(repository, updates);
   if (failure === null || !LOCKED.test(failure)) return failure;

@@ -1,3 +1,4 @@
+import { TRANSACTION_MS } from '../refs/dead-locks';
 import type { Repository } from './repository';
 
 /** Longest run of one step: a repository of many gigabytes. Units: milliseconds. */
@@ -28,8 +29,10 @@ export async function countObjects(repository: Repository): Promise<ObjectCounts
  */
 export async function maintain(repository: Repository, signal?: AbortSignal): Promise<void> {
   const limits = { ms: STEP_MS, idleMs: STEP_MS };
+  // Longer, and its lock would count as that of a killed process.
+  const refs = { ms: TRANSACTION_MS, idleMs: TRANSACTION_MS };
+  await repository.run({ args: ['pack-refs', '--all', '--prune'], lane: 'inside', limits: refs, signal });
   const steps = [
-    ['pack-refs', '--all', '--prune'],
     // Packs of similar size become one. So an object is rewritten only as often as the repository doubles.
     ['repack', '-d', '-l', '--quiet', '--geometric=2'],
     ['commit-graph', 'write', '--reachable', '--split', '--no-progress'],

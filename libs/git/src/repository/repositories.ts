@@ -94,7 +94,7 @@ export class Repositories {
   }
 
   /**
-   * Deletes folders and packs of creations, removals and writes of objects that were cut off by the death of their process, in
+   * Deletes folders, temporary files and `.keep` files that killed processes left in creations, removals and writes, in
    * one storage. Returns their number. Shape: a job calls it with an age above the longest push.
    */
   async sweep(storage: string, olderThanMs: number): Promise<number> {

@@ -37,7 +37,7 @@ export interface BranchAccess {
   /** The caller may merge requests into the branch. */
   readonly mayMerge: boolean;
   readonly mayDelete: boolean;
-  /** The caller may push only because a merge request from the branch allows it. Then the branch must exist, and stays. */
+  /** The caller may push only because a merge request shares the branch. They can neither create nor delete it. */
   readonly isShared: boolean;
   /** A push may replace commits of the branch. */
   readonly mayForcePush: boolean;
@@ -60,7 +60,7 @@ export class RefAccess {
   constructor(
     private readonly caller: RuleCaller,
     private readonly rules: readonly RuleRow[],
-    /** Short names of branches that merge requests share with the caller. Rules for such a branch end that. */
+    /** Short names of branches that merge requests share with the caller. A rule for a branch cancels its sharing. */
     private readonly shared: ReadonlySet<string> = new Set(),
   ) {}
 
@@ -120,7 +120,7 @@ export class RefProtections {
 
   /**
    * Reads the rules of a project once, and the branches that merge requests share with the caller. The caller's permission to
-   * read the code is for others to check. Errors: those of `Directory.fresh`.
+   * read the code is not checked here. Errors: those of `Directory.fresh`.
    */
   async of(caller: RefCaller): Promise<RefAccess> {
     const [rules, shared] = await Promise.all([
@@ -134,7 +134,7 @@ export class RefProtections {
   private async sharedWith(caller: RefCaller): Promise<readonly { readonly name: string }[]> {
     const { project, viewer } = caller;
     if (viewer.userId === null || viewer.job || isDeveloper(caller)) return [];
-    // Roles in other projects decide, of which the decision about this project said nothing.
+    // Roles in the target projects decide too, and the permission check covered only this project.
     await this.directory.fresh(viewer);
     return this.database.run(sharedBranches, { projectId: project.id, userId: viewer.userId });
   }

@@ -16,7 +16,7 @@ export const DESCENDS_SQL = `((s.fork->>'network_id')::bigint = t.id or exists (
 
 /**
  * Branches of a fork to which a user may push because an open merge request allows it. Only `RefAccess` grants the right,
- * since rules of the fork for a branch end it. It is no
+ * since a rule of the fork for the branch cancels it. It is no
  * more than the right of the user who shared the branch, so it ends with theirs. Source: reference repositories 8.18.
  */
 export const sharedBranches = statement<{ projectId: number; userId: number }, { readonly name: string }>(

@@ -20,7 +20,7 @@ interface PushRow {
   readonly builds: string | null;
   readonly is_member: boolean;
 }
-/** Callers who push by a merge request that shares its branch do not run the code of the fork. */
+/** Reads a push. A caller without the role of a developer, who pushes to a shared branch, starts no pipelines. */
 const PUSH = statement<{ id: number }, PushRow>(
   'pushed_pipelines_push',
   `select p.project_id, p.user_id, p.options, d.merge_settings ->> 'ci_config_path' as ci_path,

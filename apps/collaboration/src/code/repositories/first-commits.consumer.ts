@@ -7,7 +7,7 @@ import type { EffectBatch } from '@rookery/messaging';
 import { addRepository, newRepository } from './forks/fork-copies';
 import { measureRepository } from './measure-repository';
 
-/** Writes the first commits of new projects soon, although no request has used their repositories yet. */
+/** Schedules the first commits of new projects, so that they exist even if no request uses the repositories. */
 @Controller()
 export class FirstCommitsConsumer {
   constructor(

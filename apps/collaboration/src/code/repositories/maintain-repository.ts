@@ -14,7 +14,7 @@ export const maintainRepository = defineJob('maintain-repository', object({ proj
   tries: 3,
 });
 
-/** Whether a repository needs maintenance. Packing leaves fewer packs than the limit. Source: ADR 0186. */
+/** Whether a repository has more packs or loose objects than the limits allow. Source: ADR 0186. */
 export function needsMaintenance({ packs, looseObjects }: ObjectCounts): boolean {
   return packs > MAX_PACKS || looseObjects > MAX_LOOSE_OBJECTS;
 }

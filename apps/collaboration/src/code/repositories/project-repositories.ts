@@ -94,7 +94,7 @@ export class ProjectRepositories {
     return repository;
   }
 
-  /** A row that needs a first commit is written at once: the transaction of a request may end later. */
+  /** Commits a row that needs a first commit at once, because the transaction of the request may still be open. */
   private async add(project: RepositoryOwner): Promise<RepositoryRow> {
     const add = (): Promise<RepositoryRow[]> => this.database.run(addRepository, newRepository(project));
     const [row] = await (project.initializeWithReadme ? runShared(add) : add());

@@ -86,7 +86,7 @@ export class MergeRequest {
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) mergeAfter: Date | null;
   @Column({ type: 'boolean', default: false }) squash: boolean;
   @Column({ type: 'boolean', default: false }) allowCollaboration: boolean;
-  /** The user who allowed it last after the creation; null for the author. The right of others lasts as long as theirs. */
+  /** User who last allowed it; null for the author. Others may push only as long as this user may. */
   @Column({ type: 'bigint', nullable: true }) collaborationGrantedById: number | null;
   /** Wish of the merge call; null before it. */
   @Column({ type: 'boolean', nullable: true }) shouldRemoveSourceBranch: boolean | null;

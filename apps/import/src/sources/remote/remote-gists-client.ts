@@ -1,16 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { EgressError } from '@rookery/egress';
+import type { EgressAnswer } from '@rookery/egress';
 import { SourceError } from '../source-error';
 import { cleaned } from '../upstream-fields';
 import { SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage } from '../upstream-repository';
-import { jsonIn, UpstreamRequests } from '../upstream-requests';
+import { jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import type { UpstreamRequest } from '../upstream-requests';
 import { readPage, requestTo } from './remote-client';
 import { gistIn } from './remote-gists';
 import type { RemoteGist, RemoteGistFile } from './remote-gists';
 
 const PAGE_SIZE = 100;
-/** Largest answer with one gist, whose files have 1 MiB each at most. Units: bytes. */
-const GIST_BYTES = 16 * 1024 * 1024;
+/** Largest answer with one gist, and largest sum of its files, which are in memory together. Units: bytes. */
+const GIST_BYTES = 8 * 1024 * 1024;
+const FILES_BYTES = 4 * 1024 * 1024;
+
+/** The files of a gist exceed what a snippet may have. */
+export class GistTooLarge extends Error {}
 
 /** Client for gists of hosts with REST API v3. Source: reference identity-and-import 6.9. */
 @Injectable()
@@ -32,25 +39,40 @@ export class RemoteGistsClient {
     return readPage(this.requests, access, address, signal);
   }
 
-  /** Completes a gist of a list with the contents of its files. Errors: SourceError. */
+  /** Completes a gist of a list with the contents of its files. Errors: SourceError; GistTooLarge. */
   async complete(access: UpstreamAccess, listed: RemoteGist, signal: AbortSignal): Promise<RemoteGist> {
     const address = `${access.url}/gists/${encodeURIComponent(listed.id)}`;
-    const answer = await this.requests.send({ ...requestTo(access, address, GIST_BYTES), signal });
+    const answer = await this.send({ ...requestTo(access, address, GIST_BYTES), signal });
     const whole = answer.status === 200 ? gistIn(jsonIn(answer, [access.credential])) : null;
     const files: RemoteGistFile[] = [];
+    let left = FILES_BYTES;
     for (const file of listed.files) {
-      const content = whole?.files.find(({ name }) => name === file.name)?.content ?? null;
-      files.push({ ...file, content: content ?? (await this.read(access, file, signal)) });
+      const found = whole?.files.find(({ name }) => name === file.name)?.content ?? null;
+      const content =
+        found ?? (await this.read({ ...requestTo(access, file.rawUrl, Math.max(1, left)), signal }, access));
+      left -= Buffer.byteLength(content);
+      if (left < 0) throw new GistTooLarge();
+      files.push({ ...file, content });
     }
     return { ...listed, files };
   }
 
   /** Reads a file at an address that the host names. Only the host itself gets the credential. */
-  private async read(access: UpstreamAccess, { rawUrl: url }: RemoteGistFile, signal: AbortSignal): Promise<string> {
-    const isHost = URL.canParse(url) && new URL(url).origin === new URL(access.url).origin;
-    const request = { ...requestTo(access, url, GIST_BYTES), signal };
-    const answer = await this.requests.get(isHost ? request : { ...request, headers: {} });
-    if (answer.body.includes(access.credential)) throw new SourceError('other', 'The answer repeats the credential.');
+  private async read(request: UpstreamRequest, { url, credential }: UpstreamAccess): Promise<string> {
+    const isHost = URL.canParse(request.url) && new URL(request.url).origin === new URL(url).origin;
+    const answer = await this.send(isHost ? request : { ...request, headers: {} });
+    refuseFailure(answer, request.secrets);
+    if (answer.body.includes(credential))
+      throw new SourceError('other', 'The answer repeats the credential.', { status: answer.status });
     return cleaned(answer.body.toString());
+  }
+
+  private async send(request: UpstreamRequest): Promise<EgressAnswer> {
+    try {
+      return await this.requests.send(request);
+    } catch (error) {
+      const { cause } = error as SourceError;
+      throw cause instanceof EgressError && cause.reason === 'too large' ? new GistTooLarge() : error;
+    }
   }
 }

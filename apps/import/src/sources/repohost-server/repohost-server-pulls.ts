@@ -36,7 +36,7 @@ const REVIEW_STATES: ReadonlyMap<unknown, UpstreamReview['state']> = new Map<unk
   ['UNAPPROVED', 'dismissed'],
 ]);
 const BRANCHES = 'refs/heads/';
-/** Replies nest at any depth. A host that nests deeper does not end. */
+/** Levels of replies that are read. Deeper replies are ignored, so that no answer of a host takes too long. */
 const MAX_DEPTH = 100;
 /** Units: characters. */
 const MAX_QUOTE = 80;
@@ -205,7 +205,7 @@ function timesIn(fields: Fields): { readonly createdAt: string; readonly updated
   return createdAt === null ? null : { createdAt, updatedAt: instantIn(fields['updatedDate']) ?? createdAt };
 }
 
-/** Longest time that PostgreSQL and dates hold: the end of the year 9999. Units: ms. */
+/** Latest time whose ISO 8601 form has a year of four digits. Units: ms. */
 const LAST_INSTANT = Date.UTC(10_000, 0) - 1;
 
 /** Reads a time in milliseconds since 1970. */

@@ -56,5 +56,5 @@ export function commentIn(item: unknown): Omit<UpstreamComment, 'isOnPullRequest
   return { id, number, author: personIn(fields['user']), body, ...times };
 }
 
-/** Ids are doubled. */
+/** Largest id that can be doubled, as `issueCommentIn` does. */
 const LAST_ID = (Number.MAX_SAFE_INTEGER - 1) / 2;

@@ -40,7 +40,7 @@ const MAX_MEMBER_PAGES = 1000;
 const MAX_FAILED = 1000;
 /** Items that are completed and written at once: the host may make each of them large. */
 const COMPLETED_AT_ONCE = 10;
-/** Objects in lists with the newest one first that are in memory at once. More of them are written in several runs. */
+/** Most objects of a newest-first list that are in memory at once. Longer lists are written in several runs. */
 const REORDERED_AT_ONCE = 1000;
 const MALFORMED = { name: 'unknown', message: 'The host sent a malformed object.' };
 
@@ -189,7 +189,7 @@ function objectsIn(list: ObjectList, items: readonly unknown[]): FoundObjects {
   return { objects, failed };
 }
 
-/** Reverses a list with the newest object first, so that a later object never comes before one that it changes. */
+/** Puts older objects first, in runs of about REORDERED_AT_ONCE. The runs keep the order of the list: newest first. */
 async function* oldestFirst(pages: AsyncIterable<FoundObjects>): AsyncGenerator<FoundObjects> {
   let kept: FoundObjects = { objects: [], failed: [] };
   for await (const { objects, failed } of pages) {

@@ -7,7 +7,7 @@ export interface ConanInfo {
   readonly recipe_hash: string | null;
 }
 
-/** Bounds of a description, whose parts are made while other requests wait. Units: bytes, lines. */
+/** Bounds of a description, because parsing it blocks the event loop. Units: bytes, lines. */
 export const MAX_INFO_BYTES = 64 * 1024;
 export const MAX_INFO_LINES = 1000;
 

@@ -74,7 +74,7 @@ export class PushReceiver {
         const intent = { projectId: push.project.id, userId: push.viewer?.userId ?? null, source: 'git' } as const;
         const options = keptOptions(sent.options);
         const updates = sent.updates.filter(({ ref }) => !isImportedHead(ref));
-        // git itself does not change a ref again whose lock a killed process left.
+        // git refuses to update a ref while the lock of a killed process remains.
         await removeDeadLocks(
           repository,
           updates.map(({ ref }) => ref),

@@ -170,7 +170,7 @@ function rowOf(given: Given, sources: ImportedSources, milestones: ReadonlyMap<n
   };
 }
 
-/** A commit that the repository lacks is named by its whole id alone. */
+/** Returns the id of the merge commit; null for an abbreviated id of a commit that the repository lacks. */
 function mergeCommitOf(
   { merge_commit_sha: sha }: Given,
   source: { readonly mergeCommitSha: string | null } | undefined,

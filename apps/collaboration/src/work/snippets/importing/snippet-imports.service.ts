@@ -9,10 +9,11 @@ import { filesAfter } from '../snippet-files';
 import { storeFiles } from '../snippet-file-rows';
 import { Snippet } from '../snippet.entity';
 
-/** Keeps the author until the transaction ends, so that no snippet outlives them. */
+/** Keeps the author and their rights until the transaction ends: external users have no personal snippets. */
 const LOCK_AUTHOR = statement<{ author: number }, { id: number }>(
   'snippets_lock_importing_author',
-  'select id from directory_users where id = :author::bigint for key share',
+  `select id from directory_users
+   where id = :author::bigint and state = 'active' and (admin or not external) for share`,
 );
 interface Upstream {
   readonly author: number;
@@ -36,7 +37,7 @@ const ADD = statement<Upstream & { snippet: number }, never>(
 );
 /** Units: characters. */
 const MAX_TITLE = 255;
-const GONE = 'The user does not exist any more.';
+const GONE = 'The user may not have snippets any more.';
 
 /** Writes snippets of imports. Publishes no event. Source: reference identity-and-import 6.9. */
 @Injectable()

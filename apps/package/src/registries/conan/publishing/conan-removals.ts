@@ -77,7 +77,7 @@ export class ConanRemovals {
       const { recipeRevision: recipe, isOfBinaries: ofBinaries, binaries = null, binaryRevision = null } = part;
       const named = { package: id, recipe, ofBinaries, binaries, revision: binaryRevision };
       const [gone] = await tx.run(REMOVE, named);
-      // All binary packages of a recipe may be none.
+      // A deletion of all binary packages also succeeds if the recipe has none.
       const isAnyFound =
         gone!.revisions > 0 || (ofBinaries && binaries === null && (await hasRevision(tx, id, recipe)));
       if (!isAnyFound) throw new NotFound();

@@ -101,7 +101,7 @@ async function ensure(tx: Tx, packageId: number, { project, revision }: ConanTar
   return (await tx.run(ENSURE, named))[0]!.id;
 }
 
-/** Refuses another file in a complete revision. Errors: Conflict, unless the revision has no digest. */
+/** Refuses other content for a file of a complete revision. Errors: Conflict, unless version 1 wrote it. */
 export function refuseChange({ recipeRevision }: ConanRevisionName, fileName: string): void {
   if (recipeRevision !== FIRST_REVISION) throw new Conflict(`${fileName} of a complete revision cannot be changed`);
 }

@@ -17,7 +17,7 @@ import type { ConanTarget } from './conan-revisions';
 export interface ConanUpload {
   readonly body: Readable & { readonly declaredSize: number | null };
   readonly sha1: string | undefined;
-  /** The body is empty, and the client asks whether the file is there. */
+  /** The client asks by digest whether the file exists. The body is ignored. */
   readonly isQuestion: boolean;
 }
 
