@@ -71,6 +71,8 @@ export interface GitProcessesOptions extends ServerLimits {
 }
 
 const MAX_STDERR_BYTES = 64 * 1024;
+/** Longest transaction of refs, and so the longest life of a lock. git flushes each of thousands of refs to disk. */
+export const REF_LOCK_MS = 300_000;
 /** Between SIGTERM, on which git removes its lock files, and SIGKILL. */
 const KILL_GRACE_MS = 2000;
 /** Between the end of the input and SIGTERM, for a process that ends with its input. */

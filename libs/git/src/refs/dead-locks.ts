@@ -1,10 +1,9 @@
 import { stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { refName } from '../names/ref-name';
+import { REF_LOCK_MS } from '../process/git-processes';
 import type { Repository } from '../repository/repository';
 
-/** Longest run of a transaction of refs. A lock that is older belongs to a process that was killed. */
-export const TRANSACTION_MS = 300_000;
 /** Locks that changes of any ref may need. */
 const SHARED = ['packed-refs.lock', 'HEAD.lock'];
 
@@ -36,7 +35,7 @@ async function lockAt(file: string): Promise<Lock | null> {
 }
 
 function isDead({ mtimeMs }: Lock): boolean {
-  return Date.now() - mtimeMs > TRANSACTION_MS;
+  return Date.now() - mtimeMs > REF_LOCK_MS;
 }
 
 /** The lock, or a folder of its ref, is gone. */

@@ -1,9 +1,10 @@
 import { GitError, invalid } from '../process/git-error';
+import { REF_LOCK_MS } from '../process/git-processes';
 import { NO_OBJECT, isObjectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import type { Repository } from '../repository/repository';
 import { refName } from '../names/ref-name';
-import { removeDeadLocks, TRANSACTION_MS } from './dead-locks';
+import { removeDeadLocks } from './dead-locks';
 import { readRefs } from './refs';
 
 /** Change of a ref by compare-and-swap. `NO_OBJECT` as the old id demands that the ref is new, as the new id deletes it. */
@@ -92,7 +93,7 @@ async function transactionOnce(repository: Repository, updates: readonly RefUpda
   const stdin = Buffer.from(['start\0', ...lines, 'prepare\0', 'commit\0'].join(''));
   const args = ['update-ref', '--no-deref', '--stdin', '-z'];
   // git flushes each ref to disk, so thousands of them take a while, and an end in the middle leaves the outcome open.
-  const limits = { ms: TRANSACTION_MS, idleMs: TRANSACTION_MS };
+  const limits = { ms: REF_LOCK_MS, idleMs: REF_LOCK_MS };
   const { code, stdout, stderr } = await repository.run({ args, stdin, limits, accepts: [0, 1, 128] });
   if (code === 0 && stdout.toString().endsWith('commit: ok\n')) return null;
   if (/not a git repository/.test(stderr))

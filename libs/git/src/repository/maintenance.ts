@@ -1,4 +1,4 @@
-import { TRANSACTION_MS } from '../refs/dead-locks';
+import { REF_LOCK_MS } from '../process/git-processes';
 import type { Repository } from './repository';
 
 /** Longest run of one step: a repository of many gigabytes. Units: milliseconds. */
@@ -30,7 +30,7 @@ export async function countObjects(repository: Repository): Promise<ObjectCounts
 export async function maintain(repository: Repository, signal?: AbortSignal): Promise<void> {
   const limits = { ms: STEP_MS, idleMs: STEP_MS };
   // Longer, and its lock would count as that of a killed process.
-  const refs = { ms: TRANSACTION_MS, idleMs: TRANSACTION_MS };
+  const refs = { ms: REF_LOCK_MS, idleMs: REF_LOCK_MS };
   await repository.run({ args: ['pack-refs', '--all', '--prune'], lane: 'inside', limits: refs, signal });
   const steps = [
     // Packs of similar size become one. So an object is rewritten only as often as the repository doubles.

@@ -66,7 +66,7 @@ export class RefChanges {
     );
     let moved: ReadonlySet<string> | null = new Set();
     try {
-      // Writing objects may have taken long, and that recheck covers neither the branch nor its rules.
+      // Objects may take long, and the recheck of permissions knows neither the branch nor its rules.
       const refusal = await this.rules.refusalOf(repository, { project, viewer, isMerge, source: 'api' }, updates);
       if (refusal !== null) return { moved: false, why: null, refusal };
       moved = null;
