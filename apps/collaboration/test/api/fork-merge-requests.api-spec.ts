@@ -1,5 +1,5 @@
 import { projectDeleted } from '@rookery/contracts';
-import { startNats } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { eventsOf, startCollaboration } from '../support/app';
 import { MergeRequestScene } from '../support/merge-request-scene';
@@ -240,7 +240,9 @@ describe('merging', () => {
     expect(await scene.ref(fork, 'refs/heads/topic')).toBe(body.sha);
     await scene.push(fork, 'topic', ['Ours'], 'both');
     await scene.push(target, 'main', ['Theirs'], 'both');
-    expect((await as(target.cast.guest).get(path)).body).toMatchObject({ has_conflicts: true });
+    // A single read waits 300 ms for the check at most, which a busy machine may exceed.
+    const hasConflicts = async () => (await as(target.cast.guest).get(path)).body.has_conflicts === true;
+    await until(hasConflicts, 'the conflict');
   });
 });
 
