@@ -4,8 +4,8 @@ import { Directory } from '@rookery/directory';
 import { Jobs } from '@rookery/jobs';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
-import { addRepository, newRepository } from './forks/fork-copies';
 import { measureRepository } from './measure-repository';
+import { addRepository, newRepository } from './repository-rows';
 
 /** Schedules the first commits of new projects, so that they exist even if no request uses the repositories. */
 @Controller()

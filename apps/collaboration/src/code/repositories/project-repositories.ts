@@ -5,23 +5,17 @@ import { hashedPath, isShortRefName, Repositories } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { attachedTo, Database, statement } from '@rookery/persistence';
 import { runShared } from '@rookery/platform';
-import { addRepository, ForkCopies, newRepository, STORAGE } from './forks/fork-copies';
-import type { RepositoryRow } from './forks/fork-copies';
+import { ForkCopies } from './forks/fork-copies';
 import { FirstCommits } from './first-commits';
 import type { StartedProject } from './first-commits';
 import { convertGitFailures } from './git-failures';
 import { FIRST_BRANCH } from './ref-updates/first-branch';
+import { addRepository, newRepository, STORAGE, rowOfRepository } from './repository-rows';
+import type { RepositoryRow } from './repository-rows';
 
 /** Project facts that a new repository needs. */
 export type RepositoryOwner = Pick<ProjectScope, 'id' | 'defaultBranch'> &
   Partial<StartedProject & Pick<ProjectScope, 'fork' | 'initializeWithReadme'>>;
-
-const storageOf = statement<{ projectId: number }, RepositoryRow>(
-  'repositories_storage',
-  `select storage, copies_project_id as "copiesProjectId", copies_branch as "copiesBranch",
-     needs_readme as "needsReadme" from repositories
-   where project_id = :projectId::bigint`,
-);
 
 const removed = statement<object, { project_id: number; storage: string }>(
   'repositories_removed',
@@ -81,7 +75,7 @@ export class ProjectRepositories {
 
   /** Opens the repository of a project, and creates it first if it does not exist. Errors: GitError. */
   async open(project: RepositoryOwner): Promise<Repository> {
-    const [kept] = await this.database.run(storageOf, { projectId: project.id });
+    const [kept] = await this.database.run(rowOfRepository, { projectId: project.id });
     // The row comes first, so that a folder never lacks the row that removes it with its project.
     const row = kept ?? (await this.add(project));
     if (row.copiesProjectId !== null) return this.copies.copy(project.id, row, (source) => this.open(source));
@@ -111,7 +105,7 @@ export class ProjectRepositories {
 
   /** Opens the repository of a project if it exists already, or has commits to begin with. */
   async find(projectId: number): Promise<Repository | null> {
-    const [row] = await this.database.run(storageOf, { projectId });
+    const [row] = await this.database.run(rowOfRepository, { projectId });
     if (!row || row.needsReadme) return this.begin(projectId, row);
     if (row.copiesProjectId !== null) return this.copies.copy(projectId, row, (source) => this.open(source));
     return this.openExisting(projectId, row);

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import type { ProjectFacts } from '@rookery/directory';
 import { forkRepository, hashedPath, isShortRefName, readHead, readRef, Repositories } from '@rookery/git';
@@ -8,37 +7,11 @@ import { Jobs } from '@rookery/jobs';
 import { statement, Work } from '@rookery/persistence';
 import { ProtectedBranches } from '../../protected-refs/protected-branches';
 import { measureRepository } from '../measure-repository';
+import { STORAGE } from '../repository-rows';
+import type { RepositoryRow } from '../repository-rows';
 
-/** New repositories are created here. */
-export const STORAGE = 'default';
 const BRANCHES = 'refs/heads/';
 
-/** Place of a repository, and the copy that it still needs. */
-export interface RepositoryRow {
-  readonly storage: string;
-  readonly copiesProjectId: number | null;
-  readonly copiesBranch: string | null;
-  /** A first commit with a README is still to be written. */
-  readonly needsReadme: boolean;
-}
-
-interface NewRepository {
-  readonly projectId: number;
-  readonly storage: string;
-  readonly source: number | null;
-  readonly branch: string | null;
-  readonly readme: boolean;
-}
-
-/** Adds the row of a repository, or returns the one that exists. */
-export const addRepository = statement<NewRepository, RepositoryRow>(
-  'repositories_add',
-  `insert into repositories as kept (project_id, storage, copies_project_id, copies_branch, needs_readme)
-   values (:projectId::bigint, :storage::text, :source::bigint, :branch::text, :readme::boolean)
-   on conflict (project_id) do update set storage = kept.storage
-   returning storage, copies_project_id as "copiesProjectId", copies_branch as "copiesBranch",
-     needs_readme as "needsReadme"`,
-);
 const storages = statement<{ id: number }, { readonly storage: string }>(
   'repositories_storage_of_source',
   `select storage from repositories where project_id = :id::bigint
@@ -50,15 +23,6 @@ const copied = statement<{ id: number; protects: boolean }, { readonly projectId
   `update repositories set copies_project_id = null, copies_branch = null, is_default_protected = :protects::boolean
    where project_id = :id::bigint and copies_project_id is not null returning project_id as "projectId"`,
 );
-
-/** Returns the parameters of a new repository's row. */
-export function newRepository({
-  id,
-  fork,
-  initializeWithReadme: readme = false,
-}: Pick<ProjectScope, 'id'> & Partial<Pick<ProjectScope, 'fork' | 'initializeWithReadme'>>): NewRepository {
-  return { projectId: id, storage: STORAGE, source: fork?.project_id ?? null, branch: fork?.branch ?? null, readme };
-}
 
 /**
  * Copies repositories of forks. The copy is whole and has its own objects, so that neither project depends on the other.

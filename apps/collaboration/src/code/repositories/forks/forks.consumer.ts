@@ -5,7 +5,7 @@ import { Jobs } from '@rookery/jobs';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { measureRepository } from '../measure-repository';
-import { addRepository, newRepository } from './fork-copies';
+import { addRepository, newRepository } from '../repository-rows';
 
 /** Copies the repositories of new forks soon, so that later changes and the removal of the source do not matter. */
 @Controller()
