@@ -35,6 +35,9 @@ test('a project with a README is cloned and committed to right after its creatio
   const made = await call('POST', '/projects', { token: ada.token, json: { name, initialize_with_readme: true } });
   expect(made).toMatchObject({ status: 201, body: { empty_repo: false, default_branch: 'main' } });
   const { id, path_with_namespace: path } = made.body;
+  // The package service is the first that needs the repository, and asks collaboration for it.
+  const pipeline = await call('POST', `/projects/${id}/pipeline?ref=main`, { token: ada.token });
+  expect(pipeline).toMatchObject({ status: 201, body: { ref: 'main', status: 'created' } });
   const branch = await call('POST', `/projects/${id}/repository/branches?branch=topic&ref=main`, { token: ada.token });
   expect(branch.status).toBe(201);
   await git.ok('.', 'clone', '--quiet', urlOf(path, by(ada)), 'begun');

@@ -148,6 +148,18 @@ export class Directory implements ScopeResolver {
     return byId((await this.rows(PROJECTS_BY_ID, ids, through)).map((row) => projectOfRow(row)));
   }
 
+  /**
+   * Returns a project that another service asks about; null if it is missing. The asking service may have a newer copy, so a
+   * missing project is looked up again after identity was asked for changes. Bounds: waits a second for identity.
+   */
+  async projectAskedFor(id: number): Promise<ProjectFacts | null> {
+    const known = (await this.projects([id])).get(id);
+    if (known || !isId(id)) return known ?? null;
+    this.progress.noteUse();
+    await this.progress.renew(RENEWAL_MS);
+    return (await this.projects([id])).get(id) ?? null;
+  }
+
   /** Returns namespaces by id, without missing ones. */
   async namespaces(ids: readonly number[]): Promise<ReadonlyMap<number, NamespaceFacts>> {
     return byId((await this.rows(NAMESPACES_BY_ID, ids)).map((row) => namespaceOfRow(row)));

@@ -278,6 +278,17 @@ describe('the copy that follows identity', () => {
     await until(() => identity.lastWaitMs === 1500, 'the short poll');
   });
 
+  it('finds a project that another service asks about right after its creation', async () => {
+    identity.commit(['namespace', group(10)]);
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(1);
+    for (let id = 100; id < 130; id++) {
+      identity.commit(['project', project(id, 10)]);
+      expect(await copy.directory.projectAskedFor(id)).toMatchObject({ id });
+    }
+    expect(await copy.directory.projectAskedFor(999)).toBeNull();
+  });
+
   it('is settled only while it is known to be current', async () => {
     copy = await Copy.start(database.url, identity.url);
     await reaches(0);
