@@ -22,6 +22,7 @@ import { RemoteImportsService } from './starting/remote-imports.service';
 import { RemoteLookup } from './starting/remote-lookup';
 import { RepohostImportsService } from './starting/repohost-imports.service';
 import { RepohostServerImportsService } from './starting/repohost-server-imports.service';
+import { RepohostStarts } from './starting/repohost-starts';
 
 const attachedImports = attachedTo({
   table: 'project_imports',
@@ -64,6 +65,7 @@ const attachedStages = attachedTo({
     RemoteLookup,
     RepohostImportsService,
     RepohostServerImportsService,
+    RepohostStarts,
     StateReportsJob,
   ],
   exports: [ImportCredentials, RemoteLookup],

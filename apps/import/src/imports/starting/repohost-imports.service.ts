@@ -5,9 +5,9 @@ import { SourceError } from '../../sources/source-error';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import type { ShownImport } from '../imports.service';
-import { NewImports } from './new-imports';
-import type { ImportOptions, ImportPlan } from './new-imports';
-import { refuseTarget, repohostRefusal } from './repohost-refusals';
+import type { ImportOptions } from './new-imports';
+import { repohostRefusal } from './repohost-refusals';
+import { RepohostStarts } from './repohost-starts';
 
 /** Source: reference identity-and-import 6.5. */
 export interface RepohostImportRequest extends ImportOptions {
@@ -18,35 +18,25 @@ export interface RepohostImportRequest extends ImportOptions {
 }
 
 const SOURCE = 'repohost';
-/** The service sends no larger pages of pull requests. */
-const PAGE_SIZE = 50;
 
 /** Starts imports from the repository service with REST API 2.0. Source: reference identity-and-import 6.5. */
 @Injectable()
 export class RepohostImportsService {
   constructor(
-    private readonly imports: NewImports,
+    private readonly starts: RepohostStarts,
     private readonly service: RepohostClient,
   ) {}
 
   /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable. */
   async start(viewer: SignedInViewer, request: RepohostImportRequest): Promise<ShownImport> {
-    if (!this.imports.isEnabled(SOURCE)) {
-      throw repohostRefusal('disabled', [`${SOURCE} import source is disabled`]);
-    }
-    const place = { user_id: viewer.userId, namespace: request.target_namespace };
-    const outcome = await this.imports.target(place);
-    if (outcome !== 'allowed') throw refuseTarget({ outcome });
-    const { url } = this.service;
-    const credential = `${request.cloudrepo_username}:${request.cloudrepo_app_password}`;
-    const upstream = await this.find({ url, credential }, nameIn(request.repo_path));
-    const plan: ImportPlan = {
-      ...{ source: SOURCE, place, upstream, apiUrl: url, credential },
-      ...{ pageSize: PAGE_SIZE, singleEndpointNotes: false },
+    this.starts.assertEnabled(SOURCE);
+    const { repo_path: path, target_namespace: namespace } = request;
+    const access = {
+      url: this.service.url,
+      credential: `${request.cloudrepo_username}:${request.cloudrepo_app_password}`,
     };
-    const started = await this.imports.start(plan, request);
-    if ('outcome' in started) throw refuseTarget(started);
-    return started;
+    const find = (): Promise<UpstreamProject> => this.find(access, nameIn(path));
+    return this.starts.start({ source: SOURCE, place: { user_id: viewer.userId, namespace }, access, find }, request);
   }
 
   private async find(access: UpstreamAccess, name: string): Promise<UpstreamProject> {

@@ -6,9 +6,9 @@ import type { UpstreamAccess } from '../../sources/upstream-repository';
 import { UpstreamRequests } from '../../sources/upstream-requests';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { ShownImport } from '../imports.service';
-import { NewImports } from './new-imports';
-import type { ImportOptions, ImportPlan } from './new-imports';
-import { refuseTarget, repohostRefusal } from './repohost-refusals';
+import type { ImportOptions } from './new-imports';
+import { repohostRefusal } from './repohost-refusals';
+import { RepohostStarts } from './repohost-starts';
 
 /** Source: reference identity-and-import 6.4. */
 export interface RepohostServerImportRequest extends ImportOptions {
@@ -21,36 +21,26 @@ export interface RepohostServerImportRequest extends ImportOptions {
 }
 
 const SOURCE = 'repohost_server';
-/** Servers send no larger pages of activities. */
-const PAGE_SIZE = 50;
 
 /** Starts imports from repository servers with REST API 1.0. Source: reference identity-and-import 6.4. */
 @Injectable()
 export class RepohostServerImportsService {
   constructor(
-    private readonly imports: NewImports,
+    private readonly starts: RepohostStarts,
     private readonly server: RepohostServerClient,
     private readonly requests: UpstreamRequests,
   ) {}
 
   /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable. */
   async start(viewer: SignedInViewer, request: RepohostServerImportRequest): Promise<ShownImport> {
-    if (!this.imports.isEnabled(SOURCE)) {
-      throw repohostRefusal('disabled', [`${SOURCE} import source is disabled`]);
-    }
-    const url = await this.addressOf(request.repohost_server_url);
-    const place = { user_id: viewer.userId, namespace: request.target_namespace || viewer.username };
-    const outcome = await this.imports.target(place);
-    if (outcome !== 'allowed') throw refuseTarget({ outcome });
-    const credential = `${request.repohost_server_username}:${request.personal_access_token}`;
-    const upstream = await this.find({ url, credential }, request);
-    const plan: ImportPlan = {
-      ...{ source: SOURCE, place, upstream, apiUrl: url, credential },
-      ...{ pageSize: PAGE_SIZE, singleEndpointNotes: false },
+    this.starts.assertEnabled(SOURCE);
+    const access = {
+      url: await this.addressOf(request.repohost_server_url),
+      credential: `${request.repohost_server_username}:${request.personal_access_token}`,
     };
-    const started = await this.imports.start(plan, request);
-    if ('outcome' in started) throw refuseTarget(started);
-    return started;
+    const place = { user_id: viewer.userId, namespace: request.target_namespace || viewer.username };
+    const find = (): Promise<UpstreamProject> => this.find(access, request);
+    return this.starts.start({ source: SOURCE, place, access, find }, request);
   }
 
   private async addressOf(server: string): Promise<string> {

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import type { UpstreamKind } from '../../sources/upstream-hosts';
+import type { UpstreamProject } from '../../sources/upstream-project';
+import type { UpstreamAccess } from '../../sources/upstream-repository';
+import type { ShownImport } from '../imports.service';
+import { NewImports } from './new-imports';
+import type { ImportOptions, ImportPlace } from './new-imports';
+import { refuseTarget, repohostRefusal } from './repohost-refusals';
+
+/** An import from a repository host. Shape: `find` asks the host, after the namespace was checked. */
+export interface RepohostStart {
+  readonly source: UpstreamKind;
+  readonly place: ImportPlace;
+  readonly access: UpstreamAccess;
+  find(): Promise<UpstreamProject>;
+}
+
+/** Repository hosts send no larger pages. */
+const PAGE_SIZE = 50;
+
+/** Steps that imports from all repository hosts share. Source: reference identity-and-import 6.4, 6.5. */
+@Injectable()
+export class RepohostStarts {
+  constructor(private readonly imports: NewImports) {}
+
+  /** Errors: ImportRefused for a source that is switched off. */
+  assertEnabled(source: UpstreamKind): void {
+    if (!this.imports.isEnabled(source)) throw repohostRefusal('disabled', [`${source} import source is disabled`]);
+  }
+
+  /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable; those of `find`. */
+  async start({ source, place, access, find }: RepohostStart, options: ImportOptions): Promise<ShownImport> {
+    const outcome = await this.imports.target(place);
+    if (outcome !== 'allowed') throw refuseTarget({ outcome });
+    const plan = {
+      ...{ source, place, upstream: await find(), apiUrl: access.url, credential: access.credential },
+      ...{ pageSize: PAGE_SIZE, singleEndpointNotes: false },
+    };
+    const started = await this.imports.start(plan, options);
+    if ('outcome' in started) throw refuseTarget(started);
+    return started;
+  }
+}
