@@ -7,6 +7,8 @@
  * @typedef {{ token?: string | undefined, json?: object | undefined, key?: string | undefined }} How
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { isAlive } from '../processes/process-records.mjs';
 
 export class Client {
   /**
@@ -26,6 +28,32 @@ export class Client {
     const found = this.estate.processes[name];
     if (!found) throw new Error(`there is no process ${name}`);
     return found;
+  }
+
+  /** Ends PostgreSQL without a chance to write anything, and starts it on what is on disk. */
+  async killPostgres() {
+    const { postgres } = this.estate;
+    if (!postgres) throw new Error('the estate has no PostgreSQL of its own');
+    postgres.kill();
+    await until('PostgreSQL has ended', () => !isAlive(postgres.record));
+    await postgres.start();
+  }
+
+  /**
+   * Returns rows from the database of a service, over a connection of its own.
+   * @param {string} service
+   * @param {string} text
+   * @param {unknown[]} [values]
+   * @returns {Promise<any[]>}
+   */
+  async query(service, text, values = []) {
+    const database = new pg.Client({ connectionString: this.estate.databases[service] });
+    await database.connect();
+    try {
+      return (await database.query(text, values)).rows;
+    } finally {
+      await database.end();
+    }
   }
 
   /**

@@ -12,9 +12,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
-import { isAlive } from '../../processes/process-records.mjs';
 import { until } from '../client.mjs';
 import { FORMATS, send, sha256, uploadOf } from './registry-requests.mjs';
 
@@ -123,7 +121,7 @@ class BrokenUploads {
       await this.client.process('package').restart();
       if (round % 2 === 0) continue;
       await delay(500 + Math.random() * 500);
-      await this.#killPostgres();
+      await this.client.killPostgres();
     }
     await delay(1500);
     isOver = true;
@@ -139,15 +137,6 @@ class BrokenUploads {
       unknown: own.filter((entry) => !entry.isCut && !isAcknowledged(entry)).length,
       ...(await this.#check()),
     };
-  }
-
-  /** Ends PostgreSQL without a chance to write anything, and starts it on what is on disk. */
-  async #killPostgres() {
-    const { postgres } = this.client.estate;
-    if (!postgres) throw new Error('the estate has no PostgreSQL of its own');
-    postgres.kill();
-    await until('PostgreSQL has ended', () => !isAlive(postgres.record));
-    await postgres.start();
   }
 
   /**
@@ -198,7 +187,8 @@ class BrokenUploads {
 
   /** Names of all listed files, with their number. */
   async #listed() {
-    const rows = await this.#query(
+    const rows = await this.client.query(
+      'package',
       `select f.file_name as name, count(*)::int as count from package_files f join packages p on p.id = f.package_id
        where f.project_id = $1 and not f.is_pending_destruction and p.status <> 'pending_destruction'
        group by f.file_name`,
@@ -212,7 +202,8 @@ class BrokenUploads {
    */
   async sweep() {
     const folder = this.client.estate.blobsUrl;
-    const rows = await this.#query(
+    const rows = await this.client.query(
+      'package',
       `select sha256 from package_files union select metadata_sha256 from pypi_files where metadata_sha256 is not null`,
     );
     const named = new Set(rows.map((row) => row.sha256));
@@ -227,21 +218,6 @@ class BrokenUploads {
     const names = new Set(after.map((file) => file.split('/').at(-1)));
     for (const key of named) if (!names.has(key)) this.#complain(`the content ${key} is gone`);
     return { contents: named.size, before: before.length, after: after.length };
-  }
-
-  /**
-   * @param {string} text
-   * @param {unknown[]} [values]
-   * @returns {Promise<any[]>}
-   */
-  async #query(text, values = []) {
-    const database = new pg.Client({ connectionString: this.client.estate.databases['package'] });
-    await database.connect();
-    try {
-      return (await database.query(text, values)).rows;
-    } finally {
-      await database.end();
-    }
   }
 }
 

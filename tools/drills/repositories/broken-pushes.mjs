@@ -9,12 +9,11 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
-import { isAlive } from '../../processes/process-records.mjs';
 import { sharedTemporary } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
 import { Balancer } from '../failures/balancer.mjs';
@@ -140,7 +139,7 @@ class BrokenPushes {
       await delay(500 + Math.random() * 1000);
       await this.#kill('postgres', async () => {
         await this.#inPush();
-        await this.#killPostgres();
+        await this.client.killPostgres();
       });
       await delay(500 + Math.random() * 1000);
       await this.#kill('nats', async () => {
@@ -152,7 +151,7 @@ class BrokenPushes {
     }
     isOver = true;
     await Promise.all(changes);
-    this.interrupted = (await this.#query(OPEN_PUSHES))[0].count;
+    this.interrupted = (await this.client.query('collaboration', OPEN_PUSHES))[0].count;
     if (this.interrupted === 0) this.complain('no fault fell between an intent and a settlement');
   }
 
@@ -168,7 +167,7 @@ class BrokenPushes {
   }
 
   async check() {
-    const isSettled = async () => (await this.#query(OPEN_PUSHES))[0].count === 0;
+    const isSettled = async () => (await this.client.query('collaboration', OPEN_PUSHES))[0].count === 0;
     await until('all pushes are settled', isSettled, SETTLED_WITHIN_MS).catch(({ message }) => this.complain(message));
     for (const project of this.projects) {
       const repository = this.#repositoryOf(project.id);
@@ -177,8 +176,8 @@ class BrokenPushes {
       await this.#compareRows(project, refs);
       const { code, output } = await git(repository, ['fsck', '--strict', '--no-dangling']);
       if (code !== 0) this.complain(`fsck: ${output}`);
-      for (const file of filesBelow(repository).filter((name) => name.endsWith('.lock')))
-        this.complain(`${file} is left`);
+      const files = /** @type {string[]} */ (readdirSync(repository, { recursive: true }));
+      for (const file of files.filter((name) => name.endsWith('.lock'))) this.complain(`${file} is left`);
     }
   }
 
@@ -213,7 +212,8 @@ class BrokenPushes {
    * @param {Map<string, string>} refs
    */
   async #compareRows(project, refs) {
-    const rows = await this.#query(
+    const rows = await this.client.query(
+      'collaboration',
       `select distinct on (u.ref) u.ref, u.new_id from ref_updates u join pushes p on p.id = u.push_id
        where p.project_id = $1 and u.state = 'done' order by u.ref, p.id desc`,
       [project.id],
@@ -294,31 +294,7 @@ class BrokenPushes {
       process.kill(pid, 'SIGKILL');
       this.kills['git'] = (this.kills['git'] ?? 0) + 1;
     } catch {
-      // It has ended by itself.
-    }
-  }
-
-  /** Ends PostgreSQL without a chance to write anything, and starts it on what is on disk. */
-  async #killPostgres() {
-    const { postgres } = this.client.estate;
-    if (!postgres) throw new Error('the estate has no PostgreSQL of its own');
-    postgres.kill();
-    await until('PostgreSQL has ended', () => !isAlive(postgres.record));
-    await postgres.start();
-  }
-
-  /**
-   * @param {string} text
-   * @param {unknown[]} [values]
-   * @returns {Promise<any[]>}
-   */
-  async #query(text, values = []) {
-    const database = new pg.Client({ connectionString: this.client.estate.databases['collaboration'] });
-    await database.connect();
-    try {
-      return (await database.query(text, values)).rows;
-    } finally {
-      await database.end();
+      // The process has ended already.
     }
   }
 }
@@ -328,7 +304,7 @@ class BrokenPushes {
  * @param {Change[]} changes
  * @param {string | null} now
  */
-export function brokenLinks(changes, now) {
+function brokenLinks(changes, now) {
   /** @type {Map<string, number>} */
   const balance = new Map();
   const add = (/** @type {string | null} */ id, /** @type {number} */ count) =>
@@ -505,7 +481,7 @@ function gitBelow(root) {
       const [, name = '', parent] = /^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${entry}/stat`, 'utf8')) ?? [];
       processes.set(Number(entry), { parent: Number(parent), name });
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   const isBelow = (/** @type {number} */ pid) => {
@@ -513,11 +489,4 @@ function gitBelow(root) {
     return false;
   };
   return [...processes].filter(([pid, { name }]) => name.startsWith('git') && isBelow(pid)).map(([pid]) => pid);
-}
-
-/** @param {string} folder */
-function filesBelow(folder) {
-  if (!existsSync(folder)) return [];
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
