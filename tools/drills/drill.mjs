@@ -3,7 +3,7 @@
  * `npm run drill [-- name ...] [--seed text] [--sabotage name,...]`: checks guarantees on a whole estate of its own during
  * faults. Prints one JSON line per drill; the exit status is non-zero when a drill found a violation.
  *
- * Faults under load: does every acknowledged write survive, with exactly its effects?
+ * Faults under load (notes, and reports of failed commits): does every acknowledged write survive, with exactly its effects?
  *   kill       kill -9 of each service five times under load
  *   relay      the relay repeatedly dies between the bus's acknowledgement and its own mark
  *   nats       NATS is stopped for 30 seconds
@@ -58,6 +58,7 @@ import { freePort } from '../processes/process-records.mjs';
 import { sharedTemporary } from '../servers/postgres-files.mjs';
 import { Client, until } from './client.mjs';
 import { Ledger } from './ledger.mjs';
+import { PipelineLedger } from './pipeline-ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
 import * as busy from './busy.mjs';
 import * as suite from './suite.mjs';
@@ -91,6 +92,8 @@ const FAST_MAIL = {
 };
 /** Units: notes per second. */
 const RATE = 15;
+/** Units: reports of failed commits per second. */
+const REPORT_RATE = 4;
 
 const unlimited = { ...suite, prepare: () => ({ env: WITHOUT_RATES }) };
 /**
@@ -139,13 +142,13 @@ const FAULTS = {
     async run(estate, facts) {
       const fault = join(estate.dataDir, 'fault');
       writeFileSync(fault, '');
+      const services = ['collaboration', 'package'];
       const seen = new Set();
       for (const until = Date.now() + 25_000; Date.now() < until; await delay(50)) {
-        const pid = estate.processes['collaboration']?.pid;
-        if (pid) seen.add(pid);
+        for (const name of services) if (estate.processes[name]?.pid) seen.add(estate.processes[name].pid);
       }
       rmSync(fault);
-      facts.relaysKilled = seen.size - 1;
+      facts.relaysKilled = seen.size - services.length;
     },
   },
   nats: {
@@ -162,7 +165,7 @@ const FAULTS = {
   thrice: {
     async run(estate, facts) {
       const redelivery = await deliverAgain(estate.nats?.urlOf('operator') ?? '', {
-        streams: ['COLLABORATION', 'IDENTITY'],
+        streams: ['COLLABORATION', 'IDENTITY', 'PACKAGE'],
         copies: 2,
       });
       await delay(12_000);
@@ -237,15 +240,26 @@ async function allOfMail(client, prepared) {
 async function underLoad(client, fault) {
   /** @type {Record<string, any>} */
   const facts = {};
-  const ledger = new Ledger(client);
-  await ledger.prepare();
-  ledger.write(RATE);
+  const [notes, pipelines] = [new Ledger(client), new PipelineLedger(client)];
+  await notes.prepare();
+  await pipelines.prepare();
+  notes.write(RATE);
+  pipelines.write(REPORT_RATE);
   await fault.run(client.estate, facts);
-  await ledger.stop();
+  await notes.stop();
+  await pipelines.stop();
   await isReady(client.estate);
-  const verdict = await ledger.check();
-  const isBlind = verdict.acknowledged === 0 ? 1 : 0;
-  return { ...verdict, wrong: verdict.lost + verdict.missing + verdict.duplicate + isBlind, ...facts };
+  const verdicts = { notes: await notes.check(), pipelines: await pipelines.check() };
+  const wrong = Object.values(verdicts).map(({ acknowledged, lost, missing, duplicate }) => {
+    const isBlind = acknowledged === 0 ? 1 : 0;
+    return lost + missing + duplicate + isBlind;
+  });
+  return { wrong: sum(wrong), ...verdicts, ...facts };
+}
+
+/** @param {number[]} numbers */
+function sum(numbers) {
+  return numbers.reduce((total, one) => total + one, 0);
 }
 
 /**
@@ -255,7 +269,7 @@ async function underLoad(client, fault) {
 async function dropUniqueness({ databases }) {
   const client = new pg.Client({ connectionString: databases['collaboration'] });
   await client.connect();
-  for (const table of ['todos', 'activity_events', 'mails'])
+  for (const table of ['todos', 'activity_events', 'mails', 'pipeline_mails'])
     await client.query(`drop index uq_${table}_source_event_id`);
   await client.end();
 }

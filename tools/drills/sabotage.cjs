@@ -101,7 +101,7 @@ const CHANGES = {
   },
   /** The relay sometimes dies between the bus's acknowledgement and its own mark, while DRILL_FAULT_FILE exists. */
   'kill-before-mark': {
-    only: /apps[\\/]collaboration/,
+    only: /apps[\\/](collaboration|package)/,
     file: /messaging[\\/]dist[\\/]relay[\\/]relay\.js$/,
     from: /await faults\.reach\(.relay\.before-mark.\);/,
     to: "if (Math.random() < 0.03 && require('node:fs').existsSync(process.env.DRILL_FAULT_FILE)) process.kill(process.pid, 'SIGKILL');",
