@@ -37,6 +37,9 @@
  *   large      1 GiB goes up and down, and a large npm document up, while the memory of the processes is watched
  *   exports    a million components become exports of each kind, in one of which the package service is killed
  *
+ * Imports:
+ *   imports    a repository is imported again and again while the services, NATS and PostgreSQL are killed
+ *
  * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of OUTSIDE_CODE), to show that the drill detects it.
  * Source: reference reliability 12.
  *
@@ -72,6 +75,7 @@ import * as doubt from './failures/doubt.mjs';
 import * as restore from './failures/restore.mjs';
 import * as rolling from './failures/rolling.mjs';
 import * as silent from './failures/silent.mjs';
+import * as imports from './imports/broken-imports.mjs';
 import * as uploads from './packages/broken-uploads.mjs';
 import * as exports from './packages/large-exports.mjs';
 import * as large from './packages/large-files.mjs';
@@ -118,6 +122,7 @@ const BY_DEFAULTS = {
   large,
   git: pushes,
   exports,
+  imports,
 };
 /**
  * Faults under the load of a ledger.

@@ -98,6 +98,35 @@ export const IMPORTED_OBJECTS = {
     updated_at: instant,
   }),
   /**
+   * A change of an issue or a merge request. Shape: `id` is the upstream id; one of `issue` and `merge_request` is an
+   * upstream number, the other one null. `name` is the label, the title of the milestone, the new title, the username, or a
+   * reference such as `#5` and `!5` to the object that mentions this one; `before` is the former title.
+   */
+  issue_event: object({
+    id: int,
+    issue: nullable(int),
+    merge_request: nullable(int),
+    author_id: int,
+    change: choice(
+      'closed',
+      'reopened',
+      'merged',
+      'label_added',
+      'label_removed',
+      'milestone_added',
+      'milestone_removed',
+      'renamed',
+      'assigned',
+      'unassigned',
+      'review_requested',
+      'review_request_removed',
+      'mentioned',
+    ),
+    name: nullable(text),
+    before: nullable(text),
+    created_at: instant,
+  }),
+  /**
    * A comment on an issue or a merge request. Shape: `id` is the upstream id; one of `issue` and `merge_request` is an
    * upstream number, the other one null.
    */

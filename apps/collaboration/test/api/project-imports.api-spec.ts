@@ -53,6 +53,63 @@ async function place(over: Partial<DirectoryProject> = {}): Promise<DirectoryPro
   return project;
 }
 
+it('writes changes of issues as resource events and system notes, once each', async () => {
+  const project = await place();
+  await write(project, 'label', [label('bug')]);
+  await write(project, 'milestone', [milestone(7, 'v1')]);
+  await write(project, 'issue', [issue(3, { labels: ['bug'] })]);
+  const change = (id: number, name: string, over: object = {}) => ({
+    ...{
+      id,
+      issue: 3,
+      merge_request: null,
+      author_id: robin.id,
+      change: name,
+      name: null,
+      before: null,
+      created_at: AT,
+    },
+    ...over,
+  });
+  const changes = [
+    change(1, 'closed', { author_id: merlin.id }),
+    change(2, 'reopened', { created_at: LATER }),
+    change(3, 'label_added', { name: 'bug' }),
+    change(4, 'label_removed', { name: 'gone' }),
+    change(5, 'milestone_added', { name: 'v1' }),
+    change(6, 'milestone_removed', { name: 'gone' }),
+    change(7, 'renamed', { before: 'A door', name: 'A window' }),
+    change(8, 'assigned', { name: 'merlin', created_at: LATER }),
+    change(9, 'mentioned', { name: '!8', created_at: LATER }),
+    change(10, 'closed', { issue: 4 }),
+  ];
+  const left = [
+    { index: 3, message: 'Its label does not exist.' },
+    { index: 5, message: 'Its milestone does not exist.' },
+    { index: 9, message: 'Its object was not imported.' },
+  ];
+  expect(await write(project, 'issue_event', changes)).toEqual(left);
+  expect(await write(project, 'issue_event', changes)).toEqual(left);
+  const states = await show(project, '/issues/3/resource_state_events');
+  expect(states.map((one) => [one['state'], one['created_at'], (one['user'] as { id: number }).id])).toEqual([
+    ['closed', AT, merlin.id],
+    ['reopened', LATER, robin.id],
+  ]);
+  expect(await show(project, '/issues/3/resource_label_events')).toMatchObject([
+    { action: 'add', created_at: AT, label: { name: 'bug' }, user: { id: robin.id } },
+  ]);
+  expect(await show(project, '/issues/3/resource_milestone_events')).toMatchObject([
+    { action: 'add', created_at: AT, milestone: { title: 'v1' }, user: { id: robin.id } },
+  ]);
+  const notes = await show(project, '/issues/3/notes?sort=asc&order_by=created_at');
+  expect(notes.map((one) => [one['body'], one['created_at'], one['system'], one['imported_from']])).toEqual([
+    ['changed title from **A {-door-}** to **A {+window+}**', AT, true, 'remote'],
+    ['assigned to `@merlin`', LATER, true, 'remote'],
+    ['mentioned in merge request !8', LATER, true, 'remote'],
+  ]);
+  expect(await show(project, '/issues/3')).toMatchObject({ state: 'opened', updated_at: LATER, user_notes_count: 0 });
+});
+
 it('writes labels, milestones, issues and notes with their authors, times and states', async () => {
   const project = await place();
   expect(await write(project, 'label', [label('bug', { description: 'Broken' }), label('idea')])).toEqual([]);

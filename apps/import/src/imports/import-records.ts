@@ -14,7 +14,7 @@ export type ImportRow = RowOf<ProjectImport, Exclude<keyof ProjectImport, 'creat
 export type FailureRow = RowOf<ImportFailure, Exclude<keyof ImportFailure, 'importId'>>;
 export type NewImport = Omit<
   ProjectImport,
-  'id' | 'projectId' | 'state' | 'jobId' | 'error' | 'createdAt' | 'updatedAt'
+  'id' | 'projectId' | 'state' | 'jobId' | 'progressTry' | 'error' | 'createdAt' | 'updatedAt'
 >;
 
 /** States that an import leaves only once. */
@@ -22,7 +22,7 @@ type FinalState = Extract<ImportState, 'finished' | 'failed' | 'canceled'>;
 
 const COLUMNS = `i.id, i.import_key, i.project_id, i.user_id, i.source, i.state, i.upstream_name, i.upstream_url, i.clone_url,
   i.default_branch, i.api_url, i.page_size, i.is_optimistic, i.single_endpoint_notes,
-  i.sealed_credential, i.job_id, i.error`;
+  i.sealed_credential, i.job_id, i.progress_try, i.error`;
 /** Imports without progress for so long have failed. Source: reference identity-and-import 6.1. */
 const STUCK_HOURS = 24;
 /** A request that creates an import ends within this time. */
@@ -71,8 +71,12 @@ const END = statement<{ id: number; state: FinalState; error: string | null }, I
 );
 const POSTPONE = statement<{ id: number; job: number }, { id: number }>(
   'project_imports_postpone',
-  `update project_imports i set job_id = :job::bigint
+  `update project_imports i set job_id = :job::bigint, progress_try = 0
    where i.id = :id::bigint and i.state in ('scheduled', 'started') returning i.id`,
+);
+const NOTE_TRY = statement<{ id: number; attempt: number }, never>(
+  'project_imports_note_try',
+  `update project_imports set progress_try = :attempt::integer where id = :id::bigint and state = 'started'`,
 );
 const PENDING_OF_KEY = statement<{ key: string }, { id: number }>(
   'project_imports_pending_of_key',
@@ -227,6 +231,11 @@ export class ImportRecords {
       const [row] = await tx.run(POSTPONE, { id, job });
       if (!row) await this.jobs.cancel(tx, job);
     });
+  }
+
+  /** Notes that a try of the job made progress. */
+  async noteTry(id: number, attempt: number): Promise<void> {
+    await this.database.run(NOTE_TRY, { id, attempt });
   }
 
   /** Notes objects that could not be imported. */

@@ -48,6 +48,8 @@ export class ProjectImport {
   @Column({ type: 'bytea', nullable: true }) sealedCredential: Buffer | null;
   /** The job that runs the import. */
   @Column({ type: 'bigint', nullable: true }) jobId: number | null;
+  /** The last try of this job that made progress; 0 for none. */
+  @Column({ type: 'integer', default: 0 }) progressTry: number;
   @Column({ type: 'text', nullable: true }) error: string | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;

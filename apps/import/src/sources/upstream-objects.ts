@@ -1,4 +1,4 @@
-import type { UpstreamPerson } from '@rookery/contracts';
+import type { ImportedObject, UpstreamPerson } from '@rookery/contracts';
 
 export interface UpstreamLabel {
   readonly name: string;
@@ -74,6 +74,21 @@ export interface UpstreamComment {
   readonly body: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+/**
+ * A change of an issue or a pull request. Shape: `name` is the label, the title of the milestone, the new title, the username,
+ * or a reference to the object that mentions this one; `before` is the former title.
+ */
+export interface UpstreamEvent {
+  readonly id: number;
+  readonly number: number;
+  readonly isOnPullRequest: boolean;
+  readonly author: UpstreamPerson;
+  readonly change: ImportedObject<'issue_event'>['change'];
+  readonly name: string | null;
+  readonly before: string | null;
+  readonly createdAt: string;
 }
 
 /** A review of a pull request. */

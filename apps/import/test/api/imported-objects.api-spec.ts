@@ -46,7 +46,7 @@ const status = async ({ projectId }: StartedImport, by = scene.owner) =>
     readonly stats: unknown;
   };
 const counted = (label: number, milestone: number, issues: number, merge_request: number, note: number) => ({
-  ...{ label, milestone, release: 0, issue: issues, merge_request, review: 0, diff_note: 0, note },
+  ...{ label, milestone, release: 0, issue: issues, merge_request, review: 0, diff_note: 0, issue_event: 0, note },
   protected_branch: 0,
 });
 const waitingJobs = (importId: number) =>
@@ -143,6 +143,59 @@ it('brings labels, milestones, issues, pull requests and comments along, in this
   });
 });
 
+it('brings changes from the timelines of issues and pull requests along', async () => {
+  const { repository, projectId, importId } = await scene.started('sanderling');
+  const address = 'https://git.example/api/v3/repos/wren/sanderling';
+  const at = { repository_url: address };
+  scene.host.put(repository, 'issues', [issue(1, at), issue(2, { pull_request: {}, ...at })]);
+  scene.host.put(repository, 'pulls', [pull(2)]);
+  const event = (id: number, name: string, over: object = {}) => ({
+    ...{ id, event: name, actor: robin, created_at: AT },
+    ...over,
+  });
+  const mention = (over: object) => ({
+    ...{ event: 'cross-referenced', actor: merlin, created_at: LATER },
+    source: { type: 'issue', issue: { number: 2, ...at, ...over } },
+  });
+  scene.host.put(repository, 'issues/1/timeline', [
+    event(1, 'labeled', { label: { name: 'bug', color: 'd73a4a' } }),
+    event(2, 'demilestoned', { milestone: { title: 'v1' } }),
+    event(3, 'renamed', { rename: { from: 'Old', to: 'New' } }),
+    event(4, 'assigned', { assignee: merlin }),
+    event(5, 'closed', { actor: null }),
+    event(6, 'subscribed'),
+    { sha: 'a'.repeat(40), event: 'committed' },
+    event(7, 'reopened', { created_at: 'never' }),
+    mention({ pull_request: {} }),
+    mention({ repository_url: 'https://git.example/api/v3/repos/wren/secret' }),
+  ]);
+  scene.host.put(repository, 'issues/2/timeline', [
+    event(8, 'review_requested', { requested_reviewer: merlin }),
+    event(9, 'review_request_removed', { requested_team: { slug: 'birds' } }),
+    event(10, 'merged'),
+  ]);
+  await scene.run(importId);
+  const [created_at, later] = ['2024-01-02T03:04:05.000Z', '2024-02-03T04:05:06.000Z'];
+  const sentChange = (number: number, id: number, change: string, name: string | null = null, over: object = {}) => ({
+    ...{ id, issue: number === 1 ? 1 : null, merge_request: number === 2 ? 2 : null, author_id: 1011 },
+    ...{ change, name, before: null, created_at },
+    ...over,
+  });
+  expect(sentOf(projectId, 'issue_event')).toEqual([
+    sentChange(1, 1, 'label_added', 'bug'),
+    sentChange(1, 2, 'milestone_removed', 'v1'),
+    sentChange(1, 3, 'renamed', 'New', { before: 'Old' }),
+    sentChange(1, 4, 'assigned', 'merlin'),
+    sentChange(1, 5, 'closed', null, { author_id: 1000 }),
+    sentChange(1, expect.any(Number) as number, 'mentioned', '!2', { author_id: 1012, created_at: later }),
+    sentChange(2, 8, 'review_requested', 'merlin'),
+    sentChange(2, 9, 'review_request_removed', 'birds'),
+    sentChange(2, 10, 'merged'),
+  ]);
+  const { failed_relations: failed, stats } = await status({ projectId, importId, repository } as StartedImport);
+  expect([failed.length, stats]).toMatchObject([1, { fetched: { issue_event: 10 }, imported: { issue_event: 9 } }]);
+});
+
 it('shows numbers to reporters and higher roles only', async () => {
   const started = await scene.started('gannet');
   await scene.run(started.importId);
@@ -184,7 +237,8 @@ it('reads pages of the requested size, and continues after an interruption with 
   const before = scene.host.seen.length;
   await scene.run(importId);
   const queries = scene.host.seen.slice(before).filter(({ path }) => path.endsWith('/issues'));
-  expect(queries.map(({ query }) => new URLSearchParams(query).get('page'))).toEqual(['3']);
+  // The stage of events reads the list from its first page again.
+  expect(queries.map(({ query }) => new URLSearchParams(query).get('page'))).toEqual(['3', null, '2', '3']);
   expect(scene.host.seen.slice(before).some(({ path }) => path.includes('.git'))).toBe(false);
   expect(sentOf(projectId, 'issue')).toHaveLength(5);
   expect((await status(started)).stats).toMatchObject({ fetched: { issue: 5 }, imported: { issue: 5 } });

@@ -131,6 +131,22 @@ it('tries again, and fails after the last try with the reason', async () => {
   expect(scratches()).toEqual([]);
 });
 
+it('counts tries from the last progress, also those that ended with their process', async () => {
+  const { importId } = await scene.started('dotterel');
+  const { database } = scene.service;
+  await scene.run(importId, 9);
+  expect(await scene.row(importId)).toMatchObject({ state: 'finished', progress_try: 9 });
+  const again = await scene.started('plover');
+  await database.query('update project_imports set progress_try = 20 where id = $1', [again.importId]);
+  scene.host.answer = (_, response) => void response.writeHead(500).end();
+  await scene.run(again.importId, 21);
+  expect(await scene.row(again.importId)).toMatchObject({ state: 'started', progress_try: 0 });
+  scene.host.answer = null;
+  await scene.run(again.importId, 11);
+  const error = 'The import was interrupted too often.';
+  expect(await scene.row(again.importId)).toMatchObject({ state: 'failed', error });
+});
+
 it('fails at once if upstream leads to a forbidden address', async () => {
   const { importId } = await scene.started('gannet');
   await scene.service.database.query('update project_imports set clone_url = $2 where id = $1', [

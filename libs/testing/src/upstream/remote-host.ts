@@ -30,6 +30,7 @@ export interface SeenRequest {
 export type HostedList =
   | 'releases'
   | `issues/${number}/comments`
+  | `issues/${number}/timeline`
   | `pulls/${number}/comments`
   | 'branches'
   | 'labels'

@@ -9,13 +9,14 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 @Entity('imported_objects')
 @Check(
   'ck_imported_objects_kind',
-  `kind in ('milestone', 'release', 'issue', 'merge_request', 'note', 'diff_note', 'review')`,
+  `kind in ('milestone', 'release', 'issue', 'merge_request', 'note', 'diff_note', 'review', 'issue_event')`,
 )
 export class ImportedObject {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_imported_objects' }) projectId: number;
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_imported_objects' }) kind: ImportedKind;
   /** Id of the upstream object; of milestones, issues and merge requests, their number. */
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_imported_objects' }) upstreamId: number;
+  /** Its local id; of an event, the id of the issue or merge request. */
   @Column({ type: 'bigint' }) objectId: number;
 }
 

@@ -14,6 +14,15 @@ export interface LabelNames {
   readonly labels: readonly string[];
 }
 
+/** A label that was added to or removed from an imported noteable. */
+export interface ImportedLabelling {
+  readonly noteable_id: number;
+  readonly user_id: number;
+  readonly label_id: number;
+  readonly action: 'add' | 'remove';
+  readonly created_at: string;
+}
+
 interface LabelParams {
   readonly project: number;
   readonly titles: readonly string[];
@@ -36,6 +45,13 @@ const LINK = statement<{ project: number; type: string; ids: readonly number[]; 
    from unnest(:ids::bigint[], :labels::bigint[]) as n (id, label_id)
      join (select id from labels where id = any(:labels::bigint[]) order by id for key share) l on l.id = n.label_id
    on conflict do nothing`,
+);
+const ADD_EVENTS = statement<{ type: string; project: number; rows: string }, never>(
+  'resource_label_events_import',
+  `insert into resource_label_events (noteable_type, noteable_id, project_id, user_id, label_id, action, created_at)
+   select :type, e.noteable_id, :project::bigint, e.user_id, e.label_id, e.action, e.created_at
+   from jsonb_to_recordset(:rows::jsonb) as e (noteable_id bigint, user_id bigint, label_id bigint, action text,
+     created_at timestamptz)`,
 );
 
 /**
@@ -77,8 +93,8 @@ export async function linkImportedLabels(
   project: Project,
   noteables: readonly LabelNames[],
 ): Promise<void> {
-  const names = [...new Set(noteables.flatMap(({ labels }) => labels))];
-  const ids = new Map((await findReachableLabels(tx, project, names)).map(({ id, title }) => [title, id]));
+  const names = noteables.flatMap(({ labels }) => labels);
+  const ids = await labelIdsOf(tx, project, names);
   const links = noteables.flatMap(({ id, labels }) =>
     labels.flatMap((name) => (ids.has(name) ? [{ id, label: ids.get(name)! }] : [])),
   );
@@ -88,4 +104,24 @@ export async function linkImportedLabels(
     ids: links.map(({ id }) => id),
     labels: links.map(({ label }) => label),
   });
+}
+
+/** Returns the ids of labels that an imported project can use, by their names. */
+export async function labelIdsOf(
+  tx: Tx,
+  project: Project,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const labels = await findReachableLabels(tx, project, [...new Set(names)]);
+  return new Map(labels.map(({ id, title }) => [title, id]));
+}
+
+/** Adds events of labels to imported noteables. Their labels stay as they are. */
+export async function addImportedLabellings(
+  tx: Tx,
+  { type }: Pick<NoteableKind, 'type'>,
+  { id: project }: Project,
+  labellings: readonly ImportedLabelling[],
+): Promise<void> {
+  if (labellings.length > 0) await tx.run(ADD_EVENTS, { type, project, rows: JSON.stringify(labellings) });
 }

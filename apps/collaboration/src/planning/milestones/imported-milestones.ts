@@ -2,10 +2,20 @@ import type { ImportedObject, UnimportedObject } from '@rookery/contracts';
 import { raiseInternalId, statement } from '@rookery/persistence';
 import type { Parent, Tx } from '@rookery/persistence';
 import { addImported, checkEach, newObjects } from '../../base/imported-objects/imported-objects';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { Milestone } from './milestone.entity';
 import { reserveTitles } from './milestones.service';
 
 type Project = Extract<Parent, { readonly kind: 'project' }>;
+
+/** A milestone that was set on or removed from an imported noteable. */
+export interface ImportedMilestoneChange {
+  readonly noteable_id: number;
+  readonly user_id: number;
+  readonly milestone_id: number;
+  readonly action: 'add' | 'remove';
+  readonly created_at: string;
+}
 
 const USED = { index: 0, message: 'Its number or its title is used by another milestone.' };
 
@@ -22,6 +32,23 @@ const ADD = statement<MilestoneParams, { id: number; iid: number }>(
      created_at timestamptz, updated_at timestamptz)
    where not exists (select 1 from milestones g where g.group_id = any(:above::bigint[]) and g.title = m.title)
    order by m.iid on conflict do nothing returning id, iid`,
+);
+const BY_TITLES = statement<
+  { project: number; above: readonly number[]; titles: readonly string[] },
+  { id: number; title: string }
+>(
+  'milestones_by_titles',
+  `select m.id, m.title from milestones m
+   where (m.project_id = :project::bigint or m.group_id = any(:above::bigint[])) and m.title = any(:titles::text[])
+   order by m.id`,
+);
+const ADD_EVENTS = statement<{ type: string; project: number; rows: string }, never>(
+  'resource_milestone_events_import',
+  `insert into resource_milestone_events
+     (noteable_type, noteable_id, project_id, user_id, milestone_id, action, created_at)
+   select :type, e.noteable_id, :project::bigint, e.user_id, e.milestone_id, e.action, e.created_at
+   from jsonb_to_recordset(:rows::jsonb) as e (noteable_id bigint, user_id bigint, milestone_id bigint, action text,
+     created_at timestamptz)`,
 );
 
 /**
@@ -68,4 +95,24 @@ function milestoneOf(given: ImportedObject<'milestone'>): Milestone {
 
 function columnsOf({ iid, title, description, state, dueOn, createdAt, updatedAt }: Milestone) {
   return { iid, title, description, state, due_on: dueOn, created_at: createdAt, updated_at: updatedAt };
+}
+
+/** Returns the ids of milestones that an imported project can use, by their titles. */
+export async function milestoneIdsOf(
+  tx: Tx,
+  { id: project, namespace }: Project,
+  titles: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.run(BY_TITLES, { project, above: namespace.traversalIds, titles: [...new Set(titles)] });
+  return new Map(rows.map(({ id, title }) => [title, id]));
+}
+
+/** Adds events of milestones to imported noteables. Their milestones stay as they are. */
+export async function addImportedMilestoneChanges(
+  tx: Tx,
+  { type }: Pick<NoteableKind, 'type'>,
+  { id: project }: Project,
+  changes: readonly ImportedMilestoneChange[],
+): Promise<void> {
+  if (changes.length > 0) await tx.run(ADD_EVENTS, { type, project, rows: JSON.stringify(changes) });
 }

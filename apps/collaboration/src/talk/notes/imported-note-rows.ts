@@ -29,6 +29,14 @@ export interface ImportedNoteRow {
   readonly updated_at: string;
 }
 
+/** A system note to insert. */
+export interface ImportedSystemNote {
+  readonly noteable_id: number;
+  readonly author_id: number;
+  readonly body: string;
+  readonly created_at: string;
+}
+
 /** Locks noteables and returns the numbers of their comments. */
 const lock = perKind(({ table }: Kind) =>
   statement<{ ids: readonly number[] }, { id: number; comments: number }>(
@@ -56,6 +64,22 @@ const add = perKind(({ table, type, writes }: Kind) =>
      select g.id, '${type}', g.noteable_id, :project::bigint, g.author_id, g.body, g.thread_id, g.is_reply, :source,
        g.created_at, g.updated_at
      from given g order by g.id`,
+  ),
+);
+
+const addSystem = perKind(({ table, type, writes }: Kind) =>
+  statement<{ project: number; source: string; rows: string }, never>(
+    `system_notes_import_${table}`,
+    `with given as materialized (
+       select * from jsonb_to_recordset(:rows::jsonb) as n (place integer, noteable_id bigint, author_id bigint, body text,
+         created_at timestamptz)
+     ), counted as (
+       ${writes.update} system_notes_count = i.system_notes_count + g.count
+       from (select noteable_id, count(*)::integer as count from given group by noteable_id) g where i.id = g.noteable_id
+     )
+     insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, imported_from, created_at, updated_at)
+     select '${type}', g.noteable_id, :project::bigint, g.author_id, g.body, true, :source, g.created_at, g.created_at
+     from given g order by g.place`,
   ),
 );
 
@@ -95,4 +119,17 @@ export async function insertImportedNotes(
   rows: readonly ImportedNoteRow[],
 ): Promise<void> {
   await tx.run(add(kind), { project, source, rows: JSON.stringify(rows) });
+}
+
+/** Inserts system notes and counts them on their noteables, which are locked. */
+export async function insertImportedSystemNotes(
+  tx: Tx,
+  { kind, projectId: project, source }: Omit<NotesImport, 'mostComments'>,
+  rows: readonly ImportedSystemNote[],
+): Promise<void> {
+  if (rows.length > 0)
+    await tx.run(addSystem(kind), {
+      ...{ project, source },
+      rows: JSON.stringify(rows.map((row, place) => ({ ...row, place }))),
+    });
 }

@@ -18,6 +18,7 @@ import { importIssues } from '../issues/importing/imported-issues';
 import { issueKind } from '../issues/issue.kind';
 import { importReviews } from '../merge-requests/importing/imported-reviews';
 import { mergeRequestKind } from '../merge-requests/merge-request.kind';
+import { importChanges } from './imported-changes';
 
 /** Locks the project against removal, and against another run of the same import. */
 const LOCK = statement<{ project: number }, { id: number; locked: unknown }>(
@@ -76,8 +77,12 @@ export class ProjectImportsService {
     const facts = { projectId: project.id, source, mostComments: this.notes.commentsPerNoteable };
     const onMergeRequests = { ...facts, kind: mergeRequestKind, on: 'merge_request' } as const;
     if (isOf(request, 'review')) return importReviews(tx, onMergeRequests, request.objects);
-    if (!isOf(request, 'note')) return [];
     const onIssues = { ...onMergeRequests, kind: issueKind, on: 'issue' } as const;
+    if (isOf(request, 'issue_event')) {
+      const left = await importChanges(tx, project, onIssues, request.objects);
+      return [...left, ...(await importChanges(tx, project, onMergeRequests, request.objects))];
+    }
+    if (!isOf(request, 'note')) return [];
     const failed = await importNotes(tx, onIssues, request.objects);
     return [...failed, ...(await importNotes(tx, onMergeRequests, request.objects))];
   }

@@ -20,7 +20,7 @@ const BY_URL = 'git';
 export interface ImportTry {
   readonly signal: AbortSignal;
   readonly isLastTry: boolean;
-  noteProgress(): void;
+  noteProgress(): Promise<void>;
 }
 
 /** The stages of an import in their order. A stage that is done does not run again. */
@@ -61,7 +61,7 @@ export class ImportRun {
     const failed = await this.repository.run(source, () => this.checks.check(row), attempt.signal);
     await this.stages.advance(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
     await this.checks.check(row);
-    attempt.noteProgress();
+    await attempt.noteProgress();
   }
 
   /** Imports a list. An optimistic import goes on without a list that fails. */
@@ -83,7 +83,7 @@ export class ImportRun {
       advance: async (page, failed) => {
         await this.stages.advance(row.id, stage, page, failed);
         await this.checks.check(row);
-        noteProgress();
+        await noteProgress();
       },
       check: () => this.checks.check(row),
     };

@@ -7,6 +7,11 @@ import { ImportRecords } from '../import-records';
 import { ImportEnded, ImporterRefused } from './import-checks';
 import { ImportRun } from './import-run';
 
+/** Failures in a row without progress. They take about half a minute, since the clients of an import wait for it. */
+const TRIES = 4;
+/** Tries without progress, also those that ended with their process. */
+const INTERRUPTED_TRIES = 10;
+const INTERRUPTED = 'The import was interrupted too often.';
 const UNEXPECTED = 'The import failed for an unexpected reason.';
 /** Units: ms. */
 const RETRY_MS = 5000;
@@ -23,10 +28,16 @@ export class ImportJob {
   async run({ params, attempt, signal }: JobRun<typeof runImport>): Promise<void> {
     const row = await this.records.begin(params.import_id);
     if (!row) return;
-    const isLastTry = attempt >= runImport.tries;
+    const tries = attempt - row.progress_try;
+    if (tries > INTERRUPTED_TRIES) return void (await this.records.end(row.id, 'failed', INTERRUPTED));
+    const isLastTry = tries >= TRIES;
     const state = { hasAdvanced: false };
+    const noteProgress = async (): Promise<void> => {
+      if (!state.hasAdvanced) await this.records.noteTry(row.id, attempt);
+      state.hasAdvanced = true;
+    };
     try {
-      await this.importRun.run(row, { signal, isLastTry, noteProgress: () => void (state.hasAdvanced = true) });
+      await this.importRun.run(row, { signal, isLastTry, noteProgress });
       await this.records.end(row.id, 'finished');
     } catch (error) {
       if (error instanceof ImportEnded) return;
@@ -34,8 +45,10 @@ export class ImportJob {
       if (error instanceof ImporterRefused) return void (await this.records.end(row.id, 'failed', error.message));
       if (error instanceof StageWaits) return this.records.postpone(row.id, error.until);
       const isFinal = error instanceof StageFailed && error.isFinal;
-      // Tries count from the last progress on, so that a long import survives many short failures of its host.
-      if (!isFinal && state.hasAdvanced) return this.records.postpone(row.id, new Date(Date.now() + RETRY_MS));
+      // Tries count from the last progress on, so that a long import survives many short failures of its host. The queue
+      // waits for hours after a late try, and for seconds after the first of another job.
+      if (!isFinal && (state.hasAdvanced || (attempt > TRIES && !isLastTry)))
+        return this.records.postpone(row.id, new Date(Date.now() + RETRY_MS));
       if (!isFinal && !isLastTry) throw error;
       await this.records.end(row.id, 'failed', error instanceof StageFailed ? error.message : UNEXPECTED);
       if (!(error instanceof StageFailed)) throw error;

@@ -1,5 +1,5 @@
 import type { UpstreamPerson } from '@rookery/contracts';
-import { personIdOf } from '../person-ids';
+import { hashedId } from '../hashed-ids';
 import { cleaned, DELETED, fieldsOf, MAX_USERNAME, textIn, timeIn } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 
@@ -14,7 +14,7 @@ export function personIn(value: unknown): UpstreamPerson {
   const id = [uuid, account].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   const name = [nickname, username, shown].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   if (id === undefined || name === undefined) return DELETED;
-  return { id: personIdOf(id), username: cleaned(name).replace(/\p{C}/gu, '').slice(0, MAX_USERNAME) };
+  return { id: hashedId(id), username: cleaned(name).replace(/\p{C}/gu, '').slice(0, MAX_USERNAME) };
 }
 
 /** Returns the Markdown source of a text. */

@@ -2,6 +2,7 @@ import type { UpstreamPerson } from '@rookery/contracts';
 import type { OwnerOf } from '../../people/people';
 import type {
   UpstreamComment,
+  UpstreamEvent,
   UpstreamIssue,
   UpstreamLabel,
   UpstreamMilestone,
@@ -97,6 +98,17 @@ export const reviewCommentForm: ObjectForm<'diff_note', UpstreamReviewComment> =
     ...{ id, merge_request: number, author_id: ownerOf(author).user_id, body: attributed(body, author, ownerOf) },
     ...{ path, side, line, start_line: startLine, commit_id: commitId, reply_to: replyTo },
     ...{ created_at: times.createdAt, updated_at: times.updatedAt },
+  }),
+};
+
+/** Changes of issues and pull requests. */
+export const eventForm: ObjectForm<'issue_event', UpstreamEvent> = {
+  kind: 'issue_event',
+  nameOf: ({ number, isOnPullRequest, change }) => `${isOnPullRequest ? '!' : '#'}${number} (${change})`,
+  peopleOf: ({ author }) => [author],
+  convert: ({ id, number, isOnPullRequest, author, change, name, before, createdAt }, ownerOf) => ({
+    ...{ id, issue: isOnPullRequest ? null : number, merge_request: isOnPullRequest ? number : null },
+    ...{ author_id: ownerOf(author).user_id, change, name, before, created_at: createdAt },
   }),
 };
 

@@ -1,3 +1,4 @@
+import { eventIn, timelineEntriesOf, timelinePathOf } from '../../sources/remote/remote-events';
 import {
   commentIn,
   commentsPathOf,
@@ -19,6 +20,7 @@ import {
 import type { ListChoice } from './import-lists';
 import {
   commentForm,
+  eventForm,
   issueForm,
   labelForm,
   milestoneForm,
@@ -79,11 +81,20 @@ const protectedBranches = objectList({
   read: protectedBranchIn,
 });
 
+/** The list of issues has pull requests, too. */
+const events = objectList({
+  ...eventForm,
+  path: '/issues?state=all&sort=created&direction=asc',
+  membersOf: timelinePathOf,
+  partsOf: timelineEntriesOf,
+  read: eventIn,
+});
+
 /** Comments in one list of each kind. */
 const COMMENT_LISTS = [
   objectList({ ...reviewCommentForm, path: '/pulls/comments?sort=created&direction=asc', read: reviewCommentIn }),
   objectList({ ...commentForm, path: '/issues/comments?sort=created&direction=asc', read: commentIn }),
-];
+] as const;
 /** Comments in a list of each pull request and issue. The list of issues has pull requests, too. */
 const COMMENT_LISTS_OF_EACH = [
   objectList({
@@ -98,13 +109,13 @@ const COMMENT_LISTS_OF_EACH = [
     membersOf: commentsPathOf,
     read: commentIn,
   }),
-];
+] as const;
 
 /**
  * Returns the lists of the host, in the order of the stages. Shape: with `single_endpoint_notes`, comments are read for each
  * issue and pull request. Source: reference identity-and-import 6.6, 6.9.
  */
 export function remoteLists({ single_endpoint_notes: isOfEach }: ListChoice): readonly ObjectList[] {
-  const commentLists = isOfEach ? COMMENT_LISTS_OF_EACH : COMMENT_LISTS;
-  return [labels, milestones, releases, issues, pullRequests, reviews, ...commentLists, protectedBranches];
+  const [onLines, comments] = isOfEach ? COMMENT_LISTS_OF_EACH : COMMENT_LISTS;
+  return [labels, milestones, releases, issues, pullRequests, reviews, onLines, events, comments, protectedBranches];
 }

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 /** Bits of a hash that make an id: those that a number can hold. */
 const ID_BITS = 52n;
 
-/** Returns the id of a user whose host has no numbers for users. Shape: the same for the same text. Source: ADR 0201. */
-export function personIdOf(text: string): number {
+/** Returns an id for an object whose host has no number for it. Shape: the same for the same text. Source: ADR 0201. */
+export function hashedId(text: string): number {
   const digest = createHash('sha256').update(text).digest().readBigUInt64BE();
   return Number(digest >> (64n - ID_BITS)) + 1;
 }

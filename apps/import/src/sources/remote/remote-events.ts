@@ -1,0 +1,80 @@
+import { hashedId } from '../hashed-ids';
+import { fieldsOf, isId, textIn, timeIn } from '../upstream-fields';
+import type { Fields } from '../upstream-fields';
+import type { UpstreamEvent } from '../upstream-objects';
+import { nameOfLabel, personIn } from './remote-fields';
+import { isPullRequest } from './remote-objects';
+
+type Change = UpstreamEvent['change'];
+
+/** Changes by their upstream names. Source: reference identity-and-import 6.6. */
+const CHANGES: ReadonlyMap<unknown, Change> = new Map<string, Change>([
+  ['closed', 'closed'],
+  ['reopened', 'reopened'],
+  ['merged', 'merged'],
+  ['labeled', 'label_added'],
+  ['unlabeled', 'label_removed'],
+  ['milestoned', 'milestone_added'],
+  ['demilestoned', 'milestone_removed'],
+  ['renamed', 'renamed'],
+  ['assigned', 'assigned'],
+  ['unassigned', 'unassigned'],
+  ['review_requested', 'review_requested'],
+  ['review_request_removed', 'review_request_removed'],
+  ['cross-referenced', 'mentioned'],
+]);
+/** Longest name. Units: characters. */
+const MAX_NAME = 1024;
+
+/** An event in the timeline of an issue or a pull request. */
+interface TimelineEntry {
+  readonly event: Fields;
+  readonly of: unknown;
+}
+
+/** Returns the path of the timeline of an issue or a pull request; null for a malformed one. */
+export function timelinePathOf(item: unknown): string | null {
+  const { number } = fieldsOf(item);
+  return isId(number) ? `/issues/${number}/timeline` : null;
+}
+
+/** Timelines also have comments, commits and reviews, which are in other lists. Entries do not name their issue. */
+export function timelineEntriesOf(member: unknown, item: unknown): readonly TimelineEntry[] {
+  const event = fieldsOf(member);
+  const isMention = event['event'] === 'cross-referenced';
+  const isWanted = isMention ? referenceOf(event, item) !== null : CHANGES.has(event['event']);
+  return isWanted ? [{ event, of: item }] : [];
+}
+
+export function eventIn(entry: unknown): UpstreamEvent | null {
+  const { event, of } = entry as TimelineEntry;
+  const { number } = fieldsOf(of);
+  const [change, createdAt] = [CHANGES.get(event['event']), timeIn(event['created_at'])];
+  if (!isId(number) || change === undefined || createdAt === null) return null;
+  const name = nameOf(change, event, of);
+  const id = isId(event['id']) ? event['id'] : hashedId(JSON.stringify([number, change, name, createdAt]));
+  const on = { number, isOnPullRequest: isPullRequest(of) };
+  const before = textIn(fieldsOf(event['rename'])['from'], MAX_NAME);
+  return { id, ...on, author: personIn(event['actor']), change, name, before, createdAt };
+}
+
+function nameOf(change: Change, event: Fields, of: unknown): string | null {
+  const login = (field: string): string => personIn(event[field]).username;
+  if (change === 'mentioned') return referenceOf(event, of);
+  if (change.startsWith('label')) return nameOfLabel(event['label']);
+  if (change.startsWith('milestone')) return textIn(fieldsOf(event['milestone'])['title'], MAX_NAME);
+  if (change === 'renamed') return textIn(fieldsOf(event['rename'])['to'], MAX_NAME);
+  if (change.endsWith('assigned')) return login('assignee');
+  if (!change.startsWith('review')) return null;
+  const team = textIn(fieldsOf(event['requested_team'])['slug'], MAX_NAME);
+  return team ?? login('requested_reviewer');
+}
+
+/** The issue or pull request of the same repository that mentions an item, as `#5` or `!5`; null for another repository. */
+function referenceOf(event: Fields, of: unknown): string | null {
+  const issue = fieldsOf(fieldsOf(event['source'])['issue']);
+  const { number, repository_url: repository } = issue;
+  if (!isId(number) || typeof repository !== 'string') return null;
+  if (repository !== fieldsOf(of)['repository_url']) return null;
+  return `${isPullRequest(issue) ? '!' : '#'}${number}`;
+}
