@@ -89,7 +89,11 @@ const limits = [
 
 const pipeline = [
   provided(RouteTable, [], () => new RouteTable(committedRoutes())),
-  provided(Upstreams, [own], (settings: Own) => new Upstreams(settings, settings.upstreamConnections)),
+  provided(
+    Upstreams,
+    [own, Neighbours],
+    (settings: Own, neighbours: Neighbours) => new Upstreams(settings, settings.upstreamConnections, neighbours),
+  ),
   provided(
     Forwarder,
     [Upstreams, DirectoryFloor, ContextSigningKeys, own, Tally],

@@ -43,7 +43,7 @@ export { LocalServer } from './neighbours/local-server';
 export type { LocalHandler } from './neighbours/local-server';
 export type { LocalResponse } from './neighbours/local-response';
 export { Neighbours } from './neighbours/neighbours';
-export type { LocalCaller, LocalRequest } from './neighbours/neighbours';
+export type { LocalCall, LocalCaller, LocalRequest } from './neighbours/neighbours';
 export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';
 export { boot, bootTogether } from './boot/boot';
 export { runningProcess } from './boot/running-process';

@@ -49,7 +49,7 @@ export class LocalServer implements Neighbour {
   private async call(handler: LocalHandler, caller: LocalCaller, claims: ContextClaims | null): Promise<void> {
     const response = new LocalResponse();
     const state = { aborted: null as Error | null, isRunning: false };
-    caller.onConnect((reason) => {
+    caller.onConnect((reason = new Error('aborted')) => {
       if (response.closed) return;
       state.aborted = reason;
       response.destroy();

@@ -15,7 +15,7 @@ export interface LocalRequest {
 /** Receives the answer to a local call, as the handlers of undici do. Shape: `headers` has alternating names and values. */
 export interface LocalCaller {
   /** Called first. `abort` ends the call: `onError` then gets the reason. */
-  onConnect(abort: (reason: Error) => void): void;
+  onConnect(abort: (reason?: Error) => void): void;
   onHeaders(status: number, headers: string[], resume: () => void, reason: string): void;
   /** Returns false to pause the answer until `resume`. */
   onData(chunk: Buffer): boolean;
