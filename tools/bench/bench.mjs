@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 | groups | projects | growth | packages | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--entries 10000] [--seconds 30]`:
+ * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 | groups | projects | growth | packages | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--layout one] [--entries 10000] [--seconds 30]`:
  * compares the whole stack with the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. The measured quantity is the CPU time of the whole stack for a thousand requests, minus its idle CPU
  * time; after writes it is measured until the stack is idle. With `--against`, the estate of another checkout (built and
  * installed) replaces the limit and gets the same requests at the same time: other load of the machine affects both alike, so
- * the ratio is stable even if single figures vary. The last line is the comparison: the median of the rounds' ratios. Feeds
+ * the ratio is stable even if single figures vary. The last line is the comparison: the median of the rounds' ratios. With
+ * `--layout one` all services of this checkout run in one process, those of the other one in six (ADR 0197). Feeds
  * (F1 of the user, F2 of a project, F3 of all projects of the user, with `--entries`) are compared with R1 of the same estate,
  * in turn.
  *
@@ -23,7 +24,7 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { WITHOUT_RATES } from '../processes/environment.mjs';
+import { layoutIn, WITHOUT_RATES } from '../processes/environment.mjs';
 import { freePort } from '../processes/process-records.mjs';
 import { sharedTemporary } from '../servers/postgres-files.mjs';
 import { BELONGING_LISTS, benchBelonging } from './belonging.mjs';
@@ -52,8 +53,14 @@ function options(words) {
   const concurrency = numberOf('--concurrency', words.includes('hot') ? 100 : 16);
   const seconds = numberOf('--seconds', 30);
   const entries = numberOf('--entries', 10_000);
-  const at = words.indexOf('--against');
-  const against = at < 0 ? undefined : resolve(words.splice(at, 2)[1] ?? '');
+  /** @type {(name: string) => string | undefined} */
+  const textOf = (name) => {
+    const at = words.indexOf(name);
+    return at < 0 ? undefined : (words.splice(at, 2)[1] ?? '');
+  };
+  const other = textOf('--against');
+  const against = other === undefined ? undefined : resolve(other);
+  const layout = layoutIn({ ROOKERY_LAYOUT: textOf('--layout') ?? 'six' });
   return {
     rounds,
     count,
@@ -61,6 +68,7 @@ function options(words) {
     seconds,
     entries,
     against,
+    layout,
     names: words.length > 0 ? words : Object.keys(GOALS),
   };
 }
@@ -256,9 +264,9 @@ const summary = (rows) => {
 /**
  * Starts an estate with its data. `checkout` is the root of the code to run.
  * @param {string} checkout
- * @param {Pick<Options, 'entries'>} options
+ * @param {Pick<Options, 'entries' | 'layout'>} options
  */
-async function seeded(checkout, { entries }) {
+async function seeded(checkout, { entries, layout }) {
   const startEstate = await startEstateOf(checkout);
   /** @type {typeof import('./seed.mjs')} */
   const { seed } = await import(pathToFileURL(join(checkout, 'tools/bench/seed.mjs')).href);
@@ -266,6 +274,7 @@ async function seeded(checkout, { entries }) {
   // Without a limit for recipients: delayed e-mails would be measured with the next workload.
   const env = {
     ...WITHOUT_RATES,
+    ROOKERY_LAYOUT: layout,
     NOTES_CREATES_PER_MINUTE_COUNT: '0',
     NOTES_PER_NOTEABLE_COUNT: '1000000',
     MAILER_PER_RECIPIENT_BURST_COUNT: '100000',
@@ -326,7 +335,7 @@ try {
   /** @type {Record<string, Target>} */
   const stacks = { rookery: ours.target };
   if (chosen.against) {
-    const other = await seeded(chosen.against, chosen);
+    const other = await seeded(chosen.against, { ...chosen, layout: 'six' });
     ends.push(other.end);
     stacks['other'] = other.target;
   } else {

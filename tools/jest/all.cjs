@@ -9,7 +9,8 @@ module.exports = {
   testTimeout: 180_000,
   projects: ['libs', 'apps'].flatMap((kind) =>
     readdirSync(join(root, kind))
-      .filter((name) => existsSync(join(root, kind, name, 'jest.config.cjs')) && name !== 'e2e')
-      .map((name) => join(root, kind, name, 'jest.config.cjs')),
+      .filter((name) => name !== 'e2e')
+      .flatMap((name) => ['jest.config.cjs', 'jest.local.config.cjs'].map((file) => join(root, kind, name, file)))
+      .filter((config) => existsSync(config)),
   ),
 };

@@ -5,6 +5,7 @@ import {
   InternalKeys,
   LOGGER,
   Metrics,
+  Neighbours,
   Outages,
   PlatformModule,
   platformSettings,
@@ -53,9 +54,9 @@ const auth = [
   provided(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
   provided(
     IdentityClient,
-    [platformSettings.token, InternalKeys],
-    (platform: Platform, keys: InternalKeys) =>
-      new IdentityClient(platform.identityUrl, keys.authorization('gateway', 'identity')),
+    [platformSettings.token, InternalKeys, Neighbours],
+    (platform: Platform, keys: InternalKeys, neighbours: Neighbours) =>
+      new IdentityClient(platform.identityUrl, keys.authorization('gateway', 'identity'), neighbours),
   ),
   provided(
     DirectoryWatch,
@@ -88,7 +89,11 @@ const limits = [
 
 const pipeline = [
   provided(RouteTable, [], () => new RouteTable(committedRoutes())),
-  provided(Upstreams, [own], (settings: Own) => new Upstreams(settings, settings.upstreamConnections)),
+  provided(
+    Upstreams,
+    [own, Neighbours],
+    (settings: Own, neighbours: Neighbours) => new Upstreams(settings, settings.upstreamConnections, neighbours),
+  ),
   provided(
     Forwarder,
     [Upstreams, DirectoryFloor, ContextSigningKeys, own, Tally],

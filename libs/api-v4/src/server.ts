@@ -10,7 +10,9 @@ import {
   drainHttpServer,
   Heartbeat,
   InternalKeys,
+  LocalServer,
   LOGGER,
+  Neighbours,
   Outages,
   platformSettings,
   SERVICE_NAME,
@@ -20,7 +22,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointRoutes } from './endpoint/endpoint-routes';
 import { renderError } from './answers/errors';
 import { ErrorsFilter } from './endpoint/errors.filter';
-import { DEFAULT_BODY_LIMIT, readQuery, registerParsers } from './params/request-body';
+import { MATCHING } from './endpoint/local-routes';
+import { DEFAULT_BODY_LIMIT, registerParsers } from './params/request-body';
 import { isReceivingUpload } from './endpoint/upload';
 import { requireCaller } from './endpoint/request-context';
 import { writeError } from './answers/reply';
@@ -52,7 +55,7 @@ export async function createApiV4App(
     clientErrorHandler: refuseUnparsed,
     http: { headersTimeout: TIMEOUTS.headers, maxHeaderSize: 48 * 1024 },
     genReqId: () => '',
-    routerOptions: { ignoreDuplicateSlashes: true, maxParamLength: 4096, querystringParser: readQuery },
+    routerOptions: MATCHING,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const facts = { requestId: '', startedAt: performance.now(), isHead: request.method === 'HEAD' };
       writeError(reply, facts, renderError(error));
@@ -112,6 +115,11 @@ export const apiV4Server: HttpStep = {
   async listen(app, context) {
     const { port, host } = context.settings(platformSettings);
     await app.listen(port, host);
+    const neighbours = app.get(Neighbours);
+    if (neighbours.isTogether) {
+      const { local } = app.get(EndpointRoutes);
+      new LocalServer((request) => local.find(request)).listen(context.name, neighbours, context.shutdown);
+    }
     return ((app.getHttpServer() as Server).address() as AddressInfo).port;
   },
 };

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { CALLER_SOURCE, SCOPE_RESOLVER } from '@rookery/api-v4';
 import type { ServiceName } from '@rookery/contracts';
-import { InternalKeys, platformSettings } from '@rookery/platform';
+import { InternalKeys, Neighbours, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { Applier } from './copy/applier';
 import { ApplierLoop } from './copy/applier-loop';
@@ -25,9 +25,9 @@ export class DirectoryModule {
       providers: [
         {
           provide: IdentityClient,
-          inject: [platformSettings.token, InternalKeys],
-          useFactory: (settings: SettingsOf<typeof platformSettings>, keys: InternalKeys) =>
-            new IdentityClient(settings.identityUrl, keys.authorization(o.service, 'identity'), o.service),
+          inject: [platformSettings.token, InternalKeys, Neighbours],
+          useFactory: (settings: SettingsOf<typeof platformSettings>, keys: InternalKeys, neighbours: Neighbours) =>
+            new IdentityClient(settings.identityUrl, keys.authorization(o.service, 'identity'), o.service, neighbours),
         },
         CopyProgress,
         Decisions,

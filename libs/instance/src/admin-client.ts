@@ -1,21 +1,22 @@
 import type { InstanceAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { KEPT_IDLE_MS } from '@rookery/platform';
-import { Pool } from 'undici';
+import type { Neighbours } from '@rookery/platform';
+import type { Dispatcher } from 'undici';
 
 /** Added to the requested wait before the connection counts as dead. Units: ms. */
 const GRACE_MS = 2000;
 
 /** Client of admin's internal endpoint for the instance settings. */
 export class AdminClient {
-  private readonly pool: Pool;
+  private readonly connection: Dispatcher;
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;
 
-  constructor(adminUrl: string, authorization: string, service: string) {
+  constructor(adminUrl: string, authorization: string, service: string, neighbours: Neighbours) {
     const url = new URL(adminUrl);
     this.path = url.pathname.replace(/\/+$/, '') + INTERNAL_PATHS.instance;
-    this.pool = new Pool(url.origin, {
+    this.connection = neighbours.connect('admin', url.origin, {
       connections: 1,
       pipelining: 1,
       connectTimeout: 1000,
@@ -29,7 +30,7 @@ export class AdminClient {
    * Errors: a plain Error without a valid answer in time.
    */
   async instance(after: number, waitMs: number, signal: AbortSignal): Promise<InstanceAnswer> {
-    const { statusCode, body } = await this.pool.request({
+    const { statusCode, body } = await this.connection.request({
       method: 'GET',
       path: `${this.path}?after=${after}&wait_ms=${waitMs}`,
       headers: this.headers,
@@ -41,6 +42,6 @@ export class AdminClient {
   }
 
   close(): Promise<void> {
-    return this.pool.destroy();
+    return this.connection.destroy();
   }
 }

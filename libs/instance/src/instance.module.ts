@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import type { ServiceName } from '@rookery/contracts';
-import { InternalKeys, IS_SERVING, platformSettings } from '@rookery/platform';
+import { InternalKeys, IS_SERVING, Neighbours, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { AdminClient } from './admin-client';
 import { InstanceSettings } from './instance';
@@ -22,14 +22,15 @@ export class InstanceModule {
       providers: [
         {
           provide: AdminClient,
-          inject: [platformSettings.token, InternalKeys, IS_SERVING],
+          inject: [platformSettings.token, InternalKeys, IS_SERVING, Neighbours],
           useFactory: (
             { adminUrl }: SettingsOf<typeof platformSettings>,
             keys: InternalKeys,
             isServing: boolean,
+            neighbours: Neighbours,
           ): AdminClient | null =>
             isServing && adminUrl !== null
-              ? new AdminClient(adminUrl, keys.authorization(o.service, 'admin'), o.service)
+              ? new AdminClient(adminUrl, keys.authorization(o.service, 'admin'), o.service, neighbours)
               : null,
         },
         InstanceSettings,

@@ -25,6 +25,7 @@ export { drainHttpServer, KEPT_IDLE_MS } from './boot/drain-http';
 export { ShutdownOrder } from './boot/shutdown';
 export type { ShutdownPhase } from './boot/shutdown';
 export {
+  checkClaims,
   CONTEXT_SKEW_MS,
   ContextSigningKeys,
   parseContextKeys,
@@ -38,6 +39,11 @@ export { InternalKeys, internalKeys } from './signing/internal-keys';
 export { InternalRefusal } from './calling/internal-route';
 export type { InternalRoute } from './calling/internal-route';
 export { InternalRoutes } from './calling/internal-routes';
+export { LocalServer } from './neighbours/local-server';
+export type { LocalHandler } from './neighbours/local-server';
+export type { LocalResponse } from './neighbours/local-response';
+export { Neighbours } from './neighbours/neighbours';
+export type { LocalCall, LocalCaller, LocalRequest } from './neighbours/neighbours';
 export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';
 export { boot, bootTogether } from './boot/boot';
 export { runningProcess } from './boot/running-process';

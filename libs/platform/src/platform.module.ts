@@ -2,6 +2,7 @@ import type { DynamicModule, Provider } from '@nestjs/common';
 import type { ServiceName } from '@rookery/contracts';
 import { CLOCK, systemClock } from '@rookery/kernel';
 import { InternalRoutes } from './calling/internal-routes';
+import { Neighbours } from './neighbours/neighbours';
 import { Links } from './boot/links';
 import { internalKeys, InternalKeys } from './signing/internal-keys';
 import { createLogger, LOGGER } from './observability/logger';
@@ -26,7 +27,7 @@ export const IS_SERVING: unique symbol = Symbol('IsServing');
 /**
  * Providers that every module may inject: each settings object by `definition.token`, `CLOCK`, `LOGGER`,
  * `SERVICE_NAME`, `IS_SERVING`, `Metrics`, `Outages`, `Links`, `Readiness`, `ShutdownOrder`, `ContextSigningKeys`,
- * `InternalKeys`, `InternalRoutes`. Global. It has no decorator, so that importing this library does not load Nest.
+ * `InternalKeys`, `Neighbours`, `InternalRoutes`. Global. It has no decorator, so that importing this library does not load Nest.
  */
 export class PlatformModule {
   /** Shape: `values` as from `readSettings`; further entries from `boot` or a test are used instead of new objects. */
@@ -49,10 +50,11 @@ export class PlatformModule {
     provide(ShutdownOrder, () => new ShutdownOrder(made.get(LOGGER) as ReturnType<typeof createLogger>));
     provide(ContextSigningKeys, () => parseContextKeys(settings.contextKeys));
     provide(InternalKeys, () => internalKeys(settings.internalKeys));
-    provide(
-      InternalRoutes,
-      () => new InternalRoutes(o.service as ServiceName, settings, made.get(InternalKeys) as InternalKeys),
-    );
+    provide(Neighbours, () => new Neighbours(false));
+    provide(InternalRoutes, () => {
+      const [keys, neighbours] = [made.get(InternalKeys) as InternalKeys, made.get(Neighbours) as Neighbours];
+      return new InternalRoutes(o.service as ServiceName, settings, keys, neighbours);
+    });
     const providers = [...made].map(([token, value]): Provider => ({ provide: token, useValue: value }));
     return { module: PlatformModule, global: true, providers, exports: [...made.keys()] };
   }

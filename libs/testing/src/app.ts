@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Agent as Connections } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,6 +19,7 @@ import type { Agent, Response } from 'supertest';
 import { agentFor } from './agent';
 import { answerProblem } from './answer-schemas';
 import { testInternalKeys } from './internal-keys';
+import { localFront } from './local-front';
 import type { Target } from './agent';
 import { noteRoute, writeRouteTests } from './route-tests';
 
@@ -59,7 +61,8 @@ export interface TestApp {
 
 /**
  * Starts the API role of a service without its gateway: real HTTP, real database, contexts signed as by the gateway. An
- * answer whose status the endpoint does not list fails the test that got it. Source: ADR 0003.
+ * answer whose status the endpoint does not list fails the test that got it. With `TEST_TRANSPORT=local` the requests
+ * reach the service as local calls. Source: ADR 0003, 0199.
  */
 export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const logs: Record<string, unknown>[] = [];
@@ -70,7 +73,12 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const { module } = options;
   const app = await createApiV4App('forRoot' in module ? module.forRoot(values) : (module as Type), false);
   await app.listen(0, '127.0.0.1');
-  const { port } = (app.getHttpServer() as unknown as Server).address() as AddressInfo;
+  const { port: httpPort } = (app.getHttpServer() as unknown as Server).address() as AddressInfo;
+  const keys = app.get(ContextSigningKeys) ?? parseContextKeys(TEST_CONTEXT_KEYS);
+  const behind = { service: options.service, keys, routes: app.get(EndpointRoutes), port: httpPort };
+  const front = process.env['TEST_TRANSPORT'] === 'local' ? localFront(behind).listen(0, '127.0.0.1') : null;
+  if (front !== null) await once(front, 'listening');
+  const port = front === null ? httpPort : (front.address() as AddressInfo).port;
   const seenBy =
     (isUncounted: boolean): Target['seen'] =>
     (method, url, response) =>
@@ -78,7 +86,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const target: Target = {
     baseUrl: `http://127.0.0.1:${port}`,
     service: options.service,
-    keys: app.get(ContextSigningKeys) ?? parseContextKeys(TEST_CONTEXT_KEYS),
+    keys,
     connections: new Connections({ keepAlive: true }),
     seen: seenBy(false),
   };
@@ -93,6 +101,8 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     close: () => {
       writeRouteTests(options.service);
       target.connections.destroy();
+      front?.close();
+      front?.closeAllConnections();
       return app.close();
     },
   };

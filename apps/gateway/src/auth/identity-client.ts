@@ -7,7 +7,7 @@ import type {
 } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { KEPT_IDLE_MS } from '@rookery/platform';
-import { Pool } from 'undici';
+import type { Neighbours } from '@rookery/platform';
 import type { Dispatcher } from 'undici';
 import type { DirectoryMark } from '../request/caller';
 
@@ -21,11 +21,11 @@ const CONNECT_MS = 5000;
  * Errors: Unavailable when there is no good answer in time; at once when identity refuses connections.
  */
 export class IdentityClient {
-  private readonly pool: Pool;
+  private readonly connection: Dispatcher;
   private readonly headers: Readonly<Record<string, string>>;
 
-  constructor(url: string, authorization: string) {
-    this.pool = new Pool(url, {
+  constructor(url: string, authorization: string, neighbours: Neighbours) {
+    this.connection = neighbours.connect('identity', url, {
       connections: CONNECTIONS,
       connect: { timeout: CONNECT_MS },
       keepAliveMaxTimeout: KEPT_IDLE_MS,
@@ -59,7 +59,7 @@ export class IdentityClient {
   }
 
   onModuleDestroy(): Promise<void> {
-    return this.pool.destroy();
+    return this.connection.destroy();
   }
 
   private async post<A>(path: string, question: object, deadline: number): Promise<A> {
@@ -80,7 +80,7 @@ export class IdentityClient {
   }
 
   private async ask<A>(question: Dispatcher.RequestOptions): Promise<A> {
-    const { statusCode, body: answer } = await this.pool.request(question);
+    const { statusCode, body: answer } = await this.connection.request(question);
     if (statusCode === 200) return (await answer.json()) as A;
     await answer.dump();
     throw away(new Error(`identity answered ${statusCode}`));

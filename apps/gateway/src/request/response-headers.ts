@@ -32,20 +32,20 @@ const OURS: ReadonlySet<string> = new Set([
 export const CACHE_DEFAULT = 'max-age=0, private, must-revalidate';
 
 /**
- * Selects the headers of a service's answer for the client. Shape: `raw` has alternating names and values, as in
- * undici.
+ * Selects the headers of a service's answer for the client. Shape: `raw` has alternating names and values, as bytes from
+ * undici or as texts of a local call.
  */
-export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {
+export function clientHeaders(raw: readonly (Buffer | string)[]): UpstreamHead {
   const headers: string[] = [];
   let contentLength = -1;
   let directoryVersion: number | null = null;
   let isCacheable = false;
   let limitLeft: number | null = null;
   for (let index = 0; index + 1 < raw.length; index += 2) {
-    const given = (raw[index] as Buffer).toString('latin1');
+    const given = textOf(raw[index]!);
     const name = given.toLowerCase();
     if (OURS.has(name) || name.startsWith('access-control-')) continue;
-    const value = (raw[index + 1] as Buffer).toString('latin1');
+    const value = textOf(raw[index + 1]!);
     if (name.startsWith(INTERNAL_HEADER_PREFIX) && name !== IGNORED_HEADER) {
       if (name === DIRECTORY_VERSION_HEADER && /^\d{1,15}$/.test(value)) directoryVersion = Number(value);
       continue;
@@ -59,6 +59,10 @@ export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {
   }
   if (!isCacheable) headers.push('Cache-Control', CACHE_DEFAULT);
   return { headers, contentLength, directoryVersion, limitLeft };
+}
+
+function textOf(part: Buffer | string): string {
+  return typeof part === 'string' ? part : part.toString('latin1');
 }
 
 /**

@@ -22,7 +22,7 @@ import type { Recheck } from '../request/request-body';
 import type { Tally } from '../metrics/tally';
 import { ProxyCall } from './proxy-call';
 import type { ProxyEvents } from './proxy-call';
-import type { Upstreams } from './upstreams';
+import type { Message, Upstreams } from './upstreams';
 
 export interface ForwardSettings {
   readonly deadlineMs: number;
@@ -67,8 +67,9 @@ interface Forwarding {
 }
 
 /**
- * Forwards a request with the signed context that the service decides by. Only reads are retried, once, and only before
- * an answer has begun. Source: reference reliability 6.1, 6.2; docs/architecture.md 2; ADR 0050, 0051.
+ * Forwards a request with the signed context that the service decides by. A service in this process gets the claims of
+ * the context themselves. Only reads over HTTP are retried, once, and only before an answer has begun.
+ * Source: reference reliability 6.1, 6.2; docs/architecture.md 2; ADR 0050, 0051, 0199.
  */
 export class Forwarder {
   private readonly places: ReadonlyMap<ServiceName, FairSemaphore>;
@@ -115,8 +116,10 @@ export class Forwarder {
   private call(exchange: Exchange, { body, recheck, admitted }: Forwarding): void {
     const service = exchange.route.service as ServiceName;
     const streams = body !== null && !Buffer.isBuffer(body);
+    const mayBeLocal = !streams && admitted === null && exchange.method !== 'HEAD';
     const deadlineMs = exchange.route.deadlineMs ?? this.settings.deadlineMs;
     let options: Dispatcher.DispatchOptions | null = null;
+    let isSent = false;
     let retried = false;
     let sentAt = Date.now();
     let signedAt = sentAt;
@@ -141,14 +144,20 @@ export class Forwarder {
         return true;
       },
     };
-    /** Signs the current claims and sends the request. */
+    /** Sends the request with the current claims. */
     const send = async (to: ProxyCall): Promise<void> => {
       const refusal = Date.now() - signedAt > STALE_MS ? await recheck() : null;
       if (refusal) to.refuse(refusal, refusal.reason);
       if (exchange.isOver) return;
       signedAt = Date.now();
-      options = this.options(exchange, service, body, this.deadlineOf(exchange, streams, deadlineMs));
-      if (admitted) (options.headers as string[]).push(ADMISSION_HEADER, '1');
+      isSent = true;
+      const message = this.message(exchange, body);
+      if (admitted) message.headers.push(ADMISSION_HEADER, '1');
+      const claims = this.claims(exchange, service, message, this.deadlineOf(exchange, streams, deadlineMs));
+      const local = mayBeLocal ? this.upstreams.accept(service, { ...message, body: body as Buffer | null }) : null;
+      if (local !== null) return local(to, claims);
+      message.headers.push(CONTEXT_HEADER, signContext(claims, this.keys));
+      options = { ...message, method: message.method as Dispatcher.HttpMethod };
       this.upstreams.of(service).dispatch(options, to);
     };
     const call = new ProxyCall(exchange, events, this.settings.slowPeerMs);
@@ -161,7 +170,7 @@ export class Forwarder {
       sentAt = Date.now();
       const released = new Promise<void>((resolve) => (release = resolve));
       await send(call);
-      if (options === null || exchange.response.closed) return;
+      if (!isSent || exchange.response.closed) return;
       exchange.response.once('close', release);
       await released;
     };
@@ -204,12 +213,7 @@ export class Forwarder {
     call.refuse(throttled(error.limit, ['Retry-After', String(error.retryAfterSeconds)]), 'throttled');
   }
 
-  private options(
-    exchange: Exchange,
-    service: ServiceName,
-    body: Buffer | Readable | null,
-    deadline: number,
-  ): Dispatcher.DispatchOptions {
+  private message(exchange: Exchange, body: Buffer | Readable | null) {
     // A service answers HEAD like GET; asking for GET gives the same headers even if it has no HEAD. Where it streams,
     // HEAD spares it from opening the stream.
     const asksGet = exchange.method === 'HEAD' && !exchange.route.streamsResponse;
@@ -219,19 +223,17 @@ export class Forwarder {
     if (body !== null && !Buffer.isBuffer(body) && exchange.head.contentLength >= 0) {
       headers.push('content-length', String(exchange.head.contentLength));
     }
-    headers.push(
-      CONTEXT_HEADER,
-      signContext(this.claims(exchange, service, contextRequest(method, path), deadline), this.keys),
-      REQUEST_ID_HEADER,
-      exchange.requestId,
-      'x-forwarded-for',
-      exchange.address,
-    );
+    headers.push(REQUEST_ID_HEADER, exchange.requestId, 'x-forwarded-for', exchange.address);
     if (exchange.method === 'HEAD') headers.push(READ_ONLY_HEADER, '1');
-    return { method: method as Dispatcher.HttpMethod, path, headers, body };
+    return { method, path, headers, body };
   }
 
-  private claims(exchange: Exchange, service: ServiceName, request: string, deadline: number): ContextClaims {
+  private claims(
+    exchange: Exchange,
+    service: ServiceName,
+    { method, path }: Pick<Message, 'method' | 'path'>,
+    deadline: number,
+  ): ContextClaims {
     const { holder, mark, actingFor, isReplayOnly } = exchange.caller;
     const floor = this.floor.current ?? mark;
     const creatorId = holder?.maker_id ?? null;
@@ -253,7 +255,7 @@ export class Forwarder {
       ver: floor.epoch === mark.epoch ? Math.max(floor.version, mark.version) : mark.version,
       epo: mark.epoch,
       aud: service,
-      req: request,
+      req: contextRequest(method, path),
       rid: exchange.requestId,
       iat: Date.now(),
       ddl: deadline,

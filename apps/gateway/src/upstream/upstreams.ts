@@ -1,6 +1,7 @@
 import type { ServiceName } from '@rookery/contracts';
 import { SERVICE_NAMES } from '@rookery/contracts';
 import { KEPT_IDLE_MS } from '@rookery/platform';
+import type { LocalCall, LocalRequest, Neighbours } from '@rookery/platform';
 import { Pool } from 'undici';
 
 const CONNECT_MS = 1000;
@@ -10,6 +11,14 @@ const RETRY_FRACTION = 0.1;
 const RETRY_FLOOR = 10;
 const WINDOW_MS = 10_000;
 
+/** A request to a service before its context is signed. Shape: `headers` has alternating names and values. */
+export interface Message {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly body: LocalRequest['body'];
+}
+
 /** The connections to the services, and a budget for retries. */
 export class Upstreams {
   private readonly pools: ReadonlyMap<ServiceName, Pool>;
@@ -17,7 +26,11 @@ export class Upstreams {
   private calls = 0;
   private retries = 0;
 
-  constructor(urls: Readonly<Record<ServiceName, string>>, connections: number) {
+  constructor(
+    urls: Readonly<Record<ServiceName, string>>,
+    connections: number,
+    private readonly neighbours: Neighbours,
+  ) {
     this.pools = new Map(
       SERVICE_NAMES.map((service) => [
         service,
@@ -35,6 +48,19 @@ export class Upstreams {
   of(service: ServiceName): Pool {
     this.calls += 1;
     return this.pools.get(service) as Pool;
+  }
+
+  /** Returns the local call of a request; null if the request must use HTTP. Source: ADR 0199. */
+  accept(service: ServiceName, { method, path, headers, body }: Message): LocalCall | null {
+    if (!this.neighbours.isTogether) return null;
+    const fields: Record<string, string> = {};
+    for (let index = 0; index + 1 < headers.length; index += 2) {
+      const name = headers[index]!;
+      // Node's parser joins the values of some repeated headers and drops others.
+      if (Object.hasOwn(fields, name)) return null;
+      fields[name] = headers[index + 1]!;
+    }
+    return this.neighbours.accept(service, { method, url: path, headers: fields, body });
   }
 
   /**

@@ -1,5 +1,6 @@
 import {
   Metrics,
+  Neighbours,
   Outages,
   Readiness,
   ShutdownOrder,
@@ -57,9 +58,14 @@ export class Estate {
   }
 
   /**
-   * Starts a gateway. Shape: `over` has settings that no operator may choose, such as a lease that outlasts the test.
+   * Starts a gateway. Shape: `over` has settings that no operator may choose, such as a lease that outlasts the test;
+   * `neighbours` are the services of its process.
    */
-  async gateway(env: Readonly<Record<string, string>> = {}, over: Partial<GatewaySettings> = {}): Promise<Gateway> {
+  async gateway(
+    env: Readonly<Record<string, string>> = {},
+    over: Partial<GatewaySettings> = {},
+    neighbours = new Neighbours(false),
+  ): Promise<Gateway> {
     const servers = {
       IDENTITY_URL: this.identityInside.url,
       GATEWAY_UPSTREAM_IDENTITY: this.identity.url,
@@ -69,7 +75,7 @@ export class Estate {
       GATEWAY_UPSTREAM_ADMIN: 'http://127.0.0.1:1',
       RATE_LIMITS: 'off',
     };
-    const gateway = await startGateway({ ...servers, ...env }, over);
+    const gateway = await startGateway({ ...servers, ...env }, over, neighbours);
     this.gateways.push(gateway);
     await eventually(() => this.identityInside.followers >= this.gateways.length);
     return gateway;
@@ -81,7 +87,11 @@ export class Estate {
   }
 }
 
-async function startGateway(env: Readonly<Record<string, string>>, over: Partial<GatewaySettings>): Promise<Gateway> {
+async function startGateway(
+  env: Readonly<Record<string, string>>,
+  over: Partial<GatewaySettings>,
+  neighbours: Neighbours,
+): Promise<Gateway> {
   const values = readSettings([platformSettings, gatewaySettings], {
     PORT: '0',
     HOST: '127.0.0.1',
@@ -95,7 +105,7 @@ async function startGateway(env: Readonly<Record<string, string>>, over: Partial
   const outages = new Outages(metrics, logger);
   const made = { logger, metrics, outages, readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
   values.set(LOGGER, logger).set(Metrics, made.metrics).set(Readiness, made.readiness);
-  values.set(ShutdownOrder, made.shutdown).set(Outages, outages);
+  values.set(ShutdownOrder, made.shutdown).set(Outages, outages).set(Neighbours, neighbours);
   const context: BootContext = {
     ...made,
     name: 'gateway',

@@ -1,6 +1,6 @@
 import { IGNORED_HEADER, REPLAYED_HEADER } from '@rookery/contracts';
 import type { KeptAnswer, LimitState } from '@rookery/platform';
-import type { FastifyReply } from 'fastify';
+import type { ApiReply } from '../call/api-request';
 import type { RenderedError } from './errors';
 
 /** Facts about a request that every answer needs. Units: `startedAt` as of performance.now(). */
@@ -23,7 +23,7 @@ export interface ReplyFacts {
  * Source: reference identity-and-import 1.4; ADR 0030.
  */
 export function writeJson(
-  reply: FastifyReply,
+  reply: ApiReply,
   facts: ReplyFacts,
   status: number,
   body: string | null,
@@ -41,7 +41,7 @@ export function writeJson(
 }
 
 /** Sends the answer of an error. If an answer has begun already, the connection is closed. */
-export function writeError(reply: FastifyReply, facts: ReplyFacts, error: RenderedError): void {
+export function writeError(reply: ApiReply, facts: ReplyFacts, error: RenderedError): void {
   if (reply.raw.headersSent) {
     // A closed connection shows the client that the answer that has begun is incomplete.
     reply.raw.destroy();
@@ -61,7 +61,7 @@ export function writeError(reply: FastifyReply, facts: ReplyFacts, error: Render
 
 /** Sends the stored answer of a write with an idempotency key. Replays are identical except for the common headers. */
 export function writeStored(
-  reply: FastifyReply,
+  reply: ApiReply,
   facts: ReplyFacts,
   { status, headers, body }: KeptAnswer,
   isReplay: boolean,

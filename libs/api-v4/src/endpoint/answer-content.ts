@@ -1,5 +1,4 @@
 import type { Page } from '@rookery/kernel';
-import type { FastifyRequest } from 'fastify';
 import type { AnswerHeaders } from '../answers/answers';
 import type { RawParams } from '../params/bracket-params';
 import type { Call } from '../call/call';
@@ -10,6 +9,7 @@ import type { KeysetPage } from '../answers/keyset';
 import { keysetHeaders, pageHeaders } from '../params/paging';
 import type { PresentContext, Presenter } from '../answers/presenter';
 import type { ApiRuntime } from './runtime';
+import type { ApiRequest } from '../call/api-request';
 
 export const NO_HEADERS: readonly string[] = [];
 
@@ -29,7 +29,7 @@ export class AnswerContent {
     private readonly runtime: Pick<ApiRuntime, 'links' | 'services'>,
   ) {}
 
-  of(result: unknown, call: Call, request: FastifyRequest): Content | Promise<Content> {
+  of(result: unknown, call: Call, request: ApiRequest): Content | Promise<Content> {
     const { kind, message, presenter } = this.answers;
     if (result instanceof JsonText) return { text: result.text, headers: NO_HEADERS };
     switch (kind) {
@@ -71,7 +71,7 @@ export class AnswerContent {
   private paged(
     result: Page<unknown> | JsonPage | KeysetPage<unknown>,
     call: Call,
-    request: FastifyRequest,
+    request: ApiRequest,
   ): Content | Promise<Content> {
     const url = request.raw.url!;
     const end = url.indexOf('?');

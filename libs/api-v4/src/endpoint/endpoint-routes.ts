@@ -20,11 +20,13 @@ import type { HTTPMethod } from 'find-my-way';
 import { CALLER_SOURCE, CallerChecks } from '../limits/caller-checks';
 import type { CallerSource } from '../limits/caller-checks';
 import { FairSemaphore, placesOf } from '../limits/fair-places';
+import type { ApiReply, ApiRequest } from '../call/api-request';
 import { endpointsOf } from './endpoint';
 import type { EndpointRecord, HttpMethod } from './endpoint';
 import { endpointProblems } from './endpoint-check';
 import { UnknownRoute, WrongVerb } from '../answers/errors';
 import { internalRoute, internalRoutesOf } from './internal';
+import { LocalRoutes, MATCHING } from './local-routes';
 import { EndpointPipeline } from './pipeline';
 import type { Controller } from './pipeline';
 import { DEFAULT_BODY_LIMIT, registerStreams } from '../params/request-body';
@@ -46,7 +48,9 @@ type Verb = HttpMethod | 'HEAD';
 @Injectable()
 export class EndpointRoutes implements OnModuleInit {
   readonly traffic: Traffic;
-  private readonly fixedRoutes = makeRouter({ ignoreDuplicateSlashes: true, maxParamLength: 4096 });
+  /** The same routes, for the neighbours of this service. */
+  readonly local = new LocalRoutes();
+  private readonly fixedRoutes = makeRouter(MATCHING);
   private readonly verbs = new Set<string>();
   private readonly wildcards = new WildcardRoutes<EndpointPipeline>();
   /** Wildcard routes that are registered with Fastify. Shape: method, space, URL. */
@@ -111,6 +115,8 @@ export class EndpointRoutes implements OnModuleInit {
       const { bodyLimit } = record;
       if (record.isStreamed) this.streaming.push(route);
       else fastify.route(bodyLimit === undefined ? route : { ...route, bodyLimit });
+      const local = record.isStreamed ? null : { bodyLimit: bodyLimit ?? DEFAULT_BODY_LIMIT, handle: handler };
+      this.local.add([record.method], record.path, local);
     }
   }
 
@@ -125,12 +131,11 @@ export class EndpointRoutes implements OnModuleInit {
 
   private serveFixed(fastify: FastifyInstance, verbs: Verb[], template: string, pipeline: EndpointPipeline): void {
     const { endpoint } = pipeline;
-    const route = {
-      method: verbs,
-      url: template,
-      bodyLimit: endpoint.options.bodyLimit ?? DEFAULT_BODY_LIMIT,
-      handler: (request: FastifyRequest, reply: FastifyReply) => pipeline.handle(request, reply),
-    };
+    const bodyLimit = endpoint.options.bodyLimit ?? DEFAULT_BODY_LIMIT;
+    const handler = (request: FastifyRequest, reply: FastifyReply) => pipeline.handleHttp(request, reply);
+    const route = { method: verbs, url: template, bodyLimit, handler };
+    const local = { bodyLimit, handle: (request: ApiRequest, reply: ApiReply) => pipeline.handle(request, reply) };
+    this.local.add(verbs, template, pipeline.isPlain ? local : null);
     if (endpoint.options.body === undefined) fastify.route(route);
     else this.streaming.push(route);
     for (const verb of verbs) {
@@ -148,9 +153,10 @@ export class EndpointRoutes implements OnModuleInit {
       const found = this.wildcards.find(verb, request.raw.url!.split('?', 1)[0]!);
       if (found === null) return reply.callNotFound();
       request.params = found.params;
-      return found.target.handle(request, reply);
+      return found.target.handleHttp(request, reply);
     };
     this.streaming.push({ method: verb, url, handler });
+    this.local.add([verb], url, null);
   }
 
   private runtime(endpoints: readonly EndpointRecord[]): ApiRuntime {

@@ -5,6 +5,7 @@ import { INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import { awaitedBy } from '@rookery/platform';
 import type { ProcessName } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiReply, ApiRequest } from '../call/api-request';
 import type { HttpMethod } from './endpoint';
 import { renderError } from '../answers/errors';
 import { JsonText } from '../answers/json-text';
@@ -93,7 +94,7 @@ type Handler = (request: InternalRequest | InternalUpload) => unknown;
 
 /** Returns the request handler of an internal route. The handler never rejects. */
 export function internalRoute(record: InternalRecord, handler: Handler, runtime: ApiRuntime) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  return async (request: ApiRequest, reply: ApiReply): Promise<void> => {
     const startedAt = performance.now();
     const given = request.headers['x-request-id'];
     const requestId = typeof given === 'string' ? given : '';
@@ -112,7 +113,7 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
       };
       const deadline = Date.now() + waitOf(request);
       const result = await awaitedBy({ kind: 'process', deadline }, async () => handler(call));
-      if (record.isStreamed) await writeStream(reply, result as InternalStream);
+      if (record.isStreamed) await writeStream(reply as FastifyReply, result as InternalStream);
       else writeResult(reply, facts, result);
     } catch (error) {
       writeError(reply, facts, renderError(error, runtime.log.child({ requestId }), runtime.outages, requestId));
@@ -121,13 +122,15 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
   };
 }
 
-function bodyOf(request: FastifyRequest, { isStreamed }: InternalRecord) {
+function bodyOf(request: ApiRequest, { isStreamed }: InternalRecord) {
   if (!isStreamed) return { body: (request.body ?? {}) as Record<string, unknown> };
-  allowSlowBody(request.raw.socket);
-  return { input: request.raw };
+  // Local calls never reach streamed routes.
+  const { raw } = request as FastifyRequest;
+  allowSlowBody(raw.socket);
+  return { input: raw };
 }
 
-function writeResult(reply: FastifyReply, facts: ReplyFacts, result: unknown): void {
+function writeResult(reply: ApiReply, facts: ReplyFacts, result: unknown): void {
   const text = result instanceof JsonText ? result.text : result === undefined ? null : JSON.stringify(result);
   writeJson(reply, facts, text === null ? 204 : 200, text, []);
 }
@@ -144,7 +147,7 @@ async function writeStream(reply: FastifyReply, { mediaType, stream }: InternalS
 }
 
 /** Time that the caller waits for the answer. Units: milliseconds; Infinity without the header. */
-function waitOf(request: FastifyRequest): number {
+function waitOf(request: ApiRequest): number {
   const wait = request.headers[INTERNAL_WAIT_HEADER];
   return typeof wait === 'string' && /^\d{1,9}$/.test(wait) ? Number(wait) : Infinity;
 }

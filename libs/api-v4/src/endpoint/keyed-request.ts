@@ -3,11 +3,11 @@ import { IDEMPOTENCY_HEADER } from '@rookery/contracts';
 import { InvalidParameters, Refused, RookeryError, TooManyRequests, Unavailable } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import type { KeyedWrite, NewAnswer } from '@rookery/platform';
-import type { FastifyRequest } from 'fastify';
 import type { EndpointRecord } from './endpoint';
 import { renderError } from '../answers/errors';
 import { digestOf } from '../params/request-body';
 import type { ReadBody } from '../params/request-body';
+import type { ApiRequest } from '../call/api-request';
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
@@ -20,7 +20,7 @@ export function takesKey({ method, options: { answers, body, takesNoKey } }: End
 }
 
 /** Returns the idempotency key of a request; null without one. */
-export function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
+export function idempotencyKeyOf({ headers }: ApiRequest): string | null {
   return (headers[IDEMPOTENCY_HEADER] as string | undefined) ?? null;
 }
 
@@ -35,7 +35,7 @@ export function namesOwnToken(template: string): boolean {
  */
 export function keyedWriteOf(
   key: string,
-  request: FastifyRequest,
+  request: ApiRequest,
   viewer: Viewer,
   { body, isOfToken }: { readonly body: ReadBody; readonly isOfToken: boolean },
 ): KeyedWrite {

@@ -1,6 +1,5 @@
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import type { FastifyRequest } from 'fastify';
 import { admitsJobsOf } from '../call/job-admission';
 import type { ProjectScope, ScopeResolver } from '../call/scope';
 import type { RawParams } from '../params/bracket-params';
@@ -8,6 +7,7 @@ import { toIdOrPath } from '../params/coercion';
 import type { EndpointRecord } from './endpoint';
 import { movedProject } from './moved-projects';
 import type { ApiRuntime } from './runtime';
+import type { ApiRequest } from '../call/api-request';
 
 /**
  * Returns the parent that the path of a request names. Shape: `wildcard` is the name of the wildcard in the template; its
@@ -18,7 +18,7 @@ import type { ApiRuntime } from './runtime';
 export async function parentOf(
   { within: declared, refusals }: EndpointRecord['options'],
   { resolver: source, links }: ApiRuntime,
-  { raw, params }: FastifyRequest,
+  { raw, params }: ApiRequest,
   { viewer, wildcard }: { readonly viewer: Viewer; readonly wildcard: string | null },
 ): Promise<unknown> {
   const within = declared!;

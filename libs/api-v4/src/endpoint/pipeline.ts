@@ -17,6 +17,7 @@ import type { KeyedWrite, KeyedWrites, LimitState, NewAnswer } from '@rookery/pl
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AnswerContent, NO_HEADERS } from './answer-content';
 import type { Content } from './answer-content';
+import type { ApiReply, ApiRequest } from '../call/api-request';
 import type { RawParams } from '../params/bracket-params';
 import type { Call } from '../call/call';
 import type { EndpointRecord, ParamsClass } from './endpoint';
@@ -51,8 +52,8 @@ export type Controller = Readonly<Record<string, (argument: unknown) => unknown>
 
 /** State of one request between its arrival and its answer. */
 interface RequestState {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+  readonly request: ApiRequest;
+  readonly reply: ApiReply;
   readonly facts: Writable<ReplyFacts>;
   readonly viewer: Viewer;
   readonly rights: RequestRights;
@@ -103,14 +104,25 @@ export class EndpointPipeline {
     this.costly = costlyNamesOf(params);
   }
 
+  /** Whether the endpoint reads its body before the handler runs, and writes its answer at once. */
+  get isPlain(): boolean {
+    const { answers, body } = this.options;
+    return body === undefined && answers.kind !== 'file' && answers.kind !== 'web';
+  }
+
+  /** Executes a request of Fastify. Otherwise as `handle`. */
+  handleHttp(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { body } = this.options;
+    return this.handle(request, reply, body === undefined ? null : new Upload(request, body));
+  }
+
   /** Executes a request and writes its answer. Never rejects: errors become answers. */
-  async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async handle(request: ApiRequest, reply: ApiReply, upload: Upload | null = null): Promise<void> {
     const { traffic, log, outages } = this.runtime;
     const startedAt = performance.now();
     const more = this.endpoint.method === 'GET' ? null : this.runtime.writeHeaders;
     const isHead = request.raw.method === 'HEAD';
     const facts: Writable<ReplyFacts> = { requestId: '', startedAt, isHead, more, unread: [] };
-    const upload = this.options.body === undefined ? null : new Upload(request, this.options.body);
     let rights: RequestRights | undefined;
     traffic.begin();
     try {
@@ -246,13 +258,13 @@ export class EndpointPipeline {
     return this.serve(request, reply, facts, Object.assign(call, { body, answered: wholeAnswer(reply) }));
   }
 
-  private async serve(request: FastifyRequest, reply: FastifyReply, facts: ReplyFacts, call: Call): Promise<void> {
+  private async serve(request: ApiRequest, reply: ApiReply, facts: ReplyFacts, call: Call): Promise<void> {
     const made = this.resultOf(call);
     const result = isThenable(made) ? await made : made;
     const { kind, hasRanges = false } = this.options.answers;
     if (kind === 'file' && !(result instanceof AlternativeAnswer))
-      return writeFile(reply, facts, result as FileAnswer, { headers: request.headers, hasRanges });
-    if (kind === 'web') return writeWebPage(reply, facts, result as WebPage | string);
+      return writeFile(reply as FastifyReply, facts, result as FileAnswer, { headers: request.headers, hasRanges });
+    if (kind === 'web') return writeWebPage(reply as FastifyReply, facts, result as WebPage | string);
     const content = this.contentOf(result, call, request);
     const { status, text, headers } = content instanceof Promise ? await content : content;
     writeJson(reply, facts, status, text, headers);
@@ -278,7 +290,7 @@ export class EndpointPipeline {
     return this.isCostly(call.params) ? this.runtime.costly!.run(call.viewer, handle) : handle();
   }
 
-  private contentOf(result: unknown, call: Call, request: FastifyRequest): Answered | Promise<Answered> {
+  private contentOf(result: unknown, call: Call, request: ApiRequest): Answered | Promise<Answered> {
     const { answers } = this.options;
     if (result instanceof AlternativeAnswer) {
       const text = result.value === null ? null : JSON.stringify(result.value);
@@ -293,7 +305,7 @@ export class EndpointPipeline {
   private async unfinished(
     { row, pollMs }: UnfinishedAnswer<unknown>,
     call: Call,
-    request: FastifyRequest,
+    request: ApiRequest,
   ): Promise<Answered> {
     const { text } = await this.content.of(row, call, request);
     return { status: this.options.answers.alternative!.status, text, headers: ['poll-interval', String(pollMs)] };
@@ -307,7 +319,7 @@ export class EndpointPipeline {
   }
 
   /** Returns the call with its parent if the caller is permitted. Errors: NotFound for the parent, Forbidden. */
-  private async authorize(request: FastifyRequest, call: Writable<Call>): Promise<Call> {
+  private async authorize(request: ApiRequest, call: Writable<Call>): Promise<Call> {
     const { within, may } = this.options;
     if (within !== undefined) {
       const by = { viewer: call.viewer, wildcard: this.wildcard };
@@ -324,16 +336,16 @@ export class EndpointPipeline {
    * Checks that the parent and the caller's permissions are unchanged at the directory version of `viewer`.
    * Errors: as `authorize`; Unavailable when they changed, because the handler already uses the earlier ones.
    */
-  private async reauthorize(request: FastifyRequest, call: Call, viewer: Viewer): Promise<void> {
+  private async reauthorize(request: ApiRequest, call: Call, viewer: Viewer): Promise<void> {
     if (this.options.within === undefined) await this.runtime.resolver?.fresh(viewer);
     const { within } = await this.authorize(request, { ...call, viewer, within: undefined });
     if (decidingFacts(within) !== decidingFacts(call.within)) throw new Unavailable('rights changed');
   }
 
   /** Returns the caller and checks all that needs no data: signature, token scopes, administrator. */
-  private admit(request: FastifyRequest): Viewer {
+  private admit(request: ApiRequest): Viewer {
     const { service, keys, clock } = this.runtime;
-    const viewer = viewerOf(request.raw, service, keys, clock.now().getTime());
+    const viewer = viewerOf(request, service, keys, clock.now().getTime());
     if (this.options.refusals?.validateFirst === undefined) this.checkCaller(viewer);
     return viewer;
   }
@@ -352,7 +364,7 @@ export class EndpointPipeline {
   }
 
   private prepare(
-    request: FastifyRequest,
+    request: ApiRequest,
     viewer: Viewer,
     facts: Writable<ReplyFacts>,
     { params: body, files }: ReadBody,
@@ -421,7 +433,7 @@ function isThenable(value: unknown): value is Promise<unknown> {
 }
 
 /** Resolves with whether the answer was written to its end before the connection closed. Never rejects. */
-function wholeAnswer({ raw }: FastifyReply): Promise<boolean> {
+function wholeAnswer({ raw }: ApiReply): Promise<boolean> {
   return new Promise((resolve) => {
     if (raw.closed) resolve(false);
     else raw.once('finish', () => resolve(true)).once('close', () => resolve(false));
@@ -440,6 +452,6 @@ function httpDate(text: string | undefined): Date | null {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-function isBrowser(headers: FastifyRequest['headers']): boolean {
+function isBrowser(headers: ApiRequest['headers']): boolean {
   return headers[READ_ONLY_HEADER] !== undefined || /\btext\/html\b/i.test(headers.accept ?? '');
 }

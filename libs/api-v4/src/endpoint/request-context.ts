@@ -3,20 +3,35 @@ import { CONTEXT_HEADER } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
 import type { ContextSigningKeys, InternalKeys } from '@rookery/platform';
-import { ContextRefused, verifyContext } from '@rookery/platform';
-import type { IncomingMessage } from 'node:http';
+import { checkClaims, ContextRefused, verifyContext } from '@rookery/platform';
+import { CLAIMS } from '../call/api-request';
+import type { ApiRequest } from '../call/api-request';
 
 /**
- * Returns the caller from the context that the gateway signed for this request.
+ * Returns the caller from the context that the gateway signed for this request, or passed with a local call.
  * Errors: ContextRefused when the header is missing or was not signed for this request and service; Unavailable when
  * clocks differ or the deadline has passed.
  */
-export function viewerOf(message: IncomingMessage, audience: string, keys: ContextSigningKeys, now: number): Viewer {
-  const header = message.headers[CONTEXT_HEADER];
-  if (typeof header !== 'string') throw new ContextRefused('malformed');
-  const claims = verifyContext(header, { audience, method: message.method!, rawUrl: message.url!, now }, keys);
+export function viewerOf(request: ApiRequest, audience: string, keys: ContextSigningKeys, now: number): Viewer {
+  const { method, url } = request.raw;
+  const expected = { audience, method: method!, rawUrl: url!, now };
+  const passed = request[CLAIMS];
+  const claims = passed
+    ? checkClaims(passed, expected)
+    : verifiedClaims(request.headers[CONTEXT_HEADER], expected, keys);
   if (now > claims.ddl) throw new Unavailable('deadline');
-  return asViewer(claims);
+  const viewer = asViewer(claims);
+  // The gateway keeps the list of a token's scopes for later requests.
+  return passed ? { ...viewer, scopes: [...viewer.scopes] } : viewer;
+}
+
+function verifiedClaims(
+  header: string | string[] | undefined,
+  expected: Parameters<typeof verifyContext>[1],
+  keys: ContextSigningKeys,
+): ContextClaims {
+  if (typeof header !== 'string') throw new ContextRefused('malformed');
+  return verifyContext(header, expected, keys);
 }
 
 function asViewer(claims: ContextClaims): Viewer {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { RawReply } from '../call/api-request';
 
 /** Pages with fewer unsent bytes are not tracked: many of them together are smaller than one of the largest. */
 const MIN_BYTES = 4 * 1024 * 1024;
@@ -11,20 +11,20 @@ const MAX_PAGES = 4;
  * oldest is closed, so that slow clients do not delay other callers.
  */
 export class UnreadPages {
-  private readonly pages = new Set<ServerResponse>();
+  private readonly pages = new Set<RawReply>();
 
   /**
    * Resolves once the client has read the page or left. Resolves at once if few bytes are unsent. Bounds: waits until
    * the deadline.
    */
-  async read(page: ServerResponse, deadline: number): Promise<void> {
+  async read(page: RawReply, deadline: number): Promise<void> {
     if (page.closed || page.writableLength < MIN_BYTES) return;
     this.keep(page);
     const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
     if (!page.closed) await once(page, 'close', { signal: late }).catch(() => undefined);
   }
 
-  private keep(page: ServerResponse): void {
+  private keep(page: RawReply): void {
     this.pages.add(page);
     page.once('close', () => this.pages.delete(page));
     if (this.pages.size <= MAX_PAGES) return;

@@ -1,10 +1,13 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import { InvalidParameters, TooLarge } from '@rookery/kernel';
+import type { LocalRequest } from '@rookery/platform';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawParams } from './bracket-params';
 import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from '../call/call';
+import type { ApiRequest } from '../call/api-request';
 import { MalformedBody, UnsupportedMediaType } from '../answers/errors';
 import { isBlankSudo, isJsonWithSudo, isLikeSudo, effectiveSudoIn, PartHeaders } from './unread-sudo';
 
@@ -57,6 +60,32 @@ export function registerParsers(instance: FastifyInstance): void {
   instance.addContentTypeParser('*', { parseAs: 'string' }, take('other'));
 }
 
+/** Stands for a body that only the parsers of the HTTP server take or refuse. */
+export const NEEDS_HTTP: unique symbol = Symbol('needs HTTP');
+const PLAIN_TYPES: Readonly<Record<string, UnreadBody['kind']>> = {
+  'application/json': 'json',
+  'application/json; charset=utf-8': 'json',
+  'application/x-www-form-urlencoded': 'form',
+};
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+/**
+ * Returns the body of a local call as the parsers of the HTTP server would. NEEDS_HTTP for media types other than the
+ * plain ones, for bodies over the limit or in another encoding, and for a body of GET. Units: `limit` in bytes.
+ */
+export function localBody({ method, url, headers, body }: LocalRequest, limit: number): unknown {
+  const type = headers['content-type'];
+  if (!WITH_BODY.has(method)) return body === null ? undefined : NEEDS_HTTP;
+  if (type === undefined) return body === null ? undefined : NEEDS_HTTP;
+  const kind = Object.hasOwn(PLAIN_TYPES, type) ? PLAIN_TYPES[type] : undefined;
+  if (kind === undefined || (body !== null && Buffer.byteLength(body) > limit)) return NEEDS_HTTP;
+  if (Buffer.isBuffer(body) && !isUtf8(body)) return NEEDS_HTTP;
+  const content = body?.toString() ?? '';
+  if (!url.startsWith('/internal/')) return new UnreadBody(kind, content, type);
+  // Other services send valid JSON objects.
+  return kind === 'json' ? readJson(content) : NEEDS_HTTP;
+}
+
 /** Disables body parsing in a scope whose routes read bodies as streams. */
 export function registerStreams(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
@@ -77,7 +106,7 @@ function parseNow(content: string, done: Done): void {
  * Parses the parameters and files of a body.
  * Errors: MalformedBody, UnsupportedMediaType, TooLarge, InvalidParameters.
  */
-export function readBody(request: FastifyRequest, limit: number): ReadBody | Promise<ReadBody> {
+export function readBody(request: ApiRequest, limit: number): ReadBody | Promise<ReadBody> {
   const body = request.body;
   if (body instanceof UnreadBody) {
     if (body.content === '') return NO_BODY;
@@ -86,9 +115,14 @@ export function readBody(request: FastifyRequest, limit: number): ReadBody | Pro
     if (body.kind === 'form') return { params: readForm(body.content), files: {} };
     throw new UnsupportedMediaType(body.mediaType);
   }
-  if (!request.isMultipart?.()) return NO_BODY;
+  if (!isMultipart(request)) return NO_BODY;
   refuseOtherCharsets(request);
   return readMultipart(request, limit);
+}
+
+/** Whether a request has parts. Local calls have none. */
+function isMultipart(request: ApiRequest): request is FastifyRequest {
+  return (request as Partial<FastifyRequest>).isMultipart?.() ?? false;
 }
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
@@ -98,7 +132,7 @@ const CHARSETS: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 
 /**
  * Refuses encodings that would be misread: they could hide any parameter, also `sudo`. Errors: UnsupportedMediaType.
  */
-function refuseOtherCharsets({ headers }: FastifyRequest): void {
+function refuseOtherCharsets({ headers }: ApiRequest): void {
   const type = headers['content-type'] ?? '';
   const coding = headers['content-encoding'] ?? 'identity';
   const charset = CHARSET.exec(type)?.[1] ?? '';
@@ -110,7 +144,7 @@ function refuseOtherCharsets({ headers }: FastifyRequest): void {
  * Returns a digest of a body. Multipart bodies are compared by their parts, because clients choose another boundary
  * each time.
  */
-export function digestOf({ body }: FastifyRequest, { params, files }: ReadBody): Buffer {
+export function digestOf({ body }: ApiRequest, { params, files }: ReadBody): Buffer {
   const digest = createHash('sha256');
   if (body instanceof UnreadBody) return digest.update(`${body.kind}\n${body.content}`).digest();
   digest.update(`parts\n${JSON.stringify(params)}\n`);

@@ -15,7 +15,8 @@ import type { CallerSource } from '@rookery/api-v4';
 import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { KEPT_IDLE_MS } from '@rookery/platform';
-import { Pool } from 'undici';
+import type { Neighbours } from '@rookery/platform';
+import type { Dispatcher } from 'undici';
 
 /** Longest wait for the contents of account e-mails. Only a worker waits for them. Units: ms. */
 const ACCOUNT_MAILS_MS = 5000;
@@ -34,17 +35,18 @@ const POLL_GRACE_MS = 5000;
  * Errors: Unavailable without a valid answer in time. Source: reference reliability 4.3.
  */
 export class IdentityClient implements CallerSource {
-  private readonly pool: Pool;
+  private readonly connection: Dispatcher;
   private readonly prefix: string;
 
   constructor(
     identityUrl: string,
     private readonly authorization: string,
     private readonly service: string,
+    neighbours: Neighbours,
   ) {
     const url = new URL(identityUrl);
     this.prefix = url.pathname.replace(/\/+$/, '');
-    this.pool = new Pool(url.origin, {
+    this.connection = neighbours.connect('identity', url.origin, {
       connections: 8,
       pipelining: 1,
       connectTimeout: 5000,
@@ -133,7 +135,7 @@ export class IdentityClient implements CallerSource {
   }
 
   close(): Promise<void> {
-    return this.pool.destroy();
+    return this.connection.destroy();
   }
 
   private async call<T>(
@@ -145,7 +147,7 @@ export class IdentityClient implements CallerSource {
   ): Promise<T> {
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await this.pool.request({
+      const response = await this.connection.request({
         method,
         path: this.prefix + path,
         headers: {

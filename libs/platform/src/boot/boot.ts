@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { Neighbours } from '../neighbours/neighbours';
 import { takeEnvironments } from './environments';
 import type { Environments } from './environments';
 import { platformSettings } from './platform.settings';
@@ -47,10 +48,11 @@ export async function boot(definition: ProcessDefinition): Promise<void> {
 /**
  * Runs several definitions in role `all` in this one process. Each has its own settings, logger, metrics, management
  * server, shutdown order and Nest application, as in a process of its own. The first definition stops before the others
- * and is the one that clients reach: its ports are reported to the parent.
+ * and is the one that clients reach: its ports are reported to the parent. The services call each other within the
+ * process.
  * Shape: runs only the definitions that have an environment (`takeEnvironments`).
  * Errors: as `boot`; a failure of one definition ends the process, and with it all others.
- * Source: ADR 0197.
+ * Source: ADR 0197, 0199.
  */
 export async function bootTogether(definitions: readonly ProcessDefinition[]): Promise<void> {
   let environments: Environments;
@@ -59,9 +61,10 @@ export async function bootTogether(definitions: readonly ProcessDefinition[]): P
   } catch (error) {
     return refuse((error as Error).message, EXIT.configuration);
   }
+  const neighbours = new Neighbours(true);
   const parts = definitions
     .filter(({ name }) => environments.has(name))
-    .map((definition) => ({ definition, role: 'all', stays: true, env: environments.of(definition.name) }));
+    .map((definition) => ({ definition, role: 'all', stays: true, env: environments.of(definition.name), neighbours }));
   await run(parts, () => Promise.resolve());
 }
 

@@ -4,6 +4,7 @@ import { createLogger, LOGGER, nestLogger, stderr } from '../observability/logge
 import type { Logger } from '../observability/logger';
 import { Metrics } from '../observability/metrics';
 import { Outages } from '../observability/outages';
+import { Neighbours } from '../neighbours/neighbours';
 import { IS_SERVING, SERVICE_NAME } from '../platform.module';
 import type { Environment } from './environments';
 import { platformSettings } from './platform.settings';
@@ -22,13 +23,15 @@ export interface Part {
   /** Whether the role serves until it is stopped. */
   readonly stays: boolean;
   readonly env: Environment;
+  /** The services of this process; omitted where it has only one. */
+  readonly neighbours?: Neighbours;
 }
 
 /**
  * Reads the settings of a part and creates its context. Shape: `kept` is the existing log when the process restarts in
  * place. Errors: ConfigurationError.
  */
-export function prepare({ definition, role, stays, env }: Part, kept?: Logger): BootContext {
+export function prepare({ definition, role, stays, env, neighbours }: Part, kept?: Logger): BootContext {
   const values: SettingsValues = readSettings([platformSettings, ...definition.settings], env);
   const platform = settingsIn(values, platformSettings);
   refuseForeignKeys(definition.name, platform);
@@ -50,6 +53,8 @@ export function prepare({ definition, role, stays, env }: Part, kept?: Logger): 
   values.set(Outages, made.outages);
   values.set(Readiness, made.readiness);
   values.set(ShutdownOrder, made.shutdown);
+  // Spans of HTTP show the path of a request through the services, so traced services call each other by HTTP.
+  if (neighbours && platform.otlpEndpoint === null) values.set(Neighbours, neighbours);
   let application: Promise<INestApplicationContext> | undefined;
   const context: BootContext = {
     ...made,

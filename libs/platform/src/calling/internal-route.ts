@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { INTERNAL_PATHS, ServiceName } from '@rookery/contracts';
 import { INTERNAL_WAIT_HEADER } from '@rookery/contracts';
-import { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { KEPT_IDLE_MS } from '../boot/drain-http';
 import type { InternalKeys } from '../signing/internal-keys';
 import { currentWaiter } from '../waiting/waiter';
+import type { Neighbours } from '../neighbours/neighbours';
 
 /** A route of another service and the way to it. */
 export interface InternalRouteOptions {
@@ -14,6 +15,7 @@ export interface InternalRouteOptions {
   readonly url: string;
   readonly path: (typeof INTERNAL_PATHS)[keyof typeof INTERNAL_PATHS];
   readonly keys: InternalKeys;
+  readonly neighbours: Neighbours;
   readonly connections: number;
   /** Longest wait for an answer. Units: ms. */
   readonly maxWaitMs: number;
@@ -38,7 +40,7 @@ export class InternalRefusal extends Error {
  * Shape: question and answer as in the contract of the path. Source: ADR 0170.
  */
 export class InternalRoute<Question extends object, Answer> {
-  private readonly pool: Pool;
+  private readonly connection: Dispatcher;
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;
 
@@ -46,7 +48,8 @@ export class InternalRoute<Question extends object, Answer> {
     const { caller, callee, connections, maxWaitMs: connectTimeout } = options;
     const url = new URL(options.url);
     this.path = url.pathname.replace(/\/+$/, '') + options.path;
-    this.pool = new Pool(url.origin, { connections, pipelining: 1, connectTimeout, keepAliveMaxTimeout: KEPT_IDLE_MS });
+    const pool = { connections, pipelining: 1, connectTimeout, keepAliveMaxTimeout: KEPT_IDLE_MS };
+    this.connection = options.neighbours.connect(callee, url.origin, pool);
     this.headers = {
       authorization: options.keys.authorization(caller, callee),
       'content-type': 'application/json',
@@ -82,7 +85,7 @@ export class InternalRoute<Question extends object, Answer> {
   }
 
   private async post(question: Question, waitMs: number, signal: AbortSignal) {
-    const { statusCode, headers, body } = await this.pool.request({
+    const { statusCode, headers, body } = await this.connection.request({
       method: 'POST',
       path: this.path,
       headers: { ...this.headers, [INTERNAL_WAIT_HEADER]: String(waitMs) },
@@ -95,6 +98,6 @@ export class InternalRoute<Question extends object, Answer> {
   }
 
   close(): Promise<void> {
-    return this.pool.destroy();
+    return this.connection.destroy();
   }
 }

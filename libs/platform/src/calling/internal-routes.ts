@@ -4,6 +4,7 @@ import type { SettingsOf } from '../settings/settings';
 import type { InternalKeys } from '../signing/internal-keys';
 import { InternalRoute } from './internal-route';
 import type { InternalRouteOptions } from './internal-route';
+import type { Neighbours } from '../neighbours/neighbours';
 
 /** A service that others ask by internal routes. */
 export type InternalCallee = Extract<ServiceName, 'identity' | 'collaboration' | 'package' | 'import'>;
@@ -16,6 +17,7 @@ export class InternalRoutes {
     private readonly caller: ServiceName,
     private readonly settings: Pick<SettingsOf<typeof platformSettings>, `${InternalCallee}Url`>,
     private readonly keys: InternalKeys,
+    private readonly neighbours: Neighbours,
   ) {}
 
   /** Opens a route. Shape: question and answer as in the contract of the path. */
@@ -24,9 +26,9 @@ export class InternalRoutes {
     path: InternalRouteOptions['path'],
     limits: Pick<InternalRouteOptions, 'connections' | 'maxWaitMs' | 'share'>,
   ): InternalRoute<Question, Answer> {
-    const { caller, keys } = this;
+    const { caller, keys, neighbours } = this;
     const url = this.settings[`${callee}Url`];
-    const route = new InternalRoute<Question, Answer>({ ...limits, caller, callee, url, keys, path });
+    const route = new InternalRoute<Question, Answer>({ ...limits, caller, callee, url, keys, neighbours, path });
     this.opened.push(route);
     return route;
   }

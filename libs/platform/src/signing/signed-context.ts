@@ -131,16 +131,19 @@ export function signContext(claims: ContextClaims, keys: ContextSigningKeys): st
   return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
 }
 
+/** The request that a context must belong to. Units: `now` in epoch milliseconds. */
+interface ExpectedRequest {
+  readonly audience: string;
+  readonly method: string;
+  readonly rawUrl: string;
+  readonly now: number;
+}
+
 /**
  * Verifies a context header and returns its claims.
- * Units: `now` in epoch milliseconds.
  * Errors: ContextRefused; Unavailable when the clocks are more than 30 s apart (or the header is that old).
  */
-export function verifyContext(
-  header: string,
-  expect: { readonly audience: string; readonly method: string; readonly rawUrl: string; readonly now: number },
-  keys: ContextSigningKeys,
-): ContextClaims {
+export function verifyContext(header: string, expect: ExpectedRequest, keys: ContextSigningKeys): ContextClaims {
   const first = header.indexOf('.');
   const last = header.lastIndexOf('.');
   if (first < 1 || last <= first + 1 || header.length > MAX_HEADER_LENGTH) throw new ContextRefused('malformed');
@@ -150,7 +153,14 @@ export function verifyContext(
   const given = Buffer.from(header.slice(last + 1), 'base64url');
   // A context for another audience fails here too: its key is another one.
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw new ContextRefused('signature');
-  const claims = JSON.parse(Buffer.from(header.slice(0, first), 'base64url').toString()) as ContextClaims;
+  return checkClaims(JSON.parse(Buffer.from(header.slice(0, first), 'base64url').toString()) as ContextClaims, expect);
+}
+
+/**
+ * Checks that claims belong to a request, and returns them. Only claims whose origin is certain are enough without a
+ * signature: those of `verifyContext`, and those that the gateway passes within its process. Errors: as `verifyContext`.
+ */
+export function checkClaims(claims: ContextClaims, expect: ExpectedRequest): ContextClaims {
   if (claims.aud !== expect.audience) throw new ContextRefused('audience');
   if (claims.req !== contextRequest(expect.method, expect.rawUrl)) throw new ContextRefused('request');
   if (Math.abs(expect.now - claims.iat) > CONTEXT_SKEW_MS) throw new Unavailable('clocks differ');

@@ -1,0 +1,102 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ContextClaims } from '@rookery/contracts';
+import { LocalResponse } from './local-response';
+import type { LocalCall, LocalCaller, LocalRequest, Neighbour, Neighbours } from './neighbours';
+
+/** Answers one local call. Never rejects. */
+export type LocalHandler = (response: LocalResponse, claims: ContextClaims | null) => Promise<void>;
+
+/** The shutdown of a service, as far as its local calls take part. */
+interface Shutdown {
+  on(phase: 'stop-accepting' | 'drain', name: string, step: () => Promise<void>): void;
+}
+
+/** Bytes that a caller gets at once; a slow caller pauses between them. Units: bytes. */
+const CHUNK = 64 * 1024;
+
+/** The connection of an answer that is not whole ended, as undici reports it. */
+class AnswerLost extends Error {
+  readonly code = 'UND_ERR_SOCKET';
+}
+
+/**
+ * Answers the calls of neighbours, as an HTTP server answers requests. A call runs in the asynchronous context of this
+ * service: nothing that the caller keeps there, such as its lane and the rights of its request, reaches this service.
+ * Source: ADR 0199.
+ */
+export class LocalServer implements Neighbour {
+  private readonly runInside = AsyncLocalStorage.snapshot();
+  private inFlight = 0;
+  private drained = (): void => undefined;
+
+  /** Shape: `find` returns the handler of a request; null for requests that need HTTP. */
+  constructor(private readonly find: (request: LocalRequest) => LocalHandler | null) {}
+
+  /** Registers the service until it stops accepting requests; its shutdown then waits for the running calls. */
+  listen(service: string, neighbours: Neighbours, shutdown: Shutdown): void {
+    const remove = neighbours.register(service, this);
+    shutdown.on('stop-accepting', 'local calls', () => Promise.resolve(remove()));
+    shutdown.on('drain', 'local calls in flight', async () => {
+      if (this.inFlight > 0) await new Promise<void>((resolve) => (this.drained = resolve));
+    });
+  }
+
+  accept(request: LocalRequest): LocalCall | null {
+    const handler = this.find(request);
+    return handler && ((caller, claims) => void this.call(handler, caller, claims));
+  }
+
+  private async call(handler: LocalHandler, caller: LocalCaller, claims: ContextClaims | null): Promise<void> {
+    const response = new LocalResponse();
+    const state = { aborted: null as Error | null, isRunning: false };
+    caller.onConnect((reason = new Error('aborted')) => {
+      if (response.closed) return;
+      state.aborted = reason;
+      response.destroy();
+      if (state.isRunning) caller.onError(reason);
+    });
+    if (state.aborted !== null) return caller.onError(state.aborted);
+    state.isRunning = true;
+    this.inFlight += 1;
+    const handled = this.runInside(handler, response, claims).finally(() => response.abandon());
+    // The caller continues in its own asynchronous context.
+    if (await response.isAnswered) deliver(response, caller);
+    else if (state.aborted === null) caller.onError(new AnswerLost('the answer is not whole'));
+    await handled;
+    if (!response.closed) await response.whenClosed();
+    this.inFlight -= 1;
+    if (this.inFlight === 0) this.drained();
+  }
+}
+
+/** Hands an answer to its caller, no faster than the caller takes it. */
+function deliver(response: LocalResponse, caller: LocalCaller): void {
+  let isPaused = false;
+  const send = (): void => {
+    while (!isPaused && response.writableLength > 0) {
+      isPaused = !caller.onData(response.take(CHUNK));
+      if (response.closed) return;
+    }
+    if (response.writableLength > 0) return;
+    response.finish();
+    caller.onComplete();
+  };
+  const resume = (): void => {
+    if (!isPaused || response.closed) return;
+    isPaused = false;
+    attempt(send);
+  };
+  /** A failing caller ends its call, as its connection would end. */
+  const attempt = (step: () => void): void => {
+    try {
+      step();
+    } catch (error) {
+      response.destroy();
+      caller.onError(error as Error);
+    }
+  };
+  attempt(() => {
+    caller.onHeaders(response.statusCode, response.headers, resume, response.reason);
+    if (!response.closed) send();
+  });
+}

@@ -1,0 +1,78 @@
+import { createServer, request as httpRequest } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { ContextClaims } from '@rookery/contracts';
+import { CONTEXT_HEADER } from '@rookery/contracts';
+import type { EndpointRoutes } from '@rookery/api-v4';
+import { LocalServer, verifyContext } from '@rookery/platform';
+import type { ContextSigningKeys, LocalCaller, LocalRequest } from '@rookery/platform';
+
+/** A service whose calls this server makes. */
+export interface Behind {
+  readonly service: string;
+  readonly keys: ContextSigningKeys;
+  readonly routes: EndpointRoutes;
+  /** Port of its HTTP server, which gets the requests that are no local calls. */
+  readonly port: number;
+}
+
+/**
+ * A server that passes requests to a service as local calls, as the gateway does in the same process: with claims in
+ * place of the signed header. Requests that the service does not accept, HEAD, and those without a valid context use
+ * HTTP. Source: ADR 0199.
+ */
+export function localFront(behind: Behind): Server {
+  const local = new LocalServer((request) => behind.routes.local.find(request));
+  return createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const claims = request.method === 'HEAD' ? null : claimsOf(request, behind);
+      const call = claims && local.accept(localRequestOf(request, body));
+      if (call) call(callerOf(response), claims);
+      else passOn(request, body, response, behind.port);
+    });
+  });
+}
+
+/** Returns the claims of a request; null if it has none that are valid. */
+function claimsOf({ method, url, headers }: IncomingMessage, { service, keys }: Behind): ContextClaims | null {
+  const header = headers[CONTEXT_HEADER];
+  if (typeof header !== 'string') return null;
+  try {
+    return verifyContext(header, { audience: service, method: method!, rawUrl: url!, now: Date.now() }, keys);
+  } catch {
+    return null;
+  }
+}
+
+function localRequestOf(request: IncomingMessage, body: Buffer): LocalRequest {
+  const { [CONTEXT_HEADER]: _, ...headers } = request.headers;
+  return { method: request.method!, url: request.url!, headers, body: body.length === 0 ? null : body };
+}
+
+function callerOf(response: ServerResponse): LocalCaller {
+  return {
+    onConnect: (abort) => response.once('close', () => abort(new Error('client gone'))),
+    onHeaders: (status, headers, resume, reason) => {
+      response.on('drain', resume);
+      response.writeHead(status, reason, headers);
+    },
+    onData: (chunk) => response.write(chunk),
+    onComplete: () => response.end(),
+    onError: () => response.destroy(),
+  };
+}
+
+function passOn(request: IncomingMessage, body: Buffer, response: ServerResponse, port: number): void {
+  const { method, url: path, rawHeaders: headers } = request;
+  const onward = httpRequest({ host: '127.0.0.1', port, method, path, headers: headers as never, agent: false });
+  response.once('close', () => onward.destroy());
+  onward.once('response', (answer) => {
+    response.writeHead(answer.statusCode!, answer.statusMessage, answer.rawHeaders);
+    answer.pipe(response);
+    answer.once('error', () => response.destroy());
+  });
+  onward.once('error', () => response.destroy());
+  onward.end(body);
+}
