@@ -23,6 +23,11 @@ const labelsSql = ({ parent }: NoteableKind): string =>
       and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
     order by l.title)`;
 
+/** Title of the milestone that a noteable got, if its place still reaches it. */
+const milestoneSql = ({ parent }: NoteableKind): string =>
+  `(select l.title from milestones l where l.id = (m.details ->> 'milestone')::bigint
+      and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })})`;
+
 /** Facts of the row `m` for `wantedSql`. Former assignees and reviewers are addressed as well. */
 const ROW = {
   isOwn: 'not m.is_watching',
@@ -63,7 +68,8 @@ export function dueSql(kind: NoteableKind): string {
      ${parentSql(kind)} as parent_id, a.name as parent_name, a.full_path as parent_path, m.noteable_type, i.id as noteable_id,
      i.${kind.shownId}::text as shown_id, i.title, left(i.description, ${TEXT_LIMIT + 1}) as description, ${column(kind.stateColumn, 'text')} as state,
      ${column(kind.confidentialColumn, 'boolean')} as confidential, ${WANTED.note} as note_id, left(n.body, ${TEXT_LIMIT + 1}) as note_body,
-     ${names('added')} as added, ${names('removed')} as removed, ${labelsSql(kind)} as labels, wanted.place
+     ${names('added')} as added, ${names('removed')} as removed, ${labelsSql(kind)} as labels, ${milestoneSql(kind)} as milestone,
+     (m.details ->> 'commits')::integer as commits, wanted.place
    ${stillDueSql(kind, WANTED)}`;
 }
 
