@@ -324,6 +324,26 @@ export const awardEmojiCreated = defineEvent(
   }),
 );
 
+const milestone = { milestone_id: int, milestone_iid: int, project_id: nullable(int), group_id: nullable(int) };
+
+export const milestoneCreated = defineEvent(
+  'collaboration.milestone.created.v1',
+  'A milestone was added to a project or group.',
+  object({ ...milestone, created_at: instant }),
+);
+
+export const milestoneStateChanged = defineEvent(
+  'collaboration.milestone.state_changed.v1',
+  'A milestone was closed or opened again.',
+  object({ ...milestone, state: choice('active', 'closed'), changed_at: instant }),
+);
+
+export const milestoneDeleted = defineEvent(
+  'collaboration.milestone.deleted.v1',
+  'A milestone was deleted by a user. Milestones of deleted projects and groups, and those that a promotion merges, are not announced.',
+  object(milestone),
+);
+
 export const collaborationStorageMeasured = defineEvent(
   'collaboration.project_storage.measured.v1',
   'The size of a project was measured: bytes, and commits of the default branch. Whole values; the newest measurement counts.',
