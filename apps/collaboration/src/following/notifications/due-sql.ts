@@ -73,7 +73,10 @@ export function dueSql(kind: NoteableKind): string {
    ${stillDueSql(kind, WANTED)}`;
 }
 
-/** The `from` and `where` of the e-mails of one kind that are still due. A label e-mail without a valid label is not. */
+/**
+ * The `from` and `where` of the e-mails of one kind that are still due. An e-mail about labels or a milestone that are gone
+ * is not.
+ */
 export function stillDueSql(kind: NoteableKind, of = ROWS): string {
   const recipient = recipientSql(kind, { userId: 'm.recipient_id' });
   const preference = preferenceSql(kind);
@@ -83,11 +86,14 @@ export function stillDueSql(kind: NoteableKind, of = ROWS): string {
    ${recipient.joins}
    ${preference.joins}
    where m.noteable_type = '${kind.type}' and ${recipient.where} and ${noteVisibleSql(of.note)}
-     and ${labelsCountSql(kind)} and ${wantedSql(kind, preference, ROW)}`;
+     and ${namedExistSql(kind)} and ${wantedSql(kind, preference, ROW)}`;
 }
 
-const labelsCountSql = (kind: NoteableKind): string =>
-  `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)`;
+/** Boolean SQL: whether the labels or the milestone of a message still exist, and apply to the noteable. */
+const namedExistSql = (kind: NoteableKind): string =>
+  `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)
+     and (m.template <> '${storedTemplate(kind, 'milestoned')}' or m.details ->> 'milestone' is null
+       or ${milestoneSql(kind)} is not null)`;
 
 /**
  * Selects the due messages of combined e-mails of one kind. $1 ids of the combined e-mails. Each is for one recipient and
@@ -113,6 +119,6 @@ export function combinedDueSql(kind: NoteableKind): string {
    left join lateral unnest(m.note_ids) with ordinality as one (note_id, place) on true
    ${byIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
    ${byIdSql('directory_users', 'actor', actorSql('one.note_id'))}
-   where ${noteVisibleSql('coalesce(one.note_id, m.note_id)')} and ${labelsCountSql(kind)}
+   where ${noteVisibleSql('coalesce(one.note_id, m.note_id)')} and ${namedExistSql(kind)}
      and ${wantedSql(kind, preferenceOfRow('a'), ROW)})`;
 }
