@@ -25,6 +25,10 @@ const noteable = {
   confidential: bool,
   created_at: instant,
 };
+/** Steps of a noteable that change none of its own fields. Source: reference work-tracking 8.4. */
+export const NOTEABLE_STEPS = ['pushed', 'ready', 'auto_merge_set', 'conflicting', 'threads_resolved'] as const;
+export type NoteableStep = (typeof NOTEABLE_STEPS)[number];
+
 const SHAPES = {
   created: {
     ...noteable,
@@ -42,14 +46,22 @@ const SHAPES = {
     removed_reviewer_ids: optional(list(int)),
     added_label_ids: optional(list(int)),
     removed_label_ids: optional(list(int)),
+    milestone_id: optional(nullable(int)),
     changed_at: instant,
   },
   closed: { ...noteable, closed_at: instant, moved: optional(bool) },
   reopened: { ...noteable, reopened_at: instant },
-  merged: { ...noteable, merged_at: instant },
+  merged: { ...noteable, merged_at: instant, automatic: optional(bool) },
   approved: { ...noteable, approved_at: instant },
   unapproved: { ...noteable, unapproved_at: instant },
   moved: { ...noteable, became_id: int, is_clone: bool, moved_at: instant },
+  progressed: {
+    ...noteable,
+    step: choice(...NOTEABLE_STEPS),
+    user_ids: optional(list(int)),
+    commit_count: optional(int),
+    progressed_at: instant,
+  },
 } as const;
 const GONE = { project_id: nullable(int), group_id: optional(int) } as const;
 type Shapes = typeof SHAPES;
@@ -70,6 +82,26 @@ export interface DeletedNoteable {
   readonly state?: string;
 }
 
+/** Facts of a noteable that its events repeat. */
+export interface NoteableFacts {
+  readonly id: number;
+  readonly iid: number;
+  readonly project_id: number;
+  readonly author_id: number;
+  readonly created_at: Date;
+}
+
+/** A step of a noteable. Shape: with `userIds` only these users are notified, without it all participants. */
+export interface NoteableProgress {
+  readonly step: NoteableStep;
+  readonly actorId: number;
+  readonly seen?: DirectoryPosition | undefined;
+  readonly at: Date;
+  readonly userIds?: readonly number[];
+  /** Commits that a push brought. */
+  readonly commitCount?: number;
+}
+
 /**
  * The events of one kind. Shape: a kind that is never closed leaves out `closed` and `reopened`; a kind that announces
  * no changes of its own has `deleted` alone, and one that is removed only with its project has none.
@@ -83,8 +115,10 @@ export interface NoteableEvents {
   readonly approved?: NoteableEvent<'approved'>;
   readonly unapproved?: NoteableEvent<'unapproved'>;
   readonly moved?: NoteableEvent<'moved'>;
+  readonly progressed?: NoteableEvent<'progressed'>;
   readonly deleted?: NoteableDeleted;
   deletedOf?(gone: DeletedNoteable, actorId: number | null, seen?: DirectoryPosition): DomainEvent;
+  progressedOf?(facts: NoteableFacts, progress: NoteableProgress): DomainEvent;
 }
 
 /**
@@ -108,7 +142,7 @@ export function noteableEvents<const N extends string, I extends Schema>(
     created: defineEvent(`collaboration.${noun}.created.v1`, `${A} was opened.`, object({ ...ids, ...SHAPES.created })),
     updated: defineEvent(
       `collaboration.${noun}.updated.v1`,
-      `Fields of ${a} changed. \`text_changed\` asks consumers to look for users newly mentioned in title or description; \`mentioned_before\` are the users who were mentioned already.`,
+      `Fields of ${a} changed. \`text_changed\` asks consumers to look for users newly mentioned in title or description; \`mentioned_before\` are the users who were mentioned already. \`milestone_id\` is there if the milestone changed, null if it was removed.`,
       object({ ...ids, ...SHAPES.updated }),
     ),
     closed: defineEvent(
@@ -174,7 +208,7 @@ export const {
 
 export const mergeRequestMerged = defineEvent(
   'collaboration.merge_request.merged.v1',
-  'A merge request was merged, by the API or by a push of its commits to the target branch.',
+  'A merge request was merged, by the API or by a push of its commits to the target branch; `automatic` if its automatic merge did it.',
   object({ merge_request_id: int, merge_request_iid: int, ...SHAPES.merged }),
 );
 export const mergeRequestApproved = defineEvent(
@@ -198,6 +232,11 @@ export const mergeRequestApprovalRequested = defineEvent(
     requested_at: instant,
   }),
 );
+export const mergeRequestProgressed = defineEvent(
+  'collaboration.merge_request.progressed.v1',
+  'A merge request took a step that changes none of its fields: `pushed` (new commits of its source branch), `ready` (no draft any more), `auto_merge_set`, `conflicting` (conflicts were found) or `threads_resolved` (all of them). Only `user_ids` are notified, or without them all participants.',
+  object({ merge_request_id: int, merge_request_iid: int, ...SHAPES.progressed }),
+);
 export const mergeRequestEvents = {
   ...noteableEvents('merge_request', {
     a: 'a merge request',
@@ -207,6 +246,19 @@ export const mergeRequestEvents = {
   merged: mergeRequestMerged,
   approved: mergeRequestApproved,
   unapproved: mergeRequestUnapproved,
+  progressed: mergeRequestProgressed,
+  progressedOf({ id, iid, created_at: createdAt, ...facts }: NoteableFacts, progress: NoteableProgress): DomainEvent {
+    const { step, actorId, seen, at, userIds, commitCount } = progress;
+    return mergeRequestProgressed.of({
+      ...{ aggregateId: id, actorId, ...(seen && { seen }) },
+      data: {
+        ...{ merge_request_id: id, merge_request_iid: iid, ...facts, confidential: false },
+        ...{ created_at: createdAt.toISOString(), step, progressed_at: at.toISOString() },
+        ...(userIds && { user_ids: [...userIds] }),
+        ...(commitCount === undefined ? {} : { commit_count: commitCount }),
+      },
+    });
+  },
 };
 export const {
   created: mergeRequestCreated,
@@ -270,6 +322,26 @@ export const awardEmojiCreated = defineEvent(
     author_id: int,
     created_at: instant,
   }),
+);
+
+const milestone = { milestone_id: int, milestone_iid: int, project_id: nullable(int), group_id: nullable(int) };
+
+export const milestoneCreated = defineEvent(
+  'collaboration.milestone.created.v1',
+  'A milestone was added to a project or group.',
+  object({ ...milestone, created_at: instant }),
+);
+
+export const milestoneStateChanged = defineEvent(
+  'collaboration.milestone.state_changed.v1',
+  'A milestone was closed or opened again.',
+  object({ ...milestone, state: choice('active', 'closed'), changed_at: instant }),
+);
+
+export const milestoneDeleted = defineEvent(
+  'collaboration.milestone.deleted.v1',
+  'A milestone was deleted by a user. Milestones of deleted projects and groups, and those that a promotion merges, are not announced.',
+  object(milestone),
 );
 
 export const collaborationStorageMeasured = defineEvent(

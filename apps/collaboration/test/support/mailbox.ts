@@ -33,10 +33,10 @@ export function mailbox(at: () => SeededService) {
   return {
     delivered,
     restart,
-    async start(): Promise<void> {
+    async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
       nats = await startNats();
       smtp = await startMailServer();
-      worker = await startedWith({});
+      worker = await startedWith(env);
     },
     async stop(): Promise<void> {
       await worker.stop();
@@ -44,6 +44,7 @@ export function mailbox(at: () => SeededService) {
       await nats.drop();
     },
     mails: () => smtp.mails,
+    nats: () => nats,
     worker: () => worker,
     /** Returns the recipients since the last `clear`. */
     async recipients(): Promise<string[]> {

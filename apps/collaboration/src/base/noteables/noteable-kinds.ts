@@ -125,6 +125,7 @@ export const noteables = {
   approved: new EventFamily<NoteableEvent<'approved'>>('noteables approved'),
   unapproved: new EventFamily<NoteableEvent<'unapproved'>>('noteables unapproved'),
   moved: new EventFamily<NoteableEvent<'moved'>>('noteables moved'),
+  progressed: new EventFamily<NoteableEvent<'progressed'>>('noteables progressed'),
   deleted: new EventFamily<NoteableDeleted>('noteables deleted'),
 };
 

@@ -2,6 +2,9 @@ import { Controller } from '@nestjs/common';
 import {
   memberAdded,
   memberRemoved,
+  milestoneCreated,
+  milestoneDeleted,
+  milestoneStateChanged,
   noteCreated,
   noteDeleted,
   projectCreated,
@@ -16,6 +19,8 @@ import type { Tx } from '@rookery/persistence';
 import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
 import { actorOf, causedAt, subjectsOf } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
+import { presentMilestones } from '../../planning/milestones/present-milestones';
+import { ACTIVITY_TARGET_TYPES } from './activity-types';
 import type { ActivityAction } from './activity-types';
 import { readPushEntries } from './push-entries';
 import { attachedActivity, RecordActivity } from './record-activity';
@@ -96,6 +101,33 @@ export class ActivityConsumer {
     await this.activity.record(tx, entries);
   }
 
+  @Consume(milestoneCreated, RECORDING)
+  async milestoneCreated({ tx, events }: EffectBatch<typeof milestoneCreated>): Promise<void> {
+    await this.recordMilestones(tx, events, (event) => ({ action: 'created', at: event.data.created_at }));
+  }
+
+  @Consume(milestoneStateChanged, RECORDING)
+  async milestoneStateChanged({ tx, events }: EffectBatch<typeof milestoneStateChanged>): Promise<void> {
+    await this.recordMilestones(tx, events, ({ data }) => {
+      return { action: data.state === 'closed' ? 'closed' : 'reopened', at: data.changed_at };
+    });
+  }
+
+  /** The entry of the deletion remains, without the id of the milestone. Its other entries are deleted. */
+  @Consume(milestoneDeleted, RECORDING)
+  async milestoneDeleted({ tx, events }: EffectBatch<typeof milestoneDeleted>): Promise<void> {
+    await this.activity.dropOfMilestones(
+      tx,
+      events.map(({ data }) => data.milestone_id),
+    );
+    const entries = events.flatMap(({ id: eventId, actorId, time: at, data: { project_id: projectId } }) =>
+      projectId === null || actorId === null
+        ? []
+        : [milestoneEntry({ eventId, projectId, authorId: actorId, action: 'destroyed', at }, null)],
+    );
+    await this.activity.record(tx, entries);
+  }
+
   @Consume(pushCompleted, RECORDING)
   async pushCompleted({ tx, events }: EffectBatch<typeof pushCompleted>): Promise<void> {
     await this.activity.record(tx, await readPushEntries(tx, events));
@@ -140,6 +172,25 @@ export class ActivityConsumer {
     await attachedActivity.drop(tx, 'project', ids);
   }
 
+  /** Records entries of milestones of projects that still exist. Groups have no feeds. */
+  private async recordMilestones<E extends Delivered<typeof milestoneCreated | typeof milestoneStateChanged>>(
+    tx: Tx,
+    events: readonly E[],
+    of: (event: E) => Pick<ActivityEntry, 'action' | 'at'>,
+  ): Promise<void> {
+    const present = await presentMilestones(
+      tx,
+      events.map(({ data }) => data.milestone_id),
+    );
+    const entries = events.flatMap((event): ActivityEntry[] => {
+      const { id: eventId, actorId: authorId, data } = event;
+      const { milestone_id: milestoneId, project_id: projectId } = data;
+      if (projectId === null || authorId === null || !present.has(milestoneId)) return [];
+      return [milestoneEntry({ eventId, projectId, authorId, ...of(event) }, milestoneId)];
+    });
+    await this.activity.record(tx, entries);
+  }
+
   private async recordNoteables<E extends ActorEvent>(
     tx: Tx,
     events: readonly E[],
@@ -163,6 +214,16 @@ export class ActivityConsumer {
       });
     await this.activity.record(tx, entries);
   }
+}
+
+/** Entry of a milestone. Shape: null as its id if it was deleted. */
+function milestoneEntry(
+  facts: Pick<ActivityEntry, 'eventId' | 'projectId' | 'authorId' | 'action' | 'at'>,
+  milestoneId: number | null,
+): ActivityEntry {
+  const targetType = ACTIVITY_TARGET_TYPES.milestone;
+  const noteable = milestoneId === null ? null : { noteableType: targetType, noteableId: milestoneId };
+  return { ...facts, targetType, targetId: milestoneId, noteable };
 }
 
 function isOfProject(event: { readonly data: { readonly source_type: string } }): boolean {

@@ -78,8 +78,11 @@ const ONE_PROJECT = `(select (select :project::bigint) as project_id, (select :p
       (select :reads_merge_requests::boolean) as reads_merge_requests, (select :reads_snippets::boolean) as reads_snippets)`;
 
 const NOTE = `left join notes n on n.id = e.target_id and e.target_type in (${NOTE_TARGETS})`;
+/** A deleted milestone has no row, so its entry depends on the access to all milestones of the project. */
+const READS_MILESTONES = '(a.reads_issues or a.reads_merge_requests)';
 /** Source: reference work-tracking 7.7. */
-const VISIBLE = `(case when e.action = 'pushed' then ${readsCodeSql('e.project_id', 'a')} when e.noteable_id is null then true else (about.is_readable
+const VISIBLE = `(case when e.action = 'pushed' then ${readsCodeSql('e.project_id', 'a')}
+        when e.action = 'destroyed' then ${READS_MILESTONES} when e.noteable_id is null then true else (about.is_readable
         and (e.target_type not in (${NOTE_TARGETS}) or (n.id is not null and (not n.internal or a.reads_internal)))) end)`;
 
 /** Columns of an entry's JSON that the visibility check has already read: size of its note, title and iids. */
@@ -195,7 +198,7 @@ export class ActivityFeeds {
 }
 
 /**
- * Joins that give the noteable of an entry the alias `about`. There is a join for each kind: for one lateral union of all
+ * Joins that give the noteable or milestone of an entry the alias `about`. There is a join for each kind: for one lateral union of all
  * kinds PostgreSQL caches results (Memoize) that it evicts at each row, which costs more than the lookups.
  */
 function aboutSql(kinds: readonly NoteableKind[]): string {
@@ -205,10 +208,13 @@ function aboutSql(kinds: readonly NoteableKind[]): string {
     ) => `left join lateral (select ${readableSql(kind, 'a', VIEWER)} as is_readable, i.title, ${iidSql(kind)} as iid
         from ${kind.table} i where i.id = e.noteable_id and e.noteable_type = '${kind.type}') ${kind.noun} on true`,
   );
+  const milestones = `left join lateral (select ${READS_MILESTONES} as is_readable, m.title, m.iid
+        from milestones m where m.id = e.noteable_id and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}') milestone on true`;
+  const nouns = [...kinds.map(({ noun }) => noun), 'milestone'];
   const found = ['is_readable', 'title', 'iid'].map(
-    (column) => `coalesce(${kinds.map(({ noun }) => `${noun}.${column}`).join(', ')}) as ${column}`,
+    (column) => `coalesce(${nouns.map((noun) => `${noun}.${column}`).join(', ')}) as ${column}`,
   );
-  return `${joins.join(' ')} cross join lateral (select ${found.join(', ')}) about`;
+  return `${joins.join(' ')} ${milestones} cross join lateral (select ${found.join(', ')}) about`;
 }
 
 const FILTERS: Filters<ActivityFilter> = {

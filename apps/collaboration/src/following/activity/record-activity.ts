@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { attachedTo, prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { oldestExpiredSql } from '../../base/noteables/expired-rows';
-import { NOTE_TARGETS } from './activity-types';
+import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-types';
 import type { ActivityAction } from './activity-types';
 import type { PushData } from './push-entries';
 
-/** The noteable on which access to an entry depends. */
+/** The noteable or milestone on which access to an entry depends. */
 export interface FeedNoteable {
   readonly noteableType: string;
   readonly noteableId: number;
@@ -49,6 +49,13 @@ const dropOfNotes = prepared(
    where e.noteable_id = gone.noteable_id and e.noteable_type = gone.noteable_type and e.target_id = gone.note_id
      and e.target_type in (${NOTE_TARGETS})`,
 );
+/** $1 milestones. */
+const dropOfMilestones = prepared(
+  'activity_drop_of_milestones',
+  `delete from activity_events e where e.noteable_id = any($1::bigint[])
+     and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}'`,
+);
+
 /** Writes and deletes entries of feeds in batches. Source: reference work-tracking 7.6. */
 @Injectable()
 export class RecordActivity {
@@ -68,6 +75,10 @@ export class RecordActivity {
       entries.map(({ push }) => (push === undefined ? null : JSON.stringify(push))),
       entries.map(({ importedFrom }) => importedFrom ?? 'none'),
     ]);
+  }
+
+  async dropOfMilestones(tx: Tx, ids: readonly number[]): Promise<void> {
+    await tx.prepared(dropOfMilestones, [ids]);
   }
 
   async dropOfNotes(tx: Tx, gone: readonly (FeedNoteable & { readonly noteId: number })[]): Promise<void> {

@@ -8,9 +8,11 @@ import {
   ProjectNotificationSettingsController,
 } from './notification-settings.controller';
 import { NotificationSettingsService } from './notification-settings.service';
+import { SuspectAddress } from './suspect-address.entity';
+import { SuspectAddresses } from './suspect-addresses';
 
-/** Notification settings of users: general ones, and ones for groups and projects. */
-@Owns(NotificationSetting)
+/** Notification settings of users: general ones, and ones for groups and projects; addresses that get no e-mail. */
+@Owns(NotificationSetting, SuspectAddress)
 @Attaches(attachedNotificationSettings)
 @Module({
   controllers: [
@@ -18,6 +20,7 @@ import { NotificationSettingsService } from './notification-settings.service';
     GroupNotificationSettingsController,
     ProjectNotificationSettingsController,
   ],
-  providers: [NotificationSettingsService],
+  providers: [NotificationSettingsService, SuspectAddresses],
+  exports: [SuspectAddresses],
 })
 export class NotificationSettingsModule {}

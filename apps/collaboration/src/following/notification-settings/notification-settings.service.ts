@@ -5,6 +5,7 @@ import { Database, statement } from '@rookery/persistence';
 import { defaultLevel, NOTIFICATION_LEVELS } from './notification-levels';
 import type { NotificationLevel, SettingPlace } from './notification-levels';
 import type { Switches } from './notification-switches';
+import { SuspectAddresses } from './suspect-addresses';
 
 /** A stored setting. */
 interface StoredSetting {
@@ -63,6 +64,7 @@ export class NotificationSettingsService {
   constructor(
     private readonly database: Database,
     private readonly identity: IdentityClient,
+    private readonly suspects: SuspectAddresses,
   ) {}
 
   async show(userId: number, place: ShownPlace): Promise<ShownSetting> {
@@ -93,7 +95,7 @@ export class NotificationSettingsService {
   }
 
   /**
-   * Changes the general setting. Errors: Refused for an unknown level; Invalid for an address that is not a confirmed one
+   * Changes the general setting. A chosen address is not suspect any more. Errors: Refused for an unknown level; Invalid for an address that is not a confirmed one
    * of the user; Unavailable while identity is away. Nothing changes then.
    */
   async updateGlobal(
@@ -103,6 +105,7 @@ export class NotificationSettingsService {
     checkLevel(change.level);
     const { outcome, email } = await this.identity.notificationEmail({ user_id: userId, email: change.email });
     if (outcome === 'not_verified') throw new Invalid({ notification_email: ['must be an email you have verified'] });
+    if (change.email !== null) await this.suspects.clear(change.email);
     return { ...(await this.update(userId, GLOBAL, change)), email };
   }
 }

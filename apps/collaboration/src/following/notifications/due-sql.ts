@@ -23,6 +23,11 @@ const labelsSql = ({ parent }: NoteableKind): string =>
       and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
     order by l.title)`;
 
+/** Title of the milestone that a noteable got, if its place still reaches it. */
+const milestoneSql = ({ parent }: NoteableKind): string =>
+  `(select l.title from milestones l where l.id = (m.details ->> 'milestone')::bigint
+      and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })})`;
+
 /** Facts of the row `m` for `wantedSql`. Former assignees and reviewers are addressed as well. */
 const ROW = {
   isOwn: 'not m.is_watching',
@@ -63,11 +68,15 @@ export function dueSql(kind: NoteableKind): string {
      ${parentSql(kind)} as parent_id, a.name as parent_name, a.full_path as parent_path, m.noteable_type, i.id as noteable_id,
      i.${kind.shownId}::text as shown_id, i.title, left(i.description, ${TEXT_LIMIT + 1}) as description, ${column(kind.stateColumn, 'text')} as state,
      ${column(kind.confidentialColumn, 'boolean')} as confidential, ${WANTED.note} as note_id, left(n.body, ${TEXT_LIMIT + 1}) as note_body,
-     ${names('added')} as added, ${names('removed')} as removed, ${labelsSql(kind)} as labels, wanted.place
+     ${names('added')} as added, ${names('removed')} as removed, ${labelsSql(kind)} as labels, ${milestoneSql(kind)} as milestone,
+     (m.details ->> 'commits')::integer as commits, wanted.place
    ${stillDueSql(kind, WANTED)}`;
 }
 
-/** The `from` and `where` of the e-mails of one kind that are still due. A label e-mail without a valid label is not. */
+/**
+ * The `from` and `where` of the e-mails of one kind that are still due. An e-mail about labels or a milestone that are gone
+ * is not.
+ */
 export function stillDueSql(kind: NoteableKind, of = ROWS): string {
   const recipient = recipientSql(kind, { userId: 'm.recipient_id' });
   const preference = preferenceSql(kind);
@@ -77,11 +86,14 @@ export function stillDueSql(kind: NoteableKind, of = ROWS): string {
    ${recipient.joins}
    ${preference.joins}
    where m.noteable_type = '${kind.type}' and ${recipient.where} and ${noteVisibleSql(of.note)}
-     and ${labelsCountSql(kind)} and ${wantedSql(kind, preference, ROW)}`;
+     and ${namedExistSql(kind)} and ${wantedSql(kind, preference, ROW)}`;
 }
 
-const labelsCountSql = (kind: NoteableKind): string =>
-  `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)`;
+/** Boolean SQL: whether the labels or the milestone of a message still exist, and apply to the noteable. */
+const namedExistSql = (kind: NoteableKind): string =>
+  `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)
+     and (m.template <> '${storedTemplate(kind, 'milestoned')}' or m.details ->> 'milestone' is null
+       or ${milestoneSql(kind)} is not null)`;
 
 /**
  * Selects the due messages of combined e-mails of one kind. $1 ids of the combined e-mails. Each is for one recipient and
@@ -107,6 +119,6 @@ export function combinedDueSql(kind: NoteableKind): string {
    left join lateral unnest(m.note_ids) with ordinality as one (note_id, place) on true
    ${byIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
    ${byIdSql('directory_users', 'actor', actorSql('one.note_id'))}
-   where ${noteVisibleSql('coalesce(one.note_id, m.note_id)')} and ${labelsCountSql(kind)}
+   where ${noteVisibleSql('coalesce(one.note_id, m.note_id)')} and ${namedExistSql(kind)}
      and ${wantedSql(kind, preferenceOfRow('a'), ROW)})`;
 }

@@ -91,6 +91,7 @@ export class NotificationsConsumer {
     const kind = this.kinds.ofEvents(events);
     await this.mails.queue(tx, kind, notices);
     await this.mails.queue(tx, kind, events.flatMap(rereviewed));
+    await this.mails.queue(tx, kind, events.flatMap(milestoned));
     await this.mails.queue(tx, kind, await this.relabelled(tx, events));
   }
 
@@ -108,12 +109,26 @@ export class NotificationsConsumer {
 
   @Consume(noteables.merged, QUEUEING)
   merged({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
-    return this.stateChanged(tx, events, 'merged');
+    return this.stateChanged(tx, events, 'merged', (event) => event.data.automatic === true);
   }
 
   @Consume(noteables.approved, QUEUEING)
   approved({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
     return this.stateChanged(tx, events, 'approved');
+  }
+
+  @Consume(noteables.progressed, QUEUEING)
+  async progressed({ tx, events }: EffectBatch<NoteableEvent<'progressed'>>): Promise<void> {
+    await this.directory.assertCurrentFor(tx, events);
+    const notices = events.map((event): Notice => {
+      const { step, user_ids: users, commit_count: commits } = event.data;
+      const to = (users ?? []).map((userId) => ({ userId, reason: null }));
+      const details = commits === undefined ? {} : { commits };
+      // The platform finds conflicts, not a user: its author hears of them too.
+      const toActor = step === 'conflicting';
+      return { ...notice(event, step, event.aggregateId, to), toParticipants: users === undefined, toActor, details };
+    });
+    await this.mails.queue(tx, this.kinds.ofEvents(events), notices);
   }
 
   @Consume(noteables.unapproved, QUEUEING)
@@ -161,12 +176,18 @@ export class NotificationsConsumer {
     });
   }
 
-  private async stateChanged(tx: Tx, events: readonly StateEvent[], template: MailTemplate): Promise<void> {
+  private async stateChanged<E extends StateEvent>(
+    tx: Tx,
+    events: readonly E[],
+    template: MailTemplate,
+    toActor: (event: E) => boolean = () => false,
+  ): Promise<void> {
     if (events.length === 0) return;
     await this.directory.assertCurrentFor(tx, events);
     const notices = events.map((event) => ({
-      ...notice(event, template, event.aggregateId, []),
+      ...notice(event, template, event.aggregateId, toActor(event) ? [{ userId: actorOf(event), reason: null }] : []),
       toParticipants: true,
+      toActor: toActor(event),
     }));
     await this.mails.queue(tx, this.kinds.ofEvents(events), notices);
   }
@@ -194,6 +215,13 @@ function notice(
     toParticipants: false,
     to,
   };
+}
+
+/** Notice of a new or removed milestone. */
+function milestoned(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
+  const { milestone_id: milestone } = event.data;
+  if (milestone === undefined) return [];
+  return [{ ...notice(event, 'milestoned', event.aggregateId, []), toParticipants: true, details: { milestone } }];
 }
 
 /** Notice for users who became reviewers or stopped to be. */

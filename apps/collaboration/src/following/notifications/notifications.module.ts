@@ -3,6 +3,7 @@ import { Attaches, Owns } from '@rookery/persistence';
 import { ContextSigningKeys, platformSettings } from '@rookery/platform';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
 import { NotesModule } from '../../talk/notes/notes.module';
+import { NotificationSettingsModule } from '../notification-settings/notification-settings.module';
 import { AccountMailQueue } from './account-mails/account-mail-queue';
 import { AccountMail } from './account-mails/account-mail.entity';
 import { AccountMailsConsumer } from './account-mails/account-mails.consumer';
@@ -44,7 +45,7 @@ import {
   attachedMailFanOuts,
 )
 @Module({
-  imports: [MentionsModule, NotesModule],
+  imports: [MentionsModule, NotesModule, NotificationSettingsModule],
   controllers: [AccountMailsConsumer, NotificationsConsumer, PipelineMailsConsumer],
   providers: [
     AccountMailQueue,

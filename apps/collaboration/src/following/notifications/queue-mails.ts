@@ -7,7 +7,7 @@ import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { Mailer } from './mailer/mailer';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
-import { isWatchedSql, MAIL_REASONS, storedTemplate } from './composing/mail-templates';
+import { MAIL_REASONS, reachesWatchersSql, storedTemplate } from './composing/mail-templates';
 import type { MailReason, MailTemplate } from './composing/mail-templates';
 import { refilledSql } from './mailer/allowances';
 import { byIdSql } from './by-id-sql';
@@ -26,7 +26,9 @@ export interface Notice {
   /** Whether all participants of the noteable get it, or only the users in `to`. */
   readonly toParticipants: boolean;
   readonly to: readonly { readonly userId: number; readonly reason: MailReason | null }[];
-  /** Ids only. */
+  /** Whether the actor gets it too. */
+  readonly toActor?: boolean;
+  /** Ids and counts only. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -49,6 +51,8 @@ const ROOM = `(greatest(0, floor(coalesce((select least($11::float8, ${refilledS
  * $11 burst and $12 rate per second of the allowance. Notes beyond a user's allowance would later become one combined
  * e-mail for each thread, so one row covers them from the beginning.
  *
+ * $16 whether the actor of each notice gets it too.
+ *
  * $13, $14 noteables and users who watch their places; $15 whether these alone get the notices, because the others, among
  * them users who do both, have them already.
  */
@@ -70,8 +74,8 @@ const queue = perKind((kind) => {
     `${kind.table}_mails_queue`,
     `with e as materialized (
      select e.*, n.id is not null as has_note, coalesce(n.internal, false) as is_internal
-     from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[], $7::jsonb[])
-       with ordinality as e (event_id, template, actor_id, noteable_id, note_id, to_participants, details, number)
+     from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[], $7::jsonb[], $16::boolean[])
+       with ordinality as e (event_id, template, actor_id, noteable_id, note_id, to_participants, details, to_actor, number)
      ${byIdSql('notes', 'n', 'e.note_id', '', 'left join')}
    ), named as materialized (
      select named.number, named.user_id, bool_or(named.reason is not distinct from 'mentioned') as is_named,
@@ -111,9 +115,9 @@ const queue = perKind((kind) => {
        case when recipient.subscribed is false then ${rankOf('mentioned')} else coalesce(${rank}, ${NO_REASON}) end as rank,
        ${rank} is null as is_watching,
        row_number() over (partition by recipient.user_id order by e.number) as place
-     from recipient join e on e.noteable_id = recipient.noteable_id and e.actor_id <> recipient.user_id
+     from recipient join e on e.noteable_id = recipient.noteable_id and (e.to_actor or e.actor_id <> recipient.user_id)
      left join named on named.number = e.number and named.user_id = recipient.user_id
-     where (${rank} is not null or (recipient.is_watcher and ${isWatchedSql(kind, 'e.template')}))
+     where (${rank} is not null or (recipient.is_watcher and ${reachesWatchersSql(kind, 'e.template')}))
        and (e.note_id is null or (e.has_note and (not e.is_internal or recipient.reads_internal)))
        and ${wantedSql(kind, preferenceOfRow('recipient'), wanted)}
        and (e.note_id is not null or not exists (select 1 from mails before
@@ -210,6 +214,7 @@ export class QueueMails {
       watchers.map((one) => one.noteableId),
       watchers.map((one) => one.userId),
       forWatchersOnly,
+      notices.map((notice) => notice.toActor ?? false),
     ]);
     if (queued.length > 0) tx.afterCommit(() => this.mailer.nudge());
   }

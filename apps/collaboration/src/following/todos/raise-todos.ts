@@ -56,14 +56,19 @@ const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
  */
 const settlesSql = `case when not later.system then not later.is_reply or later.thread_id = coalesce(n.thread_id, n.id)
   else (later.body in ('closed', 'reopened', 'merged', 'approved this merge request', 'changed the description')
-  or later.body like 'changed title %'
+  or later.body like 'changed title %' or later.body like 'added % commit%'
   or (later.body like '%assigned %' and later.body <> 'assigned to @' || u.username)) end`;
 
-/** Boolean SQL: whether the user changed labels later. Label changes have their own rows, not system notes. */
-function relabelledSql({ type, abilities }: NoteableKind): string {
-  if (!abilities.includes('labels')) return '';
-  return ` or exists (select 1 from resource_label_events later where later.noteable_id = i.id
-         and later.noteable_type = '${type}' and later.created_at > c.at and later.user_id = u.id)`;
+/** Boolean SQL: whether the user changed labels or the milestone later. These changes have their own rows, not system notes. */
+function plannedSql({ type, abilities }: NoteableKind): string {
+  const planned = (['labels', 'milestones'] as const).filter((ability) => abilities.includes(ability));
+  const tables = { labels: 'resource_label_events', milestones: 'resource_milestone_events' };
+  return planned
+    .map(
+      (ability) => ` or exists (select 1 from ${tables[ability]} later where later.noteable_id = i.id
+         and later.noteable_type = '${type}' and later.created_at > c.at and later.user_id = u.id)`,
+    )
+    .join('');
 }
 
 /** Boolean SQL: whether the user awarded an emoji on the target later. */
@@ -83,7 +88,7 @@ const raise = perKind((kind) =>
        state, created_at, updated_at)
      select u.id, c.author_id, c.action, ${projectIdSql(kind)}, ${groupIdSql(kind)}, '${kind.type}', i.id, c.note_id, c.event_id,
        case when exists (select 1 from notes later where later.noteable_id = i.id and later.noteable_type = '${kind.type}'
-         and later.created_at > c.at and later.author_id = u.id and ${settlesSql})${relabelledSql(kind)} or ${awardedSql(kind)} then 'done' else 'pending' end, c.at, c.at
+         and later.created_at > c.at and later.author_id = u.id and ${settlesSql})${plannedSql(kind)} or ${awardedSql(kind)} then 'done' else 'pending' end, c.at, c.at
      from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[])
        with ordinality as c (event_id, user_id, author_id, action, target_id, note_id, at, place)
      join ${kind.table} i on i.id = c.target_id

@@ -129,6 +129,17 @@ export class TodosConsumer {
     await this.todos.settle(tx, settled ?? []);
   }
 
+  /** A push of the source branch settles the to-dos of the user who pushed. */
+  @Consume(noteables.progressed, { effect: 'settle-todos' })
+  async progressed({ tx, events }: EffectBatch<NoteableEvent<'progressed'>>): Promise<void> {
+    const target = this.targetsOf(events);
+    const pushed = target ? events.filter(({ data }) => data.step === 'pushed') : [];
+    await this.todos.settle(
+      tx,
+      pushed.map((event) => settlement(event, target!(event), event.data.progressed_at)),
+    );
+  }
+
   @Consume(mergeRequestApprovalRequested, { effect: 'raise-todos' })
   async approvalRequested({ tx, events }: EffectBatch<typeof mergeRequestApprovalRequested>): Promise<void> {
     const target = this.targetsOf(events);
@@ -232,10 +243,12 @@ function withdrawnReviews({ data }: Delivered<NoteableEvent<'updated'>>, target:
 
 /** Whether an update settles the actor's to-dos. Assigning oneself does not, and neither does reviewing. */
 function settles({ actorId, data }: Delivered<NoteableEvent<'updated'>>): boolean {
-  const { text_changed, added_assignee_ids, removed_assignee_ids, added_label_ids, removed_label_ids } = data;
+  const { text_changed, added_assignee_ids, removed_assignee_ids, added_label_ids, removed_label_ids, milestone_id } =
+    data;
   const { added_reviewer_ids: added = [], removed_reviewer_ids: removed = [] } = data;
   if (removed.length > 0 || added.some((id) => id !== actorId)) return true;
   if ((added_label_ids?.length ?? 0) + (removed_label_ids?.length ?? 0) > 0) return true;
+  if (milestone_id !== undefined) return true;
   return text_changed || removed_assignee_ids.length > 0 || added_assignee_ids.some((id) => id !== actorId);
 }
 

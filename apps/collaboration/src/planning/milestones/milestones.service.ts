@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { milestoneCreated, milestoneDeleted, milestoneStateChanged } from '@rookery/contracts';
 import { withinGroupSql } from '@rookery/directory';
 import { CLOCK, Invalid } from '@rookery/kernel';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
@@ -11,6 +12,10 @@ import { MilestonesQueries } from './milestones.queries';
 
 const taken = (): Invalid => new Invalid({ title: ['has already been taken'] });
 
+const factsOf = ({ id, iid, projectId, groupId }: Milestone) => {
+  return { milestone_id: id, milestone_iid: iid, project_id: projectId, group_id: groupId };
+};
+
 /**
  * Collection of milestones. Projects and groups show and change only their own; issues can also use those of the groups
  * above.
@@ -19,6 +24,11 @@ export const milestones = collection(Milestone, {
   within: { project: 'projectId', group: 'groupId' },
   numbered: 'iid',
   taken: { uq_milestones_project_id_title: taken, uq_milestones_group_id_title: taken },
+  created: (row, actorId) => {
+    const data = { ...factsOf(row), created_at: row.createdAt.toISOString() };
+    return milestoneCreated.of({ aggregateId: row.id, actorId, data });
+  },
+  removed: (row, actorId) => milestoneDeleted.of({ aggregateId: row.id, actorId, data: factsOf(row) }),
 });
 
 /** $1 root namespaces, $2 titles. Takes the locks in one order, so that concurrent requests do not deadlock. */
@@ -83,9 +93,13 @@ export class MilestonesService {
       if (title !== undefined) await reserveTitles(tx, [{ root: rootOf(source), title }]);
     };
     const edit = async (milestone: Milestone, tx: Tx): Promise<void> => {
-      const { title: old } = milestone;
+      const { title: old, state: oldState } = milestone;
       milestone.change(input, this.clock.now());
       if (milestone.title !== old) await refuseTaken(tx, source, milestone);
+      if (milestone.state === oldState) return;
+      const { state, updatedAt } = milestone;
+      const data = { ...factsOf(milestone), state, changed_at: updatedAt.toISOString() };
+      tx.emit(milestoneStateChanged.of({ aggregateId: id, actorId: viewer.userId, data }));
     };
     await this.milestones.change(id, edit, { ...by(viewer, source), before });
     return this.queries.one(source, id);

@@ -42,6 +42,7 @@ export function emitChange(
           removed_assignee_ids: people.removed.map((user) => user.id),
           added_label_ids: [...labels.added],
           removed_label_ids: [...labels.removed],
+          ...(otherColumns.milestoneId === undefined ? {} : { milestone_id: otherColumns.milestoneId }),
           changed_at: at.toISOString(),
         },
       }),

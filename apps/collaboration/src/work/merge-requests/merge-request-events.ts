@@ -3,12 +3,13 @@ import {
   mergeRequestApproved,
   mergeRequestClosed,
   mergeRequestCreated,
+  mergeRequestEvents,
   mergeRequestMerged,
   mergeRequestReopened,
   mergeRequestUnapproved,
   mergeRequestUpdated,
 } from '@rookery/contracts';
-import type { DirectoryPosition } from '@rookery/contracts';
+import type { DirectoryPosition, NoteableProgress } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
 import type { LabelChange } from '../../planning/labels/labelling/labelling';
 import type { PeopleChange } from '../../planning/people/people';
@@ -87,26 +88,41 @@ export function emitChange(
           removed_reviewer_ids: idsOf(reviewers.removed),
           added_label_ids: [...labels.added],
           removed_label_ids: [...labels.removed],
+          ...(fields.milestoneId === undefined ? {} : { milestone_id: fields.milestoneId }),
           changed_at: at.toISOString(),
         },
       }),
     );
   }
-  if (change.state !== null) emitState(tx, by, mergeRequest, change.state, at);
+  if (mergeRequest.draft && fields.draft === false) emitProgress(tx, mergeRequest, { ...by, step: 'ready', at });
+  if (change.state !== null) emitState(tx, by, mergeRequest, change.state, { at });
 }
 
-/** Emits that a merge request was closed, reopened or merged. */
+/** Emits a step of a merge request that changes none of its fields. */
+export function emitProgress(
+  tx: Tx,
+  { id, iid, projectId, authorId, createdAt }: MergeRequestFacts,
+  progress: NoteableProgress,
+): void {
+  const facts = { id, iid, project_id: projectId, author_id: authorId, created_at: createdAt };
+  tx.emit(mergeRequestEvents.progressedOf(facts, progress));
+}
+
+/** Emits that a merge request was closed, reopened or merged. Shape: `isAutomatic` if its automatic merge did it. */
 export function emitState(
   tx: Tx,
   by: EventActor,
   mergeRequest: MergeRequestFacts,
   state: 'closed' | 'reopened' | 'merged',
-  at: Date,
+  { at, isAutomatic = false }: { readonly at: Date; readonly isAutomatic?: boolean },
 ): void {
   const about = aboutOf(by, mergeRequest);
   const data = dataOf(mergeRequest);
   if (state === 'closed') tx.emit(mergeRequestClosed.of({ ...about, data: { ...data, closed_at: at.toISOString() } }));
-  if (state === 'merged') tx.emit(mergeRequestMerged.of({ ...about, data: { ...data, merged_at: at.toISOString() } }));
+  if (state === 'merged') {
+    const merged = { ...data, merged_at: at.toISOString(), ...(isAutomatic && { automatic: true }) };
+    tx.emit(mergeRequestMerged.of({ ...about, data: merged }));
+  }
   if (state === 'reopened')
     tx.emit(mergeRequestReopened.of({ ...about, data: { ...data, reopened_at: at.toISOString() } }));
 }

@@ -13,6 +13,8 @@ export interface MergeIntent {
   readonly tip: string;
   readonly mergeCommitSha: string | null;
   readonly squashCommitSha: string | null;
+  /** Whether the automatic merge does it; absent if not. */
+  readonly isAutomatic?: boolean;
 }
 
 /** A request to merge one branch into another. Source: reference repositories 8.2. */

@@ -377,11 +377,25 @@ with
               i.id = e.noteable_id
               and e.noteable_type = 'Snippet'
           ) snippet on true
+          left join lateral (
+            select
+              (
+                a.reads_issues
+                or a.reads_merge_requests
+              ) as is_readable,
+              m.title,
+              m.iid
+            from
+              milestones m
+            where
+              m.id = e.noteable_id
+              and e.noteable_type = 'Milestone'
+          ) milestone on true
           cross join lateral (
             select
-              coalesce(issue.is_readable, snippet.is_readable) as is_readable,
-              coalesce(issue.title, snippet.title) as title,
-              coalesce(issue.iid, snippet.iid) as iid
+              coalesce(issue.is_readable, snippet.is_readable, milestone.is_readable) as is_readable,
+              coalesce(issue.title, snippet.title, milestone.title) as title,
+              coalesce(issue.iid, snippet.iid, milestone.iid) as iid
           ) about
           left join notes n on n.id = e.target_id
           and e.target_type in ('Note', 'DiscussionNote', 'DiffNote')
@@ -408,6 +422,10 @@ with
                       )
                     )
                   )
+              )
+              when e.action = 'destroyed' then (
+                a.reads_issues
+                or a.reads_merge_requests
               )
               when e.noteable_id is null then true
               else (

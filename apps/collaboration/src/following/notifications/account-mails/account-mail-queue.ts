@@ -97,7 +97,8 @@ export class AccountMailQueue implements MailSource {
       if (isElsewhere) throw new Error('its recipient has another address or link now');
       return Boolean(now);
     };
-    return { id, attempts, created_at, address: facts.address, messageId, compose, isStillDue };
+    const asksToConfirm = template === 'email_confirmation';
+    return { id, attempts, created_at, address: facts.address, messageId, compose, isStillDue, asksToConfirm };
   }
 }
 

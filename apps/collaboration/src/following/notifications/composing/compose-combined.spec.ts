@@ -47,6 +47,8 @@ const jobOf = (over: Partial<MailJob> = {}): MailJob => ({
   added: [],
   removed: [],
   labels: [],
+  milestone: null,
+  commits: null,
   ...over,
 });
 const bob = { actor_name: 'Bob', actor_username: 'bob', count: 2 };

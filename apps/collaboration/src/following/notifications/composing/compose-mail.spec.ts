@@ -40,6 +40,8 @@ const job: MailJob = {
   added: [],
   removed: [],
   labels: [],
+  milestone: null,
+  commits: null,
 };
 const identity = {
   externalUrl: 'https://rookery.example',

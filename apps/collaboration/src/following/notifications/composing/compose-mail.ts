@@ -38,6 +38,10 @@ export interface MailJob extends RowOf<
   readonly removed: readonly string[];
   /** Titles of added labels. */
   readonly labels: readonly string[];
+  /** Title of a new milestone; null if it was removed. */
+  readonly milestone: string | null;
+  /** Number of commits of a push. */
+  readonly commits: number | null;
 }
 
 /** Text of an e-mail, the same for all recipients. */
@@ -66,6 +70,12 @@ const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
   reassigned: (job) => `${actorName(job)} changed the assignees of ${noteableReference(job)}${changeOf(job)}`,
   rereviewed: (job) => `${actorName(job)} changed the reviewers of ${noteableReference(job)}${changeOf(job)}`,
   relabelled: (job) => `${actorName(job)} added ${labelsOf(job)} to ${noteableReference(job)}`,
+  milestoned: (job) => `${actorName(job)} ${milestoneChangeOf(job)} of ${noteableReference(job)}`,
+  pushed: (job) => `${actorName(job)} pushed ${commitsOf(job)} to ${noteableReference(job)}`,
+  ready: (job) => `${actorName(job)} marked ${noteableReference(job)} as ready`,
+  auto_merge_set: (job) => `${actorName(job)} set ${noteableReference(job)} to be merged when all checks pass`,
+  conflicting: (job) => `${capitalized(noteableReference(job))} has conflicts and cannot be merged`,
+  threads_resolved: (job) => `${actorName(job)} resolved all threads of ${noteableReference(job)}`,
   mentioned: (job) => `${actorName(job)} mentioned you in ${noteableReference(job)}`,
   note_created: (job) => `${actorName(job)} commented on ${noteableReference(job)}`,
 };
@@ -225,6 +235,16 @@ function labelsOf({ labels }: MailJob): string {
   const names = labels.map((name) => `~"${oneLine(name, 255)}"`).join(', ');
   return labels.length === 1 ? `the label ${names}` : `the labels ${names}`;
 }
+
+function milestoneChangeOf({ milestone }: MailJob): string {
+  return milestone === null ? 'removed the milestone' : `set the milestone %"${oneLine(milestone, 255)}"`;
+}
+
+function commitsOf({ commits }: MailJob): string {
+  return commits === 1 ? '1 commit' : `${commits ?? 0} commits`;
+}
+
+const capitalized = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
 
 function changeOf({ added, removed }: MailJob): string {
   const people = (names: readonly string[]): string => names.map((name) => `@${name}`).join(', ');

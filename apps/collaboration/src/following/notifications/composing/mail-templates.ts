@@ -1,3 +1,4 @@
+import { NOTEABLE_STEPS } from '@rookery/contracts';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { switchOnSql } from '../../notification-settings/effective-setting-sql';
 import { SWITCH_NAMES } from '../../notification-settings/notification-switches';
@@ -16,6 +17,8 @@ const MAIL_TEMPLATES = [
   'reassigned',
   'rereviewed',
   'relabelled',
+  'milestoned',
+  ...NOTEABLE_STEPS,
   'mentioned',
   'note_created',
 ] as const;
@@ -49,6 +52,10 @@ const WATCHED: readonly MailTemplate[] = [
   'cloned',
   'reassigned',
   'rereviewed',
+  'milestoned',
+  'ready',
+  'auto_merge_set',
+  'threads_resolved',
   'note_created',
 ];
 /** First words of the switches of the level `custom`, followed by the noun of the kind. */
@@ -59,22 +66,41 @@ const SWITCH_VERBS: Partial<Record<MailTemplate, string>> = {
   merged: 'merge',
   reassigned: 'reassign',
   rereviewed: 'change_reviewer',
+  pushed: 'push_to',
+};
+/** Switches whose names do not follow the kind. */
+const SWITCHES: Partial<Record<MailTemplate, NotificationSwitch>> = {
+  note_created: 'new_note',
+  auto_merge_set: 'merge_when_pipeline_succeeds',
 };
 
-export function isWatched(template: MailTemplate): boolean {
-  return WATCHED.includes(template);
+/** Checks whether users get a message only because of their level, `watch` or `custom`. */
+export function reachesWatchers(kind: Pick<NoteableKind, 'noun'>, template: MailTemplate): boolean {
+  return WATCHED.includes(template) || switchOf(kind, template) !== null;
 }
 
 /** Returns the switch that turns a message on; null if none does. */
 export function switchOf({ noun }: Pick<NoteableKind, 'noun'>, template: MailTemplate): NotificationSwitch | null {
-  const verb = SWITCH_VERBS[template];
-  const name = template === 'note_created' ? 'new_note' : `${verb}_${noun}`;
+  const name = SWITCHES[template] ?? `${SWITCH_VERBS[template]}_${noun}`;
   return SWITCH_NAMES.find((one) => one === name) ?? null;
+}
+
+/** Boolean SQL: is a level above participation enough for the message? Shape: `stored` is a stored template. */
+export function reachesWatchersSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
+  return isOneOfSql(
+    kind,
+    stored,
+    MAIL_TEMPLATES.filter((template) => reachesWatchers(kind, template)),
+  );
 }
 
 /** Boolean SQL: do users who watch the place get the message? Shape: `stored` is a stored template. */
 export function isWatchedSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
-  return `${stored} in (${WATCHED.map((template) => `'${storedTemplate(kind, template)}'`).join(', ')})`;
+  return isOneOfSql(kind, stored, WATCHED);
+}
+
+function isOneOfSql(kind: Pick<NoteableKind, 'noun'>, stored: string, templates: readonly MailTemplate[]): string {
+  return `${stored} in (${templates.map((template) => `'${storedTemplate(kind, template)}'`).join(', ')})`;
 }
 
 /** Boolean SQL: is the switch of the message on? Shape: `stored` is a stored template, `switches` jsonb. */

@@ -15,6 +15,8 @@ export interface DueMail {
   readonly isStillDue: () => Promise<boolean>;
   /** Only for a combined e-mail. Returns the ids of the rows that it covers, as checked last. */
   readonly coveredIds?: () => readonly number[];
+  /** Whether it is sent to a suspect address too: it asks to confirm the address. */
+  readonly asksToConfirm?: boolean;
 }
 
 /** State of a queued e-mail; `gathered` when it is part of a combined e-mail. */

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { backoffMs } from '@rookery/kernel';
 import { LOGGER, Metrics, Pace } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
+import { SuspectAddresses } from '../../notification-settings/suspect-addresses';
 import { MAIL_SOURCES, retryOutcome, untriedOutcome } from './mail-source';
 import type { DueMail, MailOutcome, MailSource, Waiting } from './mail-source';
 import { isAddress } from './mail-text';
@@ -14,6 +15,7 @@ import type { SmtpAnswer } from './smtp-client';
 /** Buckets up to the age at which e-mails are given up. Units: seconds. */
 const DELAYS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 1800, 3600, 14_400, 43_200, 86_400, 172_800];
 const AWAY = 'not tried: the mail server is away';
+const SUSPECT = 'not tried: its address was refused too often';
 /** First wait for a server that is away; doubled up to `retryFirstMs`. Units: ms. */
 const AWAY_MS = 1000;
 /** Poll interval for queues that have been empty for a while. Units: ms. */
@@ -45,6 +47,7 @@ export class Mailer {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(Metrics) metrics: Metrics,
+    private readonly suspects: SuspectAddresses,
   ) {
     this.pace = new Pace(settings.pollMs, CALM_MS);
     this.sent = metrics.counter('rookery_mails_total', 'E-mails by the outcome of an attempt.', ['outcome']);
@@ -124,6 +127,7 @@ export class Mailer {
     const outcomes = new OutcomeWriter(source, this.logger, () => this.isStopping);
     const record = (mail: DueMail, outcome: MailOutcome): void =>
       outcomes.record(mail.coveredIds ? { ...outcome, coveredIds: mail.coveredIds() } : outcome);
+    const refused = await this.suspects.among(mails.map(({ address }) => address));
     const waiting = [...mails];
     const worker = async (): Promise<void> => {
       for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
@@ -131,7 +135,8 @@ export class Mailer {
           record(mail, untriedOutcome(mail, this.isAway ? AWAY : null, this.settings));
           continue;
         }
-        const held = await this.outcomeUnlessDue(mail);
+        const isHeld = refused.isSuspect(mail.address) && !mail.asksToConfirm;
+        const held = isHeld ? this.dropped(mail, SUSPECT) : await this.outcomeUnlessDue(mail);
         if (held) {
           record(mail, held);
           continue;
@@ -140,6 +145,7 @@ export class Mailer {
         if (answer.outcome === 'away') this.isAway = true;
         else this.awayInRow = 0;
         record(mail, this.outcomeOf(mail, answer));
+        await this.noteAnswer(mail, answer, refused.isKnown(mail.address));
       }
     };
     await Promise.all(Array.from({ length: Math.min(this.settings.connections, mails.length) }, worker));
@@ -157,8 +163,23 @@ export class Mailer {
       this.logger.warn({ err: error, mailId: mail.id }, 'an e-mail waits: whether it is still due cannot be decided');
       return untriedOutcome(mail, null, this.settings);
     }
+    return this.dropped(mail, null);
+  }
+
+  private dropped({ id }: DueMail, reply: string | null): MailOutcome {
     this.sent.inc({ outcome: 'dropped' });
-    return { id: mail.id, state: 'dropped', reply: null, messageId: null, delayMs: 0 };
+    return { id, state: 'dropped', reply, messageId: null, delayMs: 0 };
+  }
+
+  /** Counts refusals of an address, and forgets them once it accepts an e-mail. A failure costs one count. */
+  private async noteAnswer(mail: DueMail, { outcome, isOfAddress }: SmtpAnswer, isKnown: boolean): Promise<void> {
+    try {
+      if (outcome === 'accepted' && isKnown) await this.suspects.clear(mail.address);
+      if (isOfAddress && (await this.suspects.countRefusal(mail.address)))
+        this.logger.warn({ mailId: mail.id }, 'the address of an e-mail is suspect and gets no more e-mails');
+    } catch (error) {
+      this.logger.warn({ err: error, mailId: mail.id }, 'the answer for an address could not be counted');
+    }
   }
 
   /** Sends an e-mail. One that cannot be composed fails alone. */

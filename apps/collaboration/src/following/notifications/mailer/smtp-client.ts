@@ -10,6 +10,8 @@ import type { MailerSettings } from './mailer.config';
 export interface SmtpAnswer {
   readonly outcome: 'accepted' | 'refused' | 'later' | 'away';
   readonly reply: string;
+  /** Whether a refusal concerns the address, and neither the message nor the sender. */
+  readonly isOfAddress?: boolean;
 }
 
 /** Pool of connections to the mail server. */
@@ -96,6 +98,9 @@ function isConnectFailure({ code, syscall }: SmtpError): boolean {
 /** Commands whose replies concern this message alone; replies to others concern the server or our access to it. */
 const ABOUT_THE_MESSAGE = new Set(['RCPT TO', 'DATA']);
 
+/** Enhanced status codes of RFC 3463 about security and policy: the address exists, or the server does not say. */
+const ABOUT_POLICY = /^5\d\d[ -]5\.7\./;
+
 function answerOf(error: SmtpError): SmtpAnswer {
   const reply = (error.response ?? error.message).slice(0, 1000);
   const { responseCode, command = '' } = error;
@@ -103,5 +108,6 @@ function answerOf(error: SmtpError): SmtpAnswer {
   if (responseCode === undefined || !ABOUT_THE_MESSAGE.has(command) || responseCode === 421) {
     return { outcome: responseCode === undefined || command === 'CONN' ? 'away' : 'later', reply };
   }
-  return { outcome: responseCode >= 500 ? 'refused' : 'later', reply };
+  if (responseCode < 500) return { outcome: 'later', reply };
+  return { outcome: 'refused', reply, isOfAddress: command === 'RCPT TO' && !ABOUT_POLICY.test(reply) };
 }

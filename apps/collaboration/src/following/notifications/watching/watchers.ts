@@ -4,7 +4,7 @@ import { perKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { watchesSql } from '../../notification-settings/effective-setting-sql';
 import { byIdSql } from '../by-id-sql';
-import { isWatched, switchOf } from '../composing/mail-templates';
+import { reachesWatchers, switchOf } from '../composing/mail-templates';
 import type { Notice } from '../queue-mails';
 
 /** Number of watchers of one place that one statement returns at most. */
@@ -75,7 +75,7 @@ export function findWatchers(
   notices: readonly Pick<Notice, 'noteableId' | 'template'>[],
   after = 0,
 ): Promise<readonly WatchersOfPlace[]> {
-  const watched = notices.filter(({ template }) => isWatched(template));
+  const watched = notices.filter(({ template }) => reachesWatchers(kind, template));
   if (watched.length === 0) return Promise.resolve([]);
   return tx.run(watchers(kind), {
     noteables: [...new Set(watched.map(({ noteableId }) => noteableId))],

@@ -1,27 +1,35 @@
+import type { DirectoryPosition, NoteableFacts } from '@rookery/contracts';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { perKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { systemNotes, writeSystemNotes } from '../system-notes';
 
-const settled = statement<{ noteable: number; type: string }, { readonly is_settled: boolean; readonly at: Date }>(
-  'notes_all_resolved',
-  `select not exists (select 1 from notes n where n.noteable_id = :noteable::bigint and n.noteable_type = :type
-     and n.thread_id is not null and n.resolved_at is null and not n.system) as is_settled, now() as at`,
+/** Selects the noteable if all of its threads are resolved. Shape: a noteable of a project. */
+const settled = perKind(({ table, type }) =>
+  statement<{ noteable: number }, NoteableFacts & { readonly at: Date }>(
+    `${table}_all_resolved`,
+    `select i.id, i.iid, i.project_id, i.author_id, i.created_at, now() as at from ${table} i
+     where i.id = :noteable::bigint and not exists (select 1 from notes n where n.noteable_id = i.id
+       and n.noteable_type = '${type}' and n.thread_id is not null and n.resolved_at is null and not n.system)`,
+  ),
 );
 
 /**
- * Writes the note that no thread of a merge request is open any more. Other kinds have no such note. The caller resolved a
- * thread in the same transaction. Source: reference repositories 8.12.
+ * Writes the note that no thread of a merge request is open any more, and publishes it. Other kinds have no such note. The
+ * caller resolved a thread in the same transaction. Source: reference repositories 8.12; reference work-tracking 8.4.
  */
 export async function noteAllResolved(
   tx: Tx,
-  { kind, parent }: Pick<NoteableReference, 'kind'> & { readonly parent: { readonly id: number } },
+  { kind }: Pick<NoteableReference, 'kind'>,
   noteableId: number,
-  actorId: number,
+  { userId: actorId, directory: seen }: { readonly userId: number; readonly directory?: DirectoryPosition },
 ): Promise<void> {
   if (!kind.abilities.includes('diff-threads')) return;
-  const [row] = await tx.run(settled, { noteable: noteableId, type: kind.type });
-  if (!row?.is_settled) return;
+  const [row] = await tx.run(settled(kind), { noteable: noteableId });
+  if (!row) return;
+  const { at, ...facts } = row;
   const bodies = [systemNotes.threadsResolved];
-  await writeSystemNotes(tx, kind, { noteableId, projectId: parent.id, actorId, bodies, at: row.at });
+  await writeSystemNotes(tx, kind, { noteableId, projectId: facts.project_id, actorId, bodies, at });
+  tx.emit(kind.events.progressedOf!(facts, { step: 'threads_resolved', actorId, seen, at }));
 }

@@ -73,7 +73,7 @@ export class DiscussionsService {
     if (!may) return false;
     const values = { noteable: head.noteable_id, discussion: key, is_resolved: isResolved, viewer: viewer.userId };
     const changed = await tx.run(this.queries.statementsOf(on).of('resolve', values));
-    if (isResolved && changed.length > 0) await noteAllResolved(tx, on, head.noteable_id, viewer.userId);
+    if (isResolved && changed.length > 0) await noteAllResolved(tx, on, head.noteable_id, viewer);
     return true;
   }
 
@@ -96,7 +96,7 @@ export class DiscussionsService {
         throw new Refused('Note is not resolvable');
       const change = { noteable: note.noteable_id, note: noteId, is_resolved: isResolved, viewer: viewer.userId };
       const changed = await tx.run(this.queries.statementsOf(on).of('resolve_note', change));
-      if (isResolved && changed.length > 0) await noteAllResolved(tx, on, note.noteable_id, viewer.userId);
+      if (isResolved && changed.length > 0) await noteAllResolved(tx, on, note.noteable_id, viewer);
       return this.noteQueries.one(viewer, on, noteId, tx);
     });
   }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
+import type { DirectoryPosition } from '@rookery/contracts';
 import { readCommits } from '@rookery/git';
 import { NotFound, Unauthorized } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -9,6 +10,7 @@ import { startsPipeline } from '../../../code/push-pipelines/ci-file';
 import { isPushedWithoutPipeline } from '../../../code/push-pipelines/skipped-pushes';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
+import { emitProgress } from '../merge-request-events';
 import { mergeRequestKind } from '../merge-request.kind';
 import { ACTIVE_STATUSES } from '../pipelines/head-pipeline-sql';
 import type { MergeWishes } from './merge-wishes';
@@ -42,7 +44,7 @@ export class AutoMerge {
     const note = systemNotes.autoMergeEnabled(row.head_sha ?? '');
     const { removesSource: removes, mergeMessage, squashMessage, squash } = wishes;
     const kept = JSON.stringify({ mergeMessage, squashMessage, squash });
-    await this.write(viewer.userId, row, { user: viewer.userId, removes, note, wishes: kept });
+    await this.write(viewer.userId, row, { user: viewer.userId, removes, note, wishes: kept, seen: viewer.directory });
   }
 
   /** Ends an automatic merge that cannot succeed, with a note by its user. Shape: `reason` ends the sentence. */
@@ -65,12 +67,14 @@ export class AutoMerge {
 
   private async write(
     actorId: number,
-    { id, project_id: projectId, head_sha: head }: MergingRow,
+    { id, iid, project_id: projectId, author_id: authorId, created_at: createdAt, head_sha: head }: MergingRow,
     o: {
       readonly user: number | null;
       readonly removes: boolean | null;
       readonly note: string;
       readonly wishes: string | null;
+      /** Only if the merge is set. */
+      readonly seen?: DirectoryPosition | undefined;
     },
   ): Promise<void> {
     await this.work.run(async (tx) => {
@@ -78,6 +82,9 @@ export class AutoMerge {
       if (!changed) return;
       const { at } = changed;
       await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId, bodies: [o.note], at });
+      if (o.user === null) return;
+      const step = { step: 'auto_merge_set', actorId, seen: o.seen, at } as const;
+      emitProgress(tx, { id, iid, projectId, authorId, createdAt }, step);
     });
   }
 }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { RaiseTodos } from '../../../following/todos/raise-todos';
+import { emitProgress } from '../merge-request-events';
 import type { StoredMergeStatus } from '../merge-request.entity';
 
 /** Result of a merge check. */
@@ -19,8 +20,10 @@ interface CheckResult {
 
 interface StoredRow {
   readonly id: number;
+  readonly iid: number;
   readonly project_id: number;
   readonly author_id: number;
+  readonly created_at: Date;
   readonly auto_merge_user_id: number | null;
   readonly was_conflicting: boolean;
   readonly is_conflicting: boolean;
@@ -38,13 +41,13 @@ const store = statement<CheckResult, StoredRow>(
    update merge_requests i set merge_status = :status, checked_source_sha = :source, checked_target_sha = :target,
      is_behind = :behind::boolean, is_conflicting = coalesce(:conflicts::boolean, i.is_conflicting)
    from before where i.id = before.id
-   returning i.id, i.project_id, i.author_id, i.auto_merge_user_id, before.is_conflicting as was_conflicting,
+   returning i.id, i.iid, i.project_id, i.author_id, i.created_at, i.auto_merge_user_id, before.is_conflicting as was_conflicting,
      i.is_conflicting, now() as at`,
 );
 
 const targetType = 'MergeRequest';
 
-/** Stores results of merge checks, with to-dos about conflicts. Source: reference work-tracking 6.3, 6.4. */
+/** Stores results of merge checks, with to-dos and events about conflicts. Source: reference work-tracking 6.3, 6.4, 8.4. */
 @Injectable()
 export class CheckResults {
   constructor(
@@ -62,12 +65,21 @@ export class CheckResults {
     });
   }
 
-  /** Raises to-dos for the author and the user of the automatic merge. */
-  private async raise(tx: Tx, { id: targetId, author_id: author, auto_merge_user_id: merger, at }: StoredRow) {
+  /** Raises to-dos for the author and the user of the automatic merge, and announces the conflicts to both. */
+  private async raise(tx: Tx, row: StoredRow) {
+    const { id: targetId, author_id: author, auto_merge_user_id: merger, at } = row;
     const cause = { eventId: randomUUID(), action: 'unmergeable', noteId: null, at: at.toISOString() } as const;
     const users = [...new Set([author, ...(merger === null ? [] : [merger])])];
     const candidates = users.map((userId) => ({ ...cause, targetType, targetId, userId, authorId: userId }));
     await this.todos.raise(tx, candidates);
+    const facts = {
+      id: targetId,
+      iid: row.iid,
+      projectId: row.project_id,
+      authorId: author,
+      createdAt: row.created_at,
+    };
+    emitProgress(tx, facts, { step: 'conflicting', actorId: author, userIds: users, at });
   }
 
   private async settle(tx: Tx, { id: targetId, project_id: projectId, at }: StoredRow): Promise<void> {

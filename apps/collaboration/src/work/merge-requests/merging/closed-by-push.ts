@@ -41,7 +41,11 @@ export class ClosedByPush {
       ...{ state: 'merged', mergedAt: by.at, mergedById: by.actorId, mergeStatus: 'can_be_merged', updatedAt: by.at },
       ...{ mergeCommitSha, squashCommitSha, mergeIntent: null, mergeError: null, autoMergeUserId: null },
     });
-    await this.announce(tx, row, 'merged', [intent ? systemNotes.merged : systemNotes.mergedByPush], by);
+    const isAutomatic = intent?.isAutomatic ?? false;
+    await this.announce(tx, row, 'merged', [intent ? systemNotes.merged : systemNotes.mergedByPush], {
+      ...by,
+      isAutomatic,
+    });
     const { id, iid, project_id: projectId } = row;
     if (row.target_branch === by.defaultBranch) await closeIssuesOfMerged(tx, { id, iid, projectId }, by.actorId);
   }
@@ -51,11 +55,14 @@ export class ClosedByPush {
     row: AffectedRow,
     state: 'closed' | 'merged',
     bodies: readonly string[],
-    { actorId, at }: PushActor,
+    { actorId, at, isAutomatic }: PushActor & { readonly isAutomatic?: boolean },
   ): Promise<void> {
     const { id, iid, project_id: projectId, author_id: authorId, created_at: createdAt } = row;
     await recordState(tx, { type: mergeRequestKind.type, id, projectId }, state, { actorId, at });
     await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId, bodies, at });
-    emitState(tx, { actorId }, { id, iid, projectId, authorId, createdAt }, state, at);
+    emitState(tx, { actorId }, { id, iid, projectId, authorId, createdAt }, state, {
+      at,
+      ...(isAutomatic && { isAutomatic }),
+    });
   }
 }

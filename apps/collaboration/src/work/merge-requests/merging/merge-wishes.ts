@@ -6,4 +6,6 @@ export interface MergeWishes {
   readonly isAutomatic: boolean;
   readonly sha: string | null;
   readonly squash: boolean;
+  /** Whether the automatic merge makes the call. */
+  readonly isByAutoMerge?: boolean;
 }

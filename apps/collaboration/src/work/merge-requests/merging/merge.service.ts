@@ -92,8 +92,9 @@ export class MergeService {
     const commits = await writeMerge(view, recipe);
     if (commits === null) throw new Unprocessable(REFUSED);
     const squashCommitSha = commits.squashCommitSha ?? (isSquash ? source : null);
+    const intent = { ...commits, squashCommitSha, ...(wishes.isByAutoMerge && { isAutomatic: true }) };
     const intended = await this.database.run(intendMerge, {
-      ...{ id: row.id, head: source, intent: JSON.stringify({ ...commits, squashCommitSha }) },
+      ...{ id: row.id, head: source, intent: JSON.stringify(intent) },
       ...{ removes: wishes.removesSource, squashes: wishes.squash },
     });
     if (intended.length === 0) throw new MethodNotAllowed();

@@ -14,6 +14,7 @@ export interface MergingRow {
   readonly project_id: number;
   readonly source_project_id: number | null;
   readonly author_id: number;
+  readonly created_at: Date;
   readonly title: string;
   readonly state: MergeRequestState;
   readonly draft: boolean;
@@ -38,7 +39,7 @@ export interface MergingRow {
 
 export const mergingRow = statement<{ project: number; iid: number }, MergingRow>(
   'merge_requests_merging',
-  `select i.id, i.iid, i.project_id, i.source_project_id, i.author_id, i.title, i.description, i.state, i.draft, i.merge_status, i.is_behind,
+  `select i.id, i.iid, i.project_id, i.source_project_id, i.author_id, i.created_at, i.title, i.description, i.state, i.draft, i.merge_status, i.is_behind,
      coalesce(i.merge_after > now(), false) as is_too_early, ${UNRESOLVED_SQL} as has_unresolved_threads,
      ${UNAPPROVED_SQL} as lacks_approvals,
      ${HEAD_STATUS_SQL} as head_status, i.auto_merge_wishes, i.source_branch,

@@ -144,7 +144,7 @@ export class DiffThreadFollower {
     await writeThreadNotes(tx, mergeRequestKind, { ...request, threads, bodies });
     const of = { noteable: id, type: mergeRequestKind.type };
     if (version?.resolves && (await resolveThreads(tx, of, threads, actorId)))
-      await noteAllResolved(tx, { kind: mergeRequestKind, parent: { id: projectId } }, id, actorId);
+      await noteAllResolved(tx, { kind: mergeRequestKind }, id, { userId: actorId });
   }
 
   /**

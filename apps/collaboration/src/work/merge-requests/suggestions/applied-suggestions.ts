@@ -53,6 +53,6 @@ export class AppliedSuggestions implements RefUpdateEffect {
     const threads = [...new Set(own.map((one) => one.thread_id))];
     const on = { noteable: id, type: mergeRequestKind.type };
     if (!(await resolveThreads(tx, on, threads, userId))) return;
-    await noteAllResolved(tx, { kind: mergeRequestKind, parent: { id: own[0]!.project_id } }, id, userId);
+    await noteAllResolved(tx, { kind: mergeRequestKind }, id, { userId });
   }
 }

@@ -10,6 +10,7 @@ import { resetApprovals } from '../approvals/reset-approvals';
 import { MergeRequestRecords } from '../closing/merge-request-records';
 import { MergeRequest } from '../merge-request.entity';
 import { versionColumns } from '../merge-request-change';
+import { emitProgress } from '../merge-request-events';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
 import { mergeRequestKind } from '../merge-request.kind';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
@@ -103,6 +104,9 @@ export class MergeRequestVersions {
     const note = pushNote(commits, { path, versionId, oldId: push.update.oldId, oldBase, version, targetBranch });
     const bodies = aborted ? [note, systemNotes.autoMergeAborted('source branch was updated')] : [note];
     await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId: by.actorId, bodies, at: by.at });
+    const facts = { id, iid: row.iid, projectId, authorId: row.author_id, createdAt: row.created_at };
+    const commitCount = commits.own + commits.fromTarget;
+    if (!isLate) emitProgress(tx, facts, { step: 'pushed', actorId: by.actorId, commitCount, at: by.at });
   }
 
   /** Adds the version of a push to the target branch, which leaves `updated_at` as it is. */
