@@ -11,6 +11,7 @@ import { NugetReleases } from './nuget-releases';
 import { parseNugetVersion } from './nuget-version';
 import { invalid, parseNuspec } from './nuspec';
 import { NuspecReader } from './nuspec-reader';
+import { SymbolReader } from './symbols/symbol-reader';
 
 /** The body of a push. Shape: `answered` resolves with whether the client was sent the whole answer. */
 export interface NugetPush {
@@ -29,6 +30,7 @@ export class NugetService {
     private readonly protections: Protections,
     private readonly files: PackageFiles,
     private readonly nuspecs: NuspecReader,
+    private readonly symbols: SymbolReader,
     private readonly releases: NugetReleases,
   ) {}
 
@@ -56,6 +58,7 @@ export class NugetService {
     await this.protections.refusePush(project, viewer, 'nuget', nuspec.id);
     const hasSymbols = nuspec.packageTypes.some((type) => type.toLowerCase() === SYMBOLS);
     if (kind === 'nupkg' && hasSymbols) throw invalid('the package has symbols only');
-    await this.releases.publish(project, viewer, { kind, nuspec, version, content, answered });
+    const symbols = kind === 'snupkg' ? await this.symbols.list(content) : [];
+    await this.releases.publish(project, viewer, { kind, nuspec, version, content, symbols, answered });
   }
 }
