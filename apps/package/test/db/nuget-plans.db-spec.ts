@@ -9,6 +9,7 @@ import { Pool } from 'pg';
 import { migrations } from '../../src/database';
 import { NugetPlaces } from '../../src/registries/nuget/nuget-places';
 import { NugetQueries } from '../../src/registries/nuget/nuget.queries';
+import { FeedQueries } from '../../src/registries/nuget/v2/feed.queries';
 import { SymbolsQueries } from '../../src/registries/nuget/symbols/symbols.queries';
 
 /** Plans of the reads of NuGet packages over enough rows. `UPDATE_GOLDEN=1` writes the golden files. */
@@ -62,6 +63,7 @@ const readsIn = (place: ProjectScope | GroupScope): Record<string, Planned> => {
   };
 };
 const HOT: Record<string, Planned> = {
+  'nuget-feed-rows': (db) => new FeedQueries(db, undefined as unknown as NugetQueries).rows([1, 2, 3]),
   ...readsIn({ kind: 'project', id: 8 } as ProjectScope),
   ...readsIn({ kind: 'group', id: 7, traversalIds: [7] } as unknown as GroupScope),
 };

@@ -16,6 +16,8 @@ import { NugetSymbol } from './symbols/nuget-symbol.entity';
 import { SymbolReader } from './symbols/symbol-reader';
 import { SymbolsOfGroupsController, SymbolsOfProjectsController } from './symbols/symbols.controller';
 import { SymbolsQueries } from './symbols/symbols.queries';
+import { FeedController } from './v2/feed.controller';
+import { FeedQueries } from './v2/feed.queries';
 
 const attachedVersions = attachedTo({
   table: 'nuget_versions',
@@ -41,10 +43,11 @@ const attachedSymbols = attachedTo({
     NugetReadingOfGroupsController,
     SymbolsOfProjectsController,
     SymbolsOfGroupsController,
+    FeedController,
   ],
   providers: [
     ...[NugetService, NugetReleases, NugetRemovals, NugetQueries, NugetPlaces],
-    ...[NuspecReader, SymbolReader, SymbolsQueries],
+    ...[NuspecReader, SymbolReader, SymbolsQueries, FeedQueries],
   ],
 })
 export class NugetModule {}

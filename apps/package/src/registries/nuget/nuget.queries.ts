@@ -39,7 +39,8 @@ interface FoundNames {
   readonly total: number;
   readonly names: readonly string[];
 }
-type VersionOfName = Pick<NugetRow, 'package_id' | 'name_key' | 'version' | 'version_key'>;
+/** A version without its description. */
+export type VersionOfName = Pick<NugetRow, 'package_id' | 'name_key' | 'version' | 'version_key'>;
 
 /** Newest versions of a package that documents show. */
 const MAX_VERSIONS = 300;
@@ -162,7 +163,7 @@ export class NugetQueries {
 }
 
 /** Sorts rows by version. Of equal versions the newest row stays, which is the first one. */
-function inOrder<R extends Pick<NugetRow, 'version_key'>>(newestFirst: readonly R[]): readonly R[] {
+export function inOrder<R extends Pick<NugetRow, 'version_key'>>(newestFirst: readonly R[]): readonly R[] {
   const byKey = new Map([...newestFirst].reverse().map((row) => [row.version_key, row]));
   return [...byKey.values()].sort((a, b) => compareKeys(a.version_key, b.version_key));
 }

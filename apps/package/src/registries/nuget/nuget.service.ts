@@ -12,6 +12,7 @@ import { parseNugetVersion } from './nuget-version';
 import { invalid, parseNuspec } from './nuspec';
 import { NuspecReader } from './nuspec-reader';
 import { SymbolReader } from './symbols/symbol-reader';
+import { withProperEnd } from './v2/mono-form';
 
 /** The body of a push. Shape: `answered` resolves with whether the client was sent the whole answer. */
 export interface NugetPush {
@@ -50,7 +51,9 @@ export class NugetService {
       throw new Refused('File is too large');
     await this.gate.refuseFull(project, 0);
     const parts = { fields: [], file: 'package', isAnyName: true } as const;
-    const { content } = await readUploadForm(body, parts, ({ source }) => this.files.store(source, maxBytes));
+    const { content } = await readUploadForm(withProperEnd(body), parts, ({ source }) =>
+      this.files.store(source, maxBytes),
+    );
     if (content === null) throw new InvalidParameters(['package is missing']);
     const nuspec = parseNuspec(await this.nuspecs.read(content));
     const version = parseNugetVersion(nuspec.version);
