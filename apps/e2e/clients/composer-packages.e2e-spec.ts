@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { GitClient } from '@rookery/testing';
+import { requireDebianPackages } from '../support/debian-packages';
 import { addMember, call, estate, eventually, person, projectOf } from '../support/estate';
 import type { Person } from '../support/estate';
 import { RequestLog } from '../support/request-log';
@@ -53,7 +58,49 @@ class ScriptedComposer {
   }
 }
 
-/** Composer packages of a pushed repository by a scripted client, through the gateway. */
+/** Credentials of Composer for a host. */
+type ComposerLogin = Readonly<Record<string, object | string>>;
+
+/** Composer of Debian, unmodified, in a home of its own, with no other repository. */
+class Composer {
+  readonly folder = mkdtempSync(join(tmpdir(), 'rookery-composer-'));
+  private count = 0;
+
+  constructor(private readonly repository: string) {}
+
+  /** Creates a project that needs one package. Returns its path. */
+  project(name: string, version: string): string {
+    const folder = join(this.folder, `project-${++this.count}`);
+    mkdirSync(folder);
+    const repositories = [{ type: 'composer', url: this.repository }, { 'packagist.org': false }];
+    const config = { 'secure-http': false };
+    writeFileSync(
+      join(folder, 'composer.json'),
+      JSON.stringify({ repositories, config, require: { [name]: version } }),
+    );
+    return folder;
+  }
+
+  /** Installs by `composer.json`, or by the lock file of an earlier run, with cold caches. */
+  install(folder: string, login: ComposerLogin): Promise<{ readonly code: number; readonly text: string }> {
+    rmSync(join(folder, 'vendor'), { recursive: true, force: true });
+    const home = join(this.folder, `home-${++this.count}`);
+    mkdirSync(home);
+    const host = new URL(estate.baseUrl).host;
+    const auth = Object.fromEntries(Object.entries(login).map(([kind, value]) => [kind, { [host]: value }]));
+    writeFileSync(join(home, 'auth.json'), JSON.stringify(auth));
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ config: { 'gitlab-domains': [host] } }));
+    const env = { PATH: process.env['PATH'], HOME: home, COMPOSER_HOME: home, COMPOSER_ALLOW_SUPERUSER: '1' };
+    const words = ['install', '--prefer-dist', '--no-interaction', '--no-plugins', '--no-progress'];
+    return new Promise((resolve) => {
+      execFile('composer', words, { cwd: folder, env, timeout: 120_000 }, (error, out, err) =>
+        resolve({ code: error === null ? 0 : 1, text: `${out}${err}` }),
+      );
+    });
+  }
+}
+
+/** Composer packages of a pushed repository by Composer and a scripted client, through the gateway. */
 describe('Composer packages', () => {
   let git: GitClient;
   let owner: Person;
@@ -117,6 +164,46 @@ describe('Composer packages', () => {
     await call('DELETE', `/projects/${project.id}/packages/${listed.body[0].id}`, { token: owner.token });
     expect(await composer(bearer(owner.token)).require('nest/eggs', '1.0.0', 'deleted')).toBe(404);
     log.expectGolden('composer');
+  });
+
+  it('are installed by Composer with each kind of credential, and again by its lock file after the tag is gone', async () => {
+    requireDebianPackages('composer', 'unzip');
+    const repository = `${estate.baseUrl}/api/v4/group/${project.group}/-/packages/composer/packages.json`;
+    const client = new Composer(repository);
+    const { token } = owner;
+    try {
+      await git.ok('work', 'tag', 'v1.1.0');
+      await git.ok('work', 'push', '--quiet', 'origin', 'v1.1.0');
+      expect((await publish({ tag: 'v1.1.0' }, bearer(token))).status).toBe(201);
+      const folder = client.project('nest/eggs', '^1.0');
+      const logins: readonly ComposerLogin[] = [
+        { 'http-basic': { username: 'anybody', password: token } },
+        { bearer: token },
+        { 'gitlab-token': token },
+        { 'gitlab-token': { username: 'anybody', token } },
+      ];
+      for (const login of logins) {
+        rmSync(join(folder, 'composer.lock'), { force: true });
+        const { code, text } = await client.install(folder, login);
+        if (code !== 0) throw new Error(text);
+        expect(JSON.parse(readFileSync(join(folder, 'vendor/nest/eggs/composer.json'), 'utf8'))).toMatchObject({
+          name: 'nest/eggs',
+        });
+      }
+      const lock = JSON.parse(readFileSync(join(folder, 'composer.lock'), 'utf8')) as { packages: Version[] };
+      expect(lock.packages.map(({ version }) => version)).toEqual(['1.1.0']);
+      await git.ok('work', 'push', '--quiet', 'origin', ':v1.1.0');
+      const again = await client.install(folder, logins[0]!);
+      expect([again.code, existsSync(join(folder, 'vendor/nest/eggs/composer.json'))]).toEqual([0, true]);
+      const branch = client.project('nest/eggs', 'dev-main');
+      expect((await client.install(branch, logins[0]!)).code).toBe(0);
+      const wrong = await client.install(client.project('nest/eggs', '^1.0'), { bearer: 'glpat-wrong' });
+      expect([wrong.code, wrong.text]).toEqual([1, expect.stringContaining('Could not authenticate against')]);
+      const anonymous = await client.install(client.project('nest/eggs', '^1.0'), {});
+      expect([anonymous.code, anonymous.text]).toEqual([1, expect.stringMatching(/401|authentica/i)]);
+    } finally {
+      rmSync(client.folder, { recursive: true, force: true });
+    }
   });
 
   it('need no credentials in a public project', async () => {

@@ -49,6 +49,7 @@ const ONWARD: ReadonlySet<string> = new Set([
   'npm-session',
   'range',
   'rookery-geo-signature',
+  'symbolchecksum',
   'unleash-appname',
   'unleash-instanceid',
   'user-agent',

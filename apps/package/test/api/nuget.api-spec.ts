@@ -204,7 +204,8 @@ describe('documents for clients', () => {
         expect(body.version).toBe('3.0.0');
         expect(resources.map((one) => one['@type'])).toEqual([
           ...['PackageBaseAddress/3.0.0', 'SearchQueryService', 'SearchQueryService/3.0.0-beta'],
-          ...['SearchQueryService/3.0.0-rc', 'RegistrationsBaseUrl', 'RegistrationsBaseUrl/3.0.0-beta'],
+          ...['SearchQueryService/3.0.0-rc', 'SearchAutocompleteService', 'SearchAutocompleteService/3.0.0-beta'],
+          ...['SearchAutocompleteService/3.0.0-rc', 'RegistrationsBaseUrl', 'RegistrationsBaseUrl/3.0.0-beta'],
           ...['RegistrationsBaseUrl/3.0.0-rc', 'PackagePublish/2.0.0', 'SymbolPackagePublish/4.9.0'],
         ]);
         expect(resources[0]!['@id']).toMatch(new RegExp(`/api/v4/projects/${id}/packages/nuget/download$`));
@@ -279,6 +280,35 @@ describe('documents for clients', () => {
       { error: 'take does not have a valid value' },
     ]);
     expect(refusal(await get('/query').query({ prerelease: 'x' }))).toEqual([400, { error: 'prerelease is invalid' }]);
+  });
+
+  it('complete names, and versions of one', async () => {
+    for (const [id, version] of [
+      ['Nest.Eggs', '1.10.0'],
+      ['Nest.Eggs', '1.9'],
+      ['Nest.Eggs', '2.0.0-rc.1'],
+      ['Nest.Twigs', '1.0.0-a'],
+    ] as const)
+      await pushed(app, developer, project, { id, version });
+    const completed = async (query: object): Promise<unknown> =>
+      (await get('/autocomplete').query(query).expect(200)).body;
+    expect(await completed({ q: 'NEST' })).toEqual({ totalHits: 2, data: ['Nest.Eggs', 'Nest.Twigs'] });
+    expect(await completed({ q: 'nest', prerelease: 'false' })).toEqual({ totalHits: 1, data: ['Nest.Eggs'] });
+    expect(await completed({ skip: 1, take: 1 })).toEqual({ totalHits: 2, data: ['Nest.Twigs'] });
+    const versions = ['1.9', '1.10.0', '2.0.0-rc.1'];
+    expect(await completed({ id: 'nest.EGGS' })).toEqual({ totalHits: 3, data: versions });
+    expect(await completed({ id: 'nest.eggs', prerelease: 'false', semVerLevel: '2.0.0' })).toEqual({
+      ...{ totalHits: 2, data: versions.slice(0, 2) },
+    });
+    expect(await completed({ id: 'none' })).toEqual({ totalHits: 0, data: [] });
+    expect(refusal(await get('/autocomplete').query({ take: 31 }))).toEqual([
+      ...[400, { error: 'take does not have a valid value' }],
+    ]);
+    const base = `/api/v4/groups/${group.id}/-/packages/nuget`;
+    expect((await app.as(developer).get(`${base}/autocomplete?q=eggs`)).status).toBe(404);
+    expect((await app.as(maintainer).get(`${base}/autocomplete?q=eggs`)).body).toEqual({
+      ...{ totalHits: 1, data: ['Nest.Eggs'] },
+    });
   });
 
   it('have the description of a package as it was written', async () => {

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { BlobStorage } from '@rookery/blobs';
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
@@ -127,4 +129,68 @@ describe.each([
     expect(await leftovers()).toBe(0);
     expect(((await get(path)).body as Buffer).toString()).toBe('kept');
   });
+});
+
+/** A way to the store that can be cut: open connections end, and new ones are refused. */
+async function cuttableWay(port: number) {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy()).once('close', () => sockets.delete(one));
+      one.pipe(other);
+    }
+  });
+  const listen = (at: number): Promise<void> => new Promise((resolve) => server.listen(at, '127.0.0.1', resolve));
+  await listen(0);
+  const { port: own } = server.address() as AddressInfo;
+  const cut = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  return { port: own, cut, mend: () => listen(own) };
+}
+
+describe('a store in S3 that goes away during an upload', () => {
+  it('loses no acknowledged file, and lists nothing else', async () => {
+    const server = await startS3Server();
+    const way = await cuttableWay(server.port);
+    const service = await startPackage({
+      BLOBS_URL: server.url.replace(`:${server.port}`, `:${way.port}`),
+      AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    });
+    const { app } = service;
+    const project = await service.seed.project({ visibility: 'private' });
+    const developer = await memberOf(service.seed, project, 'developer');
+    const path = (file: string): string => genericPath(project, 'sturdy', '1.0.0', file);
+    const put = (file: string, content: Buffer) =>
+      app.as(developer).put(path(file)).type('application/octet-stream').send(content);
+    const kept = randomBytes(6 * MIB);
+    await put('kept.bin', kept).expect(201);
+    const size = 12 * MIB;
+    const request = openRequest(app.as(developer).put(path('lost.bin')).set('content-length', String(size)));
+    const status = new Promise<number | undefined>((resolve) => {
+      request.once('response', (answer) => resolve(answer.statusCode)).once('error', () => resolve(undefined));
+    });
+    await new Promise<void>((resolve) => request.write(randomBytes(7 * MIB), () => resolve()));
+    await way.cut();
+    request.end(randomBytes(size - 7 * MIB));
+    expect([503, undefined]).toContain(await status);
+    await way.mend();
+    const down = await app.as(developer).get(path('kept.bin')).buffer(true).expect(200);
+    expect(sha256(down.body as Buffer)).toBe(sha256(kept));
+    await app.as(developer).get(path('lost.bin')).expect(404);
+    const rows = await service.database.query(`select file_name, sha256 from package_files`);
+    expect(rows).toEqual([{ file_name: 'kept.bin', sha256: sha256(kept) }]);
+    await put('lost.bin', kept).expect(201);
+    await service.close();
+    await way.cut();
+    await server.close();
+  }, 60_000);
 });

@@ -7,7 +7,10 @@ import { expectPlan, makeViewer, testDatabase, vacuumUntilVisible } from '@rooke
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
+import { NugetPlaces } from '../../src/registries/nuget/nuget-places';
 import { NugetQueries } from '../../src/registries/nuget/nuget.queries';
+import { FeedQueries } from '../../src/registries/nuget/v2/feed.queries';
+import { SymbolsQueries } from '../../src/registries/nuget/symbols/symbols.queries';
 
 /** Plans of the reads of NuGet packages over enough rows. `UPDATE_GOLDEN=1` writes the golden files. */
 let database: TestDatabase;
@@ -31,6 +34,8 @@ beforeAll(async () => {
       select p.id, p.project_id, p.name || '.' || p.version || '.nupkg', 1, md5(p.id::text), '', '' from packages p;
     insert into nuget_versions (package_id, project_id, name_key, version_key, is_prerelease, nuspec)
       select id, project_id, name_key, version, false, '{}' from packages;
+    insert into nuget_symbols (file_id, entry_name, project_id, name_key, signature, checksum, size)
+      select id, 'a.pdb', project_id, 'a.pdb', md5(id::text), md5(id::text), 1 from package_files;
   `);
   await vacuumUntilVisible(pool);
 }, 300_000);
@@ -44,21 +49,26 @@ const viewer = makeViewer({ userId: 5 });
 /** The reading finds nothing, as its statement is not run. */
 const missing = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
 const readsIn = (place: ProjectScope | GroupScope): Record<string, Planned> => {
-  const queries = (db: Database): NugetQueries => new NugetQueries(db, directory);
+  const places = (db: Database): NugetPlaces => new NugetPlaces(db, directory);
+  const queries = (db: Database): NugetQueries => new NugetQueries(db, places(db));
+  const symbol = { name: 'a.pdb', signature: 'a', checksums: ['b'] };
   return {
     [`nuget-versions-of-${place.kind}`]: (db) => queries(db).versions(place, viewer, 'n75').catch(missing),
     [`nuget-file-of-${place.kind}`]: (db) => queries(db).file(place, viewer, 'n75', '1.0.5', 'a').catch(missing),
     [`nuget-names-of-${place.kind}`]: (db) =>
       queries(db).names(place, viewer, { q: '7', skip: 0, take: 20, prerelease: true }),
+    [`nuget-symbol-of-${place.kind}`]: (db) =>
+      new SymbolsQueries(places(db)).show(place, viewer, symbol).catch(missing),
     [`nuget-versions-of-names-of-${place.kind}`]: (db) => queries(db).versionsOf(place, viewer, ['n7', 'n70'], true),
   };
 };
 const HOT: Record<string, Planned> = {
+  'nuget-feed-rows': (db) => new FeedQueries(db, undefined as unknown as NugetQueries).rows([1, 2, 3]),
   ...readsIn({ kind: 'project', id: 8 } as ProjectScope),
   ...readsIn({ kind: 'group', id: 7, traversalIds: [7] } as unknown as GroupScope),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
   const shape = await expectPlan(pool, join(__dirname, '../golden/registries', name), HOT[name]!);
-  expect(shape).not.toMatch(/Seq Scan on (packages|package_files|nuget_versions)\b/);
+  expect(shape).not.toMatch(/Seq Scan on (packages|package_files|nuget_versions|nuget_symbols)\b/);
 });

@@ -1,7 +1,7 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import type { TestApp } from '@rookery/testing';
-import { wheelOf } from './pypi';
+import { sha256, wheelOf } from './pypi';
 
 export function nugetPath({ id }: Pick<DirectoryProject, 'id'>): string {
   return `/api/v4/projects/${id}/packages/nuget`;
@@ -16,7 +16,7 @@ export function nuspecOf(id: string, version: string, more = ''): string {
 }
 
 /** An archive with this description. */
-export function nupkgOf(nuspec: string, more: Readonly<Record<string, string>> = {}): Promise<Buffer> {
+export function nupkgOf(nuspec: string, more: Readonly<Record<string, string | Buffer>> = {}): Promise<Buffer> {
   return wheelOf({ 'eggs.nuspec': nuspec, 'lib/net8.0/eggs.dll': 'binary', ...more });
 }
 
@@ -38,4 +38,49 @@ export async function pushed(
   const archive = await nupkgOf(nuspecOf(id, version, more));
   await push(app, viewer, nugetPath(project), archive).expect(201, { message: '201 Created' });
   return archive;
+}
+
+/** A file of symbols in the portable format, as ECMA-335 II.24.2 describes it. Shape: `guid` has 32 hexadecimal digits. */
+export function pdbOf(guid: string, content = 'symbols'): Buffer {
+  const number = (bytes: 2 | 4, value: number): Buffer => {
+    const buffer = Buffer.alloc(bytes);
+    buffer.writeUIntLE(value, 0, bytes);
+    return buffer;
+  };
+  const version = Buffer.from('PDB v1.0\0\0\0\0');
+  const streams = [
+    { name: '#Strings\0\0\0\0', bytes: Buffer.from(content) },
+    { name: '#Pdb\0\0\0\0', bytes: Buffer.concat([idOf(guid), Buffer.alloc(12)]) },
+  ];
+  const headersBytes = streams.reduce((sum, { name }) => sum + 8 + name.length, 0);
+  let offset = 16 + version.length + 4 + headersBytes;
+  const headers = streams.map(({ name, bytes }) => {
+    const header = Buffer.concat([number(4, offset), number(4, bytes.length), Buffer.from(name)]);
+    offset += bytes.length;
+    return header;
+  });
+  const root = [Buffer.from('BSJB'), number(2, 1), number(2, 1), number(4, 0), number(4, version.length), version];
+  return Buffer.concat([
+    ...root,
+    number(2, 0),
+    number(2, streams.length),
+    ...headers,
+    ...streams.map((one) => one.bytes),
+  ]);
+}
+
+/** The checksum of a file of symbols that debuggers send. */
+export function symbolChecksum(pdb: Buffer, guid: string): string {
+  const zeroed = Buffer.from(pdb);
+  const at = zeroed.indexOf(idOf(guid));
+  return sha256(zeroed.fill(0, at, at + 20));
+}
+
+/** The GUID in the order of its bytes in a file, and a time stamp. */
+function idOf(guid: string): Buffer {
+  const bytes = Buffer.from(guid, 'hex');
+  const parts = [bytes.subarray(0, 4), bytes.subarray(4, 6), bytes.subarray(6, 8)].map((part) =>
+    Buffer.from(part).reverse(),
+  );
+  return Buffer.concat([...parts, bytes.subarray(8), Buffer.from('a1b2c3d4', 'hex')]);
 }

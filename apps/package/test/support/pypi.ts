@@ -36,9 +36,9 @@ export async function uploaded(...args: Parameters<typeof upload>): Promise<Resp
 }
 
 /** A wheel with these entries. */
-export async function wheelOf(entries: Readonly<Record<string, string>>): Promise<Buffer> {
+export async function wheelOf(entries: Readonly<Record<string, string | Uint8Array>>): Promise<Buffer> {
   const zip = new ZipFile();
-  for (const [name, content] of Object.entries(entries)) zip.addBuffer(Buffer.from(content), name);
+  for (const [name, content] of Object.entries(entries)) zip.addBuffer(Buffer.from(content as string), name);
   zip.end();
   const chunks: Buffer[] = [];
   for await (const chunk of zip.outputStream as AsyncIterable<Buffer>) chunks.push(chunk);

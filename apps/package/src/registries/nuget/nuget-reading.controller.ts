@@ -7,10 +7,19 @@ import { packageDownload } from '../../packages/package-download.presenter';
 import { PackageFiles } from '../../packages/package-files';
 import { nameKeyOf } from '../../packages/package-types';
 import { basicGroupRegistry, basicRegistry, readsPackages } from '../../packages/packages.permission';
+import type { NugetPlace } from './nuget-places';
 import { fileNameOf } from './nuget-releases';
 import { parseNugetVersion } from './nuget-version';
-import { ListNugetPackages, OneNugetFile, OneNugetVersion, ShowNugetPackage, ShowNugetService } from './nuget.dto';
 import {
+  ListNugetNames,
+  ListNugetPackages,
+  OneNugetFile,
+  OneNugetVersion,
+  ShowNugetPackage,
+  ShowNugetService,
+} from './nuget.dto';
+import {
+  AUTOCOMPLETE,
   CONTAINER,
   LEAF,
   leaf,
@@ -23,7 +32,6 @@ import {
 } from './nuget.presenter';
 import type { NugetUrls } from './nuget.presenter';
 import { NugetQueries } from './nuget.queries';
-import type { NugetPlace } from './nuget.queries';
 import { NuspecReader } from './nuspec-reader';
 
 const SOURCE = 'reference packages-and-admin 4.9';
@@ -66,6 +74,22 @@ function nugetReadingBelow(kind: 'project' | 'group') {
     async search({ within, viewer, params }: Call<ListNugetPackages, NugetPlace>): Promise<object> {
       const [total, packages] = await this.nuget.search(within, viewer, params);
       return searchResults(this.urls(within), total, packages);
+    }
+
+    @Endpoint('GET', `${base}/autocomplete`, {
+      ...reads,
+      about: `Completes names of NuGet packages, or lists the versions of one (${kind}).`,
+      params: ListNugetNames,
+      answers: json<object>(AUTOCOMPLETE),
+    })
+    async complete({ within, viewer, params }: Call<ListNugetNames, NugetPlace>): Promise<object> {
+      const { package_name: name, ...asked } = params;
+      if (name === undefined) {
+        const [total, packages] = await this.nuget.search(within, viewer, asked);
+        return { totalHits: total, data: packages.map(({ newest }) => newest.name) };
+      }
+      const versions = await this.nuget.versionTexts(within, viewer, name, asked.prerelease);
+      return { totalHits: versions.length, data: versions };
     }
 
     @Endpoint('GET', `${base}/metadata/:package_name/index.json`, {

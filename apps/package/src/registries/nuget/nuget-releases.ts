@@ -13,6 +13,8 @@ import { NugetRemovals } from './nuget-removals';
 import type { FoundVersion, VersionKey } from './nuget-removals';
 import type { ParsedVersion } from './nuget-version';
 import type { Nuspec } from './nuspec';
+import { symbolKeyOf } from './symbols/symbol-reader';
+import type { SymbolFile } from './symbols/symbol-reader';
 
 /** A package or symbols, ready to be listed. */
 export interface NugetRelease {
@@ -20,6 +22,8 @@ export interface NugetRelease {
   readonly nuspec: Nuspec;
   readonly version: ParsedVersion;
   readonly content: StoredFile;
+  /** Files of symbols inside; none in a package. */
+  readonly symbols: readonly SymbolFile[];
   readonly answered: Promise<boolean>;
 }
 
@@ -33,6 +37,25 @@ const SAVE = statement<VersionKey & { package: number; isPrerelease: boolean; nu
   `insert into nuget_versions (package_id, project_id, name_key, version_key, is_prerelease, nuspec)
    values (:package::bigint, :project::bigint, :name, :version, :isPrerelease::boolean, :nuspec::jsonb)
    on conflict (package_id) do update set nuspec = excluded.nuspec`,
+);
+
+const SAVE_SYMBOLS = statement<
+  {
+    file: number;
+    project: number;
+    entries: readonly string[];
+    names: readonly string[];
+    signatures: readonly string[];
+    checksums: readonly string[];
+    sizes: readonly number[];
+  },
+  never
+>(
+  'nuget_symbols_save',
+  `insert into nuget_symbols (file_id, project_id, entry_name, name_key, signature, checksum, size)
+   select :file::bigint, :project::bigint, entry_name, name_key, signature, checksum, size
+   from unnest(:entries::text[], :names::text[], :signatures::text[], :checksums::text[], :sizes::bigint[])
+     as sent (entry_name, name_key, signature, checksum, size)`,
 );
 
 /** Adds pushed files to NuGet packages. Source: reference packages-and-admin 4.9. */
@@ -100,7 +123,19 @@ export class NugetReleases {
     const isPrerelease = version.labels.length > 0;
     if (kind === 'nupkg')
       await tx.run(SAVE, { ...key, package: row.package_id, isPrerelease, nuspec: JSON.stringify(nuspec) });
+    await this.addSymbols(tx, row.id, project.id, release.symbols);
     return row.id;
+  }
+
+  private async addSymbols(tx: Tx, file: number, project: number, symbols: readonly SymbolFile[]): Promise<void> {
+    if (symbols.length === 0) return;
+    await tx.run(SAVE_SYMBOLS, {
+      ...{ file, project, entries: symbols.map((one) => one.entryName) },
+      names: symbols.map((one) => symbolKeyOf(one.entryName)),
+      signatures: symbols.map((one) => one.signature),
+      checksums: symbols.map((one) => one.checksum),
+      sizes: symbols.map((one) => one.size),
+    });
   }
 }
 

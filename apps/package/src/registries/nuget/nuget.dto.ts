@@ -15,6 +15,11 @@ export class ListNugetPackages {
   @Flag({ optional: true, default: true, about: 'Whether prereleases count.' }) prerelease: boolean;
 }
 
+export class ListNugetNames extends ListNugetPackages {
+  @Text({ optional: true, alias: 'id', max: 255, about: 'Lists the versions of this package instead of names.' })
+  package_name?: string;
+}
+
 export class ShowNugetPackage {
   @Text({ in: 'path', max: 255, pattern: NAME, about: 'Id of the package; case does not matter.' })
   package_name: string;
@@ -28,4 +33,20 @@ export class OneNugetVersion extends ShowNugetPackage {
 export class OneNugetFile extends OneNugetVersion {
   @Text({ in: 'path', max: 600, pattern: NAME, about: '`<id>.<version>.nupkg`, `.snupkg`, or `<id>.nuspec`.' })
   file_name: string;
+}
+
+const SYMBOLS = /^[^\u0000-\u001f\u007f/\\]+$/;
+
+export class ShowNugetSymbols {
+  @Text({ in: 'path', max: 255, pattern: SYMBOLS, about: 'Name of the file; case does not matter.' }) file_name: string;
+  @Text({ in: 'path', max: 255, about: 'GUID of the compilation in hexadecimal and `FFFFFFFF`.' }) signature: string;
+  @Text({ in: 'path', max: 255, about: 'The same name again.' }) same_file_name: string;
+  @Text({
+    in: 'header',
+    header: 'symbolchecksum',
+    optional: true,
+    max: 4096,
+    about: '`SHA256:` and the digest of the file with zeros in place of its id; several with semicolons.',
+  })
+  checksums?: string;
 }

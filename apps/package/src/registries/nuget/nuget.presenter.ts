@@ -100,6 +100,10 @@ export const SEARCH = object({
 export const CONTAINER = object({
   versions: list({ type: 'string' }, 'Versions in lower case, the oldest first.'),
 });
+export const AUTOCOMPLETE = object({
+  totalHits: integer('Number of all results.'),
+  data: list({ type: 'string' }, 'Names of packages, or versions of one, the oldest first.'),
+});
 
 /** URLs of the registry that the request came through. Shape: `base` without a slash at its end. */
 export interface NugetUrls {
@@ -116,6 +120,7 @@ export function serviceIndex(base: string, kind: 'project' | 'group'): object {
   const resources = [
     ...resource('/download', 'Download packages.', 'PackageBaseAddress/3.0.0'),
     ...resource('/query', 'Search packages by name.', ...versioned('SearchQueryService')),
+    ...resource('/autocomplete', 'Complete names and versions.', ...versioned('SearchAutocompleteService')),
     ...resource('/metadata', 'Metadata of packages.', ...versioned('RegistrationsBaseUrl')),
     ...(kind === 'group' ? [] : resource('', 'Push and delete packages.', 'PackagePublish/2.0.0')),
     ...(kind === 'group' ? [] : resource('/symbolpackage', 'Push symbols.', 'SymbolPackagePublish/4.9.0')),

@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { GroupScope, ProjectScope } from '@rookery/api-v4';
-import { Directory } from '@rookery/directory';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
-import type { DeclaredStatement } from '@rookery/persistence';
-import { readableProjects } from '../../packages/listing/packages.queries';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { INSTALLABLE_STATUSES, literals, nameKeyOf } from '../../packages/package-types';
+import { inBoth, NugetPlaces } from './nuget-places';
+import type { NugetPlace } from './nuget-places';
 import { compareKeys } from './nuget-version';
 import type { Nuspec } from './nuspec';
 
@@ -37,39 +35,17 @@ export interface FoundNugetPackage {
   readonly versions: readonly string[];
 }
 
-export type NugetPlace = ProjectScope | GroupScope;
-type InProject = { readonly project: number };
-type InGroup = {
-  readonly group: number;
-  readonly below: readonly number[];
-  readonly viewer: number | null;
-  readonly isAdmin: boolean;
-  readonly isExternal: boolean;
-};
-
 interface FoundNames {
   readonly total: number;
   readonly names: readonly string[];
 }
-type VersionOfName = Pick<NugetRow, 'package_id' | 'name_key' | 'version' | 'version_key'>;
+/** A version without its description. */
+export type VersionOfName = Pick<NugetRow, 'package_id' | 'name_key' | 'version' | 'version_key'>;
 
 /** Newest versions of a package that documents show. */
 const MAX_VERSIONS = 300;
 /** Newest versions of a package that a search shows. */
 const MAX_FOUND_VERSIONS = 10;
-
-/** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
-interface InBoth<P extends object, R> {
-  readonly ofProject: DeclaredStatement<InProject & P, R>;
-  readonly ofGroup: DeclaredStatement<InGroup & P, R>;
-}
-
-function inBoth<P extends object, R>(name: string, compose: (scope: string) => string): InBoth<P, R> {
-  return {
-    ofProject: statement(`nuget_${name}_of_project`, compose('(select :project::bigint as id) scope')),
-    ofGroup: statement(`nuget_${name}_of_group`, compose(readableProjects({ exclude_subgroups: false }))),
-  };
-}
 
 const COLUMNS = `p.id as package_id, p.project_id, v.name_key, p.name, p.version, v.version_key, p.created_at`;
 const versionsIn = (scope: string, condition: string): string =>
@@ -131,12 +107,12 @@ const FILE = inBoth<{ name: string; version: string; file: string }, PackageFile
 export class NugetQueries {
   constructor(
     private readonly database: Database,
-    private readonly directory: Directory,
+    private readonly places: NugetPlaces,
   ) {}
 
   /** The newest versions of a package, the oldest first; of equal ones in a group, the newest. Errors: NotFound. */
   async versions(place: NugetPlace, viewer: Viewer, name: string): Promise<readonly NugetRow[]> {
-    const rows = await this.read(VERSIONS, place, viewer, { name: nameKeyOf('nuget', name) });
+    const rows = await this.places.read(VERSIONS, place, viewer, { name: nameKeyOf('nuget', name) });
     if (rows.length === 0) throw new NotFound('Package');
     return inOrder(rows);
   }
@@ -159,7 +135,7 @@ export class NugetQueries {
 
   /** Names of one page of results in lower case. Shape: one row. */
   names(place: NugetPlace, viewer: Viewer, { q, ...asked }: NugetSearch): Promise<FoundNames[]> {
-    return this.read(NAMES, place, viewer, { q: q.toLowerCase(), ...asked });
+    return this.places.read(NAMES, place, viewer, { q: q.toLowerCase(), ...asked });
   }
 
   /** The newest versions of several packages, the newest first. */
@@ -169,32 +145,25 @@ export class NugetQueries {
     names: readonly string[],
     prerelease: boolean,
   ): Promise<VersionOfName[]> {
-    return this.read(OF_NAMES, place, viewer, { names, prerelease });
+    return this.places.read(OF_NAMES, place, viewer, { names, prerelease });
+  }
+
+  /** The newest versions of a package as they were published, the oldest first; none for a missing package. */
+  async versionTexts(place: NugetPlace, viewer: Viewer, name: string, prerelease: boolean): Promise<readonly string[]> {
+    const rows = await this.versionsOf(place, viewer, [nameKeyOf('nuget', name)], prerelease);
+    return inOrder(rows).map(({ version }) => version);
   }
 
   /** Returns the newest file of a version with this name. Shape: `version` is a key. Errors: NotFound. */
   async file(place: NugetPlace, viewer: Viewer, name: string, version: string, file: string): Promise<PackageFileRow> {
-    const [found] = await this.read(FILE, place, viewer, { name: nameKeyOf('nuget', name), version, file });
+    const [found] = await this.places.read(FILE, place, viewer, { name: nameKeyOf('nuget', name), version, file });
     if (!found) throw new NotFound();
     return found;
-  }
-
-  private async read<P extends object, R>(
-    both: InBoth<P, R>,
-    place: NugetPlace,
-    viewer: Viewer,
-    params: P,
-  ): Promise<R[]> {
-    if (place.kind === 'project') return this.database.run(both.ofProject, { ...params, project: place.id });
-    await this.directory.fresh(viewer);
-    const { userId, isAdmin, isExternal } = viewer;
-    const group = { group: place.id, below: place.traversalIds, viewer: userId, isAdmin, isExternal };
-    return this.database.run(both.ofGroup, { ...params, ...group });
   }
 }
 
 /** Sorts rows by version. Of equal versions the newest row stays, which is the first one. */
-function inOrder<R extends Pick<NugetRow, 'version_key'>>(newestFirst: readonly R[]): readonly R[] {
+export function inOrder<R extends Pick<NugetRow, 'version_key'>>(newestFirst: readonly R[]): readonly R[] {
   const byKey = new Map([...newestFirst].reverse().map((row) => [row.version_key, row]));
   return [...byKey.values()].sort((a, b) => compareKeys(a.version_key, b.version_key));
 }

@@ -11,6 +11,8 @@ import { NugetReleases } from './nuget-releases';
 import { parseNugetVersion } from './nuget-version';
 import { invalid, parseNuspec } from './nuspec';
 import { NuspecReader } from './nuspec-reader';
+import { SymbolReader } from './symbols/symbol-reader';
+import { withProperEnd } from './v2/mono-form';
 
 /** The body of a push. Shape: `answered` resolves with whether the client was sent the whole answer. */
 export interface NugetPush {
@@ -29,6 +31,7 @@ export class NugetService {
     private readonly protections: Protections,
     private readonly files: PackageFiles,
     private readonly nuspecs: NuspecReader,
+    private readonly symbols: SymbolReader,
     private readonly releases: NugetReleases,
   ) {}
 
@@ -48,7 +51,9 @@ export class NugetService {
       throw new Refused('File is too large');
     await this.gate.refuseFull(project, 0);
     const parts = { fields: [], file: 'package', isAnyName: true } as const;
-    const { content } = await readUploadForm(body, parts, ({ source }) => this.files.store(source, maxBytes));
+    const { content } = await readUploadForm(withProperEnd(body), parts, ({ source }) =>
+      this.files.store(source, maxBytes),
+    );
     if (content === null) throw new InvalidParameters(['package is missing']);
     const nuspec = parseNuspec(await this.nuspecs.read(content));
     const version = parseNugetVersion(nuspec.version);
@@ -56,6 +61,7 @@ export class NugetService {
     await this.protections.refusePush(project, viewer, 'nuget', nuspec.id);
     const hasSymbols = nuspec.packageTypes.some((type) => type.toLowerCase() === SYMBOLS);
     if (kind === 'nupkg' && hasSymbols) throw invalid('the package has symbols only');
-    await this.releases.publish(project, viewer, { kind, nuspec, version, content, answered });
+    const symbols = kind === 'snupkg' ? await this.symbols.list(content) : [];
+    await this.releases.publish(project, viewer, { kind, nuspec, version, content, symbols, answered });
   }
 }

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import type { GroupScope, ProjectScope } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import type { Viewer } from '@rookery/kernel';
+import { Database, statement } from '@rookery/persistence';
+import type { DeclaredStatement } from '@rookery/persistence';
+import { readableProjects } from '../../packages/listing/packages.queries';
+
+/** A project, or a group with the projects whose packages the viewer may read. */
+export type NugetPlace = ProjectScope | GroupScope;
+type InProject = { readonly project: number };
+type InGroup = {
+  readonly group: number;
+  readonly below: readonly number[];
+  readonly viewer: number | null;
+  readonly isAdmin: boolean;
+  readonly isExternal: boolean;
+};
+
+/** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
+export interface InBoth<P extends object, R> {
+  readonly ofProject: DeclaredStatement<InProject & P, R>;
+  readonly ofGroup: DeclaredStatement<InGroup & P, R>;
+}
+
+/** Declares a statement for both kinds of places. Shape: `compose` takes the item of `from` that lists the projects. */
+export function inBoth<P extends object, R>(name: string, compose: (scope: string) => string): InBoth<P, R> {
+  return {
+    ofProject: statement(`nuget_${name}_of_project`, compose('(select :project::bigint as id) scope')),
+    ofGroup: statement(`nuget_${name}_of_group`, compose(readableProjects({ exclude_subgroups: false }))),
+  };
+}
+
+/** Reads rows of a place. */
+@Injectable()
+export class NugetPlaces {
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+  ) {}
+
+  async read<P extends object, R>(both: InBoth<P, R>, place: NugetPlace, viewer: Viewer, params: P): Promise<R[]> {
+    if (place.kind === 'project') return this.database.run(both.ofProject, { ...params, project: place.id });
+    await this.directory.fresh(viewer);
+    const { userId, isAdmin, isExternal } = viewer;
+    const group = { group: place.id, below: place.traversalIds, viewer: userId, isAdmin, isExternal };
+    return this.database.run(both.ofGroup, { ...params, ...group });
+  }
+}

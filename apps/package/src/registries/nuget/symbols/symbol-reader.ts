@@ -1,0 +1,99 @@
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { BlobStorage } from '@rookery/blobs';
+import { NotFound, Refused, Unavailable } from '@rookery/kernel';
+import type { Entry, ZipFile } from 'yauzl';
+import {
+  entriesOf,
+  isPlainFile,
+  openStoredZip,
+  streamOf,
+  unavailableIfAway,
+} from '../../../packages/archives/stored-zip';
+import type { StoredArchive } from '../../../packages/archives/stored-zip';
+import { MAX_ENTRIES } from '../nuspec-reader';
+import { invalid } from '../nuspec';
+import { identifyPdb } from './portable-pdb';
+import type { PdbIdentity } from './portable-pdb';
+
+/** A file of symbols in an archive. Units: `size` in bytes. */
+export interface SymbolFile extends PdbIdentity {
+  /** Path inside the archive. */
+  readonly entryName: string;
+  readonly size: number;
+}
+
+const MAX_SYMBOL_FILES = 100;
+/** Of all files of symbols in an archive, inflated. Units: bytes. */
+const MAX_BYTES = 256 * 1024 ** 2;
+const MAX_MS = 30_000;
+const MAX_NAME = 1000;
+const NAME = /^(?:[^\u0000-\u001f\u007f]*\/)?[^\u0000-\u001f\u007f/]{1,251}\.pdb$/i;
+
+/** Reads files of symbols inside stored archives. */
+@Injectable()
+export class SymbolReader {
+  constructor(private readonly blobs: BlobStorage) {}
+
+  /**
+   * The files of symbols that debuggers may ask for: those in the portable format. Bounds: 100 files, 256 MiB inflated.
+   * Errors: Refused beyond them and for a file that is no archive, Unavailable without the store.
+   */
+  async list(archive: StoredArchive): Promise<readonly SymbolFile[]> {
+    const signal = AbortSignal.timeout(MAX_MS);
+    try {
+      const zip = await openStoredZip(this.blobs, archive);
+      try {
+        return await identified(zip, await symbolEntries(zip, signal), signal);
+      } finally {
+        zip.close();
+      }
+    } catch (caught) {
+      const error = unavailableIfAway(caught);
+      if (error instanceof Refused || error instanceof Unavailable) throw error;
+      throw invalid('the file is no package');
+    }
+  }
+
+  /** Opens the bytes of a file that was listed. Errors: NotFound without the file; Unavailable. */
+  async open(archive: StoredArchive, entryName: string): Promise<Readable> {
+    const zip = await openStoredZip(this.blobs, archive);
+    try {
+      const isWanted = ({ fileName }: Entry): boolean => fileName === entryName;
+      const [entry] = await entriesOf(zip, isWanted, AbortSignal.timeout(MAX_MS));
+      if (!entry) throw new NotFound('Symbol');
+      return await streamOf(zip, entry);
+    } catch (error) {
+      zip.close();
+      throw unavailableIfAway(error);
+    }
+  }
+}
+
+async function symbolEntries(zip: ZipFile, signal: AbortSignal): Promise<readonly Entry[]> {
+  if (zip.entryCount > MAX_ENTRIES) throw invalid('the package has too many files');
+  const isSymbols = (entry: Entry): boolean =>
+    entry.fileName.length <= MAX_NAME && NAME.test(entry.fileName) && isPlainFile(entry);
+  const entries = await entriesOf(zip, isSymbols, signal);
+  if (entries.length > MAX_SYMBOL_FILES) throw invalid('the package has too many symbol files');
+  if (entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > MAX_BYTES)
+    throw invalid('symbol files are too large');
+  return entries;
+}
+
+/** A path that occurs twice counts once. */
+async function identified(zip: ZipFile, entries: readonly Entry[], signal: AbortSignal): Promise<SymbolFile[]> {
+  const found: SymbolFile[] = [];
+  const byName = new Map([...entries].reverse().map((entry) => [entry.fileName, entry]));
+  for (const [entryName, entry] of byName) {
+    signal.throwIfAborted();
+    const identity = await identifyPdb(await zip.openReadStreamPromise(entry));
+    if (identity !== null) found.push({ entryName, size: entry.uncompressedSize, ...identity });
+  }
+  return found;
+}
+
+/** Key of a file name for debuggers, which write it in any case. */
+export function symbolKeyOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+}

@@ -1,0 +1,64 @@
+import { Controller } from '@nestjs/common';
+import { Endpoint, streamed } from '@rookery/api-v4';
+import type { Call, FileAnswer } from '@rookery/api-v4';
+import { InvalidParameters, Refused } from '@rookery/kernel';
+import { basicGroupRegistry, basicRegistry, readsPackages } from '../../../packages/packages.permission';
+import type { NugetPlace } from '../nuget-places';
+import { ShowNugetSymbols } from '../nuget.dto';
+import { SymbolReader, symbolKeyOf } from './symbol-reader';
+import { SymbolsQueries } from './symbols.queries';
+
+const PREFIXES = { project: '/projects/:id/packages/nuget', group: '/groups/:id/-/packages/nuget' } as const;
+const MAX_CHECKSUMS = 32;
+
+/** Symbols for debuggers, below a project or a group. */
+function symbolsBelow(kind: 'project' | 'group') {
+  const registry = kind === 'project' ? { ...basicRegistry, may: readsPackages } : basicGroupRegistry;
+
+  @Controller()
+  class SymbolsController {
+    constructor(
+      private readonly symbols: SymbolsQueries,
+      private readonly reader: SymbolReader,
+    ) {}
+
+    @Endpoint('GET', `${PREFIXES[kind]}/symbolfiles/:file_name/:signature/:same_file_name`, {
+      ...(registry as typeof basicGroupRegistry),
+      source: 'reference packages-and-admin 4.9',
+      about: `Downloads a file of symbols of a NuGet package (${kind}).`,
+      params: ShowNugetSymbols,
+      answers: streamed(),
+      fails: [400, 404],
+    })
+    async download({ within, viewer, params }: Call<ShowNugetSymbols, NugetPlace>): Promise<FileAnswer> {
+      const name = symbolKeyOf(params.file_name);
+      if (params.same_file_name.toLowerCase() !== name)
+        throw new InvalidParameters(['same_file_name is not the same as file_name']);
+      if (!params.checksums?.trim()) throw new Refused('Missing checksum header');
+      const asked = { name, signature: params.signature.toLowerCase(), checksums: checksumsOf(params.checksums) };
+      const found = await this.symbols.show(within, viewer, asked);
+      return {
+        // Bytes inside an archive are inflated from their beginning, so that there are no ranges.
+        stream: await this.reader.open(found, found.entry_name),
+        mediaType: 'application/octet-stream',
+        length: found.symbol_size,
+        lastModified: found.created_at,
+        version: `${found.sha256}-${found.signature}`,
+        filename: params.file_name,
+      };
+    }
+  }
+
+  return SymbolsController;
+}
+
+export const SymbolsOfProjectsController = symbolsBelow('project');
+export const SymbolsOfGroupsController = symbolsBelow('group');
+
+/** Digests of the header in lower case; those of other algorithms are left out. */
+function checksumsOf(header: string): readonly string[] {
+  const found = [...header.matchAll(/\bSHA256:([0-9a-f]{64})(?![0-9a-f])/gi)].map(([, digest]) =>
+    digest!.toLowerCase(),
+  );
+  return found.slice(0, MAX_CHECKSUMS);
+}

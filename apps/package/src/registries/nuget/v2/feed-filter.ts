@@ -1,0 +1,57 @@
+import { InvalidParameters } from '@rookery/kernel';
+
+/** A filter of the older protocol, as far as clients use it. Shape: an absent condition is null. */
+export interface FeedFilter {
+  /** Names of packages as the client wrote them. */
+  readonly names: readonly string[] | null;
+  readonly version: string | null;
+  /** Which versions count: the newest of all, the newest that is no prerelease, or all. */
+  readonly latest: 'of all' | 'of releases' | null;
+}
+
+const MAX_LENGTH = 4096;
+const MAX_NAMES = 50;
+const NAME = /(?:tolower\(\s*Id\s*\)|\bId) eq '((?:[^']|'')*)'/gi;
+const VERSION = /\b(?:Normalized)?Version eq '((?:[^']|'')*)'/gi;
+const LATEST = /\b(IsLatestVersion|IsAbsoluteLatestVersion)\b(?: eq true)?/gi;
+
+/**
+ * Reads `$filter`: names, alternatives to each other or one alone, and a version or the newest one.
+ * Errors: InvalidParameters for other conditions.
+ */
+export function parseFilter(text: string): FeedFilter {
+  const names: string[] = [];
+  const versions: string[] = [];
+  const latest: string[] = [];
+  const take = (into: string[]) => (_: string, value: string) => {
+    into.push(unquoted(`'${value}'`));
+    return '+';
+  };
+  const isLong = text.length > MAX_LENGTH;
+  const rest = isLong
+    ? text
+    : text.replace(NAME, take(names)).replace(VERSION, take(versions)).replace(LATEST, take(latest));
+  const isUnderstood = /^(?:[\s()+]|\band\b|\bor\b)*$/.test(rest);
+  const hasAlternatives = /\bor\b/.test(rest);
+  const isAmbiguous = hasAlternatives ? versions.length + latest.length > 0 || /\band\b/.test(rest) : names.length > 1;
+  if (isLong || !isUnderstood || isAmbiguous || names.length > MAX_NAMES || versions.length > 1 || latest.length > 1)
+    throw new InvalidParameters(['$filter does not have a valid value']);
+  const [kind] = latest;
+  return {
+    names: names.length > 0 ? names : null,
+    version: versions[0] ?? null,
+    latest: kind === undefined ? null : /absolute/i.test(kind) ? 'of all' : 'of releases',
+  };
+}
+
+/** The text inside quotation marks, in which a doubled mark counts once; another text as it is. */
+export function unquoted(text: string): string {
+  const match = /^'(.*)'$/s.exec(text.trim());
+  return match ? match[1]!.replaceAll("''", "'") : text;
+}
+
+/** The key of `Packages(Id='…',Version='…')`. Shape: null for another operation. */
+export function keyOf(operation: string): { readonly name: string; readonly version: string } | null {
+  const match = /^Packages\(Id='((?:[^']|'')*)',\s*Version='((?:[^']|'')*)'\)$/.exec(operation);
+  return match ? { name: unquoted(`'${match[1]!}'`), version: unquoted(`'${match[2]!}'`) } : null;
+}

@@ -1,0 +1,130 @@
+-- nuget_symbol_of_group: $1 below, $2 isAdmin, $3 viewer, $4 isExternal, $5 signature, $6 name, $7 checksums
+select
+  f.sha256,
+  f.size,
+  f.created_at,
+  s.entry_name,
+  s.signature,
+  s.size as symbol_size
+from
+  (
+    select
+      project.id,
+      project.path
+    from
+      directory_projects project
+      join directory_namespaces home on home.id = project.namespace_id
+    where
+      (
+        home.traversal_ids >= :below::bigint[]
+        and home.traversal_ids < (:below::bigint[]) [1 :array_length (:below::bigint[], 1) - 1] || ((:below::bigint[]) [array_length(:below::bigint[], 1)] + 1)
+      )
+      and project.packages_enabled
+      and (
+        :isAdmin::boolean
+        or project.visibility = 'public'
+        or (
+          project.visibility = 'internal'
+          and :viewer::bigint is not null
+          and not :isExternal::boolean
+        )
+        or (
+          :viewer::bigint is not null
+          and coalesce(
+            (
+              select
+                max(held.level)::integer
+              from
+                (
+                  select
+                    m.access_level as level
+                  from
+                    directory_memberships m
+                  where
+                    m.user_id = :viewer::bigint
+                    and m.source_type = 'project'
+                    and m.source_id = project.id
+                    and (
+                      m.expires_on is null
+                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                  union all
+                  select
+                    least(s.access_level, m.access_level)
+                  from
+                    directory_shares s
+                    join directory_namespaces invited on invited.id = s.group_id
+                    join directory_memberships m on m.user_id = :viewer::bigint
+                    and m.source_type = 'namespace'
+                    and m.source_id = any (invited.traversal_ids)
+                  where
+                    s.source_type = 'project'
+                    and s.source_id = project.id
+                    and (
+                      s.expires_on is null
+                      or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                    and (
+                      m.expires_on is null
+                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                  union all
+                  select
+                    m.access_level as level
+                  from
+                    directory_memberships m
+                  where
+                    m.user_id = :viewer::bigint
+                    and m.source_type = 'namespace'
+                    and m.source_id = any (home.traversal_ids)
+                    and (
+                      m.expires_on is null
+                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                  union all
+                  select
+                    least(s.access_level, m.access_level)
+                  from
+                    directory_shares s
+                    join directory_namespaces invited on invited.id = s.group_id
+                    join directory_memberships m on m.user_id = :viewer::bigint
+                    and m.source_type = 'namespace'
+                    and m.source_id = any (invited.traversal_ids)
+                  where
+                    s.source_type = 'namespace'
+                    and s.source_id = any (home.traversal_ids)
+                    and (
+                      s.expires_on is null
+                      or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                    and (
+                      m.expires_on is null
+                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                  union all
+                  select
+                    50
+                  where
+                    home.kind = 'user'
+                    and home.owner_id = :viewer::bigint
+                ) held
+            ),
+            0
+          ) >= 20
+        )
+      )
+    offset
+      0
+  ) scope
+  join nuget_symbols s on s.project_id = scope.id
+  and s.signature = :signature
+  and s.name_key = :name
+  and s.checksum = any (:checksums::text[])
+  join package_files f on f.id = s.file_id
+  and not f.is_pending_destruction
+  join packages p on p.id = f.package_id
+  and p.status in ('default', 'hidden', 'deprecated')
+order by
+  s.file_id desc
+limit
+  1
