@@ -67,5 +67,4 @@ export * from './migrations/1767225854401-map-imported-releases';
 export * from './migrations/1767225854402-add-first-commits-to-repositories';
 export * from './migrations/1767225854410-import-snippets';
 export * from './migrations/1767225854560-add-collaboration-granted-by-to-merge-requests';
-export * from './migrations/1767225854580-create-suspect-addresses';
-export * from './migrations/1767225854590-map-imported-events';
+export * from './migrations/1767225854570-measure-stored-bytes';

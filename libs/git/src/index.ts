@@ -15,7 +15,9 @@ export { findBlob, objectInfo, readObject, readObjects, resolveCommit, streamBlo
 export type { ObjectName } from './objects/objects';
 export type { TreeEntry } from './objects/parse-tree';
 export { listSortedTree, readSortedTree, SortedTree } from './objects/sorted-tree';
-export { inQuarantine, withObjectsOf } from './objects/quarantine';
+export { findLargeFiles } from './objects/large-files';
+export type { LargeFile } from './objects/large-files';
+export { inQuarantine, quarantinedBytes, withObjectsOf } from './objects/quarantine';
 export type { ObjectWrite } from './objects/quarantine';
 export { hasPathForm, isWritablePath } from './names/tree-path';
 export { findTree, listTree, readEntry, readTree } from './objects/trees';

@@ -21,14 +21,22 @@ export const PLAN_LIMITS = {
   maven_max_file_size: fileSize(3 * GIB),
   /** Storage that the packages of all projects below a top-level group or user may use. */
   namespace_packages_size_limit: STORAGE,
+  /** Storage that the repositories of all projects below a top-level group or user may use. */
+  namespace_repositories_size_limit: STORAGE,
   /** Largest tarball of an npm package. */
   npm_max_file_size: fileSize(500 * 1024 ** 2),
   /** Largest file of a NuGet package. */
   nuget_max_file_size: fileSize(500 * 1024 ** 2),
   /** Storage that the packages of a project may use. */
   project_packages_size_limit: STORAGE,
+  /** Storage that the repository of a project may use. */
+  project_repository_size_limit: STORAGE,
   /** Largest file of a PyPI package. */
   pypi_max_file_size: fileSize(3 * GIB),
+  /** Largest file that commits may add to a repository. */
+  repository_max_file_size: fileSize(0),
+  /** Largest pack of a push; 0 leaves the limit of the service, `REPOSITORY_PUSH_BYTES`. */
+  repository_max_push_size: fileSize(0),
   /** Largest Terraform module. */
   terraform_module_max_file_size: fileSize(GIB),
   /** Maximum number of feature flags of a project. Bounded because its clients repeatedly fetch all of them. */

@@ -13,6 +13,8 @@ const MAVEN = PLAN_LIMITS.maven_max_file_size;
 const NUGET = PLAN_LIMITS.nuget_max_file_size;
 const PYPI = PLAN_LIMITS.pypi_max_file_size;
 const TERRAFORM = PLAN_LIMITS.terraform_module_max_file_size;
+const REPOSITORY_FILE = PLAN_LIMITS.repository_max_file_size;
+const PUSH = PLAN_LIMITS.repository_max_push_size;
 const STORAGE = PLAN_LIMITS.project_packages_size_limit;
 
 export class ShowPlanLimits {
@@ -27,10 +29,14 @@ export class ShowPlanLimits {
   'helm_max_file_size',
   'maven_max_file_size',
   'namespace_packages_size_limit',
+  'namespace_repositories_size_limit',
   'npm_max_file_size',
   'nuget_max_file_size',
   'project_packages_size_limit',
+  'project_repository_size_limit',
   'pypi_max_file_size',
+  'repository_max_file_size',
+  'repository_max_push_size',
   'terraform_module_max_file_size',
   'project_feature_flags',
 )
@@ -96,6 +102,34 @@ export class UpdatePlanLimits implements ExactInput<Partial<PlanLimits>, UpdateP
     about: 'Storage of the packages of a project, in bytes; 0 means no limit.',
   })
   project_packages_size_limit?: number;
+  @Int({
+    min: STORAGE.min,
+    max: STORAGE.max,
+    optional: true,
+    about: 'Storage of the repositories below a top-level group or user, in bytes; 0 means no limit.',
+  })
+  namespace_repositories_size_limit?: number;
+  @Int({
+    min: STORAGE.min,
+    max: STORAGE.max,
+    optional: true,
+    about: 'Storage of the repository of a project, in bytes; 0 means no limit.',
+  })
+  project_repository_size_limit?: number;
+  @Int({
+    min: REPOSITORY_FILE.min,
+    max: REPOSITORY_FILE.max,
+    optional: true,
+    about: 'Largest file that commits may add to a repository, in bytes; 0 means no limit.',
+  })
+  repository_max_file_size?: number;
+  @Int({
+    min: PUSH.min,
+    max: PUSH.max,
+    optional: true,
+    about: 'Largest pack of a push, in bytes; 0 means that the limit of the service applies.',
+  })
+  repository_max_push_size?: number;
   @Int({ min: FLAGS.min, max: FLAGS.max, optional: true, about: 'Maximum number of feature flags of a project.' })
   project_feature_flags?: number;
 }

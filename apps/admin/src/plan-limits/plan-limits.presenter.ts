@@ -29,5 +29,25 @@ export const planLimitsPresenter = presenter<PlanLimits>('PlanLimits').fields({
     (limits) => limits.project_packages_size_limit,
     { about: 'In bytes; 0 means no limit.' },
   ],
+  namespace_repositories_size_limit: [
+    int,
+    (limits) => limits.namespace_repositories_size_limit,
+    { about: 'In bytes; 0 means no limit.' },
+  ],
+  project_repository_size_limit: [
+    int,
+    (limits) => limits.project_repository_size_limit,
+    { about: 'In bytes; 0 means no limit.' },
+  ],
+  repository_max_file_size: [
+    int,
+    (limits) => limits.repository_max_file_size,
+    { about: 'In bytes; 0 means no limit.' },
+  ],
+  repository_max_push_size: [
+    int,
+    (limits) => limits.repository_max_push_size,
+    { about: 'In bytes; 0 means that the limit of the service applies.' },
+  ],
   project_feature_flags: [int, (limits) => limits.project_feature_flags],
 });

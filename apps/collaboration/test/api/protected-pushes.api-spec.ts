@@ -247,7 +247,10 @@ it('lets a merge through the API pass with the right to merge', async () => {
     await readRef(repository, 'refs/heads/main'),
     await readRef(repository, 'refs/heads/feature'),
   ];
-  const scope = { ...project, level: 30, fullPath: 'a/b' } as unknown as ProjectScope;
+  const scope = {
+    ...{ ...project, level: 30, fullPath: 'a/b' },
+    namespace: { plan: 'free', traversalIds: [project.namespace_id] },
+  } as unknown as ProjectScope;
   const change = {
     ...{ project: scope, viewer: service.seed.viewer(users.developer) as SignedInViewer },
     write: () => Promise.resolve([{ ref: 'refs/heads/main', oldId: oldId ?? NO_OBJECT, newId: newId! }]),
@@ -274,7 +277,10 @@ it('checks a change through the API again when its intent is recorded', async ()
   });
   try {
     const outcome = await service.app.get(RefChanges).change(repository, {
-      project: { ...project, level: 30, fullPath: 'a/b' } as unknown as ProjectScope,
+      project: {
+        ...{ ...project, level: 30, fullPath: 'a/b' },
+        namespace: { plan: 'free', traversalIds: [project.namespace_id] },
+      } as unknown as ProjectScope,
       viewer: service.seed.viewer(users.developer) as SignedInViewer,
       write: () => Promise.resolve([{ ref: 'refs/heads/late', oldId: NO_OBJECT, newId }]),
     });

@@ -156,7 +156,10 @@ describe('a push whose caller loses the permission meanwhile', () => {
     const { project, folder } = await place();
     const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: null });
     front.receive = (request, response) => {
-      const scope = { ...project, level: 40, fullPath: 'a/b' } as unknown as ProjectScope;
+      const scope = {
+        ...{ ...project, level: 40, fullPath: 'a/b' },
+        namespace: { plan: 'free', traversalIds: [project.namespace_id] },
+      } as unknown as ProjectScope;
       const viewer = service.seed.viewer(maintainer) as SignedInViewer;
       const push = { project: scope, viewer, input: request, notice: null };
       const lost = { ...push, recheckRights: () => Promise.reject(loss) };

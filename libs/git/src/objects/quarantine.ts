@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Repository } from '../repository/repository';
 
@@ -44,6 +44,17 @@ export function withObjectsOf<T>(
     const { objectDirectory, alternates } = quarantine!;
     return read(repository.within({ objectDirectory, alternates: [...alternates, join(other.directory, 'objects')] }));
   });
+}
+
+/** Measures the objects in the quarantine of a view on disk; 0 for a repository without one. Units: bytes. */
+export async function quarantinedBytes({ quarantine }: Repository): Promise<number> {
+  if (!quarantine) return 0;
+  let size = 0;
+  for (const name of await readdir(quarantine.objectDirectory, { recursive: true })) {
+    const found = await stat(join(quarantine.objectDirectory, name));
+    if (found.isFile()) size += found.size;
+  }
+  return size;
 }
 
 /** Moves objects: an index of a pack goes last, since it makes the pack visible. */

@@ -2,11 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { access, chmod, constants, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { access, chmod, constants, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { NO_OBJECT, isObjectId } from '../names/object-id';
 import { isRefName } from '../names/ref-name';
+import { quarantinedBytes } from '../objects/quarantine';
 import type { GitConfig } from '../process/environment';
 import type { Repository } from '../repository/repository';
 import type { RefUpdate } from '../refs/update-refs';
@@ -138,7 +139,7 @@ export class PushHooks {
     if (request.url !== '/pre-receive') throw new Error('The hook is not known.');
     const quarantined = quarantineOf(repository, decodeURIComponent(String(request.headers['x-quarantine'] ?? '')));
     try {
-      const storedBytes = quarantined === repository ? 0 : await sizeOf(quarantined.quarantine!.objectDirectory);
+      const storedBytes = await quarantinedBytes(quarantined);
       const refusal = await checks.beforeUpdate({ ...push, quarantined, storedBytes });
       return { isRefused: refusal !== null, text: refusal ?? '' };
     } finally {
@@ -155,15 +156,6 @@ function quarantineOf(repository: Repository, path: string): Repository {
   const folder = resolve(repository.directory, path);
   if (!folder.startsWith(`${objects}/tmp_objdir-`)) throw new Error('The quarantine is not part of the repository.');
   return repository.within({ objectDirectory: folder, alternates: [objects] });
-}
-
-async function sizeOf(folder: string): Promise<number> {
-  let size = 0;
-  for (const name of await readdir(folder, { recursive: true })) {
-    const found = await stat(join(folder, name));
-    if (found.isFile()) size += found.size;
-  }
-  return size;
 }
 
 /** Returns null if a ref has a name that this library cannot read: git allows bytes that are not UTF-8. */

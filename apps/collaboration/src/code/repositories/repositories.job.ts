@@ -27,6 +27,11 @@ const abandoned = statement<object, { id: number; project_id: number }>(
   `select id, project_id from pushes where settled_at is null and leased_until < now() order by leased_until limit ${BATCH}`,
 );
 
+const noteSize = statement<{ projectId: number; size: number }, never>(
+  'repositories_note_size',
+  'update repositories set size = :size::bigint where project_id = :projectId::bigint',
+);
+
 /** Background work on repositories: sizes, packing, pushes of dead processes, leftover folders. Source: ADR 0185. */
 @Injectable()
 export class RepositoriesJob {
@@ -78,6 +83,7 @@ export class RepositoriesJob {
       measured_at: measuredAt,
     };
     await this.work.run(async (tx) => {
+      await tx.run(noteSize, { projectId: params.project_id, size: counts.bytes });
       tx.emit(collaborationStorageMeasured.of({ aggregateId: params.project_id, actorId: null, data }));
     });
   }

@@ -13,6 +13,7 @@ import { RepositoryFactsController } from './repository-facts.controller';
 import { ResolveRefController } from './resolve-ref.controller';
 import { ProjectRepository, RemovedRepository } from './repository.entity';
 import { attachedPushes, Push, RefUpdateRow } from './ref-updates/push.entity';
+import { PushLimits } from './ref-updates/push-limits';
 import { PushReceiver } from './ref-updates/push-receiver';
 import { PushRules } from './ref-updates/push-rules';
 import { RefChanges } from './ref-updates/ref-changes';
@@ -44,6 +45,7 @@ import { SmartHttpController } from './transport/smart-http.controller';
     FirstCommits,
     ForkCopies,
     ProjectRepositories,
+    PushLimits,
     PushReceiver,
     PushRules,
     RefChanges,

@@ -8,6 +8,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { keptOptions } from './push-options';
+import { PushLimits } from './push-limits';
 import { PushRules } from './push-rules';
 import { isImportedHead } from './ref-rules';
 import { RefIntents } from './ref-intents';
@@ -41,6 +42,7 @@ const CHANGED = 'Your permissions changed during the push. Please push again.';
 export class PushReceiver {
   constructor(
     private readonly hooks: PushHooks,
+    private readonly limits: PushLimits,
     private readonly intents: RefIntents,
     private readonly settlement: Settlement,
     private readonly rules: PushRules,
@@ -52,7 +54,11 @@ export class PushReceiver {
     const recorded: Recorded = { id: null, isSettled: false };
     const ticket = this.hooks.expect(repository, this.checksOf(repository, push, recorded));
     try {
-      const running = await receivePack(repository, { input: push.input, ticket, isImport: push.viewer === null });
+      const maxPackBytes = this.limits.packBytes(push.project);
+      const running = await receivePack(repository, {
+        ...{ input: push.input, ticket, isImport: push.viewer === null },
+        ...(maxPackBytes === null ? {} : { maxPackBytes }),
+      });
       void running.ended
         .catch(() => undefined)
         .then(() => {
@@ -69,17 +75,8 @@ export class PushReceiver {
   private checksOf(repository: Repository, push: IncomingPush, recorded: Recorded): PushChecks {
     return {
       beforeUpdate: async (sent) => {
-        const refusal = await this.refusalOf(push, sent);
+        const refusal = (await this.refusalOf(push, sent)) ?? (await this.record(repository, push, sent, recorded));
         if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
-        const intent = { projectId: push.project.id, userId: push.viewer?.userId ?? null, source: 'git' } as const;
-        const options = keptOptions(sent.options);
-        const updates = sent.updates.filter(({ ref }) => !isImportedHead(ref));
-        // git refuses to update a ref while the lock of a killed process remains.
-        await removeDeadLocks(
-          repository,
-          updates.map(({ ref }) => ref),
-        );
-        if (updates.length > 0) recorded.id = await this.intents.record({ ...intent, options }, updates);
         return null;
       },
       afterUpdate: async ({ updates }) => {
@@ -89,12 +86,35 @@ export class PushReceiver {
     };
   }
 
+  /** Records the intent. Returns the refusal of a quota, or null. */
+  private async record(
+    repository: Repository,
+    { project, viewer }: IncomingPush,
+    { updates: sent, options, storedBytes }: Push,
+    recorded: Recorded,
+  ): Promise<string | null> {
+    const updates = sent.filter(({ ref }) => !isImportedHead(ref));
+    // git refuses to update a ref while the lock of a killed process remains.
+    await removeDeadLocks(
+      repository,
+      updates.map(({ ref }) => ref),
+    );
+    if (updates.length === 0) return null;
+    const intent = { userId: viewer?.userId ?? null, source: 'git', options: keptOptions(options) } as const;
+    const outcome = await this.intents.recordWithin(repository, { project, bytes: storedBytes }, intent, updates);
+    if ('refusal' in outcome) return outcome.refusal;
+    recorded.id = outcome.id;
+    return null;
+  }
+
   private async refusalOf(
     { project, viewer, recheckRights }: IncomingPush,
     { quarantined, updates }: Push,
   ): Promise<string | null> {
     const request = { project, viewer, source: 'git' } as const;
-    const refusal = await this.rules.refusalOf(quarantined, request, updates);
+    const refusal =
+      (await this.rules.refusalOf(quarantined, request, updates)) ??
+      (await this.limits.refusalOfFiles(quarantined, project, updates));
     if (refusal !== null) return refusal;
     try {
       await recheckRights();

@@ -24,6 +24,8 @@ export class Push {
   @Column({ type: 'text' }) source: PushSource;
   /** Push options about pipelines and merge requests, such as `ci.skip`. */
   @Column({ type: 'text', array: true, default: [] }) options: string[];
+  /** Size of the new objects on disk, if a quota applied. Units: bytes. */
+  @Column({ type: 'bigint', default: 0 }) storedBytes: number;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   /** Until then the process of the push settles it. Afterwards a job does. */
   @Column({ type: 'timestamptz', precision: 3 }) leasedUntil: Date;

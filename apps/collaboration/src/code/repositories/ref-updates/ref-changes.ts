@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { inQuarantine, updateRefs } from '@rookery/git';
-import type { RefFailure, RefUpdate, Repository } from '@rookery/git';
+import { inQuarantine, quarantinedBytes, updateRefs } from '@rookery/git';
+import type { ObjectWrite, RefFailure, RefUpdate, Repository } from '@rookery/git';
 import type { SignedInViewer } from '@rookery/kernel';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
+import { PushLimits } from './push-limits';
 import { PushRules } from './push-rules';
 import { RefIntents } from './ref-intents';
 import { Settlement } from './settlement';
@@ -39,36 +40,40 @@ export class RefChanges {
     private readonly intents: RefIntents,
     private readonly settlement: Settlement,
     private readonly rules: PushRules,
+    private readonly limits: PushLimits,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Changes refs. Errors: GitError; those of `write`; the refusal of a caller whose permissions have changed. */
   async change(repository: Repository, change: RefChange): Promise<RefChangeOutcome> {
-    const written = await inQuarantine(repository, async ({ repository: view, keep }) => {
-      const updates = await change.write(view);
-      const refusal = await this.rules.refusalOf(view, { ...change, source: 'api' }, updates);
-      if (refusal === null && updates.length > 0) await keep();
-      return { updates, refusal };
+    return inQuarantine(repository, async (written) => {
+      const updates = await change.write(written.repository);
+      const refusal =
+        (await this.rules.refusalOf(written.repository, { ...change, source: 'api' }, updates)) ??
+        (await this.limits.refusalOfFiles(written.repository, change.project, updates));
+      if (refusal !== null) return { moved: false, why: null, refusal };
+      return updates.length === 0 ? { moved: true } : this.move(repository, change, written, updates);
     });
-    if (written.refusal !== null) return { moved: false, why: null, refusal: written.refusal };
-    return written.updates.length === 0 ? { moved: true } : this.move(repository, change, written.updates);
   }
 
   private async move(
     repository: Repository,
     { project, viewer, isMerge }: RefChange,
+    { repository: view, keep }: ObjectWrite,
     updates: readonly RefUpdate[],
   ): Promise<RefChangeOutcome> {
     // The transaction of the intent rechecks the permissions of the caller.
-    const id = await this.intents.record(
-      { projectId: project.id, userId: viewer?.userId ?? null, source: 'api' },
-      updates,
-    );
+    const intent = { userId: viewer?.userId ?? null, source: 'api' } as const;
+    const bytes = await quarantinedBytes(view);
+    const recorded = await this.intents.recordWithin(repository, { project, bytes }, intent, updates);
+    if ('refusal' in recorded) return { moved: false, why: null, refusal: recorded.refusal };
+    const { id } = recorded;
     let moved: ReadonlySet<string> | null = new Set();
     try {
       // Objects may take long, and the recheck of permissions knows neither the branch nor its rules.
-      const refusal = await this.rules.refusalOf(repository, { project, viewer, isMerge, source: 'api' }, updates);
+      const refusal = await this.rules.refusalOf(view, { project, viewer, isMerge, source: 'api' }, updates);
       if (refusal !== null) return { moved: false, why: null, refusal };
+      await keep();
       moved = null;
       const outcomes = await updateRefs(repository, updates, { atomic: true });
       moved = new Set(outcomes.filter((one) => one.moved).map(({ ref }) => ref));

@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { RefUpdate } from '@rookery/git';
+import type { ProjectScope } from '@rookery/api-v4';
+import type { RefUpdate, Repository } from '@rookery/git';
 import { statement, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { PushLimits } from './push-limits';
 import type { PushSource } from './push.entity';
 
 /**
@@ -17,13 +20,23 @@ interface IntentParams {
   readonly refs: readonly string[];
   readonly oldIds: readonly string[];
   readonly newIds: readonly string[];
+  readonly storedBytes: number;
+}
+
+type NewPush = Pick<IntentParams, 'projectId' | 'userId' | 'source'> & Partial<Pick<IntentParams, 'options'>>;
+
+/** New objects of a push. Units: bytes on disk. */
+export interface NewObjects {
+  readonly project: ProjectScope;
+  readonly bytes: number;
 }
 
 const intend = statement<IntentParams, { id: number }>(
   'pushes_intend',
   `with push as (
-     insert into pushes (project_id, user_id, source, options, leased_until)
-     values (:projectId::bigint, :userId::bigint, :source::text, :options::text[], now() + interval '${LEASE_SECONDS} seconds')
+     insert into pushes (project_id, user_id, source, options, stored_bytes, leased_until)
+     values (:projectId::bigint, :userId::bigint, :source::text, :options::text[], :storedBytes::bigint,
+       now() + interval '${LEASE_SECONDS} seconds')
      returning id
    ), updates as (
      insert into ref_updates (push_id, ref, old_id, new_id)
@@ -36,22 +49,43 @@ const intend = statement<IntentParams, { id: number }>(
 /** Records ref updates before git executes them, so that none is lost when a process dies. Source: ADR 0185. */
 @Injectable()
 export class RefIntents {
-  constructor(private readonly work: Work) {}
+  constructor(
+    private readonly work: Work,
+    private readonly limits: PushLimits,
+  ) {}
 
   /** Records a push. Returns its id. Errors: a database error if the repository was removed meanwhile. */
-  async record(
-    push: Pick<IntentParams, 'projectId' | 'userId' | 'source'> & Partial<Pick<IntentParams, 'options'>>,
-    updates: readonly RefUpdate[],
-  ): Promise<number> {
-    const [row] = await this.work.run((tx) =>
-      tx.run(intend, {
-        options: [],
-        ...push,
-        refs: updates.map(({ ref }) => ref),
-        oldIds: updates.map(({ oldId }) => oldId),
-        newIds: updates.map(({ newId }) => newId),
-      }),
-    );
-    return row!.id;
+  record(push: NewPush, updates: readonly RefUpdate[]): Promise<number> {
+    return this.work.run((tx) => write(tx, push, updates, 0));
   }
+
+  /**
+   * Records a push if the quotas of the project have room for its objects. Returns its id, or the refusal.
+   * Errors: GitError; a database error if the repository was removed meanwhile.
+   */
+  async recordWithin(
+    repository: Repository,
+    { project, bytes }: NewObjects,
+    push: Omit<NewPush, 'projectId'>,
+    updates: readonly RefUpdate[],
+  ): Promise<{ readonly id: number } | { readonly refusal: string }> {
+    const owned = { ...push, projectId: project.id };
+    if (bytes === 0 || !this.limits.hasQuota(project)) return { id: await this.record(owned, updates) };
+    return this.work.run(async (tx) => {
+      const refusal = await this.limits.refusalOfSize(tx, repository, { project, bytes });
+      return refusal === null ? { id: await write(tx, owned, updates, bytes) } : { refusal };
+    });
+  }
+}
+
+async function write(tx: Tx, push: NewPush, updates: readonly RefUpdate[], storedBytes: number): Promise<number> {
+  const [row] = await tx.run(intend, {
+    options: [],
+    ...push,
+    storedBytes,
+    refs: updates.map(({ ref }) => ref),
+    oldIds: updates.map(({ oldId }) => oldId),
+    newIds: updates.map(({ newId }) => newId),
+  });
+  return row!.id;
 }

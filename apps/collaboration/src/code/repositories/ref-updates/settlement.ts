@@ -30,6 +30,7 @@ interface PushRow {
   readonly project_id: number;
   readonly user_id: number | null;
   readonly created_at: Date;
+  readonly stored_bytes: number;
 }
 interface SettleParams {
   readonly id: number;
@@ -41,7 +42,7 @@ interface SettleParams {
 
 const intended = statement<{ id: number }, IntendedRow>(
   'pushes_intended',
-  `select u.ref, u.old_id, u.new_id, p.project_id, p.user_id, p.created_at, p.source, p.options
+  `select u.ref, u.old_id, u.new_id, p.project_id, p.user_id, p.created_at, p.stored_bytes, p.source, p.options
    from ref_updates u join pushes p on p.id = u.push_id
    where u.push_id = :id::bigint and p.settled_at is null order by u.ref`,
 );
@@ -57,7 +58,7 @@ const later = statement<{ id: number }, LaterRow>(
 const close = statement<{ id: number }, PushRow>(
   'pushes_close',
   `update pushes set settled_at = now() where id = :id::bigint and settled_at is null
-   returning project_id, user_id, created_at`,
+   returning project_id, user_id, created_at, stored_bytes`,
 );
 const settleUpdates = statement<SettleParams, never>(
   'pushes_settle_updates',
@@ -70,6 +71,11 @@ const settleUpdates = statement<SettleParams, never>(
    where own.push_id = :id::bigint and u.push_id = own.push_id and u.ref = own.ref`,
 );
 
+/** Counts the objects of a push until the next measurement. */
+const addSize = statement<{ projectId: number; bytes: number }, never>(
+  'repositories_add_size',
+  'update repositories set size = coalesce(size, 0) + :bytes::bigint where project_id = :projectId::bigint',
+);
 /** Returns a row for the first push that leaves a default branch behind. */
 const noteDefault = statement<{ projectId: number }, { project_id: number }>(
   'repositories_note_default',
@@ -145,6 +151,7 @@ export class Settlement {
       bulk: done.map((update) => isBulk(update, done)),
     });
     if (done.length === 0) return;
+    if (push.stored_bytes > 0) await tx.run(addSize, { projectId: push.project_id, bytes: push.stored_bytes });
     await this.protectDefault(tx, push.project_id, defaultBranch.name);
     const data = {
       push_id: id,

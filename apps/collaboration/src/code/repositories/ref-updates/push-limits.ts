@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { countObjects, findLargeFiles, NO_OBJECT } from '@rookery/git';
+import type { LargeFile, RefUpdate, Repository } from '@rookery/git';
+import { InstanceSettings } from '@rookery/instance';
+import type { PlanLimitName } from '@rookery/instance';
+import { statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+
+/** Limit on the repository of a project, or on all below a top-level namespace. Units: bytes. */
+interface Quota {
+  readonly kind: 'project' | 'namespace';
+  readonly id: number;
+  readonly limit: number;
+}
+
+const LIMITS = {
+  namespace: 'namespace_repositories_size_limit',
+  project: 'project_repository_size_limit',
+} as const satisfies Readonly<Record<Quota['kind'], PlanLimitName>>;
+const MIB = 1024 ** 2;
+const MAX_FILES_SHOWN = 10;
+
+/** Two keys, so that quotas meet no lock of another kind. */
+const lock = statement<{ kind: string; id: number }, never>(
+  'repository_storage_lock',
+  `select pg_advisory_xact_lock(hashtext('repository storage ' || :kind), hashint8(:id::bigint))`,
+);
+/** Bytes of pushes to a project whose objects may not be part of the repository yet. */
+const pendingOfProject = statement<{ id: number }, { size: number }>(
+  'repository_storage_pending',
+  `select coalesce(sum(stored_bytes), 0)::bigint as size from pushes
+   where project_id = :id::bigint and settled_at is null`,
+);
+/** Bytes of all other repositories below a top-level namespace, with their pushes that are not settled. */
+const othersOfNamespace = statement<{ id: number; projectId: number }, { size: number }>(
+  'repository_storage_of_namespace',
+  `select coalesce(sum(r.size), 0)::bigint + coalesce(sum(pending.size), 0)::bigint as size
+   from directory_namespaces home
+   join directory_projects project on project.namespace_id = home.id
+   join repositories r on r.project_id = project.id
+   left join lateral (
+     select sum(p.stored_bytes) as size from pushes p where p.project_id = r.project_id and p.settled_at is null
+   ) pending on true
+   where home.traversal_ids[1] = :id::bigint and r.project_id <> :projectId::bigint`,
+);
+
+/** Limits of plans on pushes and on commits through the API. Source: reference repositories 1.11. */
+@Injectable()
+export class PushLimits {
+  constructor(private readonly instance: InstanceSettings) {}
+
+  /** Largest pack of a push; null if only the limit of the service applies. Units: bytes. */
+  packBytes({ namespace }: ProjectScope): number | null {
+    return this.instance.planLimit('repository_max_push_size', namespace.plan) || null;
+  }
+
+  /** Returns the refusal of updates that add too large files, or null. Shape: `view` sees the new objects. */
+  async refusalOfFiles(
+    view: Repository,
+    { namespace }: ProjectScope,
+    updates: readonly RefUpdate[],
+  ): Promise<string | null> {
+    const aboveBytes = this.instance.planLimit('repository_max_file_size', namespace.plan);
+    const from = [...new Set(updates.map(({ newId }) => newId))].filter((id) => id !== NO_OBJECT);
+    if (aboveBytes === 0 || from.length === 0) return null;
+    const files = await findLargeFiles(view, { from, aboveBytes, max: MAX_FILES_SHOWN });
+    return files.length === 0 ? null : refusalOf(files, aboveBytes);
+  }
+
+  hasQuota(project: ProjectScope): boolean {
+    return this.quotasOf(project).length > 0;
+  }
+
+  /**
+   * Returns the refusal of new objects that a quota has no room for, or null. Pushes under one quota are decided one after
+   * the other until the end of the transaction, which records their bytes, so that together they do not exceed it.
+   */
+  async refusalOfSize(
+    tx: Tx,
+    repository: Repository,
+    { project, bytes }: { readonly project: ProjectScope; readonly bytes: number },
+  ): Promise<string | null> {
+    const quotas = this.quotasOf(project);
+    for (const { kind, id } of quotas) await tx.run(lock, { kind, id });
+    // A push is settled after its objects became part of the repository: in this order none is missed.
+    const [pending] = await tx.run(pendingOfProject, { id: project.id });
+    const own = pending!.size + (await countObjects(repository)).bytes + bytes;
+    for (const { kind, id, limit } of quotas) {
+      const [others] = kind === 'project' ? [] : await tx.run(othersOfNamespace, { id, projectId: project.id });
+      if (own + (others?.size ?? 0) > limit)
+        return `This change would exceed the storage limit of the ${kind}, which is ${withUnit(limit)} for repositories.`;
+    }
+    return null;
+  }
+
+  /** Always in the same order, so that pushes do not wait for each other in a circle. */
+  private quotasOf({ id, namespace }: ProjectScope): readonly Quota[] {
+    const ids = { namespace: namespace.traversalIds[0]!, project: id };
+    const all = (['namespace', 'project'] as const).map((kind) => ({
+      ...{ kind, id: ids[kind], limit: this.instance.planLimit(LIMITS[kind], namespace.plan) },
+    }));
+    return all.filter(({ limit }) => limit > 0);
+  }
+}
+
+function refusalOf(files: readonly LargeFile[], limit: number): string {
+  return [
+    `You are attempting to check in one or more blobs which exceed the ${withUnit(limit)} limit:`,
+    '',
+    ...files.map(({ id, size }) => `- ${id} (${withUnit(size)})`),
+    '',
+    'Please remove the files from your commits and try again.',
+  ].join('\n');
+}
+
+function withUnit(bytes: number): string {
+  const [unit, name] = bytes < MIB ? [1024, 'KiB'] : [MIB, 'MiB'];
+  return `${Number((bytes / unit).toFixed(2))}${name}`;
+}
