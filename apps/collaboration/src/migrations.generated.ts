@@ -68,3 +68,5 @@ export * from './migrations/1767225854402-add-first-commits-to-repositories';
 export * from './migrations/1767225854410-import-snippets';
 export * from './migrations/1767225854560-add-collaboration-granted-by-to-merge-requests';
 export * from './migrations/1767225854570-measure-stored-bytes';
+export * from './migrations/1767225854580-create-suspect-addresses';
+export * from './migrations/1767225854590-map-imported-events';
