@@ -7,7 +7,7 @@ import { Pool } from 'pg';
 import { migrations } from '../../src/database';
 import { HelmQueries } from '../../src/registries/helm/helm.queries';
 
-/** Plans of the reads of Helm charts over enough rows. `UPDATE_GOLDEN=1` writes the golden files. */
+/** Plans of the reads of Helm charts over enough rows, and few enough that statistics count them all. `UPDATE_GOLDEN=1` writes the golden files. */
 let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
@@ -15,8 +15,8 @@ beforeAll(async () => {
   pool = new Pool({ connectionString: database.url, max: 1 });
   await pool.query(`
     insert into packages (project_id, package_type, name, name_key, version, created_at)
-      select 1 + g % 500, 'helm', 'n' || g / 4000, 'n' || g / 4000, '1.0.' || g, now() - g * interval '1 second'
-      from generate_series(1, 100000) g;
+      select 1 + g % 125, 'helm', 'n' || g / 1000, 'n' || g / 1000, '1.0.' || g, now() - g * interval '1 second'
+      from generate_series(1, 25000) g;
     insert into package_files (package_id, project_id, file_name, size, sha256, sha1, md5)
       select p.id, p.project_id, p.name || '-' || p.version || '.tgz', 1, md5(p.id::text), '', '' from packages p;
     insert into helm_files (file_id, project_id, channel, chart_name, file_name, chart)
