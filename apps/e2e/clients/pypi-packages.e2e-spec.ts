@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { addMember, call, estate, mark, person, projectOf } from '../support/estate';
 import type { Person } from '../support/estate';
+import { requireDebianPackages } from '../support/debian-packages';
 import { PythonClients } from '../support/python';
 import type { Finished } from '../support/python';
 
@@ -89,6 +90,14 @@ describe('Python packages', () => {
     expect([again.status, again.output]).toEqual([1, expect.stringContaining('already been taken')]);
     expectSuccess(await clients.poetry(repository, owner.token, '--skip-existing'));
     expectSuccess(await install('poem', ofProject(), 'poet'));
+    // Debian's virtualenv looks for its seeds there.
+    requireDebianPackages('python3-pip-whl', 'python3-setuptools-whl', 'python3-wheel-whl');
+    const installed = await clients.poetryInstall(`${repository}/simple`, owner.token, 'poet');
+    expectSuccess(installed);
+    expect(installed.output).toContain('Installing poet (1.0)');
+    expect(readFileSync(join(installed.folder, 'poetry.lock'), 'utf8')).toContain('poet-1.0-py3-none-any.whl');
+    const refused = await clients.poetryInstall(`${repository}/simple`, 'glpat-wrong', 'poet');
+    expect(refused.status).not.toBe(0);
   });
 
   it('have pages in JSON with digests, and core metadata beside each wheel', async () => {

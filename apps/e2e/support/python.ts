@@ -70,6 +70,21 @@ export class PythonClients {
     });
   }
 
+  /** Resolves and installs a package from one index only, into a virtual environment of the project. */
+  async poetryInstall(index: string, token: string, name: string): Promise<Finished & { readonly folder: string }> {
+    const folder = mkdtempSync(join(this.folder, 'reader-'));
+    writeFileSync(
+      join(folder, 'pyproject.toml'),
+      `[tool.poetry]\nname = "reader"\nversion = "1.0"\ndescription = ""\nauthors = []\n[tool.poetry.dependencies]\n` +
+        `python = ">=3.8"\n${name} = "*"\n[[tool.poetry.source]]\nname = "nest"\nurl = "${index}"\ndefault = true\n`,
+    );
+    const finished = await this.run(['-m', 'poetry', 'install', '--no-root', '--no-interaction'], {
+      ...{ cwd: folder, POETRY_VIRTUALENVS_IN_PROJECT: 'true', POETRY_CACHE_DIR: join(folder, 'cache') },
+      ...{ POETRY_HTTP_BASIC_NEST_USERNAME: '__token__', POETRY_HTTP_BASIC_NEST_PASSWORD: token },
+    });
+    return { ...finished, folder };
+  }
+
   /** The folder of the poetry project `poet`. */
   project(): string {
     const folder = join(this.folder, 'poet');
