@@ -5,8 +5,8 @@
  * reliability 11.
  *
  * @import { Client } from '../client.mjs'
- * @typedef {import('../../../libs/testing/src/upstream/remote-host').RemoteHost} Host
- * @typedef {import('../../../libs/testing/src/upstream/remote-host').HostedRepository} Hosted
+ * @typedef {import('../../../libs/testing/src/upstream/remote-host.js').RemoteHost} Host
+ * @typedef {import('../../../libs/testing/src/upstream/remote-host.js').HostedRepository} Hosted
  * @typedef {{ id: number, project: number, seconds: number }} Import
  */
 import { spawn } from 'node:child_process';
