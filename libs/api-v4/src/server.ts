@@ -118,7 +118,9 @@ export const apiV4Server: HttpStep = {
     const neighbours = app.get(Neighbours);
     if (neighbours.isTogether) {
       const { local } = app.get(EndpointRoutes);
-      new LocalServer((request) => local.find(request)).listen(context.name, neighbours, context.shutdown);
+      const onFailure = (err: unknown): void => context.logger.error({ err }, 'a local call failed');
+      const server = new LocalServer((request) => local.find(request), onFailure);
+      server.listen(context.name, neighbours, context.shutdown);
     }
     return ((app.getHttpServer() as Server).address() as AddressInfo).port;
   },

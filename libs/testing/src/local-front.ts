@@ -21,7 +21,12 @@ export interface Behind {
  * HTTP. Source: ADR 0199.
  */
 export function localFront(behind: Behind): Server {
-  const local = new LocalServer((request) => behind.routes.local.find(request));
+  const local = new LocalServer(
+    (request) => behind.routes.local.find(request),
+    (error) => {
+      throw error;
+    },
+  );
   return createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -54,10 +54,11 @@ async function place(over: Partial<DirectoryProject> = {}): Promise<DirectoryPro
 }
 
 it('writes changes of issues as resource events and system notes, once each', async () => {
-  const project = await place();
+  const project = await place({ visibility: 'public' });
   await write(project, 'label', [label('bug')]);
   await write(project, 'milestone', [milestone(7, 'v1')]);
-  await write(project, 'issue', [issue(3, { labels: ['bug'] })]);
+  await write(project, 'issue', [issue(3, { labels: ['bug'] }), issue(8), issue(9)]);
+  await service.app.as(service.seed.viewer(owner)).delete(`/api/v4/projects/${project.id}/issues/9`).expect(204);
   const change = (id: number, name: string, over: object = {}) => ({
     ...{
       id,
@@ -80,13 +81,17 @@ it('writes changes of issues as resource events and system notes, once each', as
     change(6, 'milestone_removed', { name: 'gone' }),
     change(7, 'renamed', { before: 'A door', name: 'A window' }),
     change(8, 'assigned', { name: 'merlin', created_at: LATER }),
-    change(9, 'mentioned', { name: '!8', created_at: LATER }),
+    change(9, 'mentioned', { name: '#8', created_at: LATER }),
     change(10, 'closed', { issue: 4 }),
+    change(11, 'closed', { issue: 9 }),
+    change(12, 'mentioned', { name: '!8', created_at: LATER }),
   ];
   const left = [
     { index: 3, message: 'Its label does not exist.' },
     { index: 5, message: 'Its milestone does not exist.' },
-    { index: 9, message: 'Its object was not imported.' },
+    { index: 9, message: 'Its issue was not imported.' },
+    { index: 10, message: 'Its issue was not imported.' },
+    { index: 11, message: 'The object that mentions it was not imported.' },
   ];
   expect(await write(project, 'issue_event', changes)).toEqual(left);
   expect(await write(project, 'issue_event', changes)).toEqual(left);
@@ -105,8 +110,13 @@ it('writes changes of issues as resource events and system notes, once each', as
   expect(notes.map((one) => [one['body'], one['created_at'], one['system'], one['imported_from']])).toEqual([
     ['changed title from **A {-door-}** to **A {+window+}**', AT, true, 'remote'],
     ['assigned to `@merlin`', LATER, true, 'remote'],
-    ['mentioned in merge request !8', LATER, true, 'remote'],
+    ['mentioned in issue #8', LATER, true, 'none'],
   ]);
+  const viewer = service.app.as(service.seed.viewer(owner));
+  await viewer.put(`/api/v4/projects/${project.id}/issues/8`).send({ confidential: true }).expect(200);
+  const guest = service.app.as(service.seed.viewer(await service.seed.user()));
+  const { body } = await guest.get(`/api/v4/projects/${project.id}/issues/3/notes?sort=asc&order_by=created_at`);
+  expect((body as { body: string }[]).at(-1)!.body).not.toContain('#8');
   expect(await show(project, '/issues/3')).toMatchObject({ state: 'opened', updated_at: LATER, user_notes_count: 0 });
 });
 

@@ -37,7 +37,7 @@ describe('calls to services in the same process', () => {
         };
       };
       const shutdown = new ShutdownOrder(createLogger({ service, level: 'silent' }));
-      new LocalServer(find).listen(service, neighbours, shutdown);
+      new LocalServer(find, () => undefined).listen(service, neighbours, shutdown);
     }
     gateway = await estate.gateway({}, {}, neighbours);
   });

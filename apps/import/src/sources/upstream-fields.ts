@@ -36,6 +36,11 @@ export function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
+/** Returns a username without control characters, cut to its maximum. A cut may leave a half of a surrogate pair. */
+export function usernameIn(text: string): string {
+  return cleaned(text.replace(/\p{C}/gu, '').slice(0, MAX_USERNAME));
+}
+
 /** PostgreSQL cannot store the character NUL, nor a half of a surrogate pair. */
 export function cleaned(text: string): string {
   return text.replaceAll('\0', '').replace(/\p{Cs}/gu, '\ufffd');

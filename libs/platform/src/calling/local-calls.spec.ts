@@ -26,10 +26,12 @@ describe('calls between services of one process', () => {
   let routes: InternalRoutes;
   /** Requests that the neighbour received. */
   let received: LocalRequest[];
+  let failures: unknown[];
 
   beforeEach(async () => {
     overHttp = 0;
     received = [];
+    failures = [];
     http = createServer((_, response) => {
       overHttp += 1;
       response.setHeader('content-type', 'application/json').end('{"by":"http"}');
@@ -54,7 +56,7 @@ describe('calls between services of one process', () => {
       received.push(request);
       return handler;
     };
-    new LocalServer(find).listen('collaboration', neighbours, shutdown);
+    new LocalServer(find, (error) => failures.push(error)).listen('collaboration', neighbours, shutdown);
   };
   const open = (maxWaitMs = 60_000) =>
     routes.to<object, { by: string }>('collaboration', INTERNAL_PATHS.resolveRef, { connections: 1, maxWaitMs });
@@ -199,18 +201,54 @@ describe('calls between services of one process', () => {
     expect([events.slice(2), response!.closed]).toEqual([[65_536, 18_928], true]);
   });
 
+  it('ends the call of an answer that its service ends after it began', async () => {
+    let response: LocalResponse | undefined;
+    serve(async (given) => {
+      response = given;
+      given.writeHead(200, []).end('x'.repeat(150_000));
+      await once(given, 'close');
+    });
+    const ends: unknown[] = [];
+    const lost = new Promise<void>((resolve) => {
+      const caller: LocalCaller = {
+        onConnect: () => undefined,
+        onHeaders: () => undefined,
+        onData: () => false,
+        onComplete: () => ends.push('complete'),
+        onError: (error) => {
+          ends.push(error);
+          resolve();
+        },
+      };
+      neighbours.accept('collaboration', { method: 'GET', url: '/', headers: {}, body: null })!(caller, null);
+    });
+    await new Promise(setImmediate);
+    response!.destroy();
+    await lost;
+    expect(ends).toEqual([expect.objectContaining({ code: 'UND_ERR_SOCKET' })]);
+  });
+
+  it('reports a handler that fails, and ends its call', async () => {
+    serve(() => Promise.reject(new Error('unexpected')));
+    await expect(open().ask({})).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    expect(failures).toEqual([new Error('unexpected')]);
+  });
+
   it('refuses headers that HTTP refuses', async () => {
     let problem: unknown;
+    let answered: LocalResponse | undefined;
     serve((response) => {
       try {
-        response.writeHead(200, ['x-name', 'a\r\nb']);
+        response.writeHead(200, ['content-length', '5', 'x-name', 'a\r\nb']);
       } catch (error) {
         problem = error;
       }
       response.writeHead(500, []).end();
+      answered = response;
       return Promise.resolve();
     });
     await expect(open().ask({})).rejects.toMatchObject({ status: 500 });
     expect(problem).toMatchObject({ code: 'ERR_INVALID_CHAR' });
+    expect(answered!.headers).toEqual([]);
   });
 });

@@ -39,13 +39,15 @@ export class LocalResponse extends EventEmitter {
 
   /** Shape: as ServerResponse.writeHead, with a flat list of names and values. Errors: those of Node for invalid headers. */
   writeHead(status: number, headers: readonly string[]): this {
+    const checked: string[] = [];
     for (let index = 0; index + 1 < headers.length; index += 2) {
       const [name, value] = [headers[index]!, headers[index + 1]!];
       validateHeaderName(name);
       validateHeaderValue(name, value);
       // Blanks around a value are no part of it, and are lost on the wire.
-      this.headers.push(name, value.replace(BLANK_ENDS, ''));
+      checked.push(name, value.replace(BLANK_ENDS, ''));
     }
+    this.headers.push(...checked);
     this.statusCode = status;
     this.headersSent = true;
     return this;
@@ -59,9 +61,10 @@ export class LocalResponse extends EventEmitter {
     return this;
   }
 
-  /** Removes the next bytes of the body and returns them. */
+  /** Removes the next bytes of the body and returns them. The part of a longer body is a copy, which does not keep the rest. */
   take(most: number): Buffer {
-    const taken = this.body.subarray(0, most);
+    const part = this.body.subarray(0, most);
+    const taken = part.length < this.body.length ? Buffer.from(part) : part;
     this.body = this.body.subarray(most);
     return taken;
   }

@@ -3,7 +3,7 @@ import type { ContextClaims } from '@rookery/contracts';
 import { LocalResponse } from './local-response';
 import type { LocalCall, LocalCaller, LocalRequest, Neighbour, Neighbours } from './neighbours';
 
-/** Answers one local call. Never rejects. */
+/** Answers one local call. A handler that rejects gives no answer. */
 export type LocalHandler = (response: LocalResponse, claims: ContextClaims | null) => Promise<void>;
 
 /** The shutdown of a service, as far as its local calls take part. */
@@ -29,8 +29,11 @@ export class LocalServer implements Neighbour {
   private inFlight = 0;
   private drained = (): void => undefined;
 
-  /** Shape: `find` returns the handler of a request; null for requests that need HTTP. */
-  constructor(private readonly find: (request: LocalRequest) => LocalHandler | null) {}
+  /** Shape: `find` returns the handler of a request; null for requests that need HTTP. `onFailure` gets unexpected errors. */
+  constructor(
+    private readonly find: (request: LocalRequest) => LocalHandler | null,
+    private readonly onFailure: (error: unknown) => void,
+  ) {}
 
   /** Registers the service until it stops accepting requests; its shutdown then waits for the running calls. */
   listen(service: string, neighbours: Neighbours, shutdown: Shutdown): void {
@@ -48,20 +51,30 @@ export class LocalServer implements Neighbour {
 
   private async call(handler: LocalHandler, caller: LocalCaller, claims: ContextClaims | null): Promise<void> {
     const response = new LocalResponse();
-    const state = { aborted: null as Error | null, isRunning: false };
+    const state = { aborted: null as Error | null, isRunning: false, isLost: false };
+    /** Ends a call without its whole answer. The caller gets one error, as from a connection that ended. */
+    const lose = (error: Error): void => {
+      if (state.isLost) return;
+      state.isLost = true;
+      response.destroy();
+      if (state.isRunning) caller.onError(error);
+    };
     caller.onConnect((reason = new Error('aborted')) => {
       if (response.closed) return;
       state.aborted = reason;
-      response.destroy();
-      if (state.isRunning) caller.onError(reason);
+      lose(reason);
     });
     if (state.aborted !== null) return caller.onError(state.aborted);
     state.isRunning = true;
     this.inFlight += 1;
-    const handled = this.runInside(handler, response, claims).finally(() => response.abandon());
+    response.once('close', () => {
+      if (response.destroyed) lose(new AnswerLost('the answer is not whole'));
+    });
+    const handled = this.runInside(handler, response, claims)
+      .catch((error: unknown) => this.onFailure(error))
+      .finally(() => response.abandon());
     // The caller continues in its own asynchronous context.
-    if (await response.isAnswered) deliver(response, caller);
-    else if (state.aborted === null) caller.onError(new AnswerLost('the answer is not whole'));
+    if (await response.isAnswered) deliver(response, caller, lose);
     await handled;
     if (!response.closed) await response.whenClosed();
     this.inFlight -= 1;
@@ -69,8 +82,8 @@ export class LocalServer implements Neighbour {
   }
 }
 
-/** Hands an answer to its caller, no faster than the caller takes it. */
-function deliver(response: LocalResponse, caller: LocalCaller): void {
+/** Hands an answer to its caller, no faster than the caller takes it. A failing caller loses the rest. */
+function deliver(response: LocalResponse, caller: LocalCaller, lose: (error: Error) => void): void {
   let isPaused = false;
   const send = (): void => {
     while (!isPaused && response.writableLength > 0) {
@@ -86,13 +99,11 @@ function deliver(response: LocalResponse, caller: LocalCaller): void {
     isPaused = false;
     attempt(send);
   };
-  /** A failing caller ends its call, as its connection would end. */
   const attempt = (step: () => void): void => {
     try {
       step();
     } catch (error) {
-      response.destroy();
-      caller.onError(error as Error);
+      lose(error as Error);
     }
   };
   attempt(() => {

@@ -39,9 +39,11 @@ export interface ImportedSystemNote {
 
 /** Locks noteables and returns the numbers of their comments. */
 const lock = perKind(({ table }: Kind) =>
-  statement<{ ids: readonly number[] }, { id: number; comments: number }>(
+  statement<{ ids: readonly number[] }, { id: number; comments: number; changes: number }>(
     `${table}_lock_for_notes`,
-    `select i.id, i.public_notes_count + i.internal_notes_count as comments from ${table} i
+    `select i.id, i.public_notes_count + i.internal_notes_count as comments,
+       i.system_notes_count as changes
+     from ${table} i
      where i.id = any(:ids::bigint[]) order by i.id for no key update`,
   ),
 );
@@ -83,26 +85,40 @@ const addSystem = perKind(({ table, type, writes }: Kind) =>
   ),
 );
 
-/** Number of comments that locked noteables can still take. */
+/** More notes about changes than people make by hand; the deletion of an issue removes all at once. */
+const MOST_CHANGES = 5000;
+
+/** Numbers of comments, and of notes about changes, that locked noteables can still take. */
 export class NoteRoom {
   private constructor(
     private readonly noun: string,
     private readonly left: Map<number, number>,
+    private readonly leftForChanges: Map<number, number>,
   ) {}
 
   /** Locks noteables until the end of the transaction. */
   static async lock(tx: Tx, { kind, on, mostComments }: NotesImport, ids: readonly number[]): Promise<NoteRoom> {
     const rows = await tx.run(lock(kind), { ids });
     const left = new Map(rows.map(({ id, comments }) => [id, mostComments - comments]));
-    return new NoteRoom(on.replace('_', ' '), left);
+    const leftForChanges = new Map(rows.map(({ id, changes }) => [id, MOST_CHANGES - changes]));
+    return new NoteRoom(on.replace('_', ' '), left, leftForChanges);
   }
 
   /** Counts one comment. Returns the reason if the noteable is missing or at its limit, and null otherwise. */
   take(noteableId: number | undefined): string | null {
-    const left = noteableId === undefined ? undefined : this.left.get(noteableId);
+    return this.takeFrom(this.left, noteableId, 'comments');
+  }
+
+  /** Counts one change. Returns as `take`. */
+  takeChange(noteableId: number | undefined): string | null {
+    return this.takeFrom(this.leftForChanges, noteableId, 'changes');
+  }
+
+  private takeFrom(counts: Map<number, number>, noteableId: number | undefined, noun: string): string | null {
+    const left = noteableId === undefined ? undefined : counts.get(noteableId);
     if (left === undefined) return `Its ${this.noun} was not imported.`;
-    if (left <= 0) return `Its ${this.noun} has too many comments.`;
-    this.left.set(noteableId!, left - 1);
+    if (left <= 0) return `Its ${this.noun} has too many ${noun}.`;
+    counts.set(noteableId!, left - 1);
     return null;
   }
 }

@@ -3,6 +3,7 @@ import type { ProjectFacts } from '@rookery/directory';
 import type { Tx } from '@rookery/persistence';
 import { addImported, findImported, newObjects } from '../../base/imported-objects/imported-objects';
 import type { CheckedObject } from '../../base/imported-objects/imported-objects';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { addImportedStates } from '../../base/resource-events/imported-states';
 import type { ImportedState } from '../../base/resource-events/imported-states';
 import { addImportedLabellings, labelIdsOf } from '../../planning/labels/imported-labels';
@@ -10,6 +11,8 @@ import type { ImportedLabelling } from '../../planning/labels/imported-labels';
 import { addImportedMilestoneChanges, milestoneIdsOf } from '../../planning/milestones/imported-milestones';
 import type { ImportedMilestoneChange } from '../../planning/milestones/imported-milestones';
 import { quoteMentions } from '../../talk/mentions/quoted-mentions';
+import { writeCrossReferences } from '../../talk/notes/cross-reference-notes';
+import type { CrossReference } from '../../talk/notes/cross-reference-notes';
 import { inOrder } from '../../talk/notes/imported-notes';
 import { insertImportedSystemNotes, NoteRoom } from '../../talk/notes/imported-note-rows';
 import type { ImportedSystemNote, NotesImport } from '../../talk/notes/imported-note-rows';
@@ -17,18 +20,24 @@ import { systemNotes } from '../../talk/notes/system-notes';
 
 type Given = ImportedObject<'issue_event'>;
 
+/** Kinds of objects that mention others, by the signs of their references. */
+const MENTIONING = { '#': 'issue', '!': 'merge_request' } as const;
+
 /** Rows of the changes of one kind of noteables. */
 interface ChangeRows {
   readonly states: ImportedState[];
   readonly labellings: ImportedLabelling[];
   readonly milestones: ImportedMilestoneChange[];
   readonly notes: ImportedSystemNote[];
+  readonly references: CrossReference[];
 }
 
 /** Ids by the names that changes use. */
 interface Names {
   readonly labels: ReadonlyMap<string, number>;
   readonly milestones: ReadonlyMap<string, number>;
+  /** Issues and merge requests by their references: `#5`, `!5`. */
+  readonly mentioning: ReadonlyMap<string, number>;
 }
 
 /**
@@ -39,7 +48,7 @@ interface Names {
 export async function importChanges(
   tx: Tx,
   project: ProjectFacts,
-  notesImport: NotesImport,
+  notesImport: NotesImport & { readonly kind: NoteableKind },
   objects: readonly Given[],
 ): Promise<readonly UnimportedObject[]> {
   const { on, kind, projectId } = notesImport;
@@ -48,15 +57,14 @@ export async function importChanges(
   const found = inOrder(await newObjects(tx, of, own, ({ id }) => id));
   const numbers = found.map(({ object }) => object[on]!);
   const noteables = await findImported(tx, { project: projectId, kind: on }, numbers);
-  // Also keeps the noteables until the end of the transaction.
-  await NoteRoom.lock(tx, notesImport, [...noteables.values()]);
+  const room = await NoteRoom.lock(tx, notesImport, [...noteables.values()]);
   const names = await namesOf(tx, project, found);
-  const rows: ChangeRows = { states: [], labellings: [], milestones: [], notes: [] };
+  const rows: ChangeRows = { states: [], labellings: [], milestones: [], notes: [], references: [] };
   const problems: UnimportedObject[] = [];
   const added: { readonly upstreamId: number; readonly id: number }[] = [];
   for (const { index, object } of found) {
     const id = noteables.get(object[on]!);
-    const message = id === undefined ? 'Its object was not imported.' : addRow(rows, names, id, object);
+    const message = room.takeChange(id) ?? addRow(rows, names, { ...object, noteable_id: id!, project_id: projectId });
     if (message === null) added.push({ upstreamId: object.id, id: id! });
     else problems.push({ index, message });
   }
@@ -64,8 +72,15 @@ export async function importChanges(
   await addImportedLabellings(tx, kind, project, rows.labellings);
   await addImportedMilestoneChanges(tx, kind, project, rows.milestones);
   await insertImportedSystemNotes(tx, notesImport, rows.notes);
+  await writeCrossReferences(tx, kind, rows.references);
   await addImported(tx, of, added);
   return problems;
+}
+
+/** A change of a noteable that exists. */
+interface Change extends Given {
+  readonly noteable_id: number;
+  readonly project_id: number;
 }
 
 async function namesOf(tx: Tx, project: ProjectFacts, found: readonly CheckedObject<Given>[]): Promise<Names> {
@@ -74,12 +89,27 @@ async function namesOf(tx: Tx, project: ProjectFacts, found: readonly CheckedObj
   return {
     labels: await labelIdsOf(tx, project, namesOf('label_added', 'label_removed')),
     milestones: await milestoneIdsOf(tx, project, namesOf('milestone_added', 'milestone_removed')),
+    mentioning: await mentioningOf(tx, project.id, namesOf('mentioned')),
   };
 }
 
+async function mentioningOf(
+  tx: Tx,
+  project: number,
+  references: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (const [sign, kind] of Object.entries(MENTIONING)) {
+    const numbers = references.flatMap((text) => (text.startsWith(sign) ? [Number(text.slice(1))] : []));
+    const ids = await findImported(tx, { project, kind }, numbers.filter(Number.isSafeInteger));
+    for (const [number, id] of ids) found.set(`${sign}${number}`, id);
+  }
+  return found;
+}
+
 /** Adds the row of a change. Shape: the reason if it cannot be added, and null otherwise. */
-function addRow(rows: ChangeRows, { labels, milestones }: Names, noteable_id: number, given: Given): string | null {
-  const { change, created_at, author_id: user_id } = given;
+function addRow(rows: ChangeRows, { labels, milestones, mentioning }: Names, given: Change): string | null {
+  const { change, created_at, author_id: user_id, noteable_id } = given;
   const name = given.name ?? '';
   const common = { noteable_id, user_id, created_at };
   if (change === 'closed' || change === 'reopened' || change === 'merged') {
@@ -98,18 +128,28 @@ function addRow(rows: ChangeRows, { labels, milestones }: Names, noteable_id: nu
     rows.milestones.push({ ...common, milestone_id, action: change === 'milestone_added' ? 'add' : 'remove' });
     return null;
   }
+  if (change === 'mentioned') {
+    const id = mentioning.get(name);
+    if (id === undefined) return 'The object that mentions it was not imported.';
+    const isOfRequest = name.startsWith('!');
+    rows.references.push({
+      ...{ noteableId: noteable_id, projectId: given.project_id, actorId: user_id, at: created_at },
+      text: `${isOfRequest ? 'merge request' : 'issue'} ${name}`,
+      from: { type: isOfRequest ? 'MergeRequest' : 'Issue', id },
+    });
+    return null;
+  }
   const body = quoteMentions(textOf(change, name, given.before ?? ''));
   rows.notes.push({ noteable_id, author_id: user_id, body, created_at });
   return null;
 }
 
-type NoteChange = Extract<Given['change'], `${string}assigned` | `review${string}` | 'renamed' | 'mentioned'>;
+type NoteChange = Extract<Given['change'], `${string}assigned` | `review${string}` | 'renamed'>;
 
 function textOf(change: NoteChange, name: string, before: string): string {
   if (change === 'renamed') return systemNotes.title(before, name);
   if (change === 'assigned') return systemNotes.assignees([name], [])!;
   if (change === 'unassigned') return systemNotes.assignees([], [name])!;
   if (change === 'review_requested') return systemNotes.reviewers([name], [])!;
-  if (change === 'review_request_removed') return systemNotes.reviewers([], [name])!;
-  return `mentioned in ${name.startsWith('!') ? 'merge request' : 'issue'} ${name}`;
+  return systemNotes.reviewers([], [name])!;
 }

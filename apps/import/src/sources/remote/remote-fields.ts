@@ -1,5 +1,5 @@
 import type { UpstreamPerson } from '@rookery/contracts';
-import { cleaned, DELETED, fieldsOf, isId, MAX_USERNAME, timeIn } from '../upstream-fields';
+import { cleaned, DELETED, fieldsOf, isId, MAX_USERNAME, timeIn, usernameIn } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 
 export function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
@@ -10,7 +10,7 @@ export function timesIn(fields: Fields): { readonly createdAt: string; readonly 
 export function personIn(value: unknown): UpstreamPerson {
   const { id, login } = fieldsOf(value);
   if (!isId(id) || typeof login !== 'string' || login === '') return DELETED;
-  return { id, username: cleaned(login).replace(/\p{C}/gu, '').slice(0, MAX_USERNAME) };
+  return { id, username: usernameIn(login) };
 }
 
 export function nameOfLabel(value: unknown): string | null {

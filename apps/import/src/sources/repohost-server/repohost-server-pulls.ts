@@ -1,7 +1,17 @@
 import type { UpstreamPerson } from '@rookery/contracts';
 import { hashedId } from '../hashed-ids';
 import { withSuggestionRange } from '../suggestion-range';
-import { cleaned, DELETED, fieldsOf, isId, listIn, MAX_SHA, MAX_USERNAME, textIn } from '../upstream-fields';
+import {
+  cleaned,
+  DELETED,
+  fieldsOf,
+  isId,
+  listIn,
+  MAX_SHA,
+  MAX_USERNAME,
+  textIn,
+  usernameIn,
+} from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 import type {
   UpstreamComment,
@@ -218,6 +228,5 @@ function personIn(value: unknown): UpstreamPerson {
   const { id, slug, name } = fieldsOf(value);
   const username = [slug, name].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   if (username === undefined) return DELETED;
-  const shown = cleaned(username).replace(/\p{C}/gu, '').slice(0, MAX_USERNAME);
-  return { id: isId(id) ? id : hashedId(username), username: shown };
+  return { id: isId(id) ? id : hashedId(username), username: usernameIn(username) };
 }
