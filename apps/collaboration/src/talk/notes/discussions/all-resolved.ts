@@ -17,19 +17,20 @@ const settled = perKind(({ table, type }) =>
 
 /**
  * Writes the note that no thread of a merge request is open any more, and publishes it. Other kinds have no such note. The
- * caller resolved a thread in the same transaction. Source: reference repositories 8.12; reference work-tracking 8.4.
+ * caller resolved a thread in the same transaction. Returns whether it did. Source: reference repositories 8.12; reference work-tracking 8.4.
  */
 export async function noteAllResolved(
   tx: Tx,
   { kind }: Pick<NoteableReference, 'kind'>,
   noteableId: number,
   { userId: actorId, directory: seen }: { readonly userId: number; readonly directory?: DirectoryPosition },
-): Promise<void> {
-  if (!kind.abilities.includes('diff-threads')) return;
+): Promise<boolean> {
+  if (!kind.abilities.includes('diff-threads')) return false;
   const [row] = await tx.run(settled(kind), { noteable: noteableId });
-  if (!row) return;
+  if (!row) return false;
   const { at, ...facts } = row;
   const bodies = [systemNotes.threadsResolved];
   await writeSystemNotes(tx, kind, { noteableId, projectId: facts.project_id, actorId, bodies, at });
   tx.emit(kind.events.progressedOf!(facts, { step: 'threads_resolved', actorId, seen, at }));
+  return true;
 }

@@ -5,6 +5,7 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { missingBelow } from '../../../base/noteables/reader';
 import type { NoteableReference } from '../../../base/noteables/reader';
+import { NoteLimit } from '../note-limit';
 import { notePolicy } from '../note.policy';
 import { foundNote, NotesQueries, readerValues } from '../notes.queries';
 import { NotesService } from '../notes.service';
@@ -21,6 +22,7 @@ export class DiscussionsService {
     private readonly notes: NotesService,
     private readonly noteQueries: NotesQueries,
     private readonly queries: DiscussionsQueries,
+    private readonly limit: NoteLimit,
   ) {}
 
   /** Creates a note that starts a thread. Shape: `isAlone` as in `NotesService.write`. */
@@ -52,7 +54,7 @@ export class DiscussionsService {
     this.checkReply(viewer, on, await this.head(tx, viewer, on, key));
   }
 
-  /** Resolves or reopens all notes of a thread. Errors: NotFound, Forbidden. */
+  /** Resolves or reopens all notes of a thread. Errors: NotFound, Forbidden, TooManyRequests. */
   async resolve(viewer: SignedInViewer, on: NoteableReference, key: number, isResolved: boolean): Promise<string> {
     return this.work.run(async (tx) => {
       if (!(await this.resolveIfAllowed(tx, viewer, on, { key, isResolved }))) throw new Forbidden();
@@ -60,7 +62,7 @@ export class DiscussionsService {
     });
   }
 
-  /** Resolves or reopens a thread, and returns true, if the viewer may do so. Errors: NotFound. */
+  /** Resolves or reopens a thread, and returns true, if the viewer may do so. Errors: NotFound, TooManyRequests. */
   async resolveIfAllowed(
     tx: Tx,
     viewer: SignedInViewer,
@@ -73,7 +75,7 @@ export class DiscussionsService {
     if (!may) return false;
     const values = { noteable: head.noteable_id, discussion: key, is_resolved: isResolved, viewer: viewer.userId };
     const changed = await tx.run(this.queries.statementsOf(on).of('resolve', values));
-    if (isResolved && changed.length > 0) await noteAllResolved(tx, on, head.noteable_id, viewer);
+    if (isResolved && changed.length > 0) await this.noteResolved(tx, viewer, on, head.noteable_id);
     return true;
   }
 
@@ -96,9 +98,14 @@ export class DiscussionsService {
         throw new Refused('Note is not resolvable');
       const change = { noteable: note.noteable_id, note: noteId, is_resolved: isResolved, viewer: viewer.userId };
       const changed = await tx.run(this.queries.statementsOf(on).of('resolve_note', change));
-      if (isResolved && changed.length > 0) await noteAllResolved(tx, on, note.noteable_id, viewer);
+      if (isResolved && changed.length > 0) await this.noteResolved(tx, viewer, on, note.noteable_id);
       return this.noteQueries.one(viewer, on, noteId, tx);
     });
+  }
+
+  /** Notes that the last open thread was resolved, which counts as a note. Errors: TooManyRequests, before the commit. */
+  private async noteResolved(tx: Tx, viewer: SignedInViewer, on: NoteableReference, noteableId: number): Promise<void> {
+    if (await noteAllResolved(tx, on, noteableId, viewer)) this.limit.count(tx, viewer);
   }
 
   private async head(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {
