@@ -1,4 +1,5 @@
 import { memberAdded, memberRemoved, projectCreated } from '@rookery/contracts';
+import { REMOVAL_CHUNK } from '@rookery/persistence';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
@@ -212,6 +213,20 @@ describe('entries of milestones', () => {
     await here.as('developer').delete(`${base()}/milestones/${id}`).expect(204);
     expect(await ofMilestones()).toEqual(['destroyed']);
     expect(await ofMilestones('anonymous')).toEqual(['destroyed']);
+  });
+
+  test('end with the milestone, however many they are', async () => {
+    const { id } = await milestone();
+    await service.database.query(
+      `insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id,
+         source_event_id, created_at)
+       select $1, $2, 'closed', 'Milestone', $3, 'Milestone', $3, gen_random_uuid(), now() from generate_series(1, $4)`,
+      [here.place.project.id, developer(), id, 2 * REMOVAL_CHUNK + 1],
+    );
+    await here.as('developer').delete(`${base()}/milestones/${id}`).expect(204);
+    expect(await ofMilestones()).toEqual(['destroyed']);
+    const left = `select count(*)::integer as n from activity_events where noteable_id = $1 and noteable_type = 'Milestone'`;
+    expect(await service.database.query(left, [id])).toEqual([{ n: 0 }]);
   });
 
   test('need access to issues or merge requests', async () => {

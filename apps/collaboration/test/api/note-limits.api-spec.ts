@@ -387,6 +387,18 @@ describe('changes that are announced by e-mail count as one note', () => {
     expect(await counter(made.user)).toEqual([{ notes_count: 1 }]);
   });
 
+  it('when a milestone is closed or opened again, whose entries fill feeds', async () => {
+    const { here, user, by, milestone } = await opened();
+    const at = `/api/v4/projects/${here.place.project.id}/milestones/${milestone.id}`;
+    await fill(user);
+    await by.put(at).send({ state_event: 'close' }).expect(429);
+    await by.put(at).send({ title: 'y' }).expect(200);
+    expect((await by.get(at).expect(200)).body).toMatchObject({ title: 'y', state: 'active' });
+    await reset(user);
+    for (const state_event of ['close', 'close', 'activate']) await by.put(at).send({ state_event }).expect(200);
+    expect(await counter(user)).toEqual([{ notes_count: 2 }]);
+  });
+
   it('when a push adds commits, which is never refused, but not announced beyond the limit', async () => {
     const { here, made, user } = await opened();
     await reset(user);
