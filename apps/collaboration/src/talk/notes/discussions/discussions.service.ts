@@ -11,6 +11,7 @@ import { foundNote, NotesQueries, readerValues } from '../notes.queries';
 import { NotesService } from '../notes.service';
 import type { NamedNote, NewNote } from '../notes.service';
 import { noteAllResolved } from './all-resolved';
+import type { ResolvedThreads } from './all-resolved';
 import { DiscussionsQueries } from './discussions.queries';
 import type { DiscussionHead } from './discussions.statements';
 
@@ -75,7 +76,7 @@ export class DiscussionsService {
     if (!may) return false;
     const values = { noteable: head.noteable_id, discussion: key, is_resolved: isResolved, viewer: viewer.userId };
     const changed = await tx.run(this.queries.statementsOf(on).of('resolve', values));
-    if (isResolved && changed.length > 0) await this.noteResolved(tx, viewer, on, head.noteable_id);
+    if (isResolved) await this.noteResolved(tx, viewer, { kind: on.kind, id: head.noteable_id, resolved: changed });
     return true;
   }
 
@@ -98,14 +99,14 @@ export class DiscussionsService {
         throw new Refused('Note is not resolvable');
       const change = { noteable: note.noteable_id, note: noteId, is_resolved: isResolved, viewer: viewer.userId };
       const changed = await tx.run(this.queries.statementsOf(on).of('resolve_note', change));
-      if (isResolved && changed.length > 0) await this.noteResolved(tx, viewer, on, note.noteable_id);
+      if (isResolved) await this.noteResolved(tx, viewer, { kind: on.kind, id: note.noteable_id, resolved: changed });
       return this.noteQueries.one(viewer, on, noteId, tx);
     });
   }
 
   /** Notes that the last open thread was resolved, which counts as a note. Errors: TooManyRequests, before the commit. */
-  private async noteResolved(tx: Tx, viewer: SignedInViewer, on: NoteableReference, noteableId: number): Promise<void> {
-    if (await noteAllResolved(tx, on, noteableId, viewer)) this.limit.count(tx, viewer);
+  private async noteResolved(tx: Tx, viewer: SignedInViewer, change: ResolvedThreads): Promise<void> {
+    if (await noteAllResolved(tx, change, viewer)) this.limit.count(tx, viewer);
   }
 
   private async head(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {
