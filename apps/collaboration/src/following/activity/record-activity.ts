@@ -58,6 +58,12 @@ const dropOfMilestones = prepared(
   `delete from activity_events where id = any(${OF_MILESTONES}) returning 1`,
 );
 
+/** Hands over a chunk of entries. Shape: `$1` are ids of merged milestones, `$2` is the milestone that remains. */
+const handOverMilestones = prepared(
+  'activity_hand_over_milestones',
+  `update activity_events set noteable_id = $2::bigint, target_id = $2::bigint where id = any(${OF_MILESTONES}) returning 1`,
+);
+
 /** Writes and deletes entries of feeds in batches. Source: reference work-tracking 7.6. */
 @Injectable()
 export class RecordActivity {
@@ -81,6 +87,11 @@ export class RecordActivity {
 
   async dropOfMilestones(tx: Tx, ids: readonly number[]): Promise<void> {
     await runInChunks(tx, dropOfMilestones, [ids]);
+  }
+
+  /** Lets entries of merged milestones name the milestone that remains. */
+  async handOverMilestones(tx: Tx, ids: readonly number[], target: number): Promise<void> {
+    await runInChunks(tx, handOverMilestones, [ids, target]);
   }
 
   async dropOfNotes(tx: Tx, gone: readonly (FeedNoteable & { readonly noteId: number })[]): Promise<void> {
