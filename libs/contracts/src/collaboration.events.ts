@@ -340,8 +340,14 @@ export const milestoneStateChanged = defineEvent(
 
 export const milestoneDeleted = defineEvent(
   'collaboration.milestone.deleted.v1',
-  'A milestone was deleted by a user. Milestones of deleted projects and groups, and those that a promotion merges, are not announced.',
+  'A milestone was deleted by a user. Milestones of deleted projects and groups are not announced.',
   object(milestone),
+);
+
+export const milestoneMerged = defineEvent(
+  'collaboration.milestone.merged.v1',
+  'A promotion merged a milestone into the milestone of a group that has the same title. `target_id` is the one that remains.',
+  object({ ...milestone, target_id: int }),
 );
 
 export const collaborationStorageMeasured = defineEvent(

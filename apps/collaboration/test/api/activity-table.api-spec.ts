@@ -1,4 +1,6 @@
 import { memberAdded, memberRemoved, projectCreated } from '@rookery/contracts';
+import type { DirectoryNamespace } from '@rookery/contracts';
+import { REMOVAL_CHUNK } from '@rookery/persistence';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
@@ -214,6 +216,20 @@ describe('entries of milestones', () => {
     expect(await ofMilestones('anonymous')).toEqual(['destroyed']);
   });
 
+  test('end with the milestone, however many they are', async () => {
+    const { id } = await milestone();
+    await service.database.query(
+      `insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id,
+         source_event_id, created_at)
+       select $1, $2, 'closed', 'Milestone', $3, 'Milestone', $3, gen_random_uuid(), now() from generate_series(1, $4)`,
+      [here.place.project.id, developer(), id, 2 * REMOVAL_CHUNK + 1],
+    );
+    await here.as('developer').delete(`${base()}/milestones/${id}`).expect(204);
+    expect(await ofMilestones()).toEqual(['destroyed']);
+    const left = `select count(*)::integer as n from activity_events where noteable_id = $1 and noteable_type = 'Milestone'`;
+    expect(await service.database.query(left, [id])).toEqual([{ n: 0 }]);
+  });
+
   test('need access to issues or merge requests', async () => {
     const { id } = await milestone();
     await here.as('developer').delete(`${base()}/milestones/${id}`).expect(204);
@@ -245,9 +261,37 @@ describe('entries of milestones', () => {
     await here.as('owner').post(`${base()}/milestones/${id}/promote`).expect(200);
     expect(await ofMilestones()).toEqual(['opened']);
   });
+  test('follow a merged milestone to the one that remains', async () => {
+    const { owner, developer } = here.place.cast;
+    const group = await groupOf();
+    await service.seed.member(owner, group, 'owner');
+    const other = await service.seed.project({ namespace_id: group.id, visibility: 'public' });
+    await service.seed.member(developer, other, 'developer');
+    const merged = await here
+      .as('developer')
+      .post(`/api/v4/projects/${other.id}/milestones`)
+      .send({ title: 'A title' });
+    expect(merged.status).toBe(201);
+    const { id } = await milestone();
+    await worker.drained();
+    const entries = async () => {
+      await worker.drained();
+      const { body } = await here.as('guest').get(`/api/v4/projects/${other.id}/events`).expect(200);
+      return (body as Shown[]).map((entry) => [entry['action_name'], entry['target_id'], entry['target_title']]);
+    };
+    expect(await entries()).toEqual([['opened', merged.body.id, 'A title']]);
+    await here.as('owner').post(`${base()}/milestones/${id}/promote`).expect(200);
+    expect(await entries()).toEqual([['opened', id, 'A title']]);
+    expect(await ofMilestones()).toEqual(['opened']);
+    const path = `/api/v4/groups/${group.id}/milestones/${id}`;
+    await here.as('owner').put(path).send({ title: 'Renamed' }).expect(200);
+    expect(await entries()).toEqual([['opened', id, 'Renamed']]);
+    await here.as('owner').delete(path).expect(204);
+    expect(await entries()).toEqual([]);
+  });
   const groupOf = async () =>
     (
-      await service.database.query<never>('select * from directory_namespaces where id = $1', [
+      await service.database.query<DirectoryNamespace>('select * from directory_namespaces where id = $1', [
         here.place.project.namespace_id,
       ])
     )[0]!;

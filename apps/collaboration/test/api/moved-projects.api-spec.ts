@@ -85,6 +85,29 @@ describe('before the effects of a move, labels and milestones of the former grou
     expect(done.body.target).toMatchObject({ labels: ['own'], milestone: null });
   });
 
+  test('are in no feed', async () => {
+    const promoted = await add(`projects/${project.id}`, 'milestones', { title: 'promoted' });
+    await service.database.query(
+      `insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id,
+         source_event_id, created_at)
+       values ($1, $2, 'created', 'Milestone', $3, 'Milestone', $3, gen_random_uuid(), now())`,
+      [project.id, cast.owner.id, promoted],
+    );
+    await by(cast.admin).post(`/api/v4/projects/${project.id}/milestones/${promoted}/promote`).expect(200);
+    const feeds = [`/api/v4/projects/${project.id}/events`, '/api/v4/events', '/api/v4/events?scope=all'];
+    const titles = (): Promise<unknown[]> =>
+      Promise.all(
+        feeds.map(async (feed) =>
+          ((await read(feed)) as { target_title: string }[]).map(({ target_title: title }) => title),
+        ),
+      );
+    expect(await titles()).toEqual(Array(3).fill(['promoted']));
+    await move(await service.seed.group());
+    expect(await titles()).toEqual(Array(3).fill([]));
+    await move(await service.seed.group({ parent_id: left.id, traversal_ids: [left.id, 7_000_001], id: 7_000_001 }));
+    expect(await titles()).toEqual(Array(3).fill(['promoted']));
+  });
+
   test('do not affect filters and sorting', async () => {
     await service.database.query('insert into label_priorities values ($1, $2, 1)', [project.id, secret.label]);
     await anIssue({ title: 'Second', labels: 'secret', milestone_id: secret.milestone });

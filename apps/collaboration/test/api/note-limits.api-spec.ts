@@ -1,8 +1,10 @@
 import type { DirectoryUser } from '@rookery/contracts';
 import { InstanceSettings } from '@rookery/instance';
-import type { SeededService } from '@rookery/testing';
-import { startCollaboration } from '../support/app';
+import type { SeededService, SeededUser } from '@rookery/testing';
+import { eventsOf, startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
+import { MergeActions } from '../support/merge-actions';
+import { MergeRequestScene } from '../support/merge-request-scene';
 
 let service: SeededService;
 let path: string;
@@ -311,6 +313,105 @@ describe('system notes count as one note, and beyond the limit the change is ref
     expect((await systemNotes()).length).toBeGreaterThan(before.length);
     const counted = await service.database.query(`select notes_count from note_creations where user_id = $1`, [id]);
     expect(counted).toEqual([{ notes_count: 1 }]);
+  });
+});
+
+describe('changes that are announced by e-mail count as one note', () => {
+  let scene: MergeRequestScene;
+  beforeAll(async () => {
+    scene = await MergeRequestScene.start(service);
+  }, 60_000);
+  afterAll(() => scene.stop());
+
+  const counter = (user: SeededUser) =>
+    service.database.query('select notes_count from note_creations where user_id = $1', [user.id]);
+  const fill = (user: SeededUser) =>
+    service.database.query(
+      `insert into note_creations (user_id, window_started_at, notes_count) values ($1, now(), 3)
+       on conflict (user_id) do update set window_started_at = now(), notes_count = 3`,
+      [user.id],
+    );
+  const reset = (user: SeededUser) =>
+    service.database.query('delete from note_creations where user_id = $1', [user.id]);
+  const steps = async (made: { readonly id: number }) =>
+    (await eventsOf(service.database, 'collaboration.merge_request.progressed.v1'))
+      .filter((data) => data['merge_request_id'] === made.id)
+      .map((data) => data['step']);
+
+  /** A merge request with an open thread and a running pipeline; an issue and a milestone of its project. */
+  async function opened() {
+    const here = await MergeActions.in(service, scene);
+    const made = await here.open();
+    const { maintainer: user } = here.place.cast;
+    const by = here.as(user);
+    const project = `/api/v4/projects/${here.place.project.id}`;
+    const { body: issue } = await by.post(`${project}/issues`).send({ title: 'x' }).expect(201);
+    const { body: milestone } = await by.post(`${project}/milestones`).send({ title: 'x' }).expect(201);
+    const threads = `${here.path(made.iid)}/discussions`;
+    const { body: thread } = await by.post(threads).send({ body: 'Why?' }).expect(201);
+    await service.database.query(
+      `insert into ci_pipelines (id, project_id, iid, sha, ref, is_tag, source, status, created_at, updated_at)
+       values ($1, $2, 1, $3, $4, false, 'external', 'running', now(), now())`,
+      [made.id, here.place.project.id, made.commits.at(-1), made.source],
+    );
+    return {
+      here,
+      made,
+      user,
+      by,
+      issue: `${project}/issues/${issue.iid}`,
+      milestone,
+      thread: `${threads}/${thread.id}`,
+      note: thread.notes[0].id,
+    };
+  }
+  type Opened = Awaited<ReturnType<typeof opened>>;
+
+  it.each<[string, (o: Opened) => readonly [string, object]]>([
+    ['an issue gets a milestone', (o) => [o.issue, { milestone_id: o.milestone.id }]],
+    ['a merge request gets a milestone', (o) => [o.here.path(o.made.iid), { milestone_id: o.milestone.id }]],
+    ['the last open thread is resolved', (o) => [o.thread, { resolved: true }]],
+    ['the last open note is resolved', (o) => [`${o.thread}/notes/${o.note}`, { resolved: true }]],
+    ['an automatic merge is set', (o) => [`${o.here.path(o.made.iid)}/merge`, { auto_merge: true }]],
+  ])('when %s', async (_, what) => {
+    const made = await opened();
+    const [at, body] = what(made);
+    await fill(made.user);
+    const refused = await made.by.put(at).send(body).expect(429);
+    expect(refused.headers).toMatchObject({ 'ratelimit-name': 'notes_create_limit', 'ratelimit-remaining': '0' });
+    expect(await steps(made.made)).toEqual([]);
+    await reset(made.user);
+    await made.by.put(at).send(body).expect(200);
+    expect(await counter(made.user)).toEqual([{ notes_count: 1 }]);
+    await made.by.put(at).send(body);
+    expect(await counter(made.user)).toEqual([{ notes_count: 1 }]);
+  });
+
+  it('when a milestone is closed or opened again, whose entries fill feeds', async () => {
+    const { here, user, by, milestone } = await opened();
+    const at = `/api/v4/projects/${here.place.project.id}/milestones/${milestone.id}`;
+    await fill(user);
+    await by.put(at).send({ state_event: 'close' }).expect(429);
+    await by.put(at).send({ title: 'y' }).expect(200);
+    expect((await by.get(at).expect(200)).body).toMatchObject({ title: 'y', state: 'active' });
+    await reset(user);
+    for (const state_event of ['close', 'close', 'activate']) await by.put(at).send({ state_event }).expect(200);
+    expect(await counter(user)).toEqual([{ notes_count: 2 }]);
+  });
+
+  it('when a push adds commits, which is never refused, but not announced beyond the limit', async () => {
+    const { here, made, user } = await opened();
+    await reset(user);
+    for (const title of ['Second', 'Third', 'Fourth']) await scene.push(here.place, made.source, [title]);
+    expect(await counter(user)).toEqual([{ notes_count: 3 }]);
+    const [head] = await scene.push(here.place, made.source, ['Fifth']);
+    expect(await here.shown(made.iid)).toMatchObject({ sha: head });
+    expect((await here.notes(made.iid)).filter((body) => body.startsWith('added 1 commit'))).toHaveLength(4);
+    expect(await steps(made)).toEqual(['pushed', 'pushed', 'pushed']);
+    expect(await counter(user)).toEqual([{ notes_count: 3 }]);
+    await reset(user);
+    await scene.push(here.place, made.source, ['Sixth']);
+    expect(await steps(made)).toHaveLength(4);
   });
 });
 

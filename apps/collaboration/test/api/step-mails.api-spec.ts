@@ -90,12 +90,12 @@ interface Row {
 }
 const put = (here: MergeActions, { iid }: Opened, fields: object) =>
   here.as('maintainer').put(here.path(iid)).send(fields).expect(200);
-const thread = async (here: MergeActions, { iid }: Opened): Promise<string> =>
+const thread = async (here: MergeActions, { iid }: Opened, fields: object = {}): Promise<string> =>
   (
     await here
       .as('maintainer')
       .post(`${here.path(iid)}/discussions`)
-      .send({ body: 'Why?' })
+      .send({ body: 'Why?', ...fields })
       .expect(201)
   ).body.id;
 const resolve = (here: MergeActions, { iid }: Opened, id: string) =>
@@ -240,14 +240,31 @@ describe('an e-mail about', () => {
   });
 });
 
+const stepsOf = async (made: Opened) =>
+  (await eventsOf(service.database, 'collaboration.merge_request.progressed.v1'))
+    .filter((data) => data['merge_request_id'] === made.id)
+    .map((data) => data['step']);
+
+test('internal threads are not announced, and public ones are, although internal ones are open', async () => {
+  const here = await MergeActions.in(service, scene);
+  const made = await here.open();
+  const internal = () => thread(here, made, { internal: true });
+  const notes = async () => (await here.notes(made.iid)).filter((body) => body === 'resolved all threads');
+  await resolve(here, made, await internal());
+  expect([await stepsOf(made), await notes()]).toEqual([[], []]);
+  const [hidden, shown] = [await internal(), await thread(here, made)];
+  await resolve(here, made, shown);
+  expect(await stepsOf(made)).toEqual(['threads_resolved']);
+  await resolve(here, made, hidden);
+  expect(await stepsOf(made)).toEqual(['threads_resolved']);
+  expect(await notes()).toHaveLength(1);
+});
+
 test('only the last thread that is resolved is announced', async () => {
   const here = await MergeActions.in(service, scene);
   const made = await here.open();
   const [first, second] = [await thread(here, made), await thread(here, made)];
-  const steps = async () =>
-    (await eventsOf(service.database, 'collaboration.merge_request.progressed.v1'))
-      .filter((data) => data['merge_request_id'] === made.id)
-      .map((data) => data['step']);
+  const steps = () => stepsOf(made);
   await resolve(here, made, first);
   expect(await steps()).toEqual([]);
   await resolve(here, made, second);

@@ -2,6 +2,8 @@ import { accessTokenRotated, emailConfirmationRequested } from '@rookery/contrac
 import type { DirectoryProject } from '@rookery/contracts';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { CHECK_VALID_MS } from '../../src/following/notifications/mailer/due-check';
+import { SuspectAddressesJob } from '../../src/following/notification-settings/suspect-addresses.job';
 import { AccountFacts } from '../support/account-facts';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
@@ -27,7 +29,8 @@ beforeAll(async () => {
   identity = new AccountFacts();
   await identity.listen();
   service = await startCollaboration({ IDENTITY_URL: identity.url });
-  const env = { SMTP_URL: smtp.url, IDENTITY_URL: identity.url, MAILER_POLL_MS: '20', MAILER_RETRY_FIRST_MS: '20' };
+  const pace = { MAILER_POLL_MS: '20', MAILER_RETRY_FIRST_MS: '20', MAILER_CONNECTIONS_COUNT: '1' };
+  const env = { SMTP_URL: smtp.url, IDENTITY_URL: identity.url, ...pace };
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env });
   project = await service.seed.project();
   actor = await service.seed.user();
@@ -52,15 +55,18 @@ beforeEach(async () => {
   identity.choose = ({ email }) => ({ outcome: 'chosen', email: email ?? user.notification_email! });
 });
 
-/** Queues an e-mail and returns its end: state and reply. */
-async function send(to = user): Promise<string> {
-  const [row] = await service.database.query<{ id: number }>(
+/** Queues e-mails together and returns their ends: state and reply. */
+async function sendAll(...to: readonly SeededUser[]): Promise<string[]> {
+  const rows = await service.database.query<{ id: number }>(
     `insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id)
-     values (gen_random_uuid(), $1, 'issue_closed', $2, $3, 'Issue', $4) returning id`,
-    [to.id, actor.id, project.id, issueId],
+     select gen_random_uuid(), person, 'issue_closed', $2, $3, 'Issue', $4
+     from unnest($1::bigint[]) with ordinality as t (person, place) order by place returning id`,
+    [to.map(({ id }) => id), actor.id, project.id, issueId],
   );
-  return ended('mails', row!.id);
+  return Promise.all(rows.map(({ id }) => ended('mails', id)));
 }
+/** Queues an e-mail and returns its end: state and reply. */
+const send = async (to = user): Promise<string> => (await sendAll(to))[0]!;
 async function ended(table: 'mails' | 'account_mails', id: number): Promise<string> {
   let end = '';
   await until(async () => {
@@ -76,9 +82,15 @@ async function ended(table: 'mails' | 'account_mails', id: number): Promise<stri
 const refuse = (code: number, text: string, at: 'rcpt' | 'data' = 'rcpt', who = user): void => {
   smtp.answer = (stage, to) => (stage === at && to === who.notification_email ? { code, text } : null);
 };
+/** Moves all counted refusals into the past. */
+const age = (by: string) =>
+  service.database.query('update suspect_addresses set refused_at = refused_at - $1::interval', [by]);
 async function makeSuspect(): Promise<void> {
   refuse(550, '5.1.1 no such user');
-  for (let count = 0; count < 3; count += 1) expect(await send()).toMatch(/^failed 550 5\.1\.1/);
+  for (let count = 0; count < 3; count += 1) {
+    await age('61 minutes');
+    expect(await send()).toMatch(/^failed 550 5\.1\.1/);
+  }
   smtp.answer = () => null;
 }
 const HELD = 'dropped not tried: its address was refused too often';
@@ -110,8 +122,15 @@ test.each<[string, number, string, 'rcpt' | 'data']>([
   ['a temporary refusal', 451, '4.3.0 later', 'rcpt'],
   ['a refusal of the text', 554, '5.6.0 not wanted', 'data'],
   ['a refusal by policy', 550, '5.7.1 not from you', 'rcpt'],
+  ['a refused sender', 550, '5.1.8 sender rejected', 'rcpt'],
+  ['a sender with a bad address', 553, '5.1.7 bad sender', 'rcpt'],
+  ['a refused HELO', 504, '5.5.2 need a full name', 'rcpt'],
+  ['a server that wants a login', 530, 'log in first', 'rcpt'],
+  ['a full mailbox', 552, '5.2.2 over quota', 'rcpt'],
+  ['a recipient of too many messages', 550, '5.2.1 too fast', 'rcpt'],
 ])('%s does not make an address suspect', async (_, code, text, stage) => {
   for (let count = 0; count < 4; count += 1) {
+    await age('61 minutes');
     refuse(code, text, stage);
     if (code < 500) setTimeout(() => (smtp.answer = () => null), 100);
     expect(await send()).toMatch(code < 500 ? /^sent/ : /^failed/);
@@ -120,10 +139,82 @@ test.each<[string, number, string, 'rcpt' | 'data']>([
   expect(await send()).toMatch(/^sent/);
 });
 
+test.each([
+  [550, 'no such user'],
+  [551, 'moved'],
+  [553, 'no such name'],
+  [550, '5.1.10 takes no mail'],
+  [556, '5.1.2 no such domain'],
+])('the refusal %s %s makes an address suspect', async (code, text) => {
+  refuse(code, text);
+  for (let count = 0; count < 3; count += 1) {
+    await age('61 minutes');
+    expect(await send()).toMatch(/^failed/);
+  }
+  expect(await send()).toBe(HELD);
+});
+
+test('refusals within an hour count as one', async () => {
+  refuse(550, '5.1.1 no such user');
+  for (let count = 0; count < 5; count += 1) expect(await send()).toMatch(/^failed/);
+  smtp.answer = () => null;
+  expect(await send()).toMatch(/^sent/);
+});
+
+test('refusals are forgotten after 30 days, and a job deletes them', async () => {
+  await makeSuspect();
+  await age('29 days');
+  expect(await send()).toBe(HELD);
+  await age('1 day');
+  refuse(550, '5.1.1 no such user');
+  expect(await send()).toMatch(/^failed/);
+  expect(await send()).toMatch(/^failed/);
+  const rows = () => service.database.query<{ refusals: number }>('select refusals from suspect_addresses');
+  const before = (await rows()).length;
+  await service.database.query(`insert into suspect_addresses (digest, refusals, refused_at)
+    select 'old ' || n, 3, now() - interval '30 days 1 minute' from generate_series(1, 2500) n`);
+  expect(await worker.get(SuspectAddressesJob).run()).toBeGreaterThanOrEqual(2500);
+  const left = await rows();
+  expect(left.length).toBeLessThanOrEqual(before);
+  expect(left).toContainEqual({ refusals: 1 });
+});
+
+test('refused requests to confirm an address do not count', async () => {
+  refuse(550, '5.1.1 no such user');
+  for (let count = 0; count < 4; count += 1) {
+    await age('61 minutes');
+    expect(await account(confirmation())).toMatch(/^failed/);
+  }
+  smtp.answer = () => null;
+  expect(await send()).toMatch(/^sent/);
+});
+
+test('an e-mail taken for a suspect address is sent to the address that its recipient chose since', async () => {
+  await makeSuspect();
+  const chosen = `new-${user.username}@mail.example`;
+  const waiting = await service.seed.user();
+  let answer: (value: null) => void = () => undefined;
+  let isStalled = false;
+  smtp.answer = (stage, to) => {
+    if (stage !== 'data' || isStalled || to !== waiting.notification_email) return null;
+    isStalled = true;
+    return new Promise<null>((resolve) => (answer = resolve));
+  };
+  const all = sendAll(waiting, user);
+  await until(() => isStalled, 'the first message');
+  await service.seed.put('users', { ...user, notification_email: chosen });
+  setTimeout(() => answer(null), 2 * CHECK_VALID_MS);
+  expect(await all).toEqual([expect.stringMatching(/^sent/), expect.stringMatching(/^sent/)]);
+  expect(smtp.mails.map(({ to }) => to)).toContain(chosen);
+});
+
 test('an accepted e-mail ends the count', async () => {
   for (let round = 0; round < 2; round += 1) {
     refuse(550, 'no such user');
-    for (let count = 0; count < 2; count += 1) expect(await send()).toMatch(/^failed/);
+    for (let count = 0; count < 2; count += 1) {
+      await age('61 minutes');
+      expect(await send()).toMatch(/^failed/);
+    }
     smtp.answer = () => null;
     expect(await send()).toMatch(/^sent/);
   }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Prepared } from '@rookery/persistence';
 
 /** Units: rows deleted by one statement. */
-const OLDEST_CHUNK = 2000;
+export const EXPIRED_CHUNK = 2000;
 /** Units: milliseconds. */
 const BETWEEN_CHUNKS_MS = 50;
 
@@ -13,13 +13,13 @@ const BETWEEN_CHUNKS_MS = 50;
  */
 export function oldestExpiredSql(table: string, done: string): string {
   return `id in (
-    with oldest as (select id, created_at from ${table} order by id limit ${OLDEST_CHUNK})
+    with oldest as (select id, created_at from ${table} order by id limit ${EXPIRED_CHUNK})
     select o.id from oldest o join ${table} p on p.id = o.id
     where o.created_at < now() - $1::integer * interval '1 day' and ${done} for update of p skip locked)`;
 }
 
 /**
- * Deletes rows older than `days` with statements built from `oldestExpiredSql`, chunk by chunk. Returns the number of deleted rows.
+ * Deletes rows older than `days` with statements that delete up to `EXPIRED_CHUNK` rows, chunk by chunk. Returns the number of deleted rows.
  * Errors: the reason of the signal if it is aborted.
  */
 export async function deleteExpired(
@@ -30,11 +30,11 @@ export async function deleteExpired(
 ): Promise<number> {
   let total = 0;
   for (const statement of statements) {
-    for (let length = OLDEST_CHUNK; length === OLDEST_CHUNK;) {
+    for (let length = EXPIRED_CHUNK; length === EXPIRED_CHUNK;) {
       ({ length } = await database.prepared(statement, [days]));
       total += length;
       signal?.throwIfAborted();
-      if (length === OLDEST_CHUNK) await pause(BETWEEN_CHUNKS_MS);
+      if (length === EXPIRED_CHUNK) await pause(BETWEEN_CHUNKS_MS);
     }
   }
   return total;

@@ -4,6 +4,7 @@ import {
   memberRemoved,
   milestoneCreated,
   milestoneDeleted,
+  milestoneMerged,
   milestoneStateChanged,
   noteCreated,
   noteDeleted,
@@ -126,6 +127,18 @@ export class ActivityConsumer {
         : [milestoneEntry({ eventId, projectId, authorId: actorId, action: 'destroyed', at }, null)],
     );
     await this.activity.record(tx, entries);
+  }
+
+  /** Entries of merged milestones follow to the one that remains, unless it was deleted meanwhile. */
+  @Consume(milestoneMerged, RECORDING)
+  async milestoneMerged({ tx, events }: EffectBatch<typeof milestoneMerged>): Promise<void> {
+    const targets = [...new Set(events.map(({ data }) => data.target_id))];
+    const present = await presentMilestones(tx, targets);
+    for (const target of targets) {
+      const merged = events.filter(({ data }) => data.target_id === target).map(({ data }) => data.milestone_id);
+      if (present.has(target)) await this.activity.handOverMilestones(tx, merged, target);
+      else await this.activity.dropOfMilestones(tx, merged);
+    }
   }
 
   @Consume(pushCompleted, RECORDING)

@@ -80,6 +80,13 @@ const ONE_PROJECT = `(select (select :project::bigint) as project_id, (select :p
 const NOTE = `left join notes n on n.id = e.target_id and e.target_type in (${NOTE_TARGETS})`;
 /** A deleted milestone has no row, so its entry depends on the access to all milestones of the project. */
 const READS_MILESTONES = '(a.reads_issues or a.reads_merge_requests)';
+/**
+ * Boolean SQL: whether the milestone `m` belongs to the project or to a group above it. A promoted milestone keeps its
+ * entries, which are hidden once the project has left the group.
+ */
+const IS_OWN_MILESTONE = `(m.project_id = e.project_id or exists (select 1 from directory_projects p
+            join directory_namespaces home on home.id = p.namespace_id
+            where p.id = e.project_id and m.group_id = any(home.traversal_ids)))`;
 /** Source: reference work-tracking 7.7. */
 const VISIBLE = `(case when e.action = 'pushed' then ${readsCodeSql('e.project_id', 'a')}
         when e.action = 'destroyed' then ${READS_MILESTONES} when e.noteable_id is null then true else (about.is_readable
@@ -209,7 +216,8 @@ function aboutSql(kinds: readonly NoteableKind[]): string {
         from ${kind.table} i where i.id = e.noteable_id and e.noteable_type = '${kind.type}') ${kind.noun} on true`,
   );
   const milestones = `left join lateral (select ${READS_MILESTONES} as is_readable, m.title, m.iid
-        from milestones m where m.id = e.noteable_id and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}') milestone on true`;
+        from milestones m where m.id = e.noteable_id and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}'
+          and ${IS_OWN_MILESTONE}) milestone on true`;
   const nouns = [...kinds.map(({ noun }) => noun), 'milestone'];
   const found = ['is_readable', 'title', 'iid'].map(
     (column) => `coalesce(${nouns.map((noun) => `${noun}.${column}`).join(', ')}) as ${column}`,

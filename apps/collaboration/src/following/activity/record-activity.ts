@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { attachedTo, prepared } from '@rookery/persistence';
+import { attachedTo, prepared, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { oldestExpiredSql } from '../../base/noteables/expired-rows';
 import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-types';
@@ -49,11 +49,19 @@ const dropOfNotes = prepared(
    where e.noteable_id = gone.noteable_id and e.noteable_type = gone.noteable_type and e.target_id = gone.note_id
      and e.target_type in (${NOTE_TARGETS})`,
 );
-/** $1 milestones. */
+/** SQL array of the ids of a chunk of entries. Shape: `$1` are ids of milestones. */
+const OF_MILESTONES = `array(select e.id from activity_events e where e.noteable_id = any($1::bigint[])
+     and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}' limit ${REMOVAL_CHUNK})`;
+/** Deletes a chunk of entries. Shape: `$1` are ids of milestones. */
 const dropOfMilestones = prepared(
   'activity_drop_of_milestones',
-  `delete from activity_events e where e.noteable_id = any($1::bigint[])
-     and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}'`,
+  `delete from activity_events where id = any(${OF_MILESTONES}) returning 1`,
+);
+
+/** Hands over a chunk of entries. Shape: `$1` are ids of merged milestones, `$2` is the milestone that remains. */
+const handOverMilestones = prepared(
+  'activity_hand_over_milestones',
+  `update activity_events set noteable_id = $2::bigint, target_id = $2::bigint where id = any(${OF_MILESTONES}) returning 1`,
 );
 
 /** Writes and deletes entries of feeds in batches. Source: reference work-tracking 7.6. */
@@ -78,7 +86,12 @@ export class RecordActivity {
   }
 
   async dropOfMilestones(tx: Tx, ids: readonly number[]): Promise<void> {
-    await tx.prepared(dropOfMilestones, [ids]);
+    await runInChunks(tx, dropOfMilestones, [ids]);
+  }
+
+  /** Lets entries of merged milestones name the milestone that remains. */
+  async handOverMilestones(tx: Tx, ids: readonly number[], target: number): Promise<void> {
+    await runInChunks(tx, handOverMilestones, [ids, target]);
   }
 
   async dropOfNotes(tx: Tx, gone: readonly (FeedNoteable & { readonly noteId: number })[]): Promise<void> {

@@ -10,6 +10,7 @@ import {
 import { NotificationSettingsService } from './notification-settings.service';
 import { SuspectAddress } from './suspect-address.entity';
 import { SuspectAddresses } from './suspect-addresses';
+import { SuspectAddressesJob } from './suspect-addresses.job';
 
 /** Notification settings of users: general ones, and ones for groups and projects; addresses that get no e-mail. */
 @Owns(NotificationSetting, SuspectAddress)
@@ -20,7 +21,7 @@ import { SuspectAddresses } from './suspect-addresses';
     GroupNotificationSettingsController,
     ProjectNotificationSettingsController,
   ],
-  providers: [NotificationSettingsService, SuspectAddresses],
+  providers: [NotificationSettingsService, SuspectAddresses, SuspectAddressesJob],
   exports: [SuspectAddresses],
 })
 export class NotificationSettingsModule {}

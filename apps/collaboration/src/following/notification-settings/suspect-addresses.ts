@@ -1,24 +1,40 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, statement } from '@rookery/persistence';
+import { Database, prepared, statement } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
+import { EXPIRED_CHUNK } from '../../base/noteables/expired-rows';
 import type { SuspectAddress } from './suspect-address.entity';
 
 /** Refusals in a row after which no e-mail is sent to an address. Source: reference reliability 2.7. */
 const REFUSALS_LIMIT = 3;
 
+/** Time after which the refusals of an address are forgotten, so that no mark lasts forever. Units: days. */
+export const FORGOTTEN_DAYS = 30;
+const IS_FORGOTTEN = `s.refused_at < now() - interval '${FORGOTTEN_DAYS} days'`;
+
 const find = statement<{ digests: readonly string[] }, RowOf<SuspectAddress, 'digest' | 'refusals'>>(
   'suspect_addresses_find',
-  'select digest, refusals from suspect_addresses where digest = any(:digests::text[])',
+  `select s.digest, s.refusals from suspect_addresses s where s.digest = any(:digests::text[]) and not (${IS_FORGOTTEN})`,
 );
+/** Returns no row if the address was refused less than an hour before: one outage of a mail server is one refusal. */
 const count = statement<{ digest: string }, RowOf<SuspectAddress, 'refusals'>>(
   'suspect_addresses_count',
   `insert into suspect_addresses as s (digest, refusals) values (:digest, 1)
-   on conflict (digest) do update set refusals = s.refusals + 1, refused_at = now() returning refusals`,
+   on conflict (digest) do update
+     set refusals = case when ${IS_FORGOTTEN} then 1 else s.refusals + 1 end, refused_at = now()
+     where s.refused_at < now() - interval '1 hour'
+   returning refusals`,
 );
 const forget = statement<{ digest: string }, never>(
   'suspect_addresses_forget',
   'delete from suspect_addresses where digest = :digest',
+);
+/** Deletes a chunk of forgotten rows. Shape: `$1` is their age in days. */
+export const oldSuspects = prepared(
+  'suspect_addresses_drop_oldest',
+  `delete from suspect_addresses where digest in (
+     select s.digest from suspect_addresses s where s.refused_at < now() - $1::integer * interval '1 day'
+     limit ${EXPIRED_CHUNK} for update skip locked) returning 1`,
 );
 
 /** Addresses that mail servers refused, whose next refusal or e-mail matters. */
@@ -30,8 +46,9 @@ export interface RefusedAddresses {
 }
 
 /**
- * Addresses to which no e-mail is sent, because mail servers refused them three times in a row. An accepted e-mail, which
- * can only be one that asks to confirm the address, or the choice of the address by its user ends that.
+ * Addresses to which no e-mail is sent, because mail servers refused them three times in a row, at least an hour apart. An
+ * accepted e-mail, which can only be one that asks to confirm the address, the choice of the address by its user, or 30 days
+ * end that.
  * Source: reference reliability 2.7; docs/reference/work-tracking.md 8.5.
  */
 @Injectable()
@@ -48,10 +65,10 @@ export class SuspectAddresses {
     };
   }
 
-  /** Counts a refusal. Returns whether the address is suspect by it. */
+  /** Counts a refusal, at most one an hour. Returns whether the address is suspect by it. */
   async countRefusal(address: string): Promise<boolean> {
     const [row] = await this.database.run(count, { digest: digestOf(address) });
-    return row!.refusals === REFUSALS_LIMIT;
+    return row?.refusals === REFUSALS_LIMIT;
   }
 
   /** Forgets the refusals of an address. */

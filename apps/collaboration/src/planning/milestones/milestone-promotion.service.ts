@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
+import { milestoneMerged } from '@rookery/contracts';
 import { Directory, withinGroupSql } from '@rookery/directory';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -57,7 +58,11 @@ const reassignEvents = prepared(
   'milestones_hand_over_events',
   'update resource_milestone_events set milestone_id = $2::bigint where milestone_id = any($1::bigint[])',
 );
-const drop = prepared('milestones_drop_merged', 'delete from milestones where id = any($1::bigint[])');
+type MergedRow = RowOf<Milestone, 'id' | 'iid' | 'projectId' | 'groupId'>;
+const drop = prepared(
+  'milestones_drop_merged',
+  'delete from milestones where id = any($1::bigint[]) returning id, iid, project_id, group_id',
+);
 
 /** Promotes a milestone of a project to a milestone of its group. Source: reference work-tracking 9.5. */
 @Injectable()
@@ -79,15 +84,21 @@ export class MilestonePromotionService {
    */
   async promote(viewer: SignedInViewer, project: ProjectScope, id: number): Promise<string> {
     const { namespace } = project;
+    const { userId: actorId } = viewer;
     await this.queries.one(project, id);
     if (!isGroup(namespace)) throw new Refused('Project does not belong to a group.', { verbatim: true });
     await this.directory.fresh(viewer);
-    const promoted = await this.work.run((tx) => this.promoteWithin(tx, project, namespace, id));
+    const promoted = await this.work.run((tx) => this.promoteWithin(tx, project, namespace, { id, actorId }));
     return this.queries.one(namespace, promoted);
   }
 
   /** Returns the id of the group's milestone. */
-  private async promoteWithin(tx: Tx, project: ProjectScope, group: PromotedTo, id: number): Promise<number> {
+  private async promoteWithin(
+    tx: Tx,
+    project: ProjectScope,
+    group: PromotedTo,
+    { id, actorId }: { readonly id: number; readonly actorId: number },
+  ): Promise<number> {
     const [found] = await tx.prepared<{ title: string }>(titled, [id, project.id]);
     if (!found) throw new NotFound();
     await reserveTitles(tx, [{ root: group.traversalIds[0]!, title: found.title }]);
@@ -100,16 +111,19 @@ export class MilestonePromotionService {
     if (!all.some((one) => one.id === id && one.group_id === null)) throw new NotFound();
     const target = all.find((one) => one.group_id === group.id)?.id ?? id;
     const others = all.map((one) => one.id).filter((one) => one !== target);
-    await this.merge(tx, others, target);
+    await this.merge(tx, others, target, actorId);
     if (target === id) await tx.prepared(moveToGroup, [id, group.id, await this.milestones.nextNumber(tx, group)]);
     return target;
   }
 
-  private async merge(tx: Tx, others: readonly number[], target: number): Promise<void> {
+  private async merge(tx: Tx, others: readonly number[], target: number, actorId: number): Promise<void> {
     if (others.length === 0) return;
     for (const kind of this.kinds.withAbility('milestones')) await tx.prepared(reassign(kind), [others, target]);
     await tx.prepared(reassignEvents, [others, target]);
-    await tx.prepared(drop, [others]);
+    for (const { id, ...row } of await tx.prepared<MergedRow>(drop, [others])) {
+      const data = { milestone_id: id, milestone_iid: row.iid, project_id: row.project_id, group_id: row.group_id };
+      tx.emit(milestoneMerged.of({ aggregateId: id, actorId, data: { ...data, target_id: target } }));
+    }
   }
 }
 

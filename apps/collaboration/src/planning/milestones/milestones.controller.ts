@@ -66,7 +66,7 @@ function milestonesController(kind: 'project' | 'group', List: new () => ListMil
       about: `Changes a milestone of a ${kind}, closes it or reopens it.`,
       may: mayManage,
       params: UpdateMilestone,
-      fails: [404],
+      fails: [404, 429],
       answers: one(milestone),
     })
     async update({

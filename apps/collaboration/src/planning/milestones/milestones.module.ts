@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
+import { NotesModule } from '../../talk/notes/notes.module';
 import { ResourceMilestoneEvent } from './assigning/milestone-event.entity';
 import { MilestoneNoteablesQueries } from './milestone-noteables.queries';
 import { MilestonePromotionService } from './milestone-promotion.service';
@@ -18,6 +19,7 @@ import { attachedMilestoneEvents, attachedMilestones } from './milestone-removal
 @Owns(Milestone, ResourceMilestoneEvent)
 @Attaches(attachedMilestoneEvents, attachedMilestones)
 @Module({
+  imports: [NotesModule],
   controllers: [
     GroupMilestonesController,
     MilestonePromotionController,

@@ -6,6 +6,7 @@ import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { collection, prepared, Work } from '@rookery/persistence';
 import type { WriteContext, Collection, Parent, Tx } from '@rookery/persistence';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
+import { NoteLimit } from '../../talk/notes/note-limit';
 import { Milestone } from './milestone.entity';
 import type { MilestoneInput } from './milestone.entity';
 import { MilestonesQueries } from './milestones.queries';
@@ -64,6 +65,7 @@ export class MilestonesService {
     work: Work,
     private readonly queries: MilestonesQueries,
     @Inject(CLOCK) private readonly clock: Clock,
+    private readonly noteLimit: NoteLimit,
   ) {
     this.milestones = milestones.on(work);
   }
@@ -86,7 +88,10 @@ export class MilestonesService {
     return this.queries.one(source, id);
   }
 
-  /** Changes a milestone. Errors: NotFound, also for milestones of groups above; Invalid as on creation. */
+  /**
+   * Changes a milestone. A change of the state counts as a note. Errors: NotFound, also for milestones of groups above;
+   * Invalid as on creation; TooManyRequests.
+   */
   async update(viewer: SignedInViewer, source: PlanningSource, id: number, input: MilestoneInput): Promise<string> {
     const title = input.title?.trim();
     const before = async (tx: Tx): Promise<void> => {
@@ -97,6 +102,8 @@ export class MilestonesService {
       milestone.change(input, this.clock.now());
       if (milestone.title !== old) await refuseTaken(tx, source, milestone);
       if (milestone.state === oldState) return;
+      // Each change of the state adds an entry to feeds.
+      this.noteLimit.count(tx, viewer);
       const { state, updatedAt } = milestone;
       const data = { ...factsOf(milestone), state, changed_at: updatedAt.toISOString() };
       tx.emit(milestoneStateChanged.of({ aggregateId: id, actorId: viewer.userId, data }));

@@ -111,7 +111,7 @@ export class NoteLimit {
     return !this.counting.has(tx) && this.appliesTo(viewer);
   }
 
-  private appliesTo(viewer: SignedInViewer): boolean {
+  private appliesTo(viewer: Pick<SignedInViewer, 'userId'>): boolean {
     const isUnlimited = this.instance.setting('notes_create_limit_allowlist').includes(viewer.userId);
     return this.settings.rateLimits && this.perMinute > 0 && !isUnlimited;
   }
@@ -137,6 +137,15 @@ export class NoteLimit {
     if (!this.appliesTo(viewer)) return;
     const values = { spender: countedUserOf(viewer), most: this.perMinute, more: Math.min(notes, this.perMinute) };
     if ((await tx.run(full, values)).length > 0) throw await this.exceededBy(tx, viewer);
+  }
+
+  /**
+   * Counts an act that cannot be refused, such as a push, as one note. Returns false, and counts nothing, if the limit is
+   * reached: then the act notifies no users. It locks the counter row, so it runs before the commit.
+   */
+  async tryCount(tx: Tx, userId: number): Promise<boolean> {
+    if (!this.appliesTo({ userId })) return true;
+    return (await tx.run(count, { spender: userId, most: this.perMinute, more: 1 })).length > 0;
   }
 
   /** Like `count`, for a change of many labels at once. Returns the change. */

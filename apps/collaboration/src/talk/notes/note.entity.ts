@@ -1,4 +1,5 @@
 import { Invalid, InvalidParameters, lengthProblems, Refused } from '@rookery/kernel';
+import type { RowOf } from '@rookery/persistence';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
@@ -55,6 +56,9 @@ export class Note {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }
+
+/** A note that was resolved. */
+export type ResolvedNote = RowOf<Note, 'id' | 'internal'>;
 
 /** Number of notes that a user wrote in the minute that began with the first of them. Source: ADR 0071. */
 @Entity('note_creations')

@@ -231,7 +231,8 @@ export class IssuesService {
     );
     const bodies = assigneeNote ? [assigneeNote, ...o.change.notes] : o.change.notes;
     if (!isChanged(o.change.columns, o.related) && o.backdatedAt === undefined) return;
-    if (bodies.length > 0) this.noteLimit.count(tx, viewer);
+    // A milestone writes no note, but is announced by e-mail as a note is.
+    if (bodies.length > 0 || o.change.columns.milestoneId !== undefined) this.noteLimit.count(tx, viewer);
     await tx.manager.update(Issue, issue.id, { ...o.change.columns, updatedAt: o.backdatedAt ?? o.at });
     const { id: noteableId, projectId } = issue;
     await writeSystemNotes(tx, issueKind, { noteableId, projectId, actorId: viewer.userId, bodies, at: o.at });

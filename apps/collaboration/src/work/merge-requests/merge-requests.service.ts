@@ -267,7 +267,8 @@ export class MergeRequestsService {
       systemNotes.reviewers(names(reviewers.added), names(reviewers.removed)),
     ];
     const bodies = [...notes.filter((note) => note !== null), ...o.change.notes];
-    if (bodies.length > 0) this.noteLimit.count(tx, viewer);
+    // A milestone writes no note, but is announced by e-mail as a note is.
+    if (bodies.length > 0 || o.change.columns.milestoneId !== undefined) this.noteLimit.count(tx, viewer);
     await tx.manager.update(MergeRequest, mergeRequest.id, { ...o.change.columns, updatedAt: o.at });
     const { id: noteableId, projectId } = mergeRequest;
     await writeSystemNotes(tx, mergeRequestKind, { noteableId, projectId, actorId: viewer.userId, bodies, at: o.at });

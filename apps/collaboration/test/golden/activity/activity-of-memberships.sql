@@ -471,6 +471,19 @@ with
         where
           m.id = e.noteable_id
           and e.noteable_type = 'Milestone'
+          and (
+            m.project_id = e.project_id
+            or exists (
+              select
+                1
+              from
+                directory_projects p
+                join directory_namespaces home on home.id = p.namespace_id
+              where
+                p.id = e.project_id
+                and m.group_id = any (home.traversal_ids)
+            )
+          )
       ) milestone on true
       cross join lateral (
         select

@@ -136,7 +136,7 @@ export class Mailer {
           continue;
         }
         const isHeld = refused.isSuspect(mail.address) && !mail.asksToConfirm;
-        const held = isHeld ? this.dropped(mail, SUSPECT) : await this.outcomeUnlessDue(mail);
+        const held = (await this.outcomeUnlessDue(mail)) ?? (isHeld ? this.dropped(mail, SUSPECT) : null);
         if (held) {
           record(mail, held);
           continue;
@@ -144,8 +144,8 @@ export class Mailer {
         const answer = await this.attempt(client, mail);
         if (answer.outcome === 'away') this.isAway = true;
         else this.awayInRow = 0;
-        record(mail, this.outcomeOf(mail, answer));
         await this.noteAnswer(mail, answer, refused.isKnown(mail.address));
+        record(mail, this.outcomeOf(mail, answer));
       }
     };
     await Promise.all(Array.from({ length: Math.min(this.settings.connections, mails.length) }, worker));
@@ -175,7 +175,8 @@ export class Mailer {
   private async noteAnswer(mail: DueMail, { outcome, isOfAddress }: SmtpAnswer, isKnown: boolean): Promise<void> {
     try {
       if (outcome === 'accepted' && isKnown) await this.suspects.clear(mail.address);
-      if (isOfAddress && (await this.suspects.countRefusal(mail.address)))
+      // A user may ask to confirm an address of another person; its refusals must not count once it is theirs.
+      if (isOfAddress && !mail.asksToConfirm && (await this.suspects.countRefusal(mail.address)))
         this.logger.warn({ mailId: mail.id }, 'the address of an e-mail is suspect and gets no more e-mails');
     } catch (error) {
       this.logger.warn({ err: error, mailId: mail.id }, 'the answer for an address could not be counted');

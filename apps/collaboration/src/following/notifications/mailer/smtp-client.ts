@@ -98,8 +98,11 @@ function isConnectFailure({ code, syscall }: SmtpError): boolean {
 /** Commands whose replies concern this message alone; replies to others concern the server or our access to it. */
 const ABOUT_THE_MESSAGE = new Set(['RCPT TO', 'DATA']);
 
-/** Enhanced status codes of RFC 3463 about security and policy: the address exists, or the server does not say. */
-const ABOUT_POLICY = /^5\d\d[ -]5\.7\./;
+/**
+ * Replies to `RCPT TO` about the address: enhanced status codes of RFC 3463 and RFC 7505 for an address that does not exist
+ * or has moved, or a code of RFC 5321 without one. Other replies are about the sender, a full mailbox, pace or policy.
+ */
+const ABOUT_ADDRESS = /^(?:5\d\d[ -]5\.1\.(?:1|2|3|6|10)\b|55[013][ -](?!\d\.\d))/;
 
 function answerOf(error: SmtpError): SmtpAnswer {
   const reply = (error.response ?? error.message).slice(0, 1000);
@@ -109,5 +112,5 @@ function answerOf(error: SmtpError): SmtpAnswer {
     return { outcome: responseCode === undefined || command === 'CONN' ? 'away' : 'later', reply };
   }
   if (responseCode < 500) return { outcome: 'later', reply };
-  return { outcome: 'refused', reply, isOfAddress: command === 'RCPT TO' && !ABOUT_POLICY.test(reply) };
+  return { outcome: 'refused', reply, isOfAddress: command === 'RCPT TO' && ABOUT_ADDRESS.test(reply) };
 }

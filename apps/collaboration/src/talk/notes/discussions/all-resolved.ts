@@ -3,33 +3,41 @@ import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableReference } from '../../../base/noteables/reader';
+import type { ResolvedNote } from '../note.entity';
 import { systemNotes, writeSystemNotes } from '../system-notes';
 
-/** Selects the noteable if all of its threads are resolved. Shape: a noteable of a project. */
+/** Threads of a noteable that were resolved. Shape: `resolved` are their notes that were open; none if nothing changed. */
+export interface ResolvedThreads extends Pick<NoteableReference, 'kind'> {
+  readonly id: number;
+  readonly resolved: readonly ResolvedNote[];
+}
+
+/** Selects the noteable if all of its public threads are resolved. Shape: a noteable of a project. */
 const settled = perKind(({ table, type }) =>
   statement<{ noteable: number }, NoteableFacts & { readonly at: Date }>(
     `${table}_all_resolved`,
     `select i.id, i.iid, i.project_id, i.author_id, i.created_at, now() as at from ${table} i
      where i.id = :noteable::bigint and not exists (select 1 from notes n where n.noteable_id = i.id
-       and n.noteable_type = '${type}' and n.thread_id is not null and n.resolved_at is null and not n.system)`,
+       and n.noteable_type = '${type}' and n.thread_id is not null and n.resolved_at is null and not n.system
+       and not n.internal)`,
   ),
 );
 
 /**
- * Writes the note that no thread of a merge request is open any more, and publishes it. Other kinds have no such note. The
- * caller resolved a thread in the same transaction. Source: reference repositories 8.12; reference work-tracking 8.4.
+ * Writes the note that no thread of a merge request is open any more, and publishes it. Other kinds have no such note.
+ * Internal threads do not count and cause none: the note and its e-mail would disclose them. Returns whether it did. Source: reference repositories 8.12; reference work-tracking 8.4.
  */
 export async function noteAllResolved(
   tx: Tx,
-  { kind }: Pick<NoteableReference, 'kind'>,
-  noteableId: number,
+  { kind, id: noteableId, resolved }: ResolvedThreads,
   { userId: actorId, directory: seen }: { readonly userId: number; readonly directory?: DirectoryPosition },
-): Promise<void> {
-  if (!kind.abilities.includes('diff-threads')) return;
+): Promise<boolean> {
+  if (!kind.abilities.includes('diff-threads') || resolved.every((note) => note.internal)) return false;
   const [row] = await tx.run(settled(kind), { noteable: noteableId });
-  if (!row) return;
+  if (!row) return false;
   const { at, ...facts } = row;
   const bodies = [systemNotes.threadsResolved];
   await writeSystemNotes(tx, kind, { noteableId, projectId: facts.project_id, actorId, bodies, at });
   tx.emit(kind.events.progressedOf!(facts, { step: 'threads_resolved', actorId, seen, at }));
+  return true;
 }

@@ -119,6 +119,7 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
         may: noteable.may.write,
         params: noteable.params(UpdateDiscussion),
         answers: one(discussion),
+        ...(kind.abilities.includes('diff-threads') && { fails: [429] as const }),
       }),
     ))
     async resolve(call: DiscussionCall<UpdateDiscussion>): Promise<JsonText> {

@@ -5,11 +5,13 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { missingBelow } from '../../../base/noteables/reader';
 import type { NoteableReference } from '../../../base/noteables/reader';
+import { NoteLimit } from '../note-limit';
 import { notePolicy } from '../note.policy';
 import { foundNote, NotesQueries, readerValues } from '../notes.queries';
 import { NotesService } from '../notes.service';
 import type { NamedNote, NewNote } from '../notes.service';
 import { noteAllResolved } from './all-resolved';
+import type { ResolvedThreads } from './all-resolved';
 import { DiscussionsQueries } from './discussions.queries';
 import type { DiscussionHead } from './discussions.statements';
 
@@ -21,6 +23,7 @@ export class DiscussionsService {
     private readonly notes: NotesService,
     private readonly noteQueries: NotesQueries,
     private readonly queries: DiscussionsQueries,
+    private readonly limit: NoteLimit,
   ) {}
 
   /** Creates a note that starts a thread. Shape: `isAlone` as in `NotesService.write`. */
@@ -52,7 +55,7 @@ export class DiscussionsService {
     this.checkReply(viewer, on, await this.head(tx, viewer, on, key));
   }
 
-  /** Resolves or reopens all notes of a thread. Errors: NotFound, Forbidden. */
+  /** Resolves or reopens all notes of a thread. Errors: NotFound, Forbidden, TooManyRequests. */
   async resolve(viewer: SignedInViewer, on: NoteableReference, key: number, isResolved: boolean): Promise<string> {
     return this.work.run(async (tx) => {
       if (!(await this.resolveIfAllowed(tx, viewer, on, { key, isResolved }))) throw new Forbidden();
@@ -60,7 +63,7 @@ export class DiscussionsService {
     });
   }
 
-  /** Resolves or reopens a thread, and returns true, if the viewer may do so. Errors: NotFound. */
+  /** Resolves or reopens a thread, and returns true, if the viewer may do so. Errors: NotFound, TooManyRequests. */
   async resolveIfAllowed(
     tx: Tx,
     viewer: SignedInViewer,
@@ -73,7 +76,7 @@ export class DiscussionsService {
     if (!may) return false;
     const values = { noteable: head.noteable_id, discussion: key, is_resolved: isResolved, viewer: viewer.userId };
     const changed = await tx.run(this.queries.statementsOf(on).of('resolve', values));
-    if (isResolved && changed.length > 0) await noteAllResolved(tx, on, head.noteable_id, viewer);
+    if (isResolved) await this.noteResolved(tx, viewer, { kind: on.kind, id: head.noteable_id, resolved: changed });
     return true;
   }
 
@@ -96,9 +99,14 @@ export class DiscussionsService {
         throw new Refused('Note is not resolvable');
       const change = { noteable: note.noteable_id, note: noteId, is_resolved: isResolved, viewer: viewer.userId };
       const changed = await tx.run(this.queries.statementsOf(on).of('resolve_note', change));
-      if (isResolved && changed.length > 0) await noteAllResolved(tx, on, note.noteable_id, viewer);
+      if (isResolved) await this.noteResolved(tx, viewer, { kind: on.kind, id: note.noteable_id, resolved: changed });
       return this.noteQueries.one(viewer, on, noteId, tx);
     });
+  }
+
+  /** Notes that the last open thread was resolved, which counts as a note. Errors: TooManyRequests, before the commit. */
+  private async noteResolved(tx: Tx, viewer: SignedInViewer, change: ResolvedThreads): Promise<void> {
+    if (await noteAllResolved(tx, change, viewer)) this.limit.count(tx, viewer);
   }
 
   private async head(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {

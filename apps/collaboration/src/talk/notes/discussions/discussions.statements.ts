@@ -6,7 +6,7 @@ import type { WrittenShape } from '../../../base/noteables/json.shape';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { keyColumnOf } from '../../../base/noteables/references.shape';
 import { noteShapeOf } from '../note.shape';
-import type { Note } from '../note.entity';
+import type { Note, ResolvedNote } from '../note.entity';
 import { READS_INTERNAL } from '../note-statement';
 import type { ReaderParams } from '../note-statement';
 import { namedVisibleSql, noteSqlOf, statementsName } from '../notes.statements';
@@ -41,8 +41,8 @@ interface Rows {
   readonly note: { readonly head: number | null; readonly json: string | null };
   readonly head: DiscussionHead;
   readonly answer: { readonly json: string };
-  readonly resolve: { readonly id: number };
-  readonly resolve_note: { readonly id: number };
+  readonly resolve: ResolvedNote;
+  readonly resolve_note: ResolvedNote;
 }
 
 /** Head of a discussion, with facts of its noteable, which is locked. */
@@ -208,5 +208,5 @@ function resolveSql(which: string): string {
   return `update notes n set resolved_at = case when :is_resolved::boolean then now() end,
       resolved_by_id = case when :is_resolved::boolean then :viewer::bigint end, updated_at = greatest(n.updated_at, now())
     where ${which} and n.thread_id is not null and not n.system and (n.resolved_at is not null) <> :is_resolved::boolean
-    returning n.id`;
+    returning n.id, n.internal`;
 }

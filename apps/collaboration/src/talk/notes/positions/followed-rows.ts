@@ -1,5 +1,6 @@
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import type { ResolvedNote } from '../note.entity';
 import type { ShownPosition } from './position-rows';
 
 /** New place of a diff thread. Shape: `change` is set if the thread is outdated; its position stays then. */
@@ -44,14 +45,11 @@ const apply = statement<{ ids: readonly number[]; commit: string }, never>(
   'suggestions_apply',
   'update suggestions set commit_id = :commit where id = any(:ids::bigint[]) and commit_id is null',
 );
-const resolve = statement<
-  { threads: readonly number[]; noteable: number; type: string; actor: number },
-  { readonly id: number }
->(
+const resolve = statement<{ threads: readonly number[]; noteable: number; type: string; actor: number }, ResolvedNote>(
   'notes_resolve_threads',
   `update notes n set resolved_at = now(), resolved_by_id = :actor::bigint, updated_at = greatest(n.updated_at, now())
    where n.noteable_id = :noteable::bigint and n.noteable_type = :type and n.thread_id = any(:threads::bigint[])
-     and not n.system and n.resolved_at is null returning n.id`,
+     and not n.system and n.resolved_at is null returning n.id, n.internal`,
 );
 
 /** Moves diff threads to their new places. Returns the ids of the threads that became outdated. */
@@ -74,14 +72,14 @@ export async function markSuggestions(tx: Tx, read: readonly FollowedSuggestion[
   await tx.run(mark, { ids: read.map(({ id }) => id), outdated: read.map((one) => one.isOutdated) });
 }
 
-/** Resolves threads of a noteable that are open. Returns whether one was. */
+/** Resolves threads of a noteable that are open. Returns their notes. */
 export async function resolveThreads(
   tx: Tx,
   on: { readonly noteable: number; readonly type: string },
   threads: readonly number[],
   actor: number,
-): Promise<boolean> {
-  return threads.length > 0 && (await tx.run(resolve, { ...on, threads, actor })).length > 0;
+): Promise<readonly ResolvedNote[]> {
+  return threads.length === 0 ? [] : tx.run(resolve, { ...on, threads, actor });
 }
 
 /** Marks suggestions as applied by a commit. */

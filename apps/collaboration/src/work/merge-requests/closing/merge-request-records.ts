@@ -1,12 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { NoteableProgress } from '@rookery/contracts';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { publishTextWritten, textOf } from '../../../talk/mentions/text-events';
+import { NoteLimit } from '../../../talk/notes/note-limit';
 import { findIssueReferences, NAMED_ISSUES_SQL, namedIssuesParams } from '../../issues/closing/named-issues';
 import type { NamedIssuesParams } from '../../issues/closing/named-issues';
+import { emitProgress } from '../merge-request-events';
+import type { MergeRequestFacts } from '../merge-request-events';
 import { mergeRequestKind } from '../merge-request.kind';
 import type { MeasuredVersion } from '../versions/measure-version';
 import type { IssueSource } from './merge-request-issue.entity';
@@ -59,7 +63,10 @@ const replaceIssues = statement<NamedIssuesParams & { request: number; source: I
 export class MergeRequestRecords {
   private readonly webUrl: string;
 
-  constructor(@Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>) {
+  constructor(
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+    private readonly noteLimit: NoteLimit,
+  ) {
     this.webUrl = externalUrl.replace(/\/+$/, '');
   }
 
@@ -93,6 +100,20 @@ export class MergeRequestRecords {
     const [row] = await tx.run(insertVersion, { merge_request: id, head, base, start, files, commits, state, at });
     if (!isLate) await this.recordIssues(tx, id, 'commits', version.messages);
     return row!.id;
+  }
+
+  /**
+   * Announces a push to the source branch. It counts as a note of its actor, and is not announced beyond the limit, because
+   * a push cannot be refused. Source: docs/reference/work-tracking.md 8.4.
+   */
+  announcePush(
+    tx: Tx,
+    facts: MergeRequestFacts,
+    push: Pick<NoteableProgress, 'actorId' | 'at'> & { readonly commitCount: number },
+  ): void {
+    tx.beforeCommit(async () => {
+      if (await this.noteLimit.tryCount(tx, push.actorId)) emitProgress(tx, facts, { ...push, step: 'pushed' });
+    });
   }
 
   /** Records the version of an imported merge request, and the issues of its text, without an announcement. */

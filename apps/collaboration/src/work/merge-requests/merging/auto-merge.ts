@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import type { DirectoryPosition } from '@rookery/contracts';
 import { readCommits } from '@rookery/git';
 import { NotFound, Unauthorized } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -9,6 +8,7 @@ import { readerOfNamed } from '../../../base/noteables/reader';
 import { startsPipeline } from '../../../code/push-pipelines/ci-file';
 import { isPushedWithoutPipeline } from '../../../code/push-pipelines/skipped-pushes';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
+import { NoteLimit } from '../../../talk/notes/note-limit';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
 import { emitProgress } from '../merge-request-events';
 import { mergeRequestKind } from '../merge-request.kind';
@@ -25,6 +25,7 @@ export class AutoMerge {
     private readonly repositories: ProjectRepositories,
     private readonly work: Work,
     private readonly permissions: MergePermissions,
+    private readonly noteLimit: NoteLimit,
   ) {}
 
   /** Whether a pipeline goes on, or is to come: a push of the head starts one, and none is known. */
@@ -40,11 +41,12 @@ export class AutoMerge {
     });
   }
 
+  /** Stores the request, which counts as a note. Errors: TooManyRequests. */
   async set(viewer: SignedInViewer, row: MergingRow, wishes: MergeWishes): Promise<void> {
     const note = systemNotes.autoMergeEnabled(row.head_sha ?? '');
     const { removesSource: removes, mergeMessage, squashMessage, squash } = wishes;
     const kept = JSON.stringify({ mergeMessage, squashMessage, squash });
-    await this.write(viewer.userId, row, { user: viewer.userId, removes, note, wishes: kept, seen: viewer.directory });
+    await this.write(viewer.userId, row, { user: viewer.userId, removes, note, wishes: kept, setBy: viewer });
   }
 
   /** Ends an automatic merge that cannot succeed, with a note by its user. Shape: `reason` ends the sentence. */
@@ -74,7 +76,7 @@ export class AutoMerge {
       readonly note: string;
       readonly wishes: string | null;
       /** Only if the merge is set. */
-      readonly seen?: DirectoryPosition | undefined;
+      readonly setBy?: SignedInViewer;
     },
   ): Promise<void> {
     await this.work.run(async (tx) => {
@@ -82,8 +84,9 @@ export class AutoMerge {
       if (!changed) return;
       const { at } = changed;
       await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId, bodies: [o.note], at });
-      if (o.user === null) return;
-      const step = { step: 'auto_merge_set', actorId, seen: o.seen, at } as const;
+      if (!o.setBy) return;
+      this.noteLimit.count(tx, o.setBy);
+      const step = { step: 'auto_merge_set', actorId, seen: o.setBy.directory, at } as const;
       emitProgress(tx, { id, iid, projectId, authorId, createdAt }, step);
     });
   }

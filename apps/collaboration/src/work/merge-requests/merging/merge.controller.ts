@@ -37,7 +37,7 @@ export class MergeController {
     takesNoKey: true,
     params: MergeMergeRequest,
     answers: one(mergeRequestDetailShape.presenter),
-    fails: [405, 409, 422],
+    fails: [405, 409, 422, 429],
   })
   async merge({ params, viewer, within }: WriteCall<MergeMergeRequest>): Promise<JsonText> {
     await this.merges.merge(viewer, within, params.merge_request_iid, wishesOf(params));

@@ -143,8 +143,9 @@ export class DiffThreadFollower {
     const request = { noteable: id, project: projectId, actor: actorId, at };
     await writeThreadNotes(tx, mergeRequestKind, { ...request, threads, bodies });
     const of = { noteable: id, type: mergeRequestKind.type };
-    if (version?.resolves && (await resolveThreads(tx, of, threads, actorId)))
-      await noteAllResolved(tx, { kind: mergeRequestKind }, id, { userId: actorId });
+    if (!version?.resolves) return;
+    const resolved = await resolveThreads(tx, of, threads, actorId);
+    await noteAllResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId: actorId });
   }
 
   /**

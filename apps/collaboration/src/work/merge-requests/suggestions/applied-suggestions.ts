@@ -52,7 +52,7 @@ export class AppliedSuggestions implements RefUpdateEffect {
     const own = intended.filter((one) => one.noteable_id === id);
     const threads = [...new Set(own.map((one) => one.thread_id))];
     const on = { noteable: id, type: mergeRequestKind.type };
-    if (!(await resolveThreads(tx, on, threads, userId))) return;
-    await noteAllResolved(tx, { kind: mergeRequestKind }, id, { userId });
+    const resolved = await resolveThreads(tx, on, threads, userId);
+    await noteAllResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId });
   }
 }

@@ -10,7 +10,6 @@ import { resetApprovals } from '../approvals/reset-approvals';
 import { MergeRequestRecords } from '../closing/merge-request-records';
 import { MergeRequest } from '../merge-request.entity';
 import { versionColumns } from '../merge-request-change';
-import { emitProgress } from '../merge-request-events';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
 import { mergeRequestKind } from '../merge-request.kind';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
@@ -106,7 +105,7 @@ export class MergeRequestVersions {
     await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId: by.actorId, bodies, at: by.at });
     const facts = { id, iid: row.iid, projectId, authorId: row.author_id, createdAt: row.created_at };
     const commitCount = commits.own + commits.fromTarget;
-    if (!isLate) emitProgress(tx, facts, { step: 'pushed', actorId: by.actorId, commitCount, at: by.at });
+    if (!isLate) this.records.announcePush(tx, facts, { actorId: by.actorId, commitCount, at: by.at });
   }
 
   /** Adds the version of a push to the target branch, which leaves `updated_at` as it is. */
