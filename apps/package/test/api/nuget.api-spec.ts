@@ -43,11 +43,11 @@ const pushTo = (archive: Buffer, path = '', viewer = developer) =>
   push(app, viewer, `${nugetPath(project)}${path}`, archive);
 const versions = async (name = 'nest.eggs'): Promise<unknown> =>
   (await get(`/download/${name}/index.json`).expect(200)).body.versions;
-const refuseDuplicates = () =>
+const refuseDuplicates = (more: object = {}) =>
   app
     .as(maintainer)
     .put(`/api/v4/groups/${group.id}/packages/settings`)
-    .send({ nuget_duplicates_allowed: false })
+    .send({ nuget_duplicates_allowed: false, ...more })
     .expect(200);
 const DUPLICATE = [409, { message: 'A package with the same name and version already exists' }];
 
@@ -86,6 +86,14 @@ describe('PUT …/nuget', () => {
     await loseAnswers(service, 'nest.eggs.1.0.0.nupkg', 71);
     await pushTo(archive).expect(201);
     await pushed(app, developer, project, { version: '1.0.1' });
+  });
+
+  it('excepts a version by its first spelling only', async () => {
+    await refuseDuplicates({ nuget_duplicate_exception_regex: '.*dev.*' });
+    await pushed(app, developer, project, { version: '1.0.0' });
+    expect(refusal(await pushTo(await nupkgOf(nuspecOf('Nest.Eggs', '1.0.0+dev'))))).toEqual(DUPLICATE);
+    await pushed(app, developer, project, { version: '2.0.0+dev' });
+    await pushed(app, developer, project, { version: '2.0.0' });
   });
 
   it.each<[string, () => Promise<Buffer> | Buffer, string]>([
