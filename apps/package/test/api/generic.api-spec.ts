@@ -85,6 +85,12 @@ describe('PUT …/packages/generic/:package_name/:package_version/:file_name', (
       expect((await get(genericPath(project, 'nested', '1.0.0', path))).body.toString()).toBe('deep');
   });
 
+  it('refuses folders and a name that are too long in their encoded form', async () => {
+    const path = genericPath(project, 'long', '1.0.0', `${'+'.repeat(900)}/${'+'.repeat(900)}`);
+    const { status, body } = await app.as(developer).put(path).send(Buffer.from('bytes'));
+    expect([status, body]).toEqual([400, { message: '400 Bad request - File name is too long' }]);
+  });
+
   it('stores the part `file` of a multipart body', async () => {
     const path = genericPath(project, 'wrapped', '1.0.0', 'a.txt');
     const { status, body } = await app
