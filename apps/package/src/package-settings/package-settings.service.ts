@@ -3,6 +3,7 @@ import type { GroupScope } from '@rookery/api-v4';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, Unprocessable } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
+import type { SqlReader } from '@rookery/persistence';
 import { matchesException, problemOfException } from './exception-pattern';
 import { DEFAULT_SETTINGS } from './package-settings.entity';
 import type { DuplicateType, PackageSettingsFields } from './package-settings.entity';
@@ -74,8 +75,8 @@ export class PackageSettingsService {
   ) {}
 
   /** Returns the settings that apply to a group: its own, else those of the nearest group above. */
-  async ofGroup(traversalIds: readonly number[]): Promise<PackageSettingsFields> {
-    const [found] = await this.database.run(NEAREST, { groups: traversalIds });
+  async ofGroup(traversalIds: readonly number[], reads: SqlReader = this.database): Promise<PackageSettingsFields> {
+    const [found] = await reads.run(NEAREST, { groups: traversalIds });
     return found ?? DEFAULT_SETTINGS;
   }
 
@@ -118,8 +119,12 @@ export class PackageSettingsService {
   }
 
   /** Whether a package below these groups may have several files of the same name. */
-  async areDuplicatesAllowed(traversalIds: readonly number[], named: NamedPackage): Promise<boolean> {
-    const settings = await this.ofGroup(traversalIds);
+  async areDuplicatesAllowed(
+    traversalIds: readonly number[],
+    named: NamedPackage,
+    reads: SqlReader = this.database,
+  ): Promise<boolean> {
+    const settings = await this.ofGroup(traversalIds, reads);
     if (settings[`${named.type}_duplicates_allowed`]) return true;
     const exception = settings[`${named.type}_duplicate_exception_regex`];
     return [named.name, named.version].some((text) => text !== null && matchesException(exception, text));

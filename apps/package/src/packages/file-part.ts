@@ -5,6 +5,7 @@ import { Busboy } from '@fastify/busboy';
 import type { BusboyInstance } from '@fastify/busboy';
 import { InvalidParameters } from '@rookery/kernel';
 import { multipartError } from './multipart-error';
+import { MAX_SKIPPED_BYTES } from './upload-form';
 
 /** Name of the part that holds the file. */
 const FILE_PART = 'file';
@@ -15,7 +16,8 @@ type Body = Readable & { readonly mediaType: string };
 /**
  * Returns the part `file` of a multipart body. Further parts are skipped, and the size of the part is not known before
  * its end. Shape: `named` gets the name of the file when the part begins.
- * Errors, of the stream: InvalidParameters without the part or for a body that is no multipart; those of the body.
+ * Errors, of the stream: InvalidParameters without the part, for a body that is no multipart and for skipped files above
+ * 64 MiB; those of the body.
  */
 export function filePartOf(body: Body, named: (filename: string) => void = () => undefined): Readable {
   const content = new PassThrough();
@@ -30,9 +32,17 @@ export function filePartOf(body: Body, named: (filename: string) => void = () =>
 async function unwrap(body: Body, content: PassThrough, named: (filename: string) => void): Promise<void> {
   if (!/^multipart\/form-data\b/i.test(body.mediaType)) throw new InvalidParameters([`${FILE_PART} is missing`]);
   const copied: Promise<void>[] = [];
+  let skippedBytes = 0;
   const parser = parserOf(body.mediaType);
   parser.on('file', (name, part, filename) => {
-    if (name !== FILE_PART || copied.length > 0) return void part.resume();
+    // A form that is cut also fails the part, and an error without a listener would end the process.
+    part.on('error', () => undefined);
+    if (name !== FILE_PART || copied.length > 0) {
+      return void part.on('data', (chunk: Buffer) => {
+        skippedBytes += chunk.length;
+        if (skippedBytes > MAX_SKIPPED_BYTES) parser.destroy(new InvalidParameters(['form is too large']));
+      });
+    }
     named(filename ?? '');
     const copy = pipeline(part, content, { end: false });
     // A reader that stops must end the upload, not stall it.

@@ -85,6 +85,12 @@ describe('PUT …/packages/generic/:package_name/:package_version/:file_name', (
       expect((await get(genericPath(project, 'nested', '1.0.0', path))).body.toString()).toBe('deep');
   });
 
+  it('refuses folders and a name that are too long in their encoded form', async () => {
+    const path = genericPath(project, 'long', '1.0.0', `${'+'.repeat(900)}/${'+'.repeat(900)}`);
+    const { status, body } = await app.as(developer).put(path).send(Buffer.from('bytes'));
+    expect([status, body]).toEqual([400, { message: '400 Bad request - File name is too long' }]);
+  });
+
   it('stores the part `file` of a multipart body', async () => {
     const path = genericPath(project, 'wrapped', '1.0.0', 'a.txt');
     const { status, body } = await app
@@ -96,9 +102,20 @@ describe('PUT …/packages/generic/:package_name/:package_version/:file_name', (
     expect((await get(path)).body.toString()).toBe('inner');
     const missing = await app.as(developer).put(path).attach('other', Buffer.from('inner'), 'x');
     expect([missing.status, missing.body]).toEqual([400, { error: 'file is missing' }]);
-    const half = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
-    const cut = await app.as(developer).put(path).set('content-type', 'multipart/form-data; boundary=b').send(half);
-    expect([cut.status, cut.body]).toEqual([400, { error: 'file is invalid' }]);
+    for (const part of ['file', 'other']) {
+      const half = `--b\r\ncontent-disposition: form-data; name="${part}"; filename="a"\r\n\r\nhalf`;
+      const cut = await app.as(developer).put(path).set('content-type', 'multipart/form-data; boundary=b').send(half);
+      expect([cut.status, cut.body]).toEqual([400, { error: 'file is invalid' }]);
+    }
+  });
+
+  it('skips no more than 64 MiB of other files in a form', async () => {
+    const { status, body } = await app
+      .as(developer)
+      .put(genericPath(project, 'padded', '1.0.0', 'a.txt'))
+      .attach('other', Buffer.alloc(64 * 1024 ** 2 + 1), 'x')
+      .attach('file', Buffer.from('inner'), 'a.txt');
+    expect([status, body]).toEqual([400, { error: 'form is too large' }]);
   });
 
   it('takes an empty body', async () => {

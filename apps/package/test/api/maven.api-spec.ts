@@ -279,6 +279,20 @@ describe('refusals of uploads', () => {
     ]);
   });
 
+  it.each(['artifactId', 'classifier', 'extension', 'value'])(
+    'metadata of a snapshot with a long %s',
+    async (field) => {
+      const text = `<${field}>${long}</${field}>`;
+      const [ofArtifact, ofFile] = field === 'artifactId' ? [text, ''] : ['', text];
+      const content = `<metadata>${ofArtifact}<versioning><snapshotVersions><snapshotVersion>${ofFile}</snapshotVersion></snapshotVersions></versioning></metadata>`;
+      const { status, body } = await put('com/xml/app/1.0-SNAPSHOT/maven-metadata.xml', content);
+      expect([status, body]).toEqual([
+        400,
+        { message: '400 Bad request - maven-metadata.xml has a text with more than 255 characters' },
+      ]);
+    },
+  );
+
   it('metadata above 1 MiB, and digests above 1 KiB', async () => {
     const refused = { message: '400 Bad request - File is too large' };
     for (const [file, size] of Object.entries({

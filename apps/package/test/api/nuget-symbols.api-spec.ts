@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import type { DirectorySeed, TestApp } from '@rookery/testing';
 import type { Response } from 'supertest';
+import { ZipFile } from 'yazl';
 import { startPackage } from '../support/app';
 import type { PackageService } from '../support/app';
 import { memberOf } from '../support/npm';
@@ -122,6 +124,28 @@ describe('GET …/nuget/symbolfiles', () => {
       400,
       { error: 'same_file_name is not the same as file_name' },
     ]);
+  });
+
+  it('answers the file that was listed, not a link with the same path before it', async () => {
+    const pdb = pdbOf(GUID);
+    const zip = new ZipFile();
+    zip.addBuffer(Buffer.from(nuspecOf('Nest.Eggs', '1.0.0', SYMBOLS)), 'eggs.nuspec');
+    zip.addBuffer(Buffer.from('/etc/passwd'), 'lib/eggs.pdb', { mode: 0o120777 });
+    zip.addBuffer(pdb, 'lib/eggs.pdb');
+    zip.end();
+    await pushed(app, developer, project);
+    await pushSymbols(await buffer(zip.outputStream)).expect(201);
+    const { body } = await ask({ checksum: `SHA256:${symbolChecksum(pdb, GUID)}` }).expect(200);
+    expect(body).toEqual(pdb);
+  });
+
+  it('leaves out files below a path of more than 1,000 bytes', async () => {
+    const folder = String.fromCharCode(
+      ...Array.from({ length: 950 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000)),
+    );
+    const pdb = pdbOf(GUID);
+    await pushedSymbols({ [`${folder}/eggs.pdb`]: pdb });
+    expect(refusal(await ask({ checksum: `SHA256:${symbolChecksum(pdb, GUID)}` }))).toEqual(MISSING);
   });
 
   it('leaves out files of other formats and broken ones', async () => {

@@ -43,11 +43,11 @@ const pushTo = (archive: Buffer, path = '', viewer = developer) =>
   push(app, viewer, `${nugetPath(project)}${path}`, archive);
 const versions = async (name = 'nest.eggs'): Promise<unknown> =>
   (await get(`/download/${name}/index.json`).expect(200)).body.versions;
-const refuseDuplicates = () =>
+const refuseDuplicates = (more: object = {}) =>
   app
     .as(maintainer)
     .put(`/api/v4/groups/${group.id}/packages/settings`)
-    .send({ nuget_duplicates_allowed: false })
+    .send({ nuget_duplicates_allowed: false, ...more })
     .expect(200);
 const DUPLICATE = [409, { message: 'A package with the same name and version already exists' }];
 
@@ -88,6 +88,14 @@ describe('PUT …/nuget', () => {
     await pushed(app, developer, project, { version: '1.0.1' });
   });
 
+  it('excepts a version by its first spelling only', async () => {
+    await refuseDuplicates({ nuget_duplicate_exception_regex: '.*dev.*' });
+    await pushed(app, developer, project, { version: '1.0.0' });
+    expect(refusal(await pushTo(await nupkgOf(nuspecOf('Nest.Eggs', '1.0.0+dev'))))).toEqual(DUPLICATE);
+    await pushed(app, developer, project, { version: '2.0.0+dev' });
+    await pushed(app, developer, project, { version: '2.0.0' });
+  });
+
   it.each<[string, () => Promise<Buffer> | Buffer, string]>([
     ['bytes that are no archive', () => Buffer.from('no archive'), 'the file is no package'],
     ['an archive without a description', () => wheelOf({ a: 'b' }), 'the package has no nuspec'],
@@ -104,12 +112,20 @@ describe('PUT …/nuget', () => {
     ['another version', () => nupkgOf(nuspecOf('a', 'latest')), 'Version is invalid'],
     ['broken XML', () => nupkgOf('<package><metadata></package>'), 'nuspec is not well-formed XML'],
     ['another document', () => nupkgOf('<html/>'), 'nuspec has no metadata'],
-    ['a large description', () => nupkgOf(nuspecOf('a', '1.0', ' '.repeat(4 * 1024 ** 2))), 'nuspec is too large'],
+    ['a large description', () => nupkgOf(nuspecOf('a', '1.0', ' '.repeat(512 * 1024))), 'nuspec is too large'],
     [
       'many dependencies',
       () =>
         nupkgOf(
           nuspecOf('a', '1.0', `<dependencies>${'<dependency id="abc" version="1.0"/>'.repeat(3000)}</dependencies>`),
+        ),
+      'nuspec has too many dependencies',
+    ],
+    [
+      'many groups of dependencies',
+      () =>
+        nupkgOf(
+          nuspecOf('a', '1.0', `<dependencies>${'<group targetFramework="net8.0"/>'.repeat(301)}</dependencies>`),
         ),
       'nuspec has too many dependencies',
     ],
@@ -140,6 +156,19 @@ describe('PUT …/nuget', () => {
     expect(refusal(await pushTo(await nupkgOf(nuspec)))).toEqual([
       ...[400, { message: '400 Bad request - nuspec declares a document type' }],
     ]);
+  });
+
+  it('refuses a description with more than 50,000 attributes', async () => {
+    const nuspec = nuspecOf('a', '1.0', '<b a="" c=""/>'.repeat(25_000));
+    expect(refusal(await pushTo(await nupkgOf(nuspec)))).toEqual([
+      ...[400, { message: '400 Bad request - nuspec has too many attributes' }],
+    ]);
+  });
+
+  it('cuts a long text between characters', async () => {
+    await pushed(app, developer, project, { more: `<summary>${'a'.repeat(3999)}\u{1f95a}</summary>` });
+    const { body } = await get('/metadata/nest.eggs/1.0.0.json').expect(200);
+    expect(body.catalogEntry.summary).toBe('a'.repeat(3999));
   });
 
   it('refuses a form without a file, a body that is no form, and a file beyond the limit', async () => {

@@ -147,6 +147,14 @@ describe('POST …/packages/pypi', () => {
     expect((await json(simple('twice'))).files).toMatchObject([{ hashes: { sha256: sha256('first') } }]);
   });
 
+  it('refuses a file name that another version of the package has', async () => {
+    await uploaded(app, developer, project, { name: 'moved', content: 'first' });
+    const again = { name: 'moved', version: '2.0', file: 'moved-1.0.tar.gz', content: 'second' };
+    const refused = await upload(app, developer, project, again);
+    expect([refused.status, refused.body]).toEqual([400, { message: TAKEN }]);
+    expect((await json(simple('moved'))).files).toMatchObject([{ hashes: { sha256: sha256('first') } }]);
+  });
+
   it('takes a deleted file again', async () => {
     const own = await seed.project({ visibility: 'private' });
     const maintainer = await memberOf(own, 'maintainer');
@@ -235,6 +243,9 @@ describe('POST …/packages/pypi', () => {
     [{ file: 'my_pkg-1.0.exe' }, 'File name is invalid'],
     [{ file: 'my_pkg-1.0%2F.tar.gz' }, 'File name is invalid'],
     [{ file: '.my_pkg-1.0.tar.gz' }, 'File name is invalid'],
+    [{ file: 'my_pkg_more-1.0-py3-none-any.whl' }, 'File name is invalid'],
+    [{ file: 'my-pkg-1.0-py3-none-any.whl' }, 'File name is invalid'],
+    [{ file: 'my_pkg-1.1-py3-none-any.whl' }, 'File name is invalid'],
     [{ fields: { requires_python: '>=3\0' } }, 'Required python is invalid'],
     [{ fields: { requires_python: '>'.repeat(256) } }, 'Required python is too long (maximum is 255 characters)'],
   ])('refuses %j', async (form, problem) => {

@@ -54,6 +54,7 @@ const readsIn = (place: ProjectScope | GroupScope): Record<string, Planned> => {
   const symbol = { name: 'a.pdb', signature: 'a', checksums: ['b'] };
   return {
     [`nuget-versions-of-${place.kind}`]: (db) => queries(db).versions(place, viewer, 'n75').catch(missing),
+    [`nuget-version-of-${place.kind}`]: (db) => queries(db).version(place, viewer, 'n75', '1.0.5').catch(missing),
     [`nuget-file-of-${place.kind}`]: (db) => queries(db).file(place, viewer, 'n75', '1.0.5', 'a').catch(missing),
     [`nuget-names-of-${place.kind}`]: (db) =>
       queries(db).names(place, viewer, { q: '7', skip: 0, take: 20, prerelease: true }),

@@ -1,12 +1,15 @@
 import { Refused } from '@rookery/kernel';
 
 const MAX_ELEMENTS = 50_000;
+/** Parsers need about as long for an attribute as for an element. */
+const MAX_ATTRIBUTES = 50_000;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /**
  * Returns the text of an uploaded XML document. A byte order mark decides between UTF-8 and UTF-16. Shape: `document` is
  * its name in refusals.
- * Errors: Refused for other encodings, for declarations of a document type or entities, and beyond 50,000 elements.
+ * Errors: Refused for other encodings, for declarations of a document type or entities, and beyond 50,000 elements
+ * or as many signs `=`, of which each attribute has one.
  */
 export function xmlTextOf(bytes: Buffer, document: string): string {
   const text = decoded(bytes, document);
@@ -16,6 +19,10 @@ export function xmlTextOf(bytes: Buffer, document: string): string {
   let elements = 0;
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at + 1)) {
     if (text[at + 1] !== '/' && ++elements > MAX_ELEMENTS) throw new Refused(`${document} has too many elements`);
+  }
+  let attributes = 0;
+  for (let at = text.indexOf('='); at >= 0; at = text.indexOf('=', at + 1)) {
+    if (++attributes > MAX_ATTRIBUTES) throw new Refused(`${document} has too many attributes`);
   }
   return text;
 }

@@ -96,8 +96,8 @@ export class DuplicateFiles {
   }
 
   /** Whether a package of the project may be uploaded again under the same name, or a module in another project. */
-  areAllowed({ namespace }: ProjectScope, file: NamedPackage): Promise<boolean> {
-    return this.settings.areDuplicatesAllowed(namespace.traversalIds, file);
+  areAllowed({ namespace }: ProjectScope, file: NamedPackage, reads?: SqlReader): Promise<boolean> {
+    return this.settings.areDuplicatesAllowed(namespace.traversalIds, file, reads);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { NotFound } from '@rookery/kernel';
+import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
@@ -32,6 +32,9 @@ export interface GenericUpload extends UploadOptions {
   readonly answered: Promise<boolean>;
 }
 
+/** Longest name of a file as it is stored. Units: characters. */
+const MAX_NAME = 5000;
+
 const NEWEST = statement<{ project: number; name: string; version: string; file: string }, PackageFileRow>(
   'generic_newest_file',
   `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at
@@ -57,7 +60,7 @@ export class GenericService {
   /**
    * Stores the upload as a file of the package, which the first file creates. A file with the same name is replaced for
    * downloads. Errors: Forbidden for a protected name and beyond a limit of storage; Refused for a file that is too large or
-   * a duplicate; those of the upload.
+   * a duplicate, and for a name that is too long; those of the upload.
    */
   async upload(
     project: ProjectScope,
@@ -65,13 +68,14 @@ export class GenericService {
     file: GenericFile,
     { open, declaredSize, status, answered }: GenericUpload,
   ): Promise<PackageFileRow> {
-    const maxBytes = await this.gate.admit(project, viewer, { type: 'generic', name: file.name }, declaredSize);
     const named = {
       type: 'generic',
       name: file.name,
       version: file.version,
       fileName: storedNameOf(file.path),
     } as const;
+    if (named.fileName.length > MAX_NAME) throw new Refused('File name is too long');
+    const maxBytes = await this.gate.admit(project, viewer, { type: 'generic', name: file.name }, declaredSize);
     await this.duplicates.refuseEarly(project, viewer, named);
     const content = await this.files.store(open(), maxBytes);
     return this.duplicates.publish(project, viewer, named, { content, answered }, (tx, repeatableBy) =>

@@ -90,13 +90,16 @@ const NEWEST = inPlace<OneFile, MavenFileRow>(
   ONE_VERSION,
   (packages) => `select ${FILE_COLUMNS} from ${packages} ${FILE_OF_PACKAGE} order by p.id desc, f.id desc limit 1`,
 );
-/** The look-up of each listed file is a subquery with a limit, so that other files of the package are not read. */
+/**
+ * The look-up of each listed file is a subquery with a limit, so that other files of the package are not read. No file has
+ * a name of more than 5,000 characters, which older rows may list.
+ */
 const SNAPSHOT_METADATA = inPlace<OneFile, SnapshotMetadataRow>(
   'snapshot_metadata',
   ONE_VERSION,
   (packages) => `select found.*, array(
       select listed.name from unnest(found.listed_files) as listed (name)
-      where (select f.id from package_files f where f.package_id = found.package_id
+      where char_length(listed.name) <= 5000 and (select f.id from package_files f where f.package_id = found.package_id
         and md5(f.file_name) = md5(listed.name) and f.file_name = listed.name and not f.is_pending_destruction
         limit 1) is null
     ) as missing

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { anyone, Endpoint, json, streamed } from '@rookery/api-v4';
-import type { Call, FileAnswer } from '@rookery/api-v4';
+import type { Call, FileAnswer, JsonText } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { packageDownload } from '../../packages/package-download.presenter';
@@ -88,19 +88,19 @@ function nugetReadingBelow(kind: 'project' | 'group') {
         const [total, packages] = await this.nuget.search(within, viewer, asked);
         return { totalHits: total, data: packages.map(({ newest }) => newest.name) };
       }
-      const versions = await this.nuget.versionTexts(within, viewer, name, asked.prerelease);
-      return { totalHits: versions.length, data: versions };
+      const versions = await this.nuget.versionsOfName(within, viewer, name, asked.prerelease);
+      return { totalHits: versions.length, data: versions.map(({ version }) => version) };
     }
 
     @Endpoint('GET', `${base}/metadata/:package_name/index.json`, {
       ...reads,
       about: `Describes the versions of a NuGet package (${kind}).`,
       params: ShowNugetPackage,
-      answers: json<object>(REGISTRATION),
+      answers: json<JsonText>(REGISTRATION),
       aliases: [`${base}/metadata/:package_name/index`],
       fails: [404],
     })
-    async show({ within, viewer, params }: Call<ShowNugetPackage, NugetPlace>): Promise<object> {
+    async show({ within, viewer, params }: Call<ShowNugetPackage, NugetPlace>): Promise<JsonText> {
       return registration(this.urls(within), await this.nuget.versions(within, viewer, params.package_name));
     }
 
@@ -113,10 +113,8 @@ function nugetReadingBelow(kind: 'project' | 'group') {
     })
     async showVersion({ within, viewer, params }: Call<OneNugetVersion, NugetPlace>): Promise<object> {
       const key = parseNugetVersion(params.package_version.replace(/\.json$/, ''))?.key;
-      const rows = await this.nuget.versions(within, viewer, params.package_name);
-      const row = rows.find((one) => one.version_key === key);
-      if (!row) throw new NotFound('Package');
-      return leaf(this.urls(within), row);
+      if (key === undefined) throw new NotFound('Package');
+      return leaf(this.urls(within), await this.nuget.version(within, viewer, params.package_name, key));
     }
 
     @Endpoint('GET', `${base}/download/:package_name/index.json`, {
@@ -128,7 +126,8 @@ function nugetReadingBelow(kind: 'project' | 'group') {
       fails: [404],
     })
     async listVersions({ within, viewer, params }: Call<ShowNugetPackage, NugetPlace>): Promise<object> {
-      const rows = await this.nuget.versions(within, viewer, params.package_name);
+      const rows = await this.nuget.versionsOfName(within, viewer, params.package_name, true);
+      if (rows.length === 0) throw new NotFound('Package');
       return { versions: rows.map((row) => row.version_key) };
     }
 

@@ -78,13 +78,15 @@ export class NugetReleases {
     const name = nameKeyOf('nuget', nuspec.id);
     const key = { project: project.id, name, version: version.key };
     const file = fileNameOf(name, version.key, release.kind);
-    const named = { type: 'nuget', name: nuspec.id, version: nuspec.version } as const;
-    const isAllowed = await this.duplicates.areAllowed(project, named);
     const turn = await this.receipts.begin(JSON.stringify(['nuget file', project.id, file]), answered);
     const id = await this.work.run(async (tx) => {
       await tx.run(LOCK, { project: project.id, name });
       const found = await this.versions.find(tx, key, file);
       if (!found && release.kind === 'snupkg') throw new NotFound('Package');
+      // Exceptions name a version as it was published first, because its other spellings replace it too.
+      const { name: publishedName, version: publishedVersion } = found ?? { name: nuspec.id, version: nuspec.version };
+      const named = { type: 'nuget', name: publishedName, version: publishedVersion } as const;
+      const isAllowed = await this.duplicates.areAllowed(project, named, tx);
       if (found && found.file_id !== null && !isAllowed) {
         if (isRepetition(found, content.sha256, viewer)) return found.file_id;
         throw new Conflict('A package with the same name and version already exists');

@@ -13,6 +13,7 @@ import { parseNugetVersion } from './nuget-version';
 /** A stored version. Shape: `file_id` and further columns are null without a file of this name. */
 export interface FoundVersion extends EarlierUpload {
   readonly package_id: number;
+  readonly name: string;
   readonly version: string;
   readonly file_id: number | null;
 }
@@ -21,7 +22,7 @@ export type VersionKey = { readonly project: number; readonly name: string; read
 
 const FIND = statement<VersionKey & { file: string }, FoundVersion>(
   'nuget_find_version',
-  `select p.id as package_id, p.version, f.id as file_id, f.sha256, f.unanswered_token_id
+  `select p.id as package_id, p.name, p.version, f.id as file_id, f.sha256, f.unanswered_token_id
    from nuget_versions v
    join packages p on p.id = v.package_id and p.status <> 'pending_destruction'
    left join package_files f on f.package_id = p.id and md5(f.file_name) = md5(:file) and f.file_name = :file

@@ -1,3 +1,4 @@
+import { JsonText } from '@rookery/api-v4';
 import type { JsonSchema } from '@rookery/api-v4';
 import { nameKeyOf } from '../../packages/package-types';
 import type { FoundNugetPackage, NugetRow } from './nuget.queries';
@@ -128,12 +129,30 @@ export function serviceIndex(base: string, kind: 'project' | 'group'): object {
   return { version: '3.0.0', resources };
 }
 
-/** All versions of a package, in one page. Shape: the oldest first, at least one. */
-export function registration(urls: NugetUrls, rows: readonly NugetRow[]): object {
+/** Versions of a package in one document. The document leaves out older ones beyond it. Units: characters. */
+const MAX_LEAVES = 16 * 1024 ** 2;
+
+/** Versions of a package, in one page. Shape: the oldest first, at least one. Bounds: 16 Mi characters of versions. */
+export function registration(urls: NugetUrls, rows: readonly NugetRow[]): JsonText {
   const id = `${urls.base}/metadata/${rows[0]!.name_key}/index.json`;
-  const [lower, upper] = [rows[0]!.version_key, rows.at(-1)!.version_key];
-  const items = rows.map((row) => leaf(urls, row));
-  return { '@id': id, count: 1, items: [{ '@id': id, lower, upper, count: rows.length, items }] };
+  const leaves = newestLeaves(urls, rows);
+  const [lower, upper] = [rows.at(-leaves.length)!.version_key, rows.at(-1)!.version_key];
+  const page = JSON.stringify({ '@id': id, lower, upper, count: leaves.length });
+  const items = `[${page.slice(0, -1)},"items":[${leaves.join(',')}]}]`;
+  return new JsonText(`{"@id":${JSON.stringify(id)},"count":1,"items":${items}}`);
+}
+
+/** The JSON of the newest versions, the oldest first. Shape: at least one. */
+function newestLeaves(urls: NugetUrls, rows: readonly NugetRow[]): readonly string[] {
+  const leaves: string[] = [];
+  let size = 0;
+  for (const row of [...rows].reverse()) {
+    const text = JSON.stringify(leaf(urls, row));
+    size += text.length;
+    if (leaves.length > 0 && size > MAX_LEAVES) break;
+    leaves.push(text);
+  }
+  return leaves.reverse();
 }
 
 /** One version of a package. */

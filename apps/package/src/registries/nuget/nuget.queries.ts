@@ -59,6 +59,12 @@ const VERSIONS = inBoth<{ name: string }, NugetRow>(
     `select ${COLUMNS}, v.nuspec from ${versionsIn(scope, 'and v.name_key = :name')}
      order by p.id desc limit ${MAX_VERSIONS}`,
 );
+const VERSION = inBoth<{ name: string; version: string }, NugetRow>(
+  'version',
+  (scope) =>
+    `select ${COLUMNS}, v.nuspec from ${versionsIn(scope, 'and v.name_key = :name and v.version_key = :version')}
+     order by p.id desc limit 1`,
+);
 const NAMES = inBoth<{ q: string; prerelease: boolean; skip: number; take: number }, FoundNames>(
   'names',
   (scope) =>
@@ -117,6 +123,13 @@ export class NugetQueries {
     return inOrder(rows);
   }
 
+  /** One version of a package, in a group the newest of equal ones. Shape: `version` is a key. Errors: NotFound. */
+  async version(place: NugetPlace, viewer: Viewer, name: string, version: string): Promise<NugetRow> {
+    const [found] = await this.places.read(VERSION, place, viewer, { name: nameKeyOf('nuget', name), version });
+    if (!found) throw new NotFound('Package');
+    return found;
+  }
+
   /** Packages of one page of results by name, and the number of all results. */
   async search(place: NugetPlace, viewer: Viewer, asked: NugetSearch): Promise<[number, readonly FoundNugetPackage[]]> {
     const [found] = await this.names(place, viewer, asked);
@@ -148,10 +161,14 @@ export class NugetQueries {
     return this.places.read(OF_NAMES, place, viewer, { names, prerelease });
   }
 
-  /** The newest versions of a package as they were published, the oldest first; none for a missing package. */
-  async versionTexts(place: NugetPlace, viewer: Viewer, name: string, prerelease: boolean): Promise<readonly string[]> {
-    const rows = await this.versionsOf(place, viewer, [nameKeyOf('nuget', name)], prerelease);
-    return inOrder(rows).map(({ version }) => version);
+  /** The newest versions of a package without descriptions, the oldest first; none for a missing package. */
+  async versionsOfName(
+    place: NugetPlace,
+    viewer: Viewer,
+    name: string,
+    prerelease: boolean,
+  ): Promise<readonly VersionOfName[]> {
+    return inOrder(await this.versionsOf(place, viewer, [nameKeyOf('nuget', name)], prerelease));
   }
 
   /** Returns the newest file of a version with this name. Shape: `version` is a key. Errors: NotFound. */

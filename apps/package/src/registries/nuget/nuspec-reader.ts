@@ -9,7 +9,7 @@ import { invalid } from './nuspec';
 
 /** Most files in a package. */
 export const MAX_ENTRIES = 10_000;
-const MAX_NUSPEC_BYTES = 4 * 1024 ** 2;
+const MAX_NUSPEC_BYTES = 512 * 1024;
 const MAX_MS = 10_000;
 
 /** Reads the description at the root of a stored package. Only this entry is inflated. */
@@ -18,7 +18,7 @@ export class NuspecReader {
   constructor(private readonly blobs: BlobStorage) {}
 
   /**
-   * Bounds: 4 MiB among 10,000 entries. Errors: Refused for a file that is no archive with one description, Unavailable
+   * Bounds: 512 KiB among 10,000 entries. Errors: Refused for a file that is no archive with one description, Unavailable
    * without the store.
    */
   async read(archive: StoredArchive): Promise<Buffer> {

@@ -36,6 +36,7 @@ const MAX_ID_LENGTH = 255;
 const MAX_TEXT = 4000;
 /** All fields together, as JSON. Documents hold those of many versions. Units: characters. */
 const MAX_FIELDS = 32 * 1024;
+/** Together with their groups, since documents have long addresses for both. */
 const MAX_DEPENDENCIES = 300;
 
 type XmlElement = Readonly<Record<string, readonly (XmlElement | string)[] | string>>;
@@ -57,7 +58,11 @@ const parser = new XMLParser({
 export function parseNuspec(bytes: Buffer): Nuspec {
   const metadata = childrenOf(childrenOf(parsed(bytes), 'package')[0], 'metadata')[0];
   if (!metadata) throw invalid('nuspec has no metadata');
-  const text = (name: string): string => textsOf(metadata, name)[0]?.slice(0, MAX_TEXT) ?? '';
+  // PostgreSQL stores no half of a surrogate pair in JSON, which a cut may leave.
+  const text = (name: string): string =>
+    textsOf(metadata, name)[0]
+      ?.slice(0, MAX_TEXT)
+      .replace(/\p{Cs}/gu, '') ?? '';
   const found: Nuspec = {
     ...{ id: text('id'), version: text('version'), title: text('title'), authors: text('authors') },
     ...{ description: text('description'), summary: text('summary'), tags: text('tags') },
@@ -71,7 +76,7 @@ export function parseNuspec(bytes: Buffer): Nuspec {
   };
   if (found.id === '') throw invalid('nuspec has no id');
   if (found.id.length > MAX_ID_LENGTH || !ID.test(found.id)) throw invalid('Name is invalid');
-  const count = found.dependencyGroups.reduce((sum, { dependencies }) => sum + dependencies.length, 0);
+  const count = found.dependencyGroups.reduce((sum, { dependencies }) => sum + 1 + dependencies.length, 0);
   if (count > MAX_DEPENDENCIES) throw invalid('nuspec has too many dependencies');
   if (JSON.stringify(found).length > MAX_FIELDS) throw invalid('nuspec is too large');
   return found;

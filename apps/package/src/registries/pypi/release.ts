@@ -57,7 +57,7 @@ export function releaseOf(fields: FormFields, content: UploadedContent | null): 
   const versionKey = versionKeyOf(version);
   if (versionKey === null) throw invalid('Version is invalid');
   const nameKey = nameKeyOf('pypi', name);
-  checkFileName(content.fileName, nameKey);
+  checkFileName(content.fileName, nameKey, versionKey);
   checkDigests(fields, content.file);
   const requiresPython = fields.get('requires_python')?.trim() || null;
   if (requiresPython !== null && CONTROLS.test(requiresPython)) throw invalid('Required python is invalid');
@@ -78,9 +78,22 @@ function required(fields: FormFields, name: 'name' | 'version'): string {
 }
 
 /** A file belongs to the package whose name it begins with, so that it cannot pass for one of another package. */
-function checkFileName(fileName: string, nameKey: string): void {
+function checkFileName(fileName: string, nameKey: string, versionKey: string): void {
   const isValid = fileName.length <= MAX_LENGTH && FILE_NAME.test(fileName);
-  if (!isValid || !nameKeyOf('pypi', fileName).startsWith(`${nameKey}-`)) throw invalid('File name is invalid');
+  const isOfPackage = fileName.endsWith('.whl')
+    ? isWheelOf(fileName, nameKey, versionKey)
+    : nameKeyOf('pypi', fileName).startsWith(`${nameKey}-`);
+  if (!isValid || !isOfPackage) throw invalid('File name is invalid');
+}
+
+/**
+ * Whether a wheel names this package and version. Names of wheels have a hyphen between their parts only; older tools write
+ * some versions in a form that cannot be compared.
+ */
+function isWheelOf(fileName: string, nameKey: string, versionKey: string): boolean {
+  const [name = '', version] = fileName.split('-');
+  if (version === undefined || nameKeyOf('pypi', name) !== nameKey) return false;
+  return [versionKey, null].includes(versionKeyOf(version));
 }
 
 function checkDigests(fields: FormFields, file: UploadedContent['file']): void {

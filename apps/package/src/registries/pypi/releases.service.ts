@@ -31,6 +31,16 @@ const FIND = statement<{ project: number; name: string; version: string; file: s
    where v.project_id = :project::bigint and v.name_key = :name and v.version_key = :version
    order by p.id, f.id limit 1`,
 );
+/** Index pages show one file of each name, so that a second one would take the place of the first. */
+const FIND_ELSEWHERE = statement<{ project: number; name: string; version: string; file: string }, { id: number }>(
+  'pypi_find_file_elsewhere',
+  `select f.id from pypi_versions v
+   join packages p on p.id = v.package_id and p.status <> 'pending_destruction'
+   join package_files f on f.package_id = p.id and md5(f.file_name) = md5(:file) and f.file_name = :file
+     and not f.is_pending_destruction
+   where v.project_id = :project::bigint and v.name_key = :name and v.version_key <> :version
+   limit 1`,
+);
 const ADD_VERSION = statement<{ package: number; project: number; name: string; version: string }, never>(
   'pypi_versions_add',
   `insert into pypi_versions (package_id, project_id, name_key, version_key)
@@ -56,7 +66,7 @@ export class ReleasesService {
 
   /**
    * Adds a release. The same upload again succeeds without effect if the first one was not answered.
-   * Shape: `answered` as in a streamed call. Errors: Refused for a file name that the version has.
+   * Shape: `answered` as in a streamed call. Errors: Refused for a file name that a version has.
    */
   async publish(
     project: ProjectScope,
@@ -69,8 +79,10 @@ export class ReleasesService {
     const fileId = await this.work.run(async (tx) => {
       await tx.run(LOCK, { project: project.id, name: release.nameKey });
       const found = await this.find(tx, project, release);
-      if (found === undefined || found.file_id === null) return this.add(tx, project, viewer, release, metadata, found);
-      if (isRepetition(found, release.content.file.sha256, viewer)) return found.file_id;
+      const earlier = found?.file_id ?? null;
+      if (earlier === null && !(await this.isElsewhere(tx, project, release)))
+        return this.add(tx, project, viewer, release, metadata, found);
+      if (found && earlier !== null && isRepetition(found, release.content.file.sha256, viewer)) return earlier;
       // Old and new clients that skip existing files look for one of these two phrases.
       throw invalid('File name has already been taken (File already exists)');
     });
@@ -81,6 +93,12 @@ export class ReleasesService {
   async find(tx: SqlReader, { id }: Pick<ProjectScope, 'id'>, release: Release): Promise<FoundVersion | undefined> {
     const { nameKey: name, versionKey: version, content } = release;
     return (await tx.run(FIND, { project: id, name, version, file: content.fileName }))[0];
+  }
+
+  /** Whether another version of the package has a file of the same name. */
+  async isElsewhere(tx: SqlReader, { id }: Pick<ProjectScope, 'id'>, release: Release): Promise<boolean> {
+    const { nameKey: name, versionKey: version, content } = release;
+    return (await tx.run(FIND_ELSEWHERE, { project: id, name, version, file: content.fileName })).length > 0;
   }
 
   private async add(

@@ -7,7 +7,8 @@ select
     from
       unnest(found.listed_files) as listed (name)
     where
-      (
+      char_length(listed.name) <= 5000
+      and (
         select
           f.id
         from

@@ -44,7 +44,7 @@ export class NpmDocumentsService {
     const limits = this.gate.limits(project, sent.declaredSize);
     // A protected name is refused at the end, because an existing version is the more important refusal.
     const refusal = await this.gate.pushRefusal(project, viewer, name);
-    const store = refusal ? null : (source: Readable) => this.store(source, limits.tarball);
+    const store = refusal ? null : (source: Readable) => this.store(project, sent.declaredSize, source, limits.tarball);
     const document = await readDocument(body, store, limits.document);
     if (document.root['_attachments'] !== undefined) return this.publish(project, viewer, sent, document, refusal);
     if (refusal) throw refusal;
@@ -71,7 +71,13 @@ export class NpmDocumentsService {
     return this.publications.publish(project, viewer, { sent, tarball, session, turn, stored });
   }
 
-  private async store(source: Readable, maxBytes: number): Promise<StoredFile> {
+  private async store(
+    project: ProjectScope,
+    declaredSize: number | null,
+    source: Readable,
+    maxBytes: number,
+  ): Promise<StoredFile> {
+    await this.gate.refuseFull(project, declaredSize);
     try {
       return await this.files.store(source, maxBytes);
     } catch (error) {

@@ -34,6 +34,15 @@ export class NpmGate {
     return { tarball, document };
   }
 
+  /**
+   * Refuses a tarball before it is read, by the least that the document must hold of it. Shape: `declaredSize` of the
+   * document is null if unknown. Units: bytes. Errors: Forbidden beyond a limit of storage.
+   */
+  refuseFull(project: ProjectScope, declaredSize: number | null): Promise<void> {
+    const base64 = Math.max(0, (declaredSize ?? 0) - TEXT_BYTES);
+    return this.gate.refuseFull(project, Math.floor((base64 * 3) / 4));
+  }
+
   /** Returns the refusal `Package protected.` for a protected name, else null. */
   pushRefusal(project: ProjectScope, viewer: Viewer, name: string): Promise<Forbidden | null> {
     return refusalOf(this.protections.refusePush(project, viewer, 'npm', name));

@@ -8,6 +8,7 @@ import type { PackageFileRow } from '../../../packages/listing/packages.queries'
 import { readablePackagesSql } from '../../../packages/listing/readable-packages';
 import { INSTALLABLE_STATUSES, literals } from '../../../packages/package-types';
 import { scopeOf } from '../npm-names';
+import type { SizedManifest } from './manifest-parts';
 import type { NpmPlace } from './npm-place';
 
 /** A project that has packages of a name. */
@@ -107,6 +108,13 @@ const SHORT = statement<{ ids: readonly number[] }, NpmManifestRow>(
   manifests('brief as manifest, null::text as readme'),
 );
 
+/** The size of a text is known without reading it. */
+const SIZES = statement<{ ids: readonly number[] }, SizedManifest>(
+  'npm_manifest_sizes',
+  `select package_id as id, octet_length(manifest) as size from npm_versions
+   where package_id = any(:ids::bigint[]) order by package_id`,
+);
+
 /** A version may be asked for without its build metadata. */
 const FILE = statement<{ projects: readonly number[]; name: string; version: string }, PackageFileRow>(
   'npm_tarball',
@@ -156,6 +164,11 @@ export class NpmQueries {
   /** Shape: the readme of `latest` alone, in the full form. */
   manifests(form: NpmForm, ids: readonly number[], latest: number | null): Promise<NpmManifestRow[]> {
     return form === 'full' ? this.database.run(FULL, { ids, latest }) : this.database.run(SHORT, { ids });
+  }
+
+  /** Sizes of whole manifests, in the order of their ids. */
+  sizes(ids: readonly number[]): Promise<SizedManifest[]> {
+    return this.database.run(SIZES, { ids });
   }
 
   /** Returns the tarball of a version. Errors: NotFound. */

@@ -7,6 +7,8 @@ import { Links } from '@rookery/platform';
 import { prerelease, rcompare } from 'semver';
 import { bareName, withoutBuild } from '../npm-names';
 import { DocumentCache } from './document-cache';
+import { partsOf } from './manifest-parts';
+import type { SizedManifest } from './manifest-parts';
 import type { NpmPlace } from './npm-place';
 import { NpmQueries } from './npm.queries';
 import type { NpmForm, NpmManifestRow, NpmSource, NpmVersionRow } from './npm.queries';
@@ -27,8 +29,6 @@ interface NamedVersions {
   readonly tags: ReadonlyMap<string, string>;
 }
 
-/** Manifests that are read at a time. Two such parts are held in memory. */
-const CHUNK = 500;
 /** Fields of the newest version that describe the package. */
 const DESCRIBING = ['description', 'maintainers', 'repository', 'homepage', 'bugs', 'license', 'keywords', 'author'];
 
@@ -108,20 +108,21 @@ export class Packuments {
     yield '}}';
   }
 
-  /** Reads one part while the one before is sent. */
+  /** Reads one part while the one before is sent, so that two are held in memory. */
   private async *chunks(ids: readonly number[], form: NpmForm): AsyncGenerator<readonly NpmManifestRow[]> {
-    const read = (at: number): Promise<NpmManifestRow[]> =>
-      this.queries.manifests(form, ids.slice(at, at + CHUNK), null);
-    let next = read(0);
-    for (let at = CHUNK; at < ids.length + CHUNK; at += CHUNK) {
+    // Short manifests are small.
+    const [first, ...others] = partsOf(form === 'full' ? await this.queries.sizes(ids) : ids.map(withoutSize));
+    if (first === undefined) return;
+    const read = (part: readonly number[]): Promise<NpmManifestRow[]> => this.queries.manifests(form, part, null);
+    let next = read(first);
+    for (const part of others) {
       const rows = await next;
-      if (at < ids.length) {
-        next = read(at);
-        // A failure is met when the part is waited for.
-        next.catch(() => undefined);
-      }
+      next = read(part);
+      // A failure is met when the part is waited for.
+      next.catch(() => undefined);
       yield rows;
     }
+    yield await next;
   }
 
   private async fullHead(named: NamedVersions): Promise<string> {
@@ -160,6 +161,10 @@ export class Packuments {
 export function revisionOf(sources: readonly Pick<NpmSource, 'project_id' | 'generation'>[]): string {
   const generation = Math.max(...sources.map((source) => source.generation));
   return `${generation}-${digestOf(sources.map((source) => [source.project_id, source.generation])).slice(0, 32)}`;
+}
+
+function withoutSize(id: number): SizedManifest {
+  return { id, size: 0 };
 }
 
 function digestOf(facts: unknown): string {

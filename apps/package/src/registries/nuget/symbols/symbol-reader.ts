@@ -27,7 +27,8 @@ const MAX_SYMBOL_FILES = 100;
 /** Of all files of symbols in an archive, inflated. Units: bytes. */
 const MAX_BYTES = 256 * 1024 ** 2;
 const MAX_MS = 30_000;
-const MAX_NAME = 1000;
+/** Of a path, which is part of a key in the database. Units: bytes. */
+const MAX_NAME_BYTES = 1000;
 const NAME = /^(?:[^\u0000-\u001f\u007f]*\/)?[^\u0000-\u001f\u007f/]{1,251}\.pdb$/i;
 
 /** Reads files of symbols inside stored archives. */
@@ -55,13 +56,13 @@ export class SymbolReader {
     }
   }
 
-  /** Opens the bytes of a file that was listed. Errors: NotFound without the file; Unavailable. */
-  async open(archive: StoredArchive, entryName: string): Promise<Readable> {
+  /** Opens the bytes of a file that was listed. Units: `size` in bytes. Errors: NotFound without the file; Unavailable. */
+  async open(archive: StoredArchive, { entryName, size }: Omit<SymbolFile, keyof PdbIdentity>): Promise<Readable> {
     const zip = await openStoredZip(this.blobs, archive);
     try {
-      const isWanted = ({ fileName }: Entry): boolean => fileName === entryName;
+      const isWanted = (one: Entry): boolean => one.fileName === entryName && isSymbols(one);
       const [entry] = await entriesOf(zip, isWanted, AbortSignal.timeout(MAX_MS));
-      if (!entry) throw new NotFound('Symbol');
+      if (entry?.uncompressedSize !== size) throw new NotFound('Symbol');
       return await streamOf(zip, entry);
     } catch (error) {
       zip.close();
@@ -70,10 +71,12 @@ export class SymbolReader {
   }
 }
 
+function isSymbols(entry: Entry): boolean {
+  return Buffer.byteLength(entry.fileName) <= MAX_NAME_BYTES && NAME.test(entry.fileName) && isPlainFile(entry);
+}
+
 async function symbolEntries(zip: ZipFile, signal: AbortSignal): Promise<readonly Entry[]> {
   if (zip.entryCount > MAX_ENTRIES) throw invalid('the package has too many files');
-  const isSymbols = (entry: Entry): boolean =>
-    entry.fileName.length <= MAX_NAME && NAME.test(entry.fileName) && isPlainFile(entry);
   const entries = await entriesOf(zip, isSymbols, signal);
   if (entries.length > MAX_SYMBOL_FILES) throw invalid('the package has too many symbol files');
   if (entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > MAX_BYTES)

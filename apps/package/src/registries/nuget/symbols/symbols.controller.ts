@@ -39,7 +39,7 @@ function symbolsBelow(kind: 'project' | 'group') {
       const found = await this.symbols.show(within, viewer, asked);
       return {
         // Bytes inside an archive are inflated from their beginning, so that there are no ranges.
-        stream: await this.reader.open(found, found.entry_name),
+        stream: await this.reader.open(found, { entryName: found.entry_name, size: found.symbol_size }),
         mediaType: 'application/octet-stream',
         length: found.symbol_size,
         lastModified: found.created_at,

@@ -1,0 +1,26 @@
+/** A stored manifest. Shape: `id` of its package. Units: `size` in bytes. */
+export interface SizedManifest {
+  readonly id: number;
+  readonly size: number;
+}
+
+/** Most manifests of a part. */
+const MAX_COUNT = 500;
+/** Of the manifests of a part, unless one alone is larger. Units: bytes. */
+const MAX_BYTES = 2 * 1024 ** 2;
+
+/** Divides manifests into parts that are read at a time. Shape: ids in the given order; no part is empty. */
+export function partsOf(manifests: readonly SizedManifest[]): readonly (readonly number[])[] {
+  const parts: number[][] = [];
+  let bytes = 0;
+  for (const { id, size } of manifests) {
+    const last = parts.at(-1);
+    bytes += size;
+    if (last !== undefined && last.length < MAX_COUNT && bytes <= MAX_BYTES) last.push(id);
+    else {
+      parts.push([id]);
+      bytes = size;
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,129 @@
+-- nuget_version_of_group: $1 below, $2 isAdmin, $3 viewer, $4 isExternal, $5 name, $6 version
+select
+  p.id as package_id,
+  p.project_id,
+  v.name_key,
+  p.name,
+  p.version,
+  v.version_key,
+  p.created_at,
+  v.nuspec
+from
+  (
+    select
+      project.id,
+      project.path
+    from
+      directory_projects project
+      join directory_namespaces home on home.id = project.namespace_id
+    where
+      (
+        home.traversal_ids >= :below::bigint[]
+        and home.traversal_ids < (:below::bigint[]) [1 :array_length (:below::bigint[], 1) - 1] || ((:below::bigint[]) [array_length(:below::bigint[], 1)] + 1)
+      )
+      and project.packages_enabled
+      and (
+        :isAdmin::boolean
+        or project.visibility = 'public'
+        or (
+          project.visibility = 'internal'
+          and :viewer::bigint is not null
+          and not :isExternal::boolean
+        )
+        or (
+          :viewer::bigint is not null
+          and coalesce(
+            (
+              select
+                max(held.level)::integer
+              from
+                (
+                  select
+                    m.access_level as level
+                  from
+                    directory_memberships m
+                  where
+                    m.user_id = :viewer::bigint
+                    and m.source_type = 'project'
+                    and m.source_id = project.id
+                    and (
+                      m.expires_on is null
+                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                  union all
+                  select
+                    least(s.access_level, m.access_level)
+                  from
+                    directory_shares s
+                    join directory_namespaces invited on invited.id = s.group_id
+                    join directory_memberships m on m.user_id = :viewer::bigint
+                    and m.source_type = 'namespace'
+                    and m.source_id = any (invited.traversal_ids)
+                  where
+                    s.source_type = 'project'
+                    and s.source_id = project.id
+                    and (
+                      s.expires_on is null
+                      or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                    and (
+                      m.expires_on is null
+                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                  union all
+                  select
+                    m.access_level as level
+                  from
+                    directory_memberships m
+                  where
+                    m.user_id = :viewer::bigint
+                    and m.source_type = 'namespace'
+                    and m.source_id = any (home.traversal_ids)
+                    and (
+                      m.expires_on is null
+                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                  union all
+                  select
+                    least(s.access_level, m.access_level)
+                  from
+                    directory_shares s
+                    join directory_namespaces invited on invited.id = s.group_id
+                    join directory_memberships m on m.user_id = :viewer::bigint
+                    and m.source_type = 'namespace'
+                    and m.source_id = any (invited.traversal_ids)
+                  where
+                    s.source_type = 'namespace'
+                    and s.source_id = any (home.traversal_ids)
+                    and (
+                      s.expires_on is null
+                      or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                    and (
+                      m.expires_on is null
+                      or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                    )
+                  union all
+                  select
+                    50
+                  where
+                    home.kind = 'user'
+                    and home.owner_id = :viewer::bigint
+                ) held
+            ),
+            0
+          ) >= 20
+        )
+      )
+    offset
+      0
+  ) scope
+  join nuget_versions v on v.project_id = scope.id
+  and v.name_key = :name
+  and v.version_key = :version
+  join packages p on p.id = v.package_id
+  and p.status in ('default', 'hidden', 'deprecated')
+order by
+  p.id desc
+limit
+  1
