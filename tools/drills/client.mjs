@@ -6,6 +6,7 @@
  * @typedef {{ status: number, headers: Headers, body: any }} Answer
  * @typedef {{ token?: string | undefined, json?: object | undefined, key?: string | undefined }} How
  */
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { isAlive } from '../processes/process-records.mjs';
@@ -28,6 +29,19 @@ export class Client {
     const found = this.estate.processes[name];
     if (!found) throw new Error(`there is no process ${name}`);
     return found;
+  }
+
+  /**
+   * Resident memory of a process; 0 while it restarts. Units: MiB.
+   * @param {string} name
+   */
+  residentMib(name) {
+    try {
+      const status = readFileSync(`/proc/${Number(this.process(name).pid)}/status`, 'utf8');
+      return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024;
+    } catch {
+      return 0;
+    }
   }
 
   /** Ends PostgreSQL without a chance to write anything, and starts it on what is on disk. */

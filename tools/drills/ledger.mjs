@@ -245,17 +245,23 @@ export class Ledger {
     return verdict;
   }
 
-  /**
-   * Compares until nothing is missing, at most for the bound: messages delivered to a killed process are delivered again
-   * after the acknowledgement wait of 30 s. Units: milliseconds.
-   */
-  async check(withinMs = 45_000) {
-    const from = Date.now();
-    for (;;) {
-      const verdict = await this.#compare();
-      const settled = verdict.lost + verdict.missing === 0;
-      if (settled || Date.now() - from > withinMs) return { ...verdict, recoveredInMs: Date.now() - from };
-      await delay(500);
-    }
+  /** Compares until nothing is missing, at most for 45 s. */
+  check() {
+    return settledVerdict(() => this.#compare());
+  }
+}
+
+/**
+ * Compares until nothing is missing, at most for the bound: messages delivered to a killed process are delivered again
+ * after the acknowledgement wait of 30 s. Units: milliseconds.
+ * @param {() => Promise<Verdict>} compare
+ */
+export async function settledVerdict(compare, withinMs = 45_000) {
+  const from = Date.now();
+  for (;;) {
+    const verdict = await compare();
+    const settled = verdict.lost + verdict.missing === 0;
+    if (settled || Date.now() - from > withinMs) return { ...verdict, recoveredInMs: Date.now() - from };
+    await delay(500);
   }
 }

@@ -9,6 +9,7 @@
  * `request` is the id of the open merge request of the branch `ref`
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { settledVerdict } from './ledger.mjs';
 import { MailFiles } from './mail-files.mjs';
 
 /** Merge requests whose pipelines fail, each of them once. */
@@ -170,17 +171,9 @@ export class PipelineLedger {
     return verdict;
   }
 
-  /**
-   * Compares until nothing is missing, at most for the bound. Units: milliseconds.
-   */
-  async check(withinMs = 45_000) {
-    const from = Date.now();
-    for (;;) {
-      const verdict = await this.#compare();
-      const settled = verdict.lost + verdict.missing === 0;
-      if (settled || Date.now() - from > withinMs) return { ...verdict, recoveredInMs: Date.now() - from };
-      await delay(500);
-    }
+  /** Compares until nothing is missing, at most for 45 s. */
+  check() {
+    return settledVerdict(() => this.#compare());
   }
 }
 

@@ -10,7 +10,6 @@
  * @typedef {{ id: number, project: number, seconds: number }} Import
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -156,10 +155,10 @@ class BrokenImports {
 
   /** Imports once without faults. Shape: seconds of the import, comments per second, and growth of the memory in MiB. */
   async importUndisturbed() {
-    const pid = () => Number(this.client.process('import').pid);
-    const idle = residentOf(pid());
+    const resident = () => this.client.residentMib('import');
+    const idle = resident();
     let most = idle;
-    const timer = setInterval(() => void (most = Math.max(most, residentOf(pid()))), 20);
+    const timer = setInterval(() => void (most = Math.max(most, resident())), 20);
     const one = await this.#start('undisturbed');
     const notes = this.#timeOfComments(one.project);
     try {
@@ -398,13 +397,4 @@ function timesOf(n) {
 /** @param {number} count */
 function range(count) {
   return Array.from({ length: count }, (_, n) => n);
-}
-
-/** @param {number} pid */
-function residentOf(pid) {
-  try {
-    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
-  }
 }

@@ -5,7 +5,6 @@
  *
  * @import { Client } from '../client.mjs'
  */
-import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
@@ -36,7 +35,7 @@ export async function run(client) {
   /** @type {Record<string, { seconds: number, bytes: number }>} */
   const files = {};
   let residentMib = 0;
-  const look = () => void (residentMib = Math.max(residentMib, residentOf(Number(client.process('package').pid))));
+  const look = () => void (residentMib = Math.max(residentMib, client.residentMib('package')));
   const timer = setInterval(look, 50);
   try {
     const drill = new LargeExports(client);
@@ -159,14 +158,5 @@ class LargeExports {
     }
     if (rest !== '' && !rest.endsWith('\n')) lineCount += 1;
     return { bytes, names, lineCount };
-  }
-}
-
-/** @param {number} pid */
-function residentOf(pid) {
-  try {
-    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
   }
 }

@@ -6,7 +6,6 @@
  * @typedef {Record<string, number>} Sizes  in MiB, by process
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -164,11 +163,10 @@ function* bytesOf(size, note) {
  * @returns {Promise<Sizes>}
  */
 async function watched(client, transfer) {
-  const sizeOf = (/** @type {string} */ name) => residentMib(Number(client.process(name).pid));
-  const before = Object.fromEntries(WATCHED.map((name) => [name, sizeOf(name)]));
+  const before = Object.fromEntries(WATCHED.map((name) => [name, client.residentMib(name)]));
   const peaks = { ...before };
   const look = () => {
-    for (const name of WATCHED) peaks[name] = Math.max(peaks[name] ?? 0, sizeOf(name));
+    for (const name of WATCHED) peaks[name] = Math.max(peaks[name] ?? 0, client.residentMib(name));
   };
   const timer = setInterval(look, 20);
   try {
@@ -178,9 +176,4 @@ async function watched(client, transfer) {
     clearInterval(timer);
   }
   return Object.fromEntries(WATCHED.map((name) => [name, (peaks[name] ?? 0) - (before[name] ?? 0)]));
-}
-
-/** @param {number} pid */
-function residentMib(pid) {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 }

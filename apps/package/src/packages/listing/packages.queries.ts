@@ -207,9 +207,18 @@ function versionCondition({ include_versionless: isComplete, package_version: ve
   return isComplete && version === undefined ? 'true' : 'p.version is not null';
 }
 
+/** Parameters of `readableProjects`. Shape: `below` are the traversal ids of the group. */
+export type ReadableProjectsParams = {
+  readonly group: number;
+  readonly below: readonly number[];
+  readonly viewer: number | null;
+  readonly isAdmin: boolean;
+  readonly isExternal: boolean;
+};
+
 /**
  * FROM clause of the projects of the group whose packages the viewer may read. Shape: an item `scope` with the columns `id`
- * and `path`; parameters `viewer`, `isAdmin`, `isExternal`, `group`, `below`.
+ * and `path`; parameters: ReadableProjectsParams.
  */
 export function readableProjects({ exclude_subgroups: isDirect }: Pick<GroupListing, 'exclude_subgroups'>): string {
   const place = isDirect ? 'home.id = :group::bigint' : withinGroupSql({ namespace: 'home', traversalIds: ':below' });

@@ -5,6 +5,7 @@ import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { readableProjects } from '../../packages/listing/packages.queries';
+import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
 import { readableCodeSql, readablePackagesSql } from '../../packages/listing/readable-packages';
 import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
 
@@ -20,21 +21,13 @@ export interface ComposerVersionRow {
   readonly changed_at: Date;
 }
 
-type InGroup = {
-  readonly group: number;
-  readonly below: readonly number[];
-  readonly viewer: number | null;
-  readonly isAdmin: boolean;
-  readonly isExternal: boolean;
-};
-
 /** Newest versions of a package that a document shows. */
 const MAX_VERSIONS = 300;
 /** Names that a repository lists. Clients ask for each name where there are more. */
 export const MAX_NAMES = 5000;
 
 const STATUSES = literals(INSTALLABLE_STATUSES);
-const NAMES = statement<InGroup, { name: string }>(
+const NAMES = statement<ReadableProjectsParams, { name: string }>(
   'composer_names_of_group',
   // Each project is read by the index, however many others have packages.
   `select distinct named.name_key as name from ${readableProjects({ exclude_subgroups: false })}, lateral (
@@ -45,7 +38,7 @@ const NAMES = statement<InGroup, { name: string }>(
      where project.id = scope.id and ${readableCodeSql()})
    order by name limit ${MAX_NAMES + 1}`,
 );
-const VERSIONS = statement<Omit<InGroup, 'group'> & { name: string }, ComposerVersionRow>(
+const VERSIONS = statement<Omit<ReadableProjectsParams, 'group'> & { name: string }, ComposerVersionRow>(
   'composer_versions_of_group',
   `select p.id, p.project_id, home.full_path || '/' || project.path as project_path, p.version, v.target_sha,
      v.description, i.changed_at

@@ -5,6 +5,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { DeclaredStatement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
+import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
 import { readablePackagesSql } from '../../packages/listing/readable-packages';
 import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
 import type { MavenFilePath } from './maven-path';
@@ -41,12 +42,7 @@ export interface PluginRow {
 
 type Named = { readonly name: string };
 type InProject = { readonly project: number };
-type InGroup = {
-  readonly below: readonly number[];
-  readonly viewer: number | null;
-  readonly isAdmin: boolean;
-  readonly isExternal: boolean;
-};
+type InGroup = Omit<ReadableProjectsParams, 'group'>;
 type InPlace<P extends object, Row> = {
   readonly project: DeclaredStatement<P & InProject, Row>;
   readonly group: DeclaredStatement<P & InGroup, Row>;

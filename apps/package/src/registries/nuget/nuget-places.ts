@@ -5,22 +5,16 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { DeclaredStatement } from '@rookery/persistence';
 import { readableProjects } from '../../packages/listing/packages.queries';
+import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
 
 /** A project, or a group with the projects whose packages the viewer may read. */
 export type NugetPlace = ProjectScope | GroupScope;
 type InProject = { readonly project: number };
-type InGroup = {
-  readonly group: number;
-  readonly below: readonly number[];
-  readonly viewer: number | null;
-  readonly isAdmin: boolean;
-  readonly isExternal: boolean;
-};
 
 /** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
 export interface InBoth<P extends object, R> {
   readonly ofProject: DeclaredStatement<InProject & P, R>;
-  readonly ofGroup: DeclaredStatement<InGroup & P, R>;
+  readonly ofGroup: DeclaredStatement<ReadableProjectsParams & P, R>;
 }
 
 /** Declares a statement for both kinds of places. Shape: `compose` takes the item of `from` that lists the projects. */

@@ -6,6 +6,7 @@ import { NotFound } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { DeclaredStatement } from '@rookery/persistence';
 import { readableProjects } from '../../packages/listing/packages.queries';
+import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { INSTALLABLE_STATUSES, literals, nameKeyOf } from '../../packages/package-types';
 
@@ -41,13 +42,6 @@ interface FoundFile extends PackageFileRow {
 
 type Place = ProjectScope | GroupScope;
 type InProject = { readonly project: number };
-type InGroup = {
-  readonly group: number;
-  readonly below: readonly number[];
-  readonly viewer: number | null;
-  readonly isAdmin: boolean;
-  readonly isExternal: boolean;
-};
 
 /** Rows of one statement. Pages continue with the next ones. */
 const BATCH = 2000;
@@ -56,7 +50,7 @@ const INSTALLABLE = `p.status in (${literals(INSTALLABLE_STATUSES)})`;
 /** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
 interface InBoth<P extends object, R> {
   readonly ofProject: DeclaredStatement<InProject & P, R>;
-  readonly ofGroup: DeclaredStatement<InGroup & P, R>;
+  readonly ofGroup: DeclaredStatement<ReadableProjectsParams & P, R>;
 }
 
 function inBoth<P extends object, R>(name: string, compose: (scope: string) => string): InBoth<P, R> {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { BlobStorage } from '@rookery/blobs';
-import { NotFound, Refused, Unavailable } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
 import type { Entry, ZipFile } from 'yauzl';
 import {
   entriesOf,
@@ -11,8 +11,8 @@ import {
   unavailableIfAway,
 } from '../../../packages/archives/stored-zip';
 import type { StoredArchive } from '../../../packages/archives/stored-zip';
-import { MAX_ENTRIES } from '../nuspec-reader';
 import { invalid } from '../nuspec';
+import { readPackage } from '../read-package';
 import { identifyPdb } from './portable-pdb';
 import type { PdbIdentity } from './portable-pdb';
 
@@ -42,18 +42,7 @@ export class SymbolReader {
    */
   async list(archive: StoredArchive): Promise<readonly SymbolFile[]> {
     const signal = AbortSignal.timeout(MAX_MS);
-    try {
-      const zip = await openStoredZip(this.blobs, archive);
-      try {
-        return await identified(zip, await symbolEntries(zip, signal), signal);
-      } finally {
-        zip.close();
-      }
-    } catch (caught) {
-      const error = unavailableIfAway(caught);
-      if (error instanceof Refused || error instanceof Unavailable) throw error;
-      throw invalid('the file is no package');
-    }
+    return readPackage(this.blobs, archive, async (zip) => identified(zip, await symbolEntries(zip, signal), signal));
   }
 
   /** Opens the bytes of a file that was listed. Units: `size` in bytes. Errors: NotFound without the file; Unavailable. */
@@ -76,7 +65,6 @@ function isSymbols(entry: Entry): boolean {
 }
 
 async function symbolEntries(zip: ZipFile, signal: AbortSignal): Promise<readonly Entry[]> {
-  if (zip.entryCount > MAX_ENTRIES) throw invalid('the package has too many files');
   const entries = await entriesOf(zip, isSymbols, signal);
   if (entries.length > MAX_SYMBOL_FILES) throw invalid('the package has too many symbol files');
   if (entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > MAX_BYTES)

@@ -8,12 +8,12 @@ import { ShutdownOrder } from '../boot/shutdown';
 import { createLogger } from '../observability/logger';
 import { internalKeys } from '../signing/internal-keys';
 import { awaitedBy, currentWaiter } from '../waiting/waiter';
-import { InternalRoutes } from './internal-routes';
-import { LocalServer } from '../neighbours/local-server';
-import type { LocalHandler } from '../neighbours/local-server';
-import type { LocalResponse } from '../neighbours/local-response';
-import { Neighbours } from '../neighbours/neighbours';
-import type { LocalCaller, LocalRequest } from '../neighbours/neighbours';
+import { InternalRoutes } from '../calling/internal-routes';
+import { LocalServer } from './local-server';
+import type { LocalHandler } from './local-server';
+import type { LocalResponse } from './local-response';
+import { Neighbours } from './neighbours';
+import type { LocalCaller, LocalRequest } from './neighbours';
 
 const KEY = `k1/package/collaboration:${Buffer.alloc(32, 7).toString('base64')}`;
 const logger = createLogger({ service: 'test', level: 'silent' });

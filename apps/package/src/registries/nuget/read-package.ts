@@ -1,0 +1,33 @@
+import type { BlobStorage } from '@rookery/blobs';
+import { Refused, Unavailable } from '@rookery/kernel';
+import type { ZipFile } from 'yauzl';
+import { openStoredZip, unavailableIfAway } from '../../packages/archives/stored-zip';
+import type { StoredArchive } from '../../packages/archives/stored-zip';
+import { invalid } from './nuspec';
+
+/** Most files in a package. */
+const MAX_ENTRIES = 10_000;
+
+/**
+ * Reads from a stored package, and closes it. Errors: those of `read`; Refused for a file that is no archive, or one with
+ * more than 10,000 entries; Unavailable without the store.
+ */
+export async function readPackage<T>(
+  blobs: BlobStorage,
+  archive: StoredArchive,
+  read: (zip: ZipFile) => Promise<T>,
+): Promise<T> {
+  try {
+    const zip = await openStoredZip(blobs, archive);
+    try {
+      if (zip.entryCount > MAX_ENTRIES) throw invalid('the package has too many files');
+      return await read(zip);
+    } finally {
+      zip.close();
+    }
+  } catch (caught) {
+    const error = unavailableIfAway(caught);
+    if (error instanceof Refused || error instanceof Unavailable) throw error;
+    throw invalid('the file is no package');
+  }
+}
