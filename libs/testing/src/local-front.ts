@@ -6,7 +6,7 @@ import type { EndpointRoutes } from '@rookery/api-v4';
 import { LocalServer, verifyContext } from '@rookery/platform';
 import type { ContextSigningKeys, LocalCaller, LocalRequest } from '@rookery/platform';
 
-/** A service whose calls this server makes. */
+/** The service to which this server passes its requests. */
 export interface Behind {
   readonly service: string;
   readonly keys: ContextSigningKeys;

@@ -1,6 +1,6 @@
 /**
- * A repository with 2,000 commits, 500 issues, 200 pull requests and 5,000 comments is imported. Then it is imported again and
- * again while the import service, collaboration, NATS and PostgreSQL are killed. Each import ends as finished, with each
+ * Imports a repository with 2,000 commits, 500 issues, 200 pull requests and 5,200 comments. Then imports it repeatedly
+ * while the import service, collaboration, NATS and PostgreSQL are killed. Each import ends as finished, with each
  * object once, and with the authors, times and texts of the host. Source: reference identity-and-import 6.6, 6.7;
  * reliability 11.
  *

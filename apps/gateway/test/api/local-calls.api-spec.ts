@@ -89,7 +89,7 @@ describe('calls to services in the same process', () => {
     expect([...estate.collaboration.seen, ...estate.package.seen]).toHaveLength(1);
   });
 
-  it('tells the service that the client is gone', async () => {
+  it('closes the response of the service when the client disconnects', async () => {
     const calls: Promise<unknown>[] = [];
     handler = async (response) => {
       calls.push(once(response, 'close'));

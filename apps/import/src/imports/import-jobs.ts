@@ -4,8 +4,8 @@ import { defineJob } from '@rookery/jobs';
 const oneImport = object({ import_id: int });
 
 /**
- * Runs an import. A process that dies uses up a try, so there are more of them than an import without progress may use
- * (`ImportJob`).
+ * Runs an import. Each killed process costs a try, so the queue allows many. `ImportJob` ends an import that makes no
+ * progress after fewer tries.
  */
 export const runImport = defineJob('run-import', oneImport, { key: ({ import_id }) => String(import_id), tries: 1000 });
 

@@ -87,7 +87,7 @@ describe('GET …/nuget/symbolfiles', () => {
       .expect(304);
   });
 
-  it('tells files of one name apart, and keeps the id of a large file whole', async () => {
+  it('distinguishes files of the same name, and serves a large file with its id', async () => {
     const [first, second] = [GUID, randomBytes(16).toString('hex')];
     const files = { 'lib/net6.0/Eggs.pdb': pdbOf(first), 'lib/net8.0/Eggs.pdb': pdbOf(second, 'x'.repeat(300_000)) };
     await pushedSymbols(files);

@@ -20,7 +20,7 @@ interface Added {
   readonly route: LocalRoute | null;
 }
 
-/** How paths are matched, by HTTP and locally. */
+/** Options of the router, the same for HTTP requests and local calls. */
 export const MATCHING = { ignoreDuplicateSlashes: true, maxParamLength: 4096, querystringParser: readQuery } as const;
 
 /**

@@ -21,7 +21,7 @@ export function viewerOf(request: ApiRequest, audience: string, keys: ContextSig
     : verifiedClaims(request.headers[CONTEXT_HEADER], expected, keys);
   if (now > claims.ddl) throw new Unavailable('deadline');
   const viewer = asViewer(claims);
-  // The gateway keeps the list of a token's scopes for later requests.
+  // The scopes are copied, because the gateway caches the token's list and uses it for later requests.
   return passed ? { ...viewer, scopes: [...viewer.scopes] } : viewer;
 }
 

@@ -70,8 +70,9 @@ const PLAIN_TYPES: Readonly<Record<string, UnreadBody['kind']>> = {
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
- * Returns the body of a local call as the parsers of the HTTP server would. NEEDS_HTTP for media types other than the
- * plain ones, for bodies over the limit or in another encoding, and for a body of GET. Units: `limit` in bytes.
+ * Returns the body of a local call as the parsers of the HTTP server would. Returns NEEDS_HTTP for a media type outside
+ * PLAIN_TYPES, a body without a type, over the limit or not in UTF-8, a body of GET, and a form to an internal route.
+ * Units: `limit` in bytes.
  */
 export function localBody({ method, url, headers, body }: LocalRequest, limit: number): unknown {
   const type = headers['content-type'];

@@ -14,7 +14,7 @@ interface Shutdown {
 /** Bytes that a caller gets at once; a slow caller pauses between them. Units: bytes. */
 const CHUNK = 64 * 1024;
 
-/** The connection of an answer that is not whole ended, as undici reports it. */
+/** The error that undici reports if a connection ends before the whole answer has arrived. */
 class AnswerLost extends Error {
   readonly code = 'UND_ERR_SOCKET';
 }

@@ -16,7 +16,7 @@ export class ProjectRepository {
   @Column({ type: 'text', nullable: true }) copiesBranch: string | null;
   /** The project was created with `initialize_with_readme`, and the commit is still to be written. */
   @Column({ type: 'boolean', default: false }) needsReadme: boolean;
-  /** Units: bytes. Null until the first measurement. */
+  /** Units: bytes. Null until the first measurement, or the first settled push under a quota. */
   @Column({ type: 'bigint', nullable: true }) size: number | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
 }

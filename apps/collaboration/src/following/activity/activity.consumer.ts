@@ -129,7 +129,7 @@ export class ActivityConsumer {
     await this.activity.record(tx, entries);
   }
 
-  /** Entries of merged milestones follow to the one that remains, unless it was deleted meanwhile. */
+  /** Moves entries of merged milestones to the remaining milestone, or deletes them if that one was deleted meanwhile. */
   @Consume(milestoneMerged, RECORDING)
   async milestoneMerged({ tx, events }: EffectBatch<typeof milestoneMerged>): Promise<void> {
     const targets = [...new Set(events.map(({ data }) => data.target_id))];

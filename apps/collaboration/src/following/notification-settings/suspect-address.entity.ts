@@ -4,7 +4,7 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 @Entity('suspect_addresses')
 @Check('ck_suspect_addresses_refusals', 'refusals > 0')
 export class SuspectAddress {
-  /** SHA-256 of the address in lower case, in hex: the row belongs to no user and outlives none. */
+  /** SHA-256 of the address in lower case, in hex. The row names no user; it expires instead of being deleted with one. */
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_suspect_addresses' }) digest: string;
   /** Refusals in a row. */
   @Column({ type: 'integer' }) refusals: number;

@@ -37,7 +37,7 @@ export const oldSuspects = prepared(
      limit ${EXPIRED_CHUNK} for update skip locked) returning 1`,
 );
 
-/** Addresses that mail servers refused, whose next refusal or e-mail matters. */
+/** Refusal state of some addresses. */
 export interface RefusedAddresses {
   /** Whether no e-mail is sent to the address. */
   isSuspect(address: string): boolean;
@@ -46,9 +46,8 @@ export interface RefusedAddresses {
 }
 
 /**
- * Addresses to which no e-mail is sent, because mail servers refused them three times in a row, at least an hour apart. An
- * accepted e-mail, which can only be one that asks to confirm the address, the choice of the address by its user, or 30 days
- * end that.
+ * Addresses to which no e-mail is sent, because mail servers refused them three times in a row, at least an hour apart.
+ * The suspicion ends if a request to confirm the address is accepted, if its user chooses it, or after 30 days.
  * Source: reference reliability 2.7; docs/reference/work-tracking.md 8.5.
  */
 @Injectable()
@@ -65,7 +64,7 @@ export class SuspectAddresses {
     };
   }
 
-  /** Counts a refusal, at most one an hour. Returns whether the address is suspect by it. */
+  /** Counts a refusal, at most one an hour. Returns true if this refusal made the address suspect. */
   async countRefusal(address: string): Promise<boolean> {
     const [row] = await this.database.run(count, { digest: digestOf(address) });
     return row?.refusals === REFUSALS_LIMIT;

@@ -23,7 +23,7 @@ const labelsSql = ({ parent }: NoteableKind): string =>
       and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
     order by l.title)`;
 
-/** Title of the milestone that a noteable got, if its place still reaches it. */
+/** Title of the milestone that was set on a noteable, if it still exists and applies to the project or group. */
 const milestoneSql = ({ parent }: NoteableKind): string =>
   `(select l.title from milestones l where l.id = (m.details ->> 'milestone')::bigint
       and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })})`;
@@ -74,8 +74,8 @@ export function dueSql(kind: NoteableKind): string {
 }
 
 /**
- * The `from` and `where` of the e-mails of one kind that are still due. An e-mail about labels or a milestone that are gone
- * is not.
+ * The `from` and `where` of the e-mails of one kind that are still due. An e-mail is not due if its labels or its milestone
+ * no longer exist.
  */
 export function stillDueSql(kind: NoteableKind, of = ROWS): string {
   const recipient = recipientSql(kind, { userId: 'm.recipient_id' });

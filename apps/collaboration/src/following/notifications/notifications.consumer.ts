@@ -124,7 +124,7 @@ export class NotificationsConsumer {
       const { step, user_ids: users, commit_count: commits } = event.data;
       const to = (users ?? []).map((userId) => ({ userId, reason: null }));
       const details = commits === undefined ? {} : { commits };
-      // The platform finds conflicts, not a user: its author hears of them too.
+      // The platform finds conflicts, but the event names the author as actor, so the author must be notified explicitly.
       const toActor = step === 'conflicting';
       return { ...notice(event, step, event.aggregateId, to), toParticipants: users === undefined, toActor, details };
     });

@@ -85,7 +85,7 @@ const addSystem = perKind(({ table, type, writes }: Kind) =>
   ),
 );
 
-/** More notes about changes than people make by hand; the deletion of an issue removes all at once. */
+/** Most changes of an imported noteable, with its system notes. Its deletion removes all of them at once. */
 const MOST_CHANGES = 5000;
 
 /** Numbers of comments, and of notes about changes, that locked noteables can still take. */

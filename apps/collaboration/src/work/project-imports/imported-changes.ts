@@ -41,9 +41,10 @@ interface Names {
 }
 
 /**
- * Adds changes of imported issues or merge requests as resource events and system notes; those of others are left out. The
- * issues and merge requests stay as they are. Publishes no event. Returns changes whose label or milestone does not exist, and those whose
- * noteable was not imported. Source: reference identity-and-import 6.6.
+ * Adds changes of one kind of noteable, issues or merge requests, as resource events and system notes. Skips changes of the
+ * other kind. Does not change the noteables, and publishes no event. Returns the changes that cannot be added: the label,
+ * milestone, noteable or mentioning object is missing, or the noteable has too many changes.
+ * Source: reference identity-and-import 6.6.
  */
 export async function importChanges(
   tx: Tx,

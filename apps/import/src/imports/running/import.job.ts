@@ -45,8 +45,8 @@ export class ImportJob {
       if (error instanceof ImporterRefused) return void (await this.records.end(row.id, 'failed', error.message));
       if (error instanceof StageWaits) return this.records.postpone(row.id, error.until);
       const isFinal = error instanceof StageFailed && error.isFinal;
-      // Tries count from the last progress on, so that a long import survives many short failures of its host. The queue
-      // waits for hours after a late try, and for seconds after the first of another job.
+      // Tries count from the last progress on, so that a long import survives many short failures of its host. A late
+      // try has a backoff of hours, so a new job replaces this one: the backoff of its first try is seconds.
       if (!isFinal && (state.hasAdvanced || (attempt > TRIES && !isLastTry)))
         return this.records.postpone(row.id, new Date(Date.now() + RETRY_MS));
       if (!isFinal && !isLastTry) throw error;

@@ -87,8 +87,8 @@ const NEWEST = inPlace<OneFile, MavenFileRow>(
   (packages) => `select ${FILE_COLUMNS} from ${packages} ${FILE_OF_PACKAGE} order by p.id desc, f.id desc limit 1`,
 );
 /**
- * The look-up of each listed file is a subquery with a limit, so that other files of the package are not read. No file has
- * a name of more than 5,000 characters, which older rows may list.
+ * The look-up of each listed file is a subquery with a limit, so that other files of the package are not read.
+ * Older rows may list names of more than 5,000 characters. They are skipped, because no stored file has such a name.
  */
 const SNAPSHOT_METADATA = inPlace<OneFile, SnapshotMetadataRow>(
   'snapshot_metadata',

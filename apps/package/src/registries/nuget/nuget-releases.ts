@@ -83,7 +83,7 @@ export class NugetReleases {
       await tx.run(LOCK, { project: project.id, name });
       const found = await this.versions.find(tx, key, file);
       if (!found && release.kind === 'snupkg') throw new NotFound('Package');
-      // Exceptions name a version as it was published first, because its other spellings replace it too.
+      // Exception patterns match the first published spelling: an upload with another spelling replaces the same version.
       const { name: publishedName, version: publishedVersion } = found ?? { name: nuspec.id, version: nuspec.version };
       const named = { type: 'nuget', name: publishedName, version: publishedVersion } as const;
       const isAllowed = await this.duplicates.areAllowed(project, named, tx);

@@ -129,7 +129,7 @@ export function serviceIndex(base: string, kind: 'project' | 'group'): object {
   return { version: '3.0.0', resources };
 }
 
-/** Versions of a package in one document. The document leaves out older ones beyond it. Units: characters. */
+/** Largest JSON of all versions in one document. Older versions beyond it are left out. Units: characters. */
 const MAX_LEAVES = 16 * 1024 ** 2;
 
 /** Versions of a package, in one page. Shape: the oldest first, at least one. Bounds: 16 Mi characters of versions. */

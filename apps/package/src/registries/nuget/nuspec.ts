@@ -36,7 +36,7 @@ const MAX_ID_LENGTH = 255;
 const MAX_TEXT = 4000;
 /** All fields together, as JSON. Documents hold those of many versions. Units: characters. */
 const MAX_FIELDS = 32 * 1024;
-/** Together with their groups, since documents have long addresses for both. */
+/** Most dependencies and groups of dependencies together. Both count, because documents have a long URL for each. */
 const MAX_DEPENDENCIES = 300;
 
 type XmlElement = Readonly<Record<string, readonly (XmlElement | string)[] | string>>;

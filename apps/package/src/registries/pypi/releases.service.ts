@@ -66,7 +66,7 @@ export class ReleasesService {
 
   /**
    * Adds a release. The same upload again succeeds without effect if the first one was not answered.
-   * Shape: `answered` as in a streamed call. Errors: Refused for a file name that a version has.
+   * Shape: `answered` as in a streamed call. Errors: Refused for a file name that any version of the package has.
    */
   async publish(
     project: ProjectScope,

@@ -21,7 +21,7 @@ const LIMITS = {
 const MIB = 1024 ** 2;
 const MAX_FILES_SHOWN = 10;
 
-/** Two keys, so that quotas meet no lock of another kind. */
+/** Advisory lock of a quota. It has two keys, so that it cannot collide with advisory locks that have one. */
 const lock = statement<{ kind: string; id: number }, never>(
   'repository_storage_lock',
   `select pg_advisory_xact_lock(hashtext('repository storage ' || :kind), hashint8(:id::bigint))`,
@@ -73,8 +73,8 @@ export class PushLimits {
   }
 
   /**
-   * Returns the refusal of new objects that a quota has no room for, or null. Pushes under one quota are decided one after
-   * the other until the end of the transaction, which records their bytes, so that together they do not exceed it.
+   * Returns the refusal of new objects that would exceed a quota, or null. Locks each quota until the end of the
+   * transaction, which records the bytes, so that concurrent pushes together do not exceed it.
    */
   async refusalOfSize(
     tx: Tx,
@@ -83,7 +83,7 @@ export class PushLimits {
   ): Promise<string | null> {
     const quotas = this.quotasOf(project);
     for (const { kind, id } of quotas) await tx.run(lock, { kind, id });
-    // A push is settled after its objects became part of the repository: in this order none is missed.
+    // Reads pending pushes before the repository: a push that settles in between may count twice, but is never missed.
     const [pending] = await tx.run(pendingOfProject, { id: project.id });
     const own = pending!.size + (await countObjects(repository)).bytes + bytes;
     for (const { kind, id, limit } of quotas) {
@@ -94,7 +94,7 @@ export class PushLimits {
     return null;
   }
 
-  /** Always in the same order, so that pushes do not wait for each other in a circle. */
+  /** Returns the quotas of a project, always in the same order, so that the locks of concurrent pushes cannot deadlock. */
   private quotasOf({ id, namespace }: ProjectScope): readonly Quota[] {
     const ids = { namespace: namespace.traversalIds[0]!, project: id };
     const all = (['namespace', 'project'] as const).map((kind) => ({

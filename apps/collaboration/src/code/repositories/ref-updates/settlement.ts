@@ -71,7 +71,7 @@ const settleUpdates = statement<SettleParams, never>(
    where own.push_id = :id::bigint and u.push_id = own.push_id and u.ref = own.ref`,
 );
 
-/** Counts the objects of a push until the next measurement. */
+/** Adds the bytes of a settled push to the size of its repository. The next measurement replaces the sum. */
 const addSize = statement<{ projectId: number; bytes: number }, never>(
   'repositories_add_size',
   'update repositories set size = coalesce(size, 0) + :bytes::bigint where project_id = :projectId::bigint',

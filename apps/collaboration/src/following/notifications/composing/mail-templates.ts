@@ -74,7 +74,7 @@ const SWITCHES: Partial<Record<MailTemplate, NotificationSwitch>> = {
   auto_merge_set: 'merge_when_pipeline_succeeds',
 };
 
-/** Checks whether users get a message only because of their level, `watch` or `custom`. */
+/** Checks whether a message also reaches users who do not participate, by the level `watch` or a switch of `custom`. */
 export function reachesWatchers(kind: Pick<NoteableKind, 'noun'>, template: MailTemplate): boolean {
   return WATCHED.includes(template) || switchOf(kind, template) !== null;
 }
@@ -85,7 +85,7 @@ export function switchOf({ noun }: Pick<NoteableKind, 'noun'>, template: MailTem
   return SWITCH_NAMES.find((one) => one === name) ?? null;
 }
 
-/** Boolean SQL: is a level above participation enough for the message? Shape: `stored` is a stored template. */
+/** The same check as boolean SQL. Shape: `stored` is a stored template. */
 export function reachesWatchersSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
   return isOneOfSql(
     kind,

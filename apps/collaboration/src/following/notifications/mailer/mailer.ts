@@ -175,7 +175,7 @@ export class Mailer {
   private async noteAnswer(mail: DueMail, { outcome, isOfAddress }: SmtpAnswer, isKnown: boolean): Promise<void> {
     try {
       if (outcome === 'accepted' && isKnown) await this.suspects.clear(mail.address);
-      // A user may ask to confirm an address of another person; its refusals must not count once it is theirs.
+      // A user may enter another person's address. Refused requests to confirm it must not make it suspect for its owner.
       if (isOfAddress && !mail.asksToConfirm && (await this.suspects.countRefusal(mail.address)))
         this.logger.warn({ mailId: mail.id }, 'the address of an e-mail is suspect and gets no more e-mails');
     } catch (error) {

@@ -24,8 +24,9 @@ const settled = perKind(({ table, type }) =>
 );
 
 /**
- * Writes the note that no thread of a merge request is open any more, and publishes it. Other kinds have no such note.
- * Internal threads do not count and cause none: the note and its e-mail would disclose them. Returns whether it did. Source: reference repositories 8.12; reference work-tracking 8.4.
+ * Writes the system note that all public threads of a merge request are resolved, and publishes the event. Other kinds have
+ * no such note. Internal threads are ignored, because the note and its e-mail would disclose them.
+ * Returns true if it wrote the note. Source: reference repositories 8.12; reference work-tracking 8.4.
  */
 export async function noteAllResolved(
   tx: Tx,

@@ -6,6 +6,6 @@ export interface MergeWishes {
   readonly isAutomatic: boolean;
   readonly sha: string | null;
   readonly squash: boolean;
-  /** Whether the automatic merge makes the call. */
+  /** Whether the automatic merge executes now; `isAutomatic` asks to set one. */
   readonly isByAutoMerge?: boolean;
 }

@@ -35,8 +35,9 @@ export class NpmGate {
   }
 
   /**
-   * Refuses a tarball before it is read, by the least that the document must hold of it. Shape: `declaredSize` of the
-   * document is null if unknown. Units: bytes. Errors: Forbidden beyond a limit of storage.
+   * Refuses a tarball before it is read, by the smallest size that follows from the size of the document.
+   * Shape: `declaredSize` is the size of the document; null if unknown. Units: bytes.
+   * Errors: Forbidden beyond a limit of storage.
    */
   refuseFull(project: ProjectScope, declaredSize: number | null): Promise<void> {
     const base64 = Math.max(0, (declaredSize ?? 0) - TEXT_BYTES);

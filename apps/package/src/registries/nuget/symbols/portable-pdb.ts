@@ -15,8 +15,8 @@ const MAX_STREAMS = 16;
 const AGE = 'ffffffff';
 
 /**
- * Reads a file of symbols in the portable format while it arrives. Shape: null for other formats, of which debuggers make
- * no requests to this server. Errors: those of the source.
+ * Identifies a file of symbols in the portable format while it is streamed. Shape: null for other formats, which this
+ * server does not offer to debuggers. Errors: those of the source.
  * ECMA-335 II.24.2 describes the layout. Source: reference packages-and-admin 4.9.
  */
 export async function identifyPdb(source: AsyncIterable<Buffer>): Promise<PdbIdentity | null> {

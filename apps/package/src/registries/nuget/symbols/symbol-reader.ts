@@ -27,7 +27,7 @@ const MAX_SYMBOL_FILES = 100;
 /** Of all files of symbols in an archive, inflated. Units: bytes. */
 const MAX_BYTES = 256 * 1024 ** 2;
 const MAX_MS = 30_000;
-/** Of a path, which is part of a key in the database. Units: bytes. */
+/** Longest path. It is part of a primary key, and PostgreSQL limits the size of index rows. Units: bytes. */
 const MAX_NAME_BYTES = 1000;
 const NAME = /^(?:[^\u0000-\u001f\u007f]*\/)?[^\u0000-\u001f\u007f/]{1,251}\.pdb$/i;
 

@@ -5,7 +5,7 @@ export interface FeedFilter {
   /** Names of packages as the client wrote them. */
   readonly names: readonly string[] | null;
   readonly version: string | null;
-  /** Which versions count: the newest of all, the newest that is no prerelease, or all. */
+  /** Restricts to the newest version of all, or to the newest release; null for all versions. */
   readonly latest: 'of all' | 'of releases' | null;
 }
 
@@ -16,7 +16,7 @@ const VERSION = /\b(?:Normalized)?Version eq '((?:[^']|'')*)'/gi;
 const LATEST = /\b(IsLatestVersion|IsAbsoluteLatestVersion)\b(?: eq true)?/gi;
 
 /**
- * Reads `$filter`: names, alternatives to each other or one alone, and a version or the newest one.
+ * Parses `$filter`: names joined by `or`, or one name, a version and the newest version joined by `and`. Each is optional.
  * Errors: InvalidParameters for other conditions.
  */
 export function parseFilter(text: string): FeedFilter {

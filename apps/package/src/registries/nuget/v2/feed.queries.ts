@@ -38,7 +38,7 @@ export interface FeedSearch extends FeedFilter {
   readonly top: number;
 }
 
-/** Names whose versions are listed, where all versions count. */
+/** Most names whose versions one search reads if it asks neither for names nor for the newest versions. */
 const MAX_NAMES = 100;
 
 const ROWS = statement<{ ids: readonly number[] }, FeedRow>(
