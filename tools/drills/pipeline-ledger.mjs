@@ -13,9 +13,9 @@ import { settledVerdict } from './ledger.mjs';
 import { MailFiles } from './mail-files.mjs';
 
 /** Merge requests whose pipelines fail, each of them once. */
-const REQUESTS = 8;
+const MERGE_REQUESTS = 8;
 /** A report in this many is about a branch with a merge request. */
-const OF_REQUESTS = 4;
+const REPORTS_PER_MERGE_REQUEST = 4;
 
 export class PipelineLedger {
   /** By ref. @type {Map<string, Report>} */
@@ -56,7 +56,7 @@ export class PipelineLedger {
       actions: [{ action: 'create', file_path: 'change.txt', content: 'change' }],
     });
     this.#sha = sha;
-    for (let n = 0; n < REQUESTS; n += 1) {
+    for (let n = 0; n < MERGE_REQUESTS; n += 1) {
       const ref = `request-${n}`;
       await this.#made('/repository/branches', { branch: ref, ref: sha });
       const request = { source_branch: ref, target_branch: project.default_branch, title: ref };
@@ -91,7 +91,7 @@ export class PipelineLedger {
    */
   async #report(reporter) {
     const count = this.#reports.size;
-    const branch = count % OF_REQUESTS === 0 ? this.#branches.shift() : undefined;
+    const branch = count % REPORTS_PER_MERGE_REQUEST === 0 ? this.#branches.shift() : undefined;
     /** @type {Report} */
     const report = { ref: branch?.ref ?? `ref-${count}`, reporter, outcome: 'unknown', request: branch?.request };
     this.#reports.set(report.ref, report);

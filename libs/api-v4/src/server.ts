@@ -22,7 +22,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointRoutes } from './endpoint/endpoint-routes';
 import { renderError } from './answers/errors';
 import { ErrorsFilter } from './endpoint/errors.filter';
-import { MATCHING } from './endpoint/local-routes';
+import { ROUTER_OPTIONS } from './endpoint/local-routes';
 import { DEFAULT_BODY_LIMIT, registerParsers } from './params/request-body';
 import { isReceivingUpload } from './endpoint/upload';
 import { requireCaller } from './endpoint/request-context';
@@ -55,7 +55,7 @@ export async function createApiV4App(
     clientErrorHandler: refuseUnparsed,
     http: { headersTimeout: TIMEOUTS.headers, maxHeaderSize: 48 * 1024 },
     genReqId: () => '',
-    routerOptions: MATCHING,
+    routerOptions: ROUTER_OPTIONS,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const facts = { requestId: '', startedAt: performance.now(), isHead: request.method === 'HEAD' };
       writeError(reply, facts, renderError(error));

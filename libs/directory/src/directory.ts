@@ -152,7 +152,7 @@ export class Directory implements ScopeResolver {
    * Returns a project that another service asks about; null if it is missing. The asking service may have a newer copy, so a
    * missing project is looked up again after identity was asked for changes. Bounds: waits a second for identity.
    */
-  async projectAskedFor(id: number): Promise<ProjectFacts | null> {
+  async findProjectForService(id: number): Promise<ProjectFacts | null> {
     const known = (await this.projects([id])).get(id);
     if (known || !isId(id)) return known ?? null;
     this.progress.noteUse();

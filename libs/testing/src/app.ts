@@ -19,7 +19,7 @@ import type { Agent, Response } from 'supertest';
 import { agentFor } from './agent';
 import { answerProblem } from './answer-schemas';
 import { testInternalKeys } from './internal-keys';
-import { localFront } from './local-front';
+import { localProxy } from './local-proxy';
 import type { Target } from './agent';
 import { noteRoute, writeRouteTests } from './route-tests';
 
@@ -76,7 +76,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const { port: httpPort } = (app.getHttpServer() as unknown as Server).address() as AddressInfo;
   const keys = app.get(ContextSigningKeys) ?? parseContextKeys(TEST_CONTEXT_KEYS);
   const behind = { service: options.service, keys, routes: app.get(EndpointRoutes), port: httpPort };
-  const front = process.env['TEST_TRANSPORT'] === 'local' ? localFront(behind).listen(0, '127.0.0.1') : null;
+  const front = process.env['TEST_TRANSPORT'] === 'local' ? localProxy(behind).listen(0, '127.0.0.1') : null;
   if (front !== null) await once(front, 'listening');
   const port = front === null ? httpPort : (front.address() as AddressInfo).port;
   const seenBy =

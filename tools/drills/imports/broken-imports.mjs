@@ -27,7 +27,7 @@ const LINE_COMMENTS = 200;
 const PEOPLE = 25;
 /** Kills by process, in an order that mixes them. */
 const KILLS = ['import', 'collaboration', 'import', 'nats', 'collaboration', 'import', 'postgres', 'collaboration'];
-const KILLS_AT_LEAST = 24;
+const MIN_KILLS = 24;
 /** A job of a killed process goes on after about 40 s. */
 const PROGRESS_WITHIN_MS = 120_000;
 const NATS_DOWN_MS = 2000;
@@ -96,7 +96,7 @@ class BrokenImports {
     const refs = range(PULLS).map(
       (n) => `create refs/pull/${numberOfPull(n)}/head ${this.#commits[COMMITS - 1 - n]}\n`,
     );
-    await fed('git', ['-C', bare, 'update-ref', '--stdin'], refs.join(''));
+    await runWithInput('git', ['-C', bare, 'update-ref', '--stdin'], refs.join(''));
     host.put(repository, 'labels', [{ name: 'nest', color: '00ff00', description: null }]);
     host.put(repository, 'milestones', [{ number: 1, title: 'Spring', state: 'open', ...timesOf(0) }]);
     host.put(
@@ -162,7 +162,7 @@ class BrokenImports {
     const one = await this.#start('undisturbed');
     const notes = this.#timeOfComments(one.project);
     try {
-      await this.#isEnded(one);
+      await this.#waitForEnd(one);
     } finally {
       clearInterval(timer);
     }
@@ -187,10 +187,10 @@ class BrokenImports {
 
   async importDuringFaults() {
     let count = 0;
-    while (count < KILLS_AT_LEAST) {
+    while (count < MIN_KILLS) {
       const one = await this.#start(`broken-${this.imports}`);
       let hasEnded = false;
-      const end = this.#isEnded(one).finally(() => void (hasEnded = true));
+      const end = this.#waitForEnd(one).finally(() => void (hasEnded = true));
       while (!hasEnded) {
         // A kill before the last one has been overcome would only delay the import.
         const seen = await this.#pages(one.project);
@@ -241,7 +241,7 @@ class BrokenImports {
   }
 
   /** @param {Import} one */
-  async #isEnded(one) {
+  async #waitForEnd(one) {
     const from = Date.now();
     const hasEnded = async () => {
       const answer = await this.client.api('GET', `/projects/${one.project}/import`).catch(() => null);
@@ -342,7 +342,7 @@ async function fastImport(folder) {
     const start = n === 0 ? 'from refs/heads/main^0\n' : '';
     return `commit refs/heads/main\ncommitter Wren <wren@example.org> ${time} +0000\ndata ${message.length}\n${message}\n${start}M 100644 inline ${fileOf(n + 1)}\ndata ${content.length}\n${content}\n`;
   });
-  await fed('git', ['-C', folder, 'fast-import', '--quiet'], commits.join(''));
+  await runWithInput('git', ['-C', folder, 'fast-import', '--quiet'], commits.join(''));
 }
 
 /**
@@ -351,7 +351,7 @@ async function fastImport(folder) {
  * @param {string[]} words
  * @param {string} input
  */
-async function fed(program, words, input) {
+async function runWithInput(program, words, input) {
   const child = spawn(program, words, { stdio: ['pipe', 'ignore', 'inherit'] });
   child.stdin.end(input);
   const code = await new Promise((resolve) => child.once('close', resolve));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable, Writable } from 'node:stream';
@@ -14,8 +15,11 @@ import type { seen } from '../support/streams/streams.module';
 
 const GIB = 1024 * MIB;
 const GROWTH = 32 * MIB;
-/** The most bytes between a producer and a consumer that does not read: buffers of two hops and of the kernel. */
-const IN_BETWEEN = 64 * MIB;
+/** The largest buffer of a socket that the kernel of this machine grants. Units: bytes. */
+const largestBuffer = (kind: 'tcp_rmem' | 'tcp_wmem'): number =>
+  Number(readFileSync(`/proc/sys/net/ipv4/${kind}`, 'utf8').trim().split(/\s+/).at(-1));
+/** The most bytes between a producer and a consumer that does not read: buffers of the kernel for two hops, and our own. */
+const IN_BETWEEN = 2 * (largestBuffer('tcp_rmem') + largestBuffer('tcp_wmem')) + 8 * MIB;
 const BLOB = '/api/v4/projects/1/packages/blobs/dir/a%20b.bin';
 const TOKEN = { 'private-token': 'glpat-good' };
 const PIECE = Buffer.alloc(64 * 1024, 'rookery ');

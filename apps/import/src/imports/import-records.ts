@@ -74,7 +74,7 @@ const POSTPONE = statement<{ id: number; job: number }, { id: number }>(
   `update project_imports i set job_id = :job::bigint, progress_try = 0
    where i.id = :id::bigint and i.state in ('scheduled', 'started') returning i.id`,
 );
-const NOTE_TRY = statement<{ id: number; attempt: number }, never>(
+const RECORD_PROGRESS = statement<{ id: number; attempt: number }, never>(
   'project_imports_note_try',
   `update project_imports set progress_try = :attempt::integer where id = :id::bigint and state = 'started'`,
 );
@@ -234,8 +234,8 @@ export class ImportRecords {
   }
 
   /** Notes that a try of the job made progress. */
-  async noteTry(id: number, attempt: number): Promise<void> {
-    await this.database.run(NOTE_TRY, { id, attempt });
+  async recordProgress(id: number, attempt: number): Promise<void> {
+    await this.database.run(RECORD_PROGRESS, { id, attempt });
   }
 
   /** Notes objects that could not be imported. */

@@ -66,7 +66,7 @@ const HOT: Record<string, Planned> = {
   ...readsIn(group),
   'pypi-version-of-release': (db) => new ReleasesService(undefined!, undefined!, undefined!).find(db, project, release),
   'pypi-file-elsewhere': (db) =>
-    new ReleasesService(undefined!, undefined!, undefined!).isElsewhere(db, project, release),
+    new ReleasesService(undefined!, undefined!, undefined!).isInOtherVersion(db, project, release),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

@@ -26,7 +26,7 @@ import type { EndpointRecord, HttpMethod } from './endpoint';
 import { endpointProblems } from './endpoint-check';
 import { UnknownRoute, WrongVerb } from '../answers/errors';
 import { internalRoute, internalRoutesOf } from './internal';
-import { LocalRoutes, MATCHING } from './local-routes';
+import { LocalRoutes, ROUTER_OPTIONS } from './local-routes';
 import { EndpointPipeline } from './pipeline';
 import type { Controller } from './pipeline';
 import { DEFAULT_BODY_LIMIT, registerStreams } from '../params/request-body';
@@ -50,7 +50,7 @@ export class EndpointRoutes implements OnModuleInit {
   readonly traffic: Traffic;
   /** The same routes, for the neighbours of this service. */
   readonly local = new LocalRoutes();
-  private readonly fixedRoutes = makeRouter(MATCHING);
+  private readonly fixedRoutes = makeRouter(ROUTER_OPTIONS);
   private readonly verbs = new Set<string>();
   private readonly wildcards = new WildcardRoutes<EndpointPipeline>();
   /** Wildcard routes that are registered with Fastify. Shape: method, space, URL. */
@@ -135,7 +135,7 @@ export class EndpointRoutes implements OnModuleInit {
     const handler = (request: FastifyRequest, reply: FastifyReply) => pipeline.handleHttp(request, reply);
     const route = { method: verbs, url: template, bodyLimit, handler };
     const local = { bodyLimit, handle: (request: ApiRequest, reply: ApiReply) => pipeline.handle(request, reply) };
-    this.local.add(verbs, template, pipeline.isPlain ? local : null);
+    this.local.add(verbs, template, pipeline.supportsLocalCalls ? local : null);
     if (endpoint.options.body === undefined) fastify.route(route);
     else this.streaming.push(route);
     for (const verb of verbs) {

@@ -14,21 +14,25 @@ export interface LocalRoute {
   handle(request: ApiRequest, reply: ApiReply): Promise<void>;
 }
 
-interface Added {
+interface AddedRoute {
   readonly verbs: readonly string[];
   readonly url: string;
   readonly route: LocalRoute | null;
 }
 
 /** Options of the router, the same for HTTP requests and local calls. */
-export const MATCHING = { ignoreDuplicateSlashes: true, maxParamLength: 4096, querystringParser: readQuery } as const;
+export const ROUTER_OPTIONS = {
+  ignoreDuplicateSlashes: true,
+  maxParamLength: 4096,
+  querystringParser: readQuery,
+} as const;
 
 /**
  * Finds the handlers of local calls as Fastify finds those of HTTP requests: with the same router and all routes of the
  * service, also those that HTTP alone serves, so that a path matches the same route. Source: ADR 0199.
  */
 export class LocalRoutes {
-  private readonly added: Added[] = [];
+  private readonly added: AddedRoute[] = [];
   private router: Instance<HTTPVersion.V1> | null = null;
 
   /** Adds a route of Fastify. Shape: `route` is null if HTTP alone serves it. */
@@ -39,7 +43,7 @@ export class LocalRoutes {
   /** Returns the handler of a request; null for requests that need HTTP: streams, files, refusals of the HTTP server. */
   find(request: LocalRequest): LocalHandler | null {
     // Only services with neighbours need this router, so it is built with the first call.
-    this.router ??= this.built();
+    this.router ??= this.buildRouter();
     const found = this.router.find(request.method as HTTPMethod, request.url);
     const route = found?.store as LocalRoute | null | undefined;
     if (!route) return null;
@@ -56,8 +60,8 @@ export class LocalRoutes {
     };
   }
 
-  private built(): Instance<HTTPVersion.V1> {
-    const router = makeRouter(MATCHING);
+  private buildRouter(): Instance<HTTPVersion.V1> {
+    const router = makeRouter(ROUTER_OPTIONS);
     for (const { verbs, url, route } of this.added) router.on([...verbs] as HTTPMethod[], url, () => undefined, route);
     return router;
   }

@@ -105,7 +105,7 @@ export class EndpointPipeline {
   }
 
   /** Whether the endpoint reads its body before the handler runs, and writes its answer at once. */
-  get isPlain(): boolean {
+  get supportsLocalCalls(): boolean {
     const { answers, body } = this.options;
     return body === undefined && answers.kind !== 'file' && answers.kind !== 'web';
   }

@@ -284,9 +284,9 @@ describe('the copy that follows identity', () => {
     await reaches(1);
     for (let id = 100; id < 130; id++) {
       identity.commit(['project', project(id, 10)]);
-      expect(await copy.directory.projectAskedFor(id)).toMatchObject({ id });
+      expect(await copy.directory.findProjectForService(id)).toMatchObject({ id });
     }
-    expect(await copy.directory.projectAskedFor(999)).toBeNull();
+    expect(await copy.directory.findProjectForService(999)).toBeNull();
   });
 
   it('is settled only while it is known to be current', async () => {

@@ -15,7 +15,7 @@ interface Shutdown {
 const CHUNK = 64 * 1024;
 
 /** The error that undici reports if a connection ends before the whole answer has arrived. */
-class AnswerLost extends Error {
+class IncompleteAnswer extends Error {
   readonly code = 'UND_ERR_SOCKET';
 }
 
@@ -25,7 +25,7 @@ class AnswerLost extends Error {
  * Source: ADR 0199.
  */
 export class LocalServer implements Neighbour {
-  private readonly runInside = AsyncLocalStorage.snapshot();
+  private readonly runInServiceContext = AsyncLocalStorage.snapshot();
   private inFlight = 0;
   private drained = (): void => undefined;
 
@@ -51,30 +51,30 @@ export class LocalServer implements Neighbour {
 
   private async call(handler: LocalHandler, caller: LocalCaller, claims: ContextClaims | null): Promise<void> {
     const response = new LocalResponse();
-    const state = { aborted: null as Error | null, isRunning: false, isLost: false };
+    const state = { aborted: null as Error | null, isRunning: false, hasFailed: false };
     /** Ends a call without its whole answer. The caller gets one error, as from a connection that ended. */
-    const lose = (error: Error): void => {
-      if (state.isLost) return;
-      state.isLost = true;
+    const failCall = (error: Error): void => {
+      if (state.hasFailed) return;
+      state.hasFailed = true;
       response.destroy();
       if (state.isRunning) caller.onError(error);
     };
     caller.onConnect((reason = new Error('aborted')) => {
       if (response.closed) return;
       state.aborted = reason;
-      lose(reason);
+      failCall(reason);
     });
     if (state.aborted !== null) return caller.onError(state.aborted);
     state.isRunning = true;
     this.inFlight += 1;
     response.once('close', () => {
-      if (response.destroyed) lose(new AnswerLost('the answer is not whole'));
+      if (response.destroyed) failCall(new IncompleteAnswer('the answer is not whole'));
     });
-    const handled = this.runInside(handler, response, claims)
+    const handled = this.runInServiceContext(handler, response, claims)
       .catch((error: unknown) => this.onFailure(error))
       .finally(() => response.abandon());
     // The caller continues in its own asynchronous context.
-    if (await response.isAnswered) deliver(response, caller, lose);
+    if (await response.isAnswered) deliver(response, caller, failCall);
     await handled;
     if (!response.closed) await response.whenClosed();
     this.inFlight -= 1;
@@ -83,7 +83,7 @@ export class LocalServer implements Neighbour {
 }
 
 /** Hands an answer to its caller, no faster than the caller takes it. A failing caller loses the rest. */
-function deliver(response: LocalResponse, caller: LocalCaller, lose: (error: Error) => void): void {
+function deliver(response: LocalResponse, caller: LocalCaller, failCall: (error: Error) => void): void {
   let isPaused = false;
   const send = (): void => {
     while (!isPaused && response.writableLength > 0) {
@@ -97,16 +97,16 @@ function deliver(response: LocalResponse, caller: LocalCaller, lose: (error: Err
   const resume = (): void => {
     if (!isPaused || response.closed) return;
     isPaused = false;
-    attempt(send);
+    runOrFail(send);
   };
-  const attempt = (step: () => void): void => {
+  const runOrFail = (step: () => void): void => {
     try {
       step();
     } catch (error) {
-      lose(error as Error);
+      failCall(error as Error);
     }
   };
-  attempt(() => {
+  runOrFail(() => {
     caller.onHeaders(response.statusCode, response.headers, resume, response.reason);
     if (!response.closed) send();
   });

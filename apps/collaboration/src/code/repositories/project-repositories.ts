@@ -113,7 +113,7 @@ export class ProjectRepositories {
 
   /** Opens a repository that no request has used yet, if it has commits to begin with: those of a fork, or a README. */
   private async begin(projectId: number, row: RepositoryRow | undefined): Promise<Repository | null> {
-    const project = await this.directory.projectAskedFor(projectId);
+    const project = await this.directory.findProjectForService(projectId);
     if (project !== null && (project.fork !== null || project.initializeWithReadme)) return this.open(project);
     return row ? this.openExisting(projectId, row) : null;
   }

@@ -136,7 +136,7 @@ export class ActivityConsumer {
     const present = await presentMilestones(tx, targets);
     for (const target of targets) {
       const merged = events.filter(({ data }) => data.target_id === target).map(({ data }) => data.milestone_id);
-      if (present.has(target)) await this.activity.handOverMilestones(tx, merged, target);
+      if (present.has(target)) await this.activity.moveToMilestone(tx, merged, target);
       else await this.activity.dropOfMilestones(tx, merged);
     }
   }

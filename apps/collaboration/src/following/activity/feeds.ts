@@ -84,7 +84,7 @@ const READS_MILESTONES = '(a.reads_issues or a.reads_merge_requests)';
  * Boolean SQL: whether the milestone `m` belongs to the project or to a group above it. A promoted milestone keeps its
  * entries, which are hidden once the project has left the group.
  */
-const IS_OWN_MILESTONE = `(m.project_id = e.project_id or exists (select 1 from directory_projects p
+const MILESTONE_APPLIES = `(m.project_id = e.project_id or exists (select 1 from directory_projects p
             join directory_namespaces home on home.id = p.namespace_id
             where p.id = e.project_id and m.group_id = any(home.traversal_ids)))`;
 /** Source: reference work-tracking 7.7. */
@@ -217,7 +217,7 @@ function aboutSql(kinds: readonly NoteableKind[]): string {
   );
   const milestones = `left join lateral (select ${READS_MILESTONES} as is_readable, m.title, m.iid
         from milestones m where m.id = e.noteable_id and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}'
-          and ${IS_OWN_MILESTONE}) milestone on true`;
+          and ${MILESTONE_APPLIES}) milestone on true`;
   const nouns = [...kinds.map(({ noun }) => noun), 'milestone'];
   const found = ['is_readable', 'title', 'iid'].map(
     (column) => `coalesce(${nouns.map((noun) => `${noun}.${column}`).join(', ')}) as ${column}`,

@@ -59,7 +59,7 @@ const dropOfMilestones = prepared(
 );
 
 /** Hands over a chunk of entries. Shape: `$1` are ids of merged milestones, `$2` is the milestone that remains. */
-const handOverMilestones = prepared(
+const moveToMilestone = prepared(
   'activity_hand_over_milestones',
   `update activity_events set noteable_id = $2::bigint, target_id = $2::bigint where id = any(${OF_MILESTONES}) returning 1`,
 );
@@ -90,8 +90,8 @@ export class RecordActivity {
   }
 
   /** Lets entries of merged milestones name the milestone that remains. */
-  async handOverMilestones(tx: Tx, ids: readonly number[], target: number): Promise<void> {
-    await runInChunks(tx, handOverMilestones, [ids, target]);
+  async moveToMilestone(tx: Tx, ids: readonly number[], target: number): Promise<void> {
+    await runInChunks(tx, moveToMilestone, [ids, target]);
   }
 
   async dropOfNotes(tx: Tx, gone: readonly (FeedNoteable & { readonly noteId: number })[]): Promise<void> {

@@ -3,7 +3,7 @@ import { Job } from '@rookery/jobs';
 import type { Interruptible } from '@rookery/jobs';
 import { Database } from '@rookery/persistence';
 import { deleteExpired } from '../../base/noteables/expired-rows';
-import { FORGOTTEN_DAYS, oldSuspects } from './suspect-addresses';
+import { REFUSALS_KEPT_DAYS, oldSuspects } from './suspect-addresses';
 
 /** Deletes rows of addresses whose refusals are forgotten. Source: docs/reference/work-tracking.md 8.5. */
 @Injectable()
@@ -13,6 +13,6 @@ export class SuspectAddressesJob {
   /** Returns the number of deleted rows. */
   @Job('drop-old-suspect-addresses', { cron: '53 4 * * *' })
   async run(run?: Interruptible): Promise<number> {
-    return deleteExpired(this.database, [oldSuspects], FORGOTTEN_DAYS, run?.signal);
+    return deleteExpired(this.database, [oldSuspects], REFUSALS_KEPT_DAYS, run?.signal);
   }
 }

@@ -9,8 +9,8 @@ import type { SuspectAddress } from './suspect-address.entity';
 const REFUSALS_LIMIT = 3;
 
 /** Time after which the refusals of an address are forgotten, so that no mark lasts forever. Units: days. */
-export const FORGOTTEN_DAYS = 30;
-const IS_FORGOTTEN = `s.refused_at < now() - interval '${FORGOTTEN_DAYS} days'`;
+export const REFUSALS_KEPT_DAYS = 30;
+const IS_FORGOTTEN = `s.refused_at < now() - interval '${REFUSALS_KEPT_DAYS} days'`;
 
 const find = statement<{ digests: readonly string[] }, RowOf<SuspectAddress, 'digest' | 'refusals'>>(
   'suspect_addresses_find',

@@ -15,7 +15,7 @@ export interface LabelNames {
 }
 
 /** A label that was added to or removed from an imported noteable. */
-export interface ImportedLabelling {
+export interface ImportedLabelEvent {
   readonly noteable_id: number;
   readonly user_id: number;
   readonly label_id: number;
@@ -117,11 +117,11 @@ export async function labelIdsOf(
 }
 
 /** Adds events of labels to imported noteables. Their labels stay as they are. */
-export async function addImportedLabellings(
+export async function addImportedLabelEvents(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
   { id: project }: Project,
-  labellings: readonly ImportedLabelling[],
+  labellings: readonly ImportedLabelEvent[],
 ): Promise<void> {
   if (labellings.length > 0) await tx.run(ADD_EVENTS, { type, project, rows: JSON.stringify(labellings) });
 }

@@ -9,7 +9,7 @@ import { reserveTitles } from './milestones.service';
 type Project = Extract<Parent, { readonly kind: 'project' }>;
 
 /** A milestone that was set on or removed from an imported noteable. */
-export interface ImportedMilestoneChange {
+export interface ImportedMilestoneEvent {
   readonly noteable_id: number;
   readonly user_id: number;
   readonly milestone_id: number;
@@ -108,11 +108,11 @@ export async function milestoneIdsOf(
 }
 
 /** Adds events of milestones to imported noteables. Their milestones stay as they are. */
-export async function addImportedMilestoneChanges(
+export async function addImportedMilestoneEvents(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
   { id: project }: Project,
-  changes: readonly ImportedMilestoneChange[],
+  changes: readonly ImportedMilestoneEvent[],
 ): Promise<void> {
   if (changes.length > 0) await tx.run(ADD_EVENTS, { type, project, rows: JSON.stringify(changes) });
 }

@@ -93,15 +93,15 @@ export class NoteRoom {
   private constructor(
     private readonly noun: string,
     private readonly left: Map<number, number>,
-    private readonly leftForChanges: Map<number, number>,
+    private readonly changesLeft: Map<number, number>,
   ) {}
 
   /** Locks noteables until the end of the transaction. */
   static async lock(tx: Tx, { kind, on, mostComments }: NotesImport, ids: readonly number[]): Promise<NoteRoom> {
     const rows = await tx.run(lock(kind), { ids });
     const left = new Map(rows.map(({ id, comments }) => [id, mostComments - comments]));
-    const leftForChanges = new Map(rows.map(({ id, changes }) => [id, MOST_CHANGES - changes]));
-    return new NoteRoom(on.replace('_', ' '), left, leftForChanges);
+    const changesLeft = new Map(rows.map(({ id, changes }) => [id, MOST_CHANGES - changes]));
+    return new NoteRoom(on.replace('_', ' '), left, changesLeft);
   }
 
   /** Counts one comment. Returns the reason if the noteable is missing or at its limit, and null otherwise. */
@@ -111,7 +111,7 @@ export class NoteRoom {
 
   /** Counts one change. Returns as `take`. */
   takeChange(noteableId: number | undefined): string | null {
-    return this.takeFrom(this.leftForChanges, noteableId, 'changes');
+    return this.takeFrom(this.changesLeft, noteableId, 'changes');
   }
 
   private takeFrom(counts: Map<number, number>, noteableId: number | undefined, noun: string): string | null {

@@ -4,12 +4,12 @@ import type { Tx } from '@rookery/persistence';
 import { addImported, findImported, newObjects } from '../../base/imported-objects/imported-objects';
 import type { CheckedObject } from '../../base/imported-objects/imported-objects';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { addImportedStates } from '../../base/resource-events/imported-states';
-import type { ImportedState } from '../../base/resource-events/imported-states';
-import { addImportedLabellings, labelIdsOf } from '../../planning/labels/imported-labels';
-import type { ImportedLabelling } from '../../planning/labels/imported-labels';
-import { addImportedMilestoneChanges, milestoneIdsOf } from '../../planning/milestones/imported-milestones';
-import type { ImportedMilestoneChange } from '../../planning/milestones/imported-milestones';
+import { addImportedStateEvents } from '../../base/resource-events/imported-state-events';
+import type { ImportedStateEvent } from '../../base/resource-events/imported-state-events';
+import { addImportedLabelEvents, labelIdsOf } from '../../planning/labels/imported-labels';
+import type { ImportedLabelEvent } from '../../planning/labels/imported-labels';
+import { addImportedMilestoneEvents, milestoneIdsOf } from '../../planning/milestones/imported-milestones';
+import type { ImportedMilestoneEvent } from '../../planning/milestones/imported-milestones';
 import { quoteMentions } from '../../talk/mentions/quoted-mentions';
 import { writeCrossReferences } from '../../talk/notes/cross-reference-notes';
 import type { CrossReference } from '../../talk/notes/cross-reference-notes';
@@ -21,13 +21,13 @@ import { systemNotes } from '../../talk/notes/system-notes';
 type Given = ImportedObject<'issue_event'>;
 
 /** Kinds of objects that mention others, by the signs of their references. */
-const MENTIONING = { '#': 'issue', '!': 'merge_request' } as const;
+const KIND_BY_SIGN = { '#': 'issue', '!': 'merge_request' } as const;
 
 /** Rows of the changes of one kind of noteables. */
 interface ChangeRows {
-  readonly states: ImportedState[];
-  readonly labellings: ImportedLabelling[];
-  readonly milestones: ImportedMilestoneChange[];
+  readonly states: ImportedStateEvent[];
+  readonly labellings: ImportedLabelEvent[];
+  readonly milestones: ImportedMilestoneEvent[];
   readonly notes: ImportedSystemNote[];
   readonly references: CrossReference[];
 }
@@ -69,9 +69,9 @@ export async function importChanges(
     if (message === null) added.push({ upstreamId: object.id, id: id! });
     else problems.push({ index, message });
   }
-  await addImportedStates(tx, kind, projectId, rows.states);
-  await addImportedLabellings(tx, kind, project, rows.labellings);
-  await addImportedMilestoneChanges(tx, kind, project, rows.milestones);
+  await addImportedStateEvents(tx, kind, projectId, rows.states);
+  await addImportedLabelEvents(tx, kind, project, rows.labellings);
+  await addImportedMilestoneEvents(tx, kind, project, rows.milestones);
   await insertImportedSystemNotes(tx, notesImport, rows.notes);
   await writeCrossReferences(tx, kind, rows.references);
   await addImported(tx, of, added);
@@ -85,12 +85,12 @@ interface Change extends Given {
 }
 
 async function namesOf(tx: Tx, project: ProjectFacts, found: readonly CheckedObject<Given>[]): Promise<Names> {
-  const namesOf = (...changes: readonly Given['change'][]): string[] =>
+  const namesIn = (...changes: readonly Given['change'][]): string[] =>
     found.flatMap(({ object: { change, name } }) => (changes.includes(change) && name !== null ? [name] : []));
   return {
-    labels: await labelIdsOf(tx, project, namesOf('label_added', 'label_removed')),
-    milestones: await milestoneIdsOf(tx, project, namesOf('milestone_added', 'milestone_removed')),
-    mentioning: await mentioningOf(tx, project.id, namesOf('mentioned')),
+    labels: await labelIdsOf(tx, project, namesIn('label_added', 'label_removed')),
+    milestones: await milestoneIdsOf(tx, project, namesIn('milestone_added', 'milestone_removed')),
+    mentioning: await mentioningOf(tx, project.id, namesIn('mentioned')),
   };
 }
 
@@ -100,7 +100,7 @@ async function mentioningOf(
   references: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
-  for (const [sign, kind] of Object.entries(MENTIONING)) {
+  for (const [sign, kind] of Object.entries(KIND_BY_SIGN)) {
     const numbers = references.flatMap((text) => (text.startsWith(sign) ? [Number(text.slice(1))] : []));
     const ids = await findImported(tx, { project, kind }, numbers.filter(Number.isSafeInteger));
     for (const [number, id] of ids) found.set(`${sign}${number}`, id);

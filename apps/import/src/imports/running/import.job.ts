@@ -8,9 +8,9 @@ import { ImportEnded, ImporterRefused } from './import-checks';
 import { ImportRun } from './import-run';
 
 /** Failures in a row without progress. They take about half a minute, since the clients of an import wait for it. */
-const TRIES = 4;
+const MAX_FAILED_TRIES = 4;
 /** Tries without progress, also those that ended with their process. */
-const INTERRUPTED_TRIES = 10;
+const MAX_TRIES_WITHOUT_PROGRESS = 10;
 const INTERRUPTED = 'The import was interrupted too often.';
 const UNEXPECTED = 'The import failed for an unexpected reason.';
 /** Units: ms. */
@@ -29,11 +29,11 @@ export class ImportJob {
     const row = await this.records.begin(params.import_id);
     if (!row) return;
     const tries = attempt - row.progress_try;
-    if (tries > INTERRUPTED_TRIES) return void (await this.records.end(row.id, 'failed', INTERRUPTED));
-    const isLastTry = tries >= TRIES;
+    if (tries > MAX_TRIES_WITHOUT_PROGRESS) return void (await this.records.end(row.id, 'failed', INTERRUPTED));
+    const isLastTry = tries >= MAX_FAILED_TRIES;
     const state = { hasAdvanced: false };
     const noteProgress = async (): Promise<void> => {
-      if (!state.hasAdvanced) await this.records.noteTry(row.id, attempt);
+      if (!state.hasAdvanced) await this.records.recordProgress(row.id, attempt);
       state.hasAdvanced = true;
     };
     try {
@@ -47,7 +47,7 @@ export class ImportJob {
       const isFinal = error instanceof StageFailed && error.isFinal;
       // Tries count from the last progress on, so that a long import survives many short failures of its host. A late
       // try has a backoff of hours, so a new job replaces this one: the backoff of its first try is seconds.
-      if (!isFinal && (state.hasAdvanced || (attempt > TRIES && !isLastTry)))
+      if (!isFinal && (state.hasAdvanced || (attempt > MAX_FAILED_TRIES && !isLastTry)))
         return this.records.postpone(row.id, new Date(Date.now() + RETRY_MS));
       if (!isFinal && !isLastTry) throw error;
       await this.records.end(row.id, 'failed', error instanceof StageFailed ? error.message : UNEXPECTED);

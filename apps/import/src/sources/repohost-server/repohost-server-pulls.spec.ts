@@ -12,8 +12,8 @@ it('reads a text that many replies share once', () => {
   const from = performance.now();
   const general = generalCommentsIn(activity, { id: 7 }).map(commentIn);
   const commentAnchor = { path, line: 3, toHash: 'a'.repeat(1_000_000) };
-  const onLines = lineCommentsIn({ ...activity, commentAnchor }, { id: 7 }).map(lineCommentIn);
+  const lineComments = lineCommentsIn({ ...activity, commentAnchor }, { id: 7 }).map(lineCommentIn);
   expect(performance.now() - from).toBeLessThan(5000);
   expect(general.at(-1)).toMatchObject({ id: 20_001, body: `> ${'é'.repeat(80)}…\n\nYes` });
-  expect(onLines.at(-1)).toMatchObject({ id: 20_001, path: path.components.join('/'), commitId: 'a'.repeat(64) });
+  expect(lineComments.at(-1)).toMatchObject({ id: 20_001, path: path.components.join('/'), commitId: 'a'.repeat(64) });
 });

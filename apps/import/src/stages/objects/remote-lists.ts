@@ -116,6 +116,17 @@ const COMMENT_LISTS_OF_EACH = [
  * issue and pull request. Source: reference identity-and-import 6.6, 6.9.
  */
 export function remoteLists({ single_endpoint_notes: isOfEach }: ListChoice): readonly ObjectList[] {
-  const [onLines, comments] = isOfEach ? COMMENT_LISTS_OF_EACH : COMMENT_LISTS;
-  return [labels, milestones, releases, issues, pullRequests, reviews, onLines, events, comments, protectedBranches];
+  const [lineComments, comments] = isOfEach ? COMMENT_LISTS_OF_EACH : COMMENT_LISTS;
+  return [
+    labels,
+    milestones,
+    releases,
+    issues,
+    pullRequests,
+    reviews,
+    lineComments,
+    events,
+    comments,
+    protectedBranches,
+  ];
 }

@@ -48,12 +48,12 @@ export class UploadGate {
     await this.protections.refusePush(project, viewer, type, name);
     const limit = this.fileLimit(project, type);
     if (declaredSize !== null && declaredSize > limit) throw new Refused('File is too large');
-    await this.refuseFull(project, declaredSize ?? 0);
+    await this.refuseBeyondStorage(project, declaredSize ?? 0);
     return limit;
   }
 
   /** Units: bytes that the upload adds at least. Errors: Forbidden beyond a limit of storage. */
-  refuseFull(project: ProjectScope, size: number): Promise<void> {
+  refuseBeyondStorage(project: ProjectScope, size: number): Promise<void> {
     return this.quota.admit(project, size);
   }
 }

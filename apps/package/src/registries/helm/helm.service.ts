@@ -62,7 +62,7 @@ export class HelmService {
     const maxBytes = this.gate.fileLimit(project, 'helm');
     if (form.declaredSize !== null && form.declaredSize > maxBytes + MAX_SKIPPED_BYTES)
       throw new Refused('File is too large');
-    await this.gate.refuseFull(project, 0);
+    await this.gate.refuseBeyondStorage(project, 0);
     const { fields, content } = await readUploadForm(form, { fields: ['prov'], file: 'chart' }, ({ source }) =>
       this.files.store(source, maxBytes),
     );

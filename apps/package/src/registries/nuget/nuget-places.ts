@@ -12,13 +12,16 @@ export type NugetPlace = ProjectScope | GroupScope;
 type InProject = { readonly project: number };
 
 /** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
-export interface InBoth<P extends object, R> {
+export interface PlaceStatement<P extends object, R> {
   readonly ofProject: DeclaredStatement<InProject & P, R>;
   readonly ofGroup: DeclaredStatement<ReadableProjectsParams & P, R>;
 }
 
 /** Declares a statement for both kinds of places. Shape: `compose` takes the item of `from` that lists the projects. */
-export function inBoth<P extends object, R>(name: string, compose: (scope: string) => string): InBoth<P, R> {
+export function placeStatement<P extends object, R>(
+  name: string,
+  compose: (scope: string) => string,
+): PlaceStatement<P, R> {
   return {
     ofProject: statement(`nuget_${name}_of_project`, compose('(select :project::bigint as id) scope')),
     ofGroup: statement(`nuget_${name}_of_group`, compose(readableProjects({ exclude_subgroups: false }))),
@@ -33,7 +36,12 @@ export class NugetPlaces {
     private readonly directory: Directory,
   ) {}
 
-  async read<P extends object, R>(both: InBoth<P, R>, place: NugetPlace, viewer: Viewer, params: P): Promise<R[]> {
+  async read<P extends object, R>(
+    both: PlaceStatement<P, R>,
+    place: NugetPlace,
+    viewer: Viewer,
+    params: P,
+  ): Promise<R[]> {
     if (place.kind === 'project') return this.database.run(both.ofProject, { ...params, project: place.id });
     await this.directory.fresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;

@@ -4,7 +4,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { INSTALLABLE_STATUSES, literals, nameKeyOf } from '../../packages/package-types';
-import { inBoth, NugetPlaces } from './nuget-places';
+import { placeStatement, NugetPlaces } from './nuget-places';
 import type { NugetPlace } from './nuget-places';
 import { compareKeys } from './nuget-version';
 import type { Nuspec } from './nuspec';
@@ -53,19 +53,19 @@ const versionsIn = (scope: string, condition: string): string =>
    join nuget_versions v on v.project_id = scope.id ${condition}
    join packages p on p.id = v.package_id and p.status in (${literals(INSTALLABLE_STATUSES)})`;
 
-const VERSIONS = inBoth<{ name: string }, NugetRow>(
+const VERSIONS = placeStatement<{ name: string }, NugetRow>(
   'versions',
   (scope) =>
     `select ${COLUMNS}, v.nuspec from ${versionsIn(scope, 'and v.name_key = :name')}
      order by p.id desc limit ${MAX_VERSIONS}`,
 );
-const VERSION = inBoth<{ name: string; version: string }, NugetRow>(
+const VERSION = placeStatement<{ name: string; version: string }, NugetRow>(
   'version',
   (scope) =>
     `select ${COLUMNS}, v.nuspec from ${versionsIn(scope, 'and v.name_key = :name and v.version_key = :version')}
      order by p.id desc limit 1`,
 );
-const NAMES = inBoth<{ q: string; prerelease: boolean; skip: number; take: number }, FoundNames>(
+const NAMES = placeStatement<{ q: string; prerelease: boolean; skip: number; take: number }, FoundNames>(
   'names',
   (scope) =>
     // Each project is read by the index, however many others have packages.
@@ -82,7 +82,7 @@ const NAMES = inBoth<{ q: string; prerelease: boolean; skip: number; take: numbe
        array(select name_key from found order by name_key offset :skip::int limit :take::int) as names`,
 );
 /** Without descriptions, of which only that of the newest version is shown. */
-const OF_NAMES = inBoth<{ names: readonly string[]; prerelease: boolean }, VersionOfName>(
+const OF_NAMES = placeStatement<{ names: readonly string[]; prerelease: boolean }, VersionOfName>(
   'versions_of_names',
   (scope) =>
     `select found.* from unnest(:names::text[]) as asked (name), lateral (
@@ -95,7 +95,7 @@ const ROWS = statement<{ ids: readonly number[] }, NugetRow>(
   `select ${COLUMNS}, v.nuspec from nuget_versions v join packages p on p.id = v.package_id
    where v.package_id = any(:ids::bigint[])`,
 );
-const FILE = inBoth<{ name: string; version: string; file: string }, PackageFileRow>(
+const FILE = placeStatement<{ name: string; version: string; file: string }, PackageFileRow>(
   'file',
   (scope) =>
     `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at

@@ -12,7 +12,7 @@ import { parseNugetVersion } from './nuget-version';
 import { invalid, parseNuspec } from './nuspec';
 import { NuspecReader } from './nuspec-reader';
 import { SymbolReader } from './symbols/symbol-reader';
-import { withProperEnd } from './v2/mono-form';
+import { repairMultipartEnding } from './v2/multipart-ending';
 
 /** The body of a push. Shape: `answered` resolves with whether the client was sent the whole answer. */
 export interface NugetPush {
@@ -49,9 +49,9 @@ export class NugetService {
     const maxBytes = this.gate.fileLimit(project, 'nuget');
     if (body.declaredSize !== null && body.declaredSize > maxBytes + MAX_SKIPPED_BYTES)
       throw new Refused('File is too large');
-    await this.gate.refuseFull(project, 0);
+    await this.gate.refuseBeyondStorage(project, 0);
     const parts = { fields: [], file: 'package', isAnyName: true } as const;
-    const { content } = await readUploadForm(withProperEnd(body), parts, ({ source }) =>
+    const { content } = await readUploadForm(repairMultipartEnding(body), parts, ({ source }) =>
       this.files.store(source, maxBytes),
     );
     if (content === null) throw new InvalidParameters(['package is missing']);

@@ -80,7 +80,7 @@ export class ReleasesService {
       await tx.run(LOCK, { project: project.id, name: release.nameKey });
       const found = await this.find(tx, project, release);
       const earlier = found?.file_id ?? null;
-      if (earlier === null && !(await this.isElsewhere(tx, project, release)))
+      if (earlier === null && !(await this.isInOtherVersion(tx, project, release)))
         return this.add(tx, project, viewer, release, metadata, found);
       if (found && earlier !== null && isRepetition(found, release.content.file.sha256, viewer)) return earlier;
       // Old and new clients that skip existing files look for one of these two phrases.
@@ -96,7 +96,7 @@ export class ReleasesService {
   }
 
   /** Whether another version of the package has a file of the same name. */
-  async isElsewhere(tx: SqlReader, { id }: Pick<ProjectScope, 'id'>, release: Release): Promise<boolean> {
+  async isInOtherVersion(tx: SqlReader, { id }: Pick<ProjectScope, 'id'>, release: Release): Promise<boolean> {
     const { nameKey: name, versionKey: version, content } = release;
     return (await tx.run(FIND_ELSEWHERE, { project: id, name, version, file: content.fileName })).length > 0;
   }

@@ -48,12 +48,12 @@ const BATCH = 2000;
 const INSTALLABLE = `p.status in (${literals(INSTALLABLE_STATUSES)})`;
 
 /** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
-interface InBoth<P extends object, R> {
+interface PlaceStatement<P extends object, R> {
   readonly ofProject: DeclaredStatement<InProject & P, R>;
   readonly ofGroup: DeclaredStatement<ReadableProjectsParams & P, R>;
 }
 
-function inBoth<P extends object, R>(name: string, compose: (scope: string) => string): InBoth<P, R> {
+function placeStatement<P extends object, R>(name: string, compose: (scope: string) => string): PlaceStatement<P, R> {
   return {
     ofProject: statement(`pypi_${name}_of_project`, compose('(select :project::bigint as id) scope')),
     ofGroup: statement(`pypi_${name}_of_group`, compose(readableProjects({ exclude_subgroups: false }))),
@@ -72,13 +72,13 @@ const nextName = (after: string): string =>
     where p.project_id = scope.id and p.package_type = 'pypi' and p.name_key > ${after} and ${INSTALLABLE}
     order by p.name_key limit 1)`;
 
-const DIGEST = inBoth<{ name: string }, { files: number; digest: string }>(
+const DIGEST = placeStatement<{ name: string }, { files: number; digest: string }>(
   'digest',
   (scope) => `select count(*)::int as files,
      md5(coalesce(string_agg(f.id || coalesce('y' || m.yanked, ''), ',' order by f.id), '')) as digest
    from ${filesOf(scope)}`,
 );
-const FILES = inBoth<{ name: string; after: string }, IndexedFile>(
+const FILES = placeStatement<{ name: string; after: string }, IndexedFile>(
   'files',
   (scope) => `select distinct on (f.file_name) f.file_name, f.sha256, f.size, f.created_at, m.requires_python,
      m.metadata_sha256, m.yanked
@@ -86,13 +86,13 @@ const FILES = inBoth<{ name: string; after: string }, IndexedFile>(
    where f.file_name > :after
    order by f.file_name, f.id desc limit ${BATCH}`,
 );
-const VERSIONS = inBoth<{ name: string; after: string }, { version: string }>(
+const VERSIONS = placeStatement<{ name: string; after: string }, { version: string }>(
   'versions',
   (scope) =>
     `select distinct p.version from ${named(scope)} where p.version > :after order by p.version limit ${BATCH}`,
 );
 /** Jumps from name to name, however many versions each has. */
-const NAMES = inBoth<{ after: string }, IndexedName>(
+const NAMES = placeStatement<{ after: string }, IndexedName>(
   'names',
   (scope) => `select distinct on (names.name_key) names.name_key, names.name
    from ${scope}, lateral (
@@ -105,7 +105,7 @@ const NAMES = inBoth<{ after: string }, IndexedName>(
    ) names
    order by names.name_key, names.name limit ${BATCH}`,
 );
-const DOWNLOAD = inBoth<{ sha256: string; file: string }, FoundFile>(
+const DOWNLOAD = placeStatement<{ sha256: string; file: string }, FoundFile>(
   'download',
   (scope) => `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at,
      m.metadata_sha256, m.metadata_size
@@ -180,7 +180,12 @@ export class SimpleIndexQueries {
     return row;
   }
 
-  private async read<P extends object, R>(both: InBoth<P, R>, place: Place, viewer: Viewer, params: P): Promise<R[]> {
+  private async read<P extends object, R>(
+    both: PlaceStatement<P, R>,
+    place: Place,
+    viewer: Viewer,
+    params: P,
+  ): Promise<R[]> {
     if (place.kind === 'project') return this.database.run(both.ofProject, { ...params, project: place.id });
     await this.directory.fresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;

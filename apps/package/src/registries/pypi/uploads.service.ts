@@ -38,7 +38,7 @@ export class UploadsService {
     const maxBytes = this.gate.fileLimit(project, 'pypi');
     const { declaredSize } = body;
     if (declaredSize !== null && declaredSize > maxBytes + MAX_SKIPPED_BYTES) throw new Refused('File is too large');
-    await this.gate.refuseFull(project, 0);
+    await this.gate.refuseBeyondStorage(project, 0);
     const store = async (part: ContentPart<(typeof FORM_FIELDS)[number]>): Promise<UploadedContent> => {
       const { source, fileName, fields } = part;
       // The text parts come first from all clients but curl, so that a protected name is refused before its bytes.

@@ -51,7 +51,7 @@ export class PushLimits {
   constructor(private readonly instance: InstanceSettings) {}
 
   /** Largest pack of a push; null if only the limit of the service applies. Units: bytes. */
-  packBytes({ namespace }: ProjectScope): number | null {
+  maxPackBytes({ namespace }: ProjectScope): number | null {
     return this.instance.planLimit('repository_max_push_size', namespace.plan) || null;
   }
 
@@ -89,7 +89,7 @@ export class PushLimits {
     for (const { kind, id, limit } of quotas) {
       const [others] = kind === 'project' ? [] : await tx.run(othersOfNamespace, { id, projectId: project.id });
       if (own + (others?.size ?? 0) > limit)
-        return `This change would exceed the storage limit of the ${kind}, which is ${withUnit(limit)} for repositories.`;
+        return `This change would exceed the storage limit of the ${kind}, which is ${formatBytes(limit)} for repositories.`;
     }
     return null;
   }
@@ -106,15 +106,15 @@ export class PushLimits {
 
 function refusalOf(files: readonly LargeFile[], limit: number): string {
   return [
-    `You are attempting to check in one or more blobs which exceed the ${withUnit(limit)} limit:`,
+    `You are attempting to check in one or more blobs which exceed the ${formatBytes(limit)} limit:`,
     '',
-    ...files.map(({ id, size }) => `- ${id} (${withUnit(size)})`),
+    ...files.map(({ id, size }) => `- ${id} (${formatBytes(size)})`),
     '',
     'Please remove the files from your commits and try again.',
   ].join('\n');
 }
 
-function withUnit(bytes: number): string {
+function formatBytes(bytes: number): string {
   const [unit, name] = bytes < MIB ? [1024, 'KiB'] : [MIB, 'MiB'];
   return `${Number((bytes / unit).toFixed(2))}${name}`;
 }

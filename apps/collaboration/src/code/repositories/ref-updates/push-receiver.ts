@@ -54,7 +54,7 @@ export class PushReceiver {
     const recorded: Recorded = { id: null, isSettled: false };
     const ticket = this.hooks.expect(repository, this.checksOf(repository, push, recorded));
     try {
-      const maxPackBytes = this.limits.packBytes(push.project);
+      const maxPackBytes = this.limits.maxPackBytes(push.project);
       const running = await receivePack(repository, {
         ...{ input: push.input, ticket, isImport: push.viewer === null },
         ...(maxPackBytes === null ? {} : { maxPackBytes }),
@@ -101,7 +101,7 @@ export class PushReceiver {
     );
     if (updates.length === 0) return null;
     const intent = { userId: viewer?.userId ?? null, source: 'git', options: keptOptions(options) } as const;
-    const outcome = await this.intents.recordWithin(repository, { project, bytes: storedBytes }, intent, updates);
+    const outcome = await this.intents.recordWithinQuota(repository, { project, bytes: storedBytes }, intent, updates);
     if ('refusal' in outcome) return outcome.refusal;
     recorded.id = outcome.id;
     return null;

@@ -65,7 +65,7 @@ export class RefChanges {
     // The transaction of the intent rechecks the permissions of the caller.
     const intent = { userId: viewer?.userId ?? null, source: 'api' } as const;
     const bytes = await quarantinedBytes(view);
-    const recorded = await this.intents.recordWithin(repository, { project, bytes }, intent, updates);
+    const recorded = await this.intents.recordWithinQuota(repository, { project, bytes }, intent, updates);
     if ('refusal' in recorded) return { moved: false, why: null, refusal: recorded.refusal };
     const { id } = recorded;
     let moved: ReadonlySet<string> | null = new Set();

@@ -63,7 +63,7 @@ export class RefIntents {
    * Records a push if the quotas of the project have room for its objects. Returns its id, or the refusal.
    * Errors: GitError; a database error if the repository was removed meanwhile.
    */
-  async recordWithin(
+  async recordWithinQuota(
     repository: Repository,
     { project, bytes }: NewObjects,
     push: Omit<NewPush, 'projectId'>,

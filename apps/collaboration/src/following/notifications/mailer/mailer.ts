@@ -172,11 +172,11 @@ export class Mailer {
   }
 
   /** Counts refusals of an address, and forgets them once it accepts an e-mail. A failure costs one count. */
-  private async noteAnswer(mail: DueMail, { outcome, isOfAddress }: SmtpAnswer, isKnown: boolean): Promise<void> {
+  private async noteAnswer(mail: DueMail, { outcome, isAddressRefusal }: SmtpAnswer, isKnown: boolean): Promise<void> {
     try {
       if (outcome === 'accepted' && isKnown) await this.suspects.clear(mail.address);
       // A user may enter another person's address. Refused requests to confirm it must not make it suspect for its owner.
-      if (isOfAddress && !mail.asksToConfirm && (await this.suspects.countRefusal(mail.address)))
+      if (isAddressRefusal && !mail.asksToConfirm && (await this.suspects.countRefusal(mail.address)))
         this.logger.warn({ mailId: mail.id }, 'the address of an e-mail is suspect and gets no more e-mails');
     } catch (error) {
       this.logger.warn({ err: error, mailId: mail.id }, 'the answer for an address could not be counted');

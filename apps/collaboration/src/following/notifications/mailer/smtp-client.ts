@@ -11,7 +11,7 @@ export interface SmtpAnswer {
   readonly outcome: 'accepted' | 'refused' | 'later' | 'away';
   readonly reply: string;
   /** Whether a refusal concerns the address, and neither the message nor the sender. */
-  readonly isOfAddress?: boolean;
+  readonly isAddressRefusal?: boolean;
 }
 
 /** Pool of connections to the mail server. */
@@ -102,7 +102,7 @@ const ABOUT_THE_MESSAGE = new Set(['RCPT TO', 'DATA']);
  * Replies to `RCPT TO` about the address: enhanced status codes of RFC 3463 and RFC 7505 for an address that does not exist
  * or has moved, or a code of RFC 5321 without one. Other replies are about the sender, a full mailbox, pace or policy.
  */
-const ABOUT_ADDRESS = /^(?:5\d\d[ -]5\.1\.(?:1|2|3|6|10)\b|55[013][ -](?!\d\.\d))/;
+const ADDRESS_REFUSAL = /^(?:5\d\d[ -]5\.1\.(?:1|2|3|6|10)\b|55[013][ -](?!\d\.\d))/;
 
 function answerOf(error: SmtpError): SmtpAnswer {
   const reply = (error.response ?? error.message).slice(0, 1000);
@@ -112,5 +112,5 @@ function answerOf(error: SmtpError): SmtpAnswer {
     return { outcome: responseCode === undefined || command === 'CONN' ? 'away' : 'later', reply };
   }
   if (responseCode < 500) return { outcome: 'later', reply };
-  return { outcome: 'refused', reply, isOfAddress: command === 'RCPT TO' && ABOUT_ADDRESS.test(reply) };
+  return { outcome: 'refused', reply, isAddressRefusal: command === 'RCPT TO' && ADDRESS_REFUSAL.test(reply) };
 }

@@ -28,7 +28,7 @@ const settled = perKind(({ table, type }) =>
  * no such note. Internal threads are ignored, because the note and its e-mail would disclose them.
  * Returns true if it wrote the note. Source: reference repositories 8.12; reference work-tracking 8.4.
  */
-export async function noteAllResolved(
+export async function announceAllResolved(
   tx: Tx,
   { kind, id: noteableId, resolved }: ResolvedThreads,
   { userId: actorId, directory: seen }: { readonly userId: number; readonly directory?: DirectoryPosition },

@@ -10,7 +10,7 @@ import { notePolicy } from '../note.policy';
 import { foundNote, NotesQueries, readerValues } from '../notes.queries';
 import { NotesService } from '../notes.service';
 import type { NamedNote, NewNote } from '../notes.service';
-import { noteAllResolved } from './all-resolved';
+import { announceAllResolved } from './all-resolved';
 import type { ResolvedThreads } from './all-resolved';
 import { DiscussionsQueries } from './discussions.queries';
 import type { DiscussionHead } from './discussions.statements';
@@ -106,7 +106,7 @@ export class DiscussionsService {
 
   /** Notes that the last open thread was resolved, which counts as a note. Errors: TooManyRequests, before the commit. */
   private async noteResolved(tx: Tx, viewer: SignedInViewer, change: ResolvedThreads): Promise<void> {
-    if (await noteAllResolved(tx, change, viewer)) this.limit.count(tx, viewer);
+    if (await announceAllResolved(tx, change, viewer)) this.limit.count(tx, viewer);
   }
 
   private async head(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {

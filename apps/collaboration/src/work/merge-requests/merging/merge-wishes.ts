@@ -7,5 +7,5 @@ export interface MergeWishes {
   readonly sha: string | null;
   readonly squash: boolean;
   /** Whether the automatic merge executes now; `isAutomatic` asks to set one. */
-  readonly isByAutoMerge?: boolean;
+  readonly isExecutedByAutoMerge?: boolean;
 }

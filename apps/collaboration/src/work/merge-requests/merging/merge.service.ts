@@ -92,7 +92,7 @@ export class MergeService {
     const commits = await writeMerge(view, recipe);
     if (commits === null) throw new Unprocessable(REFUSED);
     const squashCommitSha = commits.squashCommitSha ?? (isSquash ? source : null);
-    const intent = { ...commits, squashCommitSha, ...(wishes.isByAutoMerge && { isAutomatic: true }) };
+    const intent = { ...commits, squashCommitSha, ...(wishes.isExecutedByAutoMerge && { isAutomatic: true }) };
     const intended = await this.database.run(intendMerge, {
       ...{ id: row.id, head: source, intent: JSON.stringify(intent) },
       ...{ removes: wishes.removesSource, squashes: wishes.squash },

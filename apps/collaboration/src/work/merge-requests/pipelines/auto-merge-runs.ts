@@ -94,7 +94,7 @@ export class AutoMergeRuns {
     const { mergeMessage = null, squashMessage = null, squash = false } = row.auto_merge_wishes ?? {};
     const wishes = { mergeMessage, squashMessage, squash, removesSource: row.should_remove_source_branch };
     try {
-      const asked = { ...wishes, isAutomatic: false, isByAutoMerge: true, sha: row.head_sha };
+      const asked = { ...wishes, isAutomatic: false, isExecutedByAutoMerge: true, sha: row.head_sha };
       await this.merges.merge(viewer, project, row.iid, asked);
     } catch (error) {
       if (!(error instanceof Unauthorized)) throw error;

@@ -7,7 +7,7 @@ import type { Logger } from '@rookery/platform';
 import { markSuggestions, moveNotePositions, resolveThreads } from '../../../talk/notes/positions/followed-rows';
 import type { FollowedPosition, FollowedSuggestion } from '../../../talk/notes/positions/followed-rows';
 import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
-import { noteAllResolved } from '../../../talk/notes/discussions/all-resolved';
+import { announceAllResolved } from '../../../talk/notes/discussions/all-resolved';
 import { systemNotes, writeThreadNotes } from '../../../talk/notes/system-notes';
 import { mergeRequestKind } from '../merge-request.kind';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
@@ -145,7 +145,7 @@ export class DiffThreadFollower {
     const of = { noteable: id, type: mergeRequestKind.type };
     if (!version?.resolves) return;
     const resolved = await resolveThreads(tx, of, threads, actorId);
-    await noteAllResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId: actorId });
+    await announceAllResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId: actorId });
   }
 
   /**

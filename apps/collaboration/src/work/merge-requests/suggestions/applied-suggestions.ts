@@ -8,7 +8,7 @@ import type {
   RefUpdateEffect,
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
-import { noteAllResolved } from '../../../talk/notes/discussions/all-resolved';
+import { announceAllResolved } from '../../../talk/notes/discussions/all-resolved';
 import { markApplied, resolveThreads } from '../../../talk/notes/positions/followed-rows';
 import { forgetIntents, intendedBy } from '../../../talk/notes/positions/suggestion-intents';
 import type { IntendedSuggestion } from '../../../talk/notes/positions/suggestion-intents';
@@ -53,6 +53,6 @@ export class AppliedSuggestions implements RefUpdateEffect {
     const threads = [...new Set(own.map((one) => one.thread_id))];
     const on = { noteable: id, type: mergeRequestKind.type };
     const resolved = await resolveThreads(tx, on, threads, userId);
-    await noteAllResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId });
+    await announceAllResolved(tx, { kind: mergeRequestKind, id, resolved }, { userId });
   }
 }

@@ -77,7 +77,7 @@ export class NpmDocumentsService {
     source: Readable,
     maxBytes: number,
   ): Promise<StoredFile> {
-    await this.gate.refuseFull(project, declaredSize);
+    await this.gate.refuseBeyondStorage(project, declaredSize);
     try {
       return await this.files.store(source, maxBytes);
     } catch (error) {

@@ -39,9 +39,9 @@ export class NpmGate {
    * Shape: `declaredSize` is the size of the document; null if unknown. Units: bytes.
    * Errors: Forbidden beyond a limit of storage.
    */
-  refuseFull(project: ProjectScope, declaredSize: number | null): Promise<void> {
+  refuseBeyondStorage(project: ProjectScope, declaredSize: number | null): Promise<void> {
     const base64 = Math.max(0, (declaredSize ?? 0) - TEXT_BYTES);
-    return this.gate.refuseFull(project, Math.floor((base64 * 3) / 4));
+    return this.gate.refuseBeyondStorage(project, Math.floor((base64 * 3) / 4));
   }
 
   /** Returns the refusal `Package protected.` for a protected name, else null. */

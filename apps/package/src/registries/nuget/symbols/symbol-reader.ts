@@ -25,7 +25,7 @@ export interface SymbolFile extends PdbIdentity {
 
 const MAX_SYMBOL_FILES = 100;
 /** Of all files of symbols in an archive, inflated. Units: bytes. */
-const MAX_BYTES = 256 * 1024 ** 2;
+const MAX_TOTAL_BYTES = 256 * 1024 ** 2;
 const MAX_MS = 30_000;
 /** Longest path. It is part of a primary key, and PostgreSQL limits the size of index rows. Units: bytes. */
 const MAX_NAME_BYTES = 1000;
@@ -42,7 +42,7 @@ export class SymbolReader {
    */
   async list(archive: StoredArchive): Promise<readonly SymbolFile[]> {
     const signal = AbortSignal.timeout(MAX_MS);
-    return readPackage(this.blobs, archive, async (zip) => identified(zip, await symbolEntries(zip, signal), signal));
+    return readPackage(this.blobs, archive, async (zip) => identifyAll(zip, await symbolEntries(zip, signal), signal));
   }
 
   /** Opens the bytes of a file that was listed. Units: `size` in bytes. Errors: NotFound without the file; Unavailable. */
@@ -67,13 +67,13 @@ function isSymbols(entry: Entry): boolean {
 async function symbolEntries(zip: ZipFile, signal: AbortSignal): Promise<readonly Entry[]> {
   const entries = await entriesOf(zip, isSymbols, signal);
   if (entries.length > MAX_SYMBOL_FILES) throw invalid('the package has too many symbol files');
-  if (entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > MAX_BYTES)
+  if (entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > MAX_TOTAL_BYTES)
     throw invalid('symbol files are too large');
   return entries;
 }
 
 /** A path that occurs twice counts once. */
-async function identified(zip: ZipFile, entries: readonly Entry[], signal: AbortSignal): Promise<SymbolFile[]> {
+async function identifyAll(zip: ZipFile, entries: readonly Entry[], signal: AbortSignal): Promise<SymbolFile[]> {
   const found: SymbolFile[] = [];
   const byName = new Map([...entries].reverse().map((entry) => [entry.fileName, entry]));
   for (const [entryName, entry] of byName) {

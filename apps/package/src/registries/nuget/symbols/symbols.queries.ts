@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { INSTALLABLE_STATUSES, literals } from '../../../packages/package-types';
-import { inBoth, NugetPlaces } from '../nuget-places';
+import { placeStatement, NugetPlaces } from '../nuget-places';
 import type { NugetPlace } from '../nuget-places';
 
 /** A file of symbols. Shape: `sha256` and `size` are those of its archive, `symbol_size` that of the inflated file. */
@@ -22,7 +22,7 @@ export interface AskedSymbol {
   readonly checksums: readonly string[];
 }
 
-const SYMBOL = inBoth<AskedSymbol, SymbolRow>(
+const SYMBOL = placeStatement<AskedSymbol, SymbolRow>(
   'symbol',
   (scope) =>
     `select f.sha256, f.size, f.created_at, s.entry_name, s.signature, s.size as symbol_size

@@ -4,7 +4,7 @@ import type { NoteableKind } from '../noteables/noteable-kinds';
 import type { ResourceState } from './resource-event.entity';
 
 /** A change of the state of an imported noteable. */
-export interface ImportedState {
+export interface ImportedStateEvent {
   readonly noteable_id: number;
   readonly user_id: number;
   readonly state: ResourceState;
@@ -19,11 +19,11 @@ const ADD = statement<{ type: string; project: number; rows: string }, never>(
 );
 
 /** Adds events of states to imported noteables. Their states stay as they are. */
-export async function addImportedStates(
+export async function addImportedStateEvents(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
   project: number,
-  states: readonly ImportedState[],
+  states: readonly ImportedStateEvent[],
 ): Promise<void> {
   if (states.length > 0) await tx.run(ADD, { type, project, rows: JSON.stringify(states) });
 }

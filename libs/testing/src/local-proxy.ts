@@ -7,7 +7,7 @@ import { LocalServer, verifyContext } from '@rookery/platform';
 import type { ContextSigningKeys, LocalCaller, LocalRequest } from '@rookery/platform';
 
 /** The service to which this server passes its requests. */
-export interface Behind {
+export interface LocalProxyTarget {
   readonly service: string;
   readonly keys: ContextSigningKeys;
   readonly routes: EndpointRoutes;
@@ -20,7 +20,7 @@ export interface Behind {
  * place of the signed header. Requests that the service does not accept, HEAD, and those without a valid context use
  * HTTP. Source: ADR 0199.
  */
-export function localFront(behind: Behind): Server {
+export function localProxy(behind: LocalProxyTarget): Server {
   const local = new LocalServer(
     (request) => behind.routes.local.find(request),
     (error) => {
@@ -35,13 +35,16 @@ export function localFront(behind: Behind): Server {
       const claims = request.method === 'HEAD' ? null : claimsOf(request, behind);
       const call = claims && local.accept(localRequestOf(request, body));
       if (call) call(callerOf(response), claims);
-      else passOn(request, body, response, behind.port);
+      else forwardOverHttp(request, body, response, behind.port);
     });
   });
 }
 
 /** Returns the claims of a request; null if it has none that are valid. */
-function claimsOf({ method, url, headers }: IncomingMessage, { service, keys }: Behind): ContextClaims | null {
+function claimsOf(
+  { method, url, headers }: IncomingMessage,
+  { service, keys }: LocalProxyTarget,
+): ContextClaims | null {
   const header = headers[CONTEXT_HEADER];
   if (typeof header !== 'string') return null;
   try {
@@ -69,7 +72,7 @@ function callerOf(response: ServerResponse): LocalCaller {
   };
 }
 
-function passOn(request: IncomingMessage, body: Buffer, response: ServerResponse, port: number): void {
+function forwardOverHttp(request: IncomingMessage, body: Buffer, response: ServerResponse, port: number): void {
   const { method, url: path, rawHeaders: headers } = request;
   const onward = httpRequest({ host: '127.0.0.1', port, method, path, headers: headers as never, agent: false });
   response.once('close', () => onward.destroy());

@@ -8,10 +8,10 @@ type Body = Readable & { readonly mediaType: string };
  * carriage return and a line feed belong; other bodies stay as they are. Shape: the errors of the body are those of the
  * result.
  */
-export function withProperEnd(body: Body): Body {
+export function repairMultipartEnding(body: Body): Body {
   const boundary = /;\s*boundary="?([^";\s]+)"?/i.exec(body.mediaType)?.[1];
   if (boundary === undefined) return body;
-  const proper = new ProperEnd(Buffer.from(`\n--${boundary}--`));
+  const proper = new MultipartEndingRepair(Buffer.from(`\n--${boundary}--`));
   pipeline(body, proper, ignore);
   return Object.assign(proper, { mediaType: body.mediaType });
 }
@@ -21,7 +21,7 @@ function ignore(): void {
   // Nothing is left to do.
 }
 
-class ProperEnd extends Transform {
+class MultipartEndingRepair extends Transform {
   private held = Buffer.alloc(0);
 
   constructor(private readonly closing: Buffer) {
