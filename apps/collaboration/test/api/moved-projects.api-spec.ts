@@ -186,8 +186,8 @@ describe('the effects of a move', () => {
   const rows = <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
   const waits = (what: string, value: unknown) => async (): Promise<boolean> =>
     (await rows(`select 1 from pg_stat_activity where datname = current_database() and ${what}`, value)).length > 0;
-  const waitsFor = (client: Client & { processID?: number }) =>
-    waits('$1::integer = any(pg_blocking_pids(pid))', client.processID);
+  const waitsFor = (client: Client & { processID?: number }, query = '') =>
+    waits(`$1::integer = any(pg_blocking_pids(pid)) and query like '%${query}'`, client.processID);
   const waitsToPlan = waits(`wait_event_type = 'Lock' and wait_event = $1`, 'advisory');
   const effects = async (): Promise<number> =>
     (await rows(`select 1 from inbox where effect in ('replace-stray-labels', 'replace-stray-milestones')`)).length;
@@ -207,7 +207,8 @@ describe('the effects of a move', () => {
       const late = by(cast.owner)
         [verb](`/api/v4/${pathOf()}/promote`)
         .then(({ status }) => status);
-      await until(waitsFor(other), 'the promotion to wait for its rows');
+      // The effects of earlier events may wait for the same rows, but lock them for key share.
+      await until(waitsFor(other, `for update of ${table[0]}`), 'the promotion to wait for its rows');
       const before = await effects();
       await publishMove();
       const isDone = async (): Promise<boolean> => (await effects()) === before + 2;
