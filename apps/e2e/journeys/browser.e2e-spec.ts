@@ -129,6 +129,26 @@ test('a to-do item is marked as done, a suggestion in the diff applied, and a le
   expect(ofProject).toMatchObject({ level: 'disabled' });
 });
 
+test('a session is ended in another browser', async () => {
+  await signIn(reader);
+  const other = await browser.newContext();
+  const there = await other.newPage();
+  await there.goto(`${estate.baseUrl}/-/sign_in`);
+  await there.getByLabel('Personal access token').fill(reader.token);
+  await there.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Sessions' }).click();
+  const here = page.getByRole('listitem').filter({ hasText: 'this browser' });
+  expect(await here.count()).toBe(1);
+  // Sessions of other tests of this person may be in the list; the newest of the others is that of the other browser.
+  await page.getByRole('button', { name: 'End this session' }).first().click();
+  await page.waitForLoadState();
+  await there.goto(`${estate.baseUrl}/-/todos`);
+  expect(new URL(there.url()).pathname).toBe('/-/sign_in');
+  await page.getByRole('link', { name: 'To-do items' }).click();
+  expect(new URL(page.url()).pathname).toBe('/-/todos');
+  await other.close();
+});
+
 test('an import is watched until it has finished', async () => {
   const host = await RemoteHost.start(estate.upstreamPort);
   try {
@@ -195,7 +215,15 @@ describe('every kind of page', () => {
     const [shown] = await as('GET', '/packages');
     const below = `/${project.path}/-`;
     paths = [
-      ...['/', '/-/projects', '/-/todos', '/-/profile/notifications', `/${owner.username}`, `/${project.path}`],
+      ...[
+        '/',
+        '/-/projects',
+        '/-/todos',
+        '/-/profile/notifications',
+        '/-/profile/sessions',
+        `/${owner.username}`,
+        `/${project.path}`,
+      ],
       ...[`/${project.path.split('/')[0]}`, `${below}/issues`, `${below}/issues/${issue.iid}`, `${below}/packages`],
       ...[`${below}/merge_requests/${request.iid}`, `${below}/merge_requests/${request.iid}/diffs`],
       ...[`${below}/snippets/${snippet.id}`, `${below}/tree/main`, `${below}/blob/main/README.md`, `${below}/import`],

@@ -114,8 +114,8 @@ const pipeline = [
   ),
   provided(
     Site,
-    [Edge, platformSettings.token, own, Tally],
-    (edge: Edge, platform: Platform, settings: Own, tally: Tally) => {
+    [Edge, platformSettings.token, own, Tally, IdentityClient],
+    (edge: Edge, platform: Platform, settings: Own, tally: Tally, identity: IdentityClient) => {
       const arrival = { expectsContinue: false, isSurplus: false };
       const site = new Site(
         // Pages read routes of services only, so the gateway's own routes are not needed.
@@ -123,6 +123,7 @@ const pipeline = [
         platform.externalUrl,
         settings,
         tally,
+        identity,
       );
       edge.open(site);
       return site;

@@ -25,6 +25,7 @@ import { StatisticsModule } from './statistics/statistics.module';
 import { TokensModule } from './tokens/tokens.module';
 import { TopicsModule } from './topics/topics.module';
 import { UsersModule } from './users/users.module';
+import { WebSessionsModule } from './web-sessions/web-sessions.module';
 
 /** Root module: the wings of the identity service, in the order of their dependencies. */
 @Module({
@@ -39,6 +40,7 @@ import { UsersModule } from './users/users.module';
     EmailsModule,
     MembersModule,
     TokensModule,
+    WebSessionsModule,
     PlaceholderUsersModule,
     ProjectsModule,
     GroupsModule,

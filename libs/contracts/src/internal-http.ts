@@ -12,6 +12,10 @@ export const INTERNAL_PATHS = {
   decide: '/internal/directory/decide',
   formerProject: '/internal/directory/former-project',
   resolveSudo: '/internal/users/resolve-sudo',
+  startWebSession: '/internal/web-sessions/start',
+  checkWebSession: '/internal/web-sessions/check',
+  listWebSessions: '/internal/web-sessions/list',
+  endWebSession: '/internal/web-sessions/end',
   confirmCaller: '/internal/callers/confirm',
   repositoryFacts: '/internal/repositories/facts',
   resolveRef: '/internal/repositories/resolve-ref',
@@ -53,6 +57,10 @@ const INSTANCE_COPIES = ['identity', 'collaboration', 'package'] as const;
 export const INTERNAL_CALLERS = {
   resolveToken: ['gateway'],
   resolveSudo: ['gateway'],
+  startWebSession: ['gateway'],
+  checkWebSession: ['gateway'],
+  listWebSessions: ['gateway'],
+  endWebSession: ['gateway'],
   directoryChanges: ['gateway', ...COPIES],
   directoryHead: COPIES,
   decide: COPIES,
@@ -139,6 +147,44 @@ export type ResolveTokenAnswer = { readonly version: number; readonly epoch: str
       readonly replays_only?: true;
     }
 );
+
+/** Lifetime of the session of a browser. Units: days. Source: reference pages 2. */
+export const WEB_SESSION_DAYS = 14;
+
+/** POST startWebSession. `digest` is the hex SHA-256 of the token with which a person signs in on the web pages. */
+export interface StartWebSessionRequest {
+  readonly digest: string;
+  /** Client address without port. */
+  readonly ip: string | null;
+  readonly user_agent: string | null;
+}
+
+/** Shape: null if the token is unknown or revoked. */
+export interface StartWebSessionAnswer {
+  readonly id: string | null;
+}
+
+/** POST checkWebSession `{ id, ip }`: whether the session goes on. Its token is not checked. */
+export interface CheckWebSessionAnswer {
+  readonly is_live: boolean;
+}
+
+/** POST listWebSessions `{ id }`: the sessions of the user of that session. */
+export interface ListWebSessionsAnswer {
+  readonly sessions: readonly ListedWebSession[];
+}
+
+/** A session as its user sees it. POST endWebSession `{ id, ended_id }` ends one of the same user. */
+export interface ListedWebSession {
+  readonly id: string;
+  readonly token_name: string;
+  readonly ip: string | null;
+  readonly user_agent: string | null;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+  /** Whether it is the session that asks. */
+  readonly is_current: boolean;
+}
 
 /** POST formerProject `{ full_path }`: the project that had this full path before a move or a change of its path. */
 export interface FormerProjectAnswer {

@@ -1,9 +1,14 @@
 import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import type {
+  CheckWebSessionAnswer,
   DirectoryChangesAnswer,
+  ListedWebSession,
+  ListWebSessionsAnswer,
   ResolveSudoAnswer,
   ResolveTokenAnswer,
   ResolveTokenRequest,
+  StartWebSessionAnswer,
+  StartWebSessionRequest,
 } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { KEPT_IDLE_MS } from '@rookery/platform';
@@ -39,6 +44,26 @@ export class IdentityClient {
 
   resolveSudo(ref: string, deadline: number): Promise<ResolveSudoAnswer> {
     return this.post(INTERNAL_PATHS.resolveSudo, { ref }, deadline);
+  }
+
+  /** Returns the id of a new session; null if the token is unknown or revoked. */
+  async startWebSession(started: StartWebSessionRequest, deadline: number): Promise<string | null> {
+    return (await this.post<StartWebSessionAnswer>(INTERNAL_PATHS.startWebSession, started, deadline)).id;
+  }
+
+  /** Whether a session goes on. Shape: `ip` is where its browser is now. */
+  async isWebSessionLive(seen: { id: string; ip: string | null }, deadline: number): Promise<boolean> {
+    return (await this.post<CheckWebSessionAnswer>(INTERNAL_PATHS.checkWebSession, seen, deadline)).is_live;
+  }
+
+  /** All sessions of the user of a session. */
+  async webSessions(id: string, deadline: number): Promise<readonly ListedWebSession[]> {
+    return (await this.post<ListWebSessionsAnswer>(INTERNAL_PATHS.listWebSessions, { id }, deadline)).sessions;
+  }
+
+  /** Ends a session of the user of the session `id`. */
+  async endWebSession(id: string, endedId: string, deadline: number): Promise<void> {
+    await this.post(INTERNAL_PATHS.endWebSession, { id, ended_id: endedId }, deadline);
   }
 
   /** Long-polls for changes after `after`, at most `waitMs`. */

@@ -69,7 +69,7 @@ export function renderPage(
           <div>
             <strong><a href="/">Rookery</a></strong>
             <nav aria-label="Main">
-              ${username ? html`<a href="/-/todos">To-do items</a><a href="/-/profile/notifications">Notifications</a>` : ''}<a
+              ${username ? html`<a href="/-/todos">To-do items</a><a href="/-/profile/notifications">Notifications</a><a href="/-/profile/sessions">Sessions</a>` : ''}<a
                 href="/-/projects"
                 >Projects</a
               >

@@ -1,22 +1,37 @@
-import { createHmac, randomBytes, timingSafeEqual, webcrypto } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual, webcrypto } from 'node:crypto';
+import { WEB_SESSION_DAYS } from '@rookery/contracts';
+import type { ListedWebSession } from '@rookery/contracts';
 import { defaults, seal, unseal } from 'iron-webcrypto';
+import type { IdentityClient } from '../auth/identity-client';
 
 /** A signed-in browser. */
 export interface Session {
-  /** Unguessable, and new with every sign-in. */
+  /** Id of the session in identity: unguessable, and new with every sign-in. */
   readonly id: string;
   readonly token: string;
   readonly username: string;
 }
 
 /** Units: milliseconds. */
-const LIFETIME_MS = 14 * 24 * 3600_000;
+const LIFETIME_MS = WEB_SESSION_DAYS * 24 * 3600_000;
 const NAME = 'rookery_session';
 
+/** The browser that asks. */
+export interface Browser {
+  /** Client address without port. */
+  readonly address: string;
+  readonly userAgent: string | null;
+  /** When its request ends. Units: epoch milliseconds. */
+  readonly deadline: number;
+}
+
+/** Calls of identity that sessions need. */
+type StoredSessions = Pick<IdentityClient, 'startWebSession' | 'isWebSessionLive' | 'webSessions' | 'endWebSession'>;
+
 /**
- * Keeps sessions in sealed cookies: nothing is stored on the server. A session is as good as its access token, which the
- * API checks with every request, so it ends when the token is revoked, expires, or its user is blocked.
- * Source: reference pages 2.
+ * Keeps sessions: the token in a sealed cookie, the rest in identity. A session ends when a person ends it, or when its
+ * access token is revoked, expires, or its user is blocked: the API checks the token with every request.
+ * Errors: Unavailable without an answer of identity. Source: reference pages 2; ADR 0207.
  */
 export class Sessions {
   private readonly secret: string;
@@ -24,6 +39,7 @@ export class Sessions {
 
   /** Shape: `secret` has at least 32 characters; null for a random one, with which sessions end when the process does. */
   constructor(
+    private readonly stored: StoredSessions,
     secret: string | null,
     private readonly isSecure: boolean,
   ) {
@@ -32,15 +48,38 @@ export class Sessions {
     this.name = isSecure ? `__Host-${NAME}` : NAME;
   }
 
-  /** Returns the value of Set-Cookie for a new session. */
-  async start(token: string, username: string): Promise<string> {
-    const session: Session = { id: randomBytes(18).toString('base64url'), token, username };
+  /**
+   * Returns the value of Set-Cookie for a new session; null if the token has been revoked meanwhile. The session that the
+   * browser had ends.
+   */
+  async start(user: Omit<Session, 'id'>, browser: Browser, former: Session | null): Promise<string | null> {
+    const { address, userAgent, deadline } = browser;
+    const digest = createHash('sha256').update(user.token).digest('hex');
+    const id = await this.stored.startWebSession({ digest, ip: address, user_agent: userAgent }, deadline);
+    if (id === null) return null;
+    if (former) await this.stored.endWebSession(former.id, former.id, deadline);
+    const session: Session = { id, ...user };
     const sealed = await seal(webcrypto, session, this.secret, { ...defaults, ttl: LIFETIME_MS });
     return this.cookie(sealed, LIFETIME_MS / 1000);
   }
 
-  /** Returns the value of Set-Cookie that ends the session. */
-  end(): string {
+  /** Whether a session goes on. */
+  isLive({ id }: Session, { address, deadline }: Browser): Promise<boolean> {
+    return this.stored.isWebSessionLive({ id, ip: address }, deadline);
+  }
+
+  /** All sessions of the user of a session, the one seen last first. */
+  list({ id }: Session, { deadline }: Browser): Promise<readonly ListedWebSession[]> {
+    return this.stored.webSessions(id, deadline);
+  }
+
+  /** Ends a session, or another one of the same user. */
+  end({ id }: Session, { deadline }: Browser, ended = id): Promise<void> {
+    return this.stored.endWebSession(id, ended, deadline);
+  }
+
+  /** Returns the value of Set-Cookie that removes the cookie. */
+  withoutCookie(): string {
     return this.cookie('', 0);
   }
 

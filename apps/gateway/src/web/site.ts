@@ -1,4 +1,6 @@
 import { html } from 'hono/html';
+import { Unavailable } from '@rookery/kernel';
+import type { IdentityClient } from '../auth/identity-client';
 import type { Exchange } from '../request/exchange';
 import type { Tally } from '../metrics/tally';
 import { forbidden, REFUSALS } from '../request/refusal';
@@ -15,14 +17,16 @@ import { importPage } from './pages/imports';
 import { notificationsPage } from './pages/notifications';
 import { packagePage, packagesPage } from './pages/packages';
 import { groupPage, placePage, projectsPage } from './pages/places';
+import { sessionsPage } from './pages/sessions';
 import { safeNext, signInPage } from './pages/sign-in';
 import { Sessions } from './sessions';
-import type { Session } from './sessions';
+import type { Browser, Session } from './sessions';
 import { STYLE, STYLE_PATH } from './style';
 
 export interface SiteSettings {
   readonly sessionSecret: string | null;
   readonly slowPeerMs: number;
+  readonly deadlineMs: number;
 }
 
 /** No scripts at all, and nothing from other hosts. */
@@ -43,6 +47,8 @@ const MAX_FIELDS = 50;
 const AMPERSAND = 0x26;
 const FORM = 'application/x-www-form-urlencoded';
 const SIGN_IN = '/-/sign_in';
+const SIGN_OUT = '/-/sign_out';
+const SESSIONS = '/-/profile/sessions';
 const ANOTHER_SITE = forbidden('This form was sent from another site');
 /** First segments that are never pages. */
 const NOT_PAGES = new Set(['api', 'internal', 'uploads', 'assets', '.well-known']);
@@ -68,10 +74,11 @@ export class Site {
     externalUrl: string,
     private readonly settings: SiteSettings,
     private readonly tally: Pick<Tally, 'collecting'>,
+    identity: IdentityClient,
   ) {
     const { origin, protocol } = new URL(externalUrl);
     this.origin = origin;
-    this.sessions = new Sessions(settings.sessionSecret, protocol === 'https:');
+    this.sessions = new Sessions(identity, settings.sessionSecret, protocol === 'https:');
   }
 
   /** Whether a browser asks for a page. Other clients get JSON as from the API. */
@@ -126,40 +133,68 @@ export class Site {
   }
 
   private async outcome(exchange: Exchange, request: PageRequest, session: Session | null): Promise<Outcome> {
-    const { form } = request;
+    const { form, path } = request;
+    const browser = browserOf(exchange, this.settings.deadlineMs);
     try {
-      if (request.path === SIGN_IN) return await this.signIn(exchange, request);
+      if (path === SIGN_IN) return await this.signIn(browser, exchange, request, session);
+      if (session && !(await this.sessions.isLive(session, browser))) return this.endOf(signInPath(request));
       if (form && !session) return { location: signInPath(request) };
       if (form && !this.sessions.isFormToken(session!, form.get('form_token') ?? ''))
         return { page: refused(403, 'This form is too old. Load the page again.') };
-      if (request.path === '/-/sign_out')
-        return form ? { location: '/', cookie: this.sessions.end() } : { location: '/' };
+      if (path === SIGN_OUT && !form) return { location: '/' };
+      if (path === SIGN_OUT) return await this.endSession(session!, browser, session!.id);
+      if (path === SESSIONS) return await this.ownSessions(request, session, browser);
       return { page: await pageAt(request, exchange.target.segments.map(decodeURIComponent)) };
     } catch (error) {
       if (error instanceof Redirect) return { location: error.location };
       if (error instanceof ApiRefused) return this.refusal(request, session, error);
+      if (error instanceof Unavailable) return { page: refused(503, 'A part of the server is restarting. Try again.') };
       throw error;
     }
   }
 
-  private async signIn(exchange: Exchange, request: PageRequest): Promise<Outcome> {
+  private async ownSessions(request: PageRequest, session: Session | null, browser: Browser): Promise<Outcome> {
+    if (!session) return { location: signInPath(request) };
+    // The API checks the token: sessions are shown to people who could still sign in with it.
+    await request.api.get('/user');
+    const ended = request.form?.get('session');
+    if (ended) return this.endSession(session, browser, ended);
+    return { page: sessionsPage(request, await this.sessions.list(session, browser)) };
+  }
+
+  private async endSession(session: Session, browser: Browser, ended: string): Promise<Outcome> {
+    await this.sessions.end(session, browser, ended);
+    return ended === session.id ? this.endOf('/') : { location: SESSIONS };
+  }
+
+  private endOf(location: string): Outcome {
+    return { location, cookie: this.sessions.withoutCookie() };
+  }
+
+  private async signIn(
+    browser: Browser,
+    exchange: Exchange,
+    request: PageRequest,
+    former: Session | null,
+  ): Promise<Outcome> {
     const token = request.form?.get('token')?.trim();
     if (!token) return { page: signInPage(request, null) };
     // Headers take visible characters only.
     const isToken = /^[\x21-\x7e]{1,255}$/.test(token);
     const answer = isToken ? await this.callsFor(exchange, token).send<{ username: string }>('GET', '/user') : null;
-    if (answer === null || answer.status === 401 || answer.status === 403)
-      return { page: signInPage(request, 'This token is invalid, or has neither the scope api nor read_api.') };
+    const invalid = { page: signInPage(request, 'This token is invalid, or has neither the scope api nor read_api.') };
+    if (answer === null || answer.status === 401 || answer.status === 403) return invalid;
     if (answer.status !== 200) throw new ApiRefused(answer.status, 'Signing in is not possible now. Try again.');
-    const user = answer.data;
-    return { location: safeNext(request.form!.get('next')), cookie: await this.sessions.start(token, user.username) };
+    const { username } = answer.data;
+    const cookie = await this.sessions.start({ token, username }, browser, former);
+    return cookie === null ? invalid : { location: safeNext(request.form!.get('next')), cookie };
   }
 
   /** Hidden and missing look alike: both lead strangers to the sign-in page, and are 404 for others. */
   private refusal(request: PageRequest, session: Session | null, { status, reason }: ApiRefused): Outcome {
     if (session === null && [401, 403, 404].includes(status) && !request.form) return { location: signInPath(request) };
     // The token was revoked or expired, or its user is blocked.
-    if (status === 401) return { location: signInPath(request), cookie: this.sessions.end() };
+    if (status === 401) return this.endOf(signInPath(request));
     if (status === 404) return { page: refused(404, 'This page does not exist, or you may not see it.') };
     return { page: refused(status < 500 ? status : 503, reason) };
   }
@@ -204,6 +239,10 @@ function countOf(body: Buffer, byte: number): number {
   let count = 0;
   for (let at = body.indexOf(byte); at >= 0 && count < MAX_FIELDS; at = body.indexOf(byte, at + 1)) count += 1;
   return count;
+}
+
+function browserOf({ address, request }: Exchange, deadlineMs: number): Browser {
+  return { address, userAgent: request.headers['user-agent'] ?? null, deadline: Date.now() + deadlineMs };
 }
 
 function signInPath({ path }: { readonly path: string }): string {

@@ -138,13 +138,10 @@ describe('signing in', () => {
 
   it('starts a new session each time, whatever cookie the browser had', async () => {
     const first = await signIn();
+    const before = formTokenIn(await ask('/-/todos', { cookie: first.cookie }));
     const again = await ask('/-/sign_in', { form: { token: 'good' }, cookie: first.cookie });
     const [cookie] = String(again.headers['set-cookie']).split(';');
-    const tokens = [
-      formTokenIn(await ask('/-/todos', { cookie: first.cookie })),
-      formTokenIn(await ask('/-/todos', { cookie: cookie! })),
-    ];
-    expect(new Set(tokens).size).toBe(2);
+    expect(formTokenIn(await ask('/-/todos', { cookie: cookie! }))).not.toBe(before);
   });
 
   it('ends with the token, whose page then leads to the sign-in page', async () => {
@@ -164,6 +161,62 @@ describe('signing in', () => {
     const { cookie } = await signIn();
     expect((await ask('/-/todos', { cookie: `${cookie.slice(0, -4)}AAAA` })).status).toBe(200);
     expect((await ask('/-/todos', { cookie: 'rookery_session=nonsense' })).text).toContain('Sign in');
+  });
+});
+
+describe('the list of sessions', () => {
+  const list = '/-/profile/sessions';
+  beforeEach(() => estate.identityInside.webSessions.clear());
+
+  it('shows the browsers of the person, and leads strangers to the sign-in page', async () => {
+    const { cookie } = await signIn();
+    await ask('/-/sign_in', { form: { token: 'good' }, headers: { 'user-agent': 'Lynx <2>' } });
+    const { status, text } = await ask(list, { cookie });
+    expect(status).toBe(200);
+    expect(text).toContain('Lynx &lt;2&gt;');
+    expect(text.match(/this browser/g)).toHaveLength(1);
+    expect(text.match(/End this session/g)).toHaveLength(1);
+    expect((await ask(list)).headers['location']).toBe('/-/sign_in?next=%2F-%2Fprofile%2Fsessions');
+  });
+
+  it('ends another session at once', async () => {
+    const [here, there] = [await signIn(), await signIn()];
+    const form_token = formTokenIn(await ask('/-/todos', { cookie: here.cookie }));
+    const [, other] = [...estate.identityInside.webSessions.keys()];
+    const ended = await ask(list, { cookie: here.cookie, form: { form_token, session: other! } });
+    expect([ended.status, ended.headers['location'], ended.headers['set-cookie']]).toEqual([303, list, undefined]);
+    const { status, headers } = await ask('/-/todos', { cookie: there.cookie });
+    expect([status, headers['location']]).toEqual([303, '/-/sign_in?next=%2F-%2Ftodos']);
+    expect(headers['set-cookie']).toMatch(/^rookery_session=; Path=\/; Max-Age=0/);
+    expect((await ask('/-/todos', { cookie: here.cookie })).status).toBe(200);
+    expect((await ask('/-/todos', { cookie: there.cookie, form: { form_token, todo_id: '1' } })).status).toBe(303);
+  });
+
+  it('signs out here with the own session', async () => {
+    const { cookie } = await signIn();
+    const form_token = formTokenIn(await ask(list, { cookie }));
+    const [own] = [...estate.identityInside.webSessions.keys()];
+    const { headers } = await ask(list, { cookie, form: { form_token, session: own! } });
+    expect([headers['location'], headers['set-cookie']]).toEqual(['/', expect.stringMatching(/Max-Age=0/)]);
+    expect(estate.identityInside.webSessions.size).toBe(0);
+  });
+
+  it('ends nothing without the token of the form', async () => {
+    const { cookie } = await signIn();
+    const [own] = [...estate.identityInside.webSessions.keys()];
+    expect((await ask(list, { cookie, form: { session: own! } })).status).toBe(403);
+    expect(estate.identityInside.webSessions.size).toBe(1);
+  });
+
+  it('loses the session of a browser that signs out or signs in again', async () => {
+    const { cookie } = await signIn();
+    await ask('/-/sign_in', { form: { token: 'good' }, cookie });
+    expect(estate.identityInside.webSessions.size).toBe(1);
+    const again = await signIn();
+    const form_token = formTokenIn(await ask('/-/todos', { cookie: again.cookie }));
+    await ask('/-/sign_out', { cookie: again.cookie, form: { form_token } });
+    expect(estate.identityInside.webSessions.size).toBe(1);
+    expect((await ask('/-/todos', { cookie: again.cookie })).status).toBe(303);
   });
 });
 

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type {
   DirectoryChange,
   DirectoryChangesAnswer,
+  ListedWebSession,
   ResolveSudoAnswer,
   ResolveTokenAnswer,
   ResolveTokenRequest,
@@ -38,6 +39,7 @@ export class FakeIdentity {
   version = 100;
   epoch = 'e1';
   readonly asked: ResolveTokenRequest[] = [];
+  readonly webSessions = new Map<string, Pick<ListedWebSession, 'id' | 'ip' | 'user_agent'>>();
   readonly sudoUsers = new Map<string, NonNullable<ResolveSudoAnswer['user']>>();
   /** Units: milliseconds that each token check takes. */
   slowness = 0;
@@ -110,6 +112,21 @@ export class FakeIdentity {
     send(poll.response, 200, answer);
   }
 
+  /** Keeps sessions of one user in memory. */
+  private webSession({ pathname }: URL, body: Record<string, unknown>): object {
+    const id = String(body['id']);
+    if (pathname.endsWith('/start')) {
+      const session = { id: randomUUID(), ip: String(body['ip']), user_agent: String(body['user_agent']) };
+      this.webSessions.set(session.id, session);
+      return { id: session.id };
+    }
+    if (pathname.endsWith('/check')) return { is_live: this.webSessions.has(id) };
+    if (pathname.endsWith('/end')) this.webSessions.delete(String(body['ended_id']));
+    const at = '2026-11-29T10:00:00.000Z';
+    const facts = { token_name: 'laptop', created_at: at, last_seen_at: at };
+    return { sessions: [...this.webSessions.values()].map((one) => ({ ...one, ...facts, is_current: one.id === id })) };
+  }
+
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.headers.authorization !== internalAuthorization('gateway', 'identity')) return send(response, 401, {});
     const url = new URL(request.url ?? '/', 'http://identity');
@@ -121,6 +138,7 @@ export class FakeIdentity {
       await this.sudoGate;
       return send(response, 200, { user: this.sudoUsers.get(String(body['ref']).toLowerCase()) ?? null });
     }
+    if (url.pathname.startsWith('/internal/web-sessions/')) return send(response, 200, this.webSession(url, body));
     const question = body as unknown as ResolveTokenRequest;
     this.asked.push(question);
     const outcome =

@@ -14,6 +14,10 @@ const OTHERS: readonly ProcessName[] = ['gateway', ...SERVICE_NAMES.filter((name
 describe.each([
   ['resolveToken', 'POST', { digest: null, ip: null }],
   ['resolveSudo', 'POST', { ref: 'nobody' }],
+  ['startWebSession', 'POST', { digest: 'nothing' }],
+  ['checkWebSession', 'POST', { id: 'nothing' }],
+  ['listWebSessions', 'POST', { id: 'nothing' }],
+  ['endWebSession', 'POST', { id: 'nothing', ended_id: 'nothing' }],
   ['directoryChanges', 'GET', {}],
   ['directoryHead', 'GET', {}],
   ['decide', 'POST', { viewer_id: null, project: 1 }],

@@ -1,0 +1,38 @@
+import { Controller } from '@nestjs/common';
+import type { InternalRequest } from '@rookery/api-v4';
+import { Internal } from '@rookery/api-v4';
+import type { CheckWebSessionAnswer, ListWebSessionsAnswer, StartWebSessionAnswer } from '@rookery/contracts';
+import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
+import { WebSessionsService } from './web-sessions.service';
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** Internal routes for the web pages of the gateway. Source: ADR 0207. */
+@Controller()
+export class WebSessionsController {
+  constructor(private readonly sessions: WebSessionsService) {}
+
+  @Internal('POST', INTERNAL_PATHS.startWebSession, INTERNAL_CALLERS.startWebSession)
+  async start({ body }: InternalRequest): Promise<StartWebSessionAnswer> {
+    const { digest, ip, user_agent: userAgent } = body;
+    const asked = { digest: textOf(digest), ip: textOrNull(ip), user_agent: textOrNull(userAgent) };
+    return { id: await this.sessions.start(asked) };
+  }
+
+  @Internal('POST', INTERNAL_PATHS.checkWebSession, INTERNAL_CALLERS.checkWebSession)
+  async check({ body }: InternalRequest): Promise<CheckWebSessionAnswer> {
+    return { is_live: await this.sessions.isLive(textOf(body['id']), textOrNull(body['ip'])) };
+  }
+
+  @Internal('POST', INTERNAL_PATHS.listWebSessions, INTERNAL_CALLERS.listWebSessions)
+  async list({ body }: InternalRequest): Promise<ListWebSessionsAnswer> {
+    return { sessions: await this.sessions.list(textOf(body['id'])) };
+  }
+
+  @Internal('POST', INTERNAL_PATHS.endWebSession, INTERNAL_CALLERS.endWebSession)
+  async end({ body }: InternalRequest): Promise<object> {
+    await this.sessions.end(textOf(body['id']), textOf(body['ended_id']));
+    return {};
+  }
+}
