@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 | groups | projects | growth | packages | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--layout one] [--entries 10000] [--seconds 30]`:
+ * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 P | groups | projects | growth | packages | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--layout one] [--entries 10000] [--seconds 30]`:
  * compares the whole stack with the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. The measured quantity is the CPU time of the whole stack for a thousand requests, minus its idle CPU
  * time; after writes it is measured until the stack is idle. With `--against`, the estate of another checkout (built and
@@ -8,7 +8,7 @@
  * the ratio is stable even if single figures vary. The last line is the comparison: the median of the rounds' ratios. With
  * `--layout one` all services of this checkout run in one process, those of the other one in six (ADR 0197). Feeds
  * (F1 of the user, F2 of a project, F3 of all projects of the user, with `--entries`) are compared with R1 of the same estate,
- * in turn.
+ * in turn. The page of an issue (P) is compared with the API calls behind it.
  *
  * @import { Estate } from '../processes/estate.mjs'
  * @import { Request } from './load.mjs'
@@ -34,12 +34,15 @@ import { benchGrowth } from './growth.mjs';
 import { benchHot } from './hot.mjs';
 import { load } from './load.mjs';
 import { benchPackages } from './packages.mjs';
+import { CALLS_A_PAGE, pageWorkloads } from './pages.mjs';
 import { ISSUES, PEOPLE } from './seed.mjs';
 
 /** Maximum ratios to the limit. @type {Record<string, number>} */
 const GOALS = { R1: 1.8, R2: 2.2, R3: 1.8, W1: 3.0, M: 2.0 };
 /** Maximum ratios of feeds to R1. @type {Record<string, number>} */
 const FEED_GOALS = { F1: 2, F2: 2, F3: 2 };
+/** Maximum ratio of a page to the API calls behind it. */
+const PAGE_GOAL = 1.5;
 
 /** @param {string[]} words */
 function options(words) {
@@ -264,9 +267,9 @@ const summary = (rows) => {
 /**
  * Starts an estate with its data. `checkout` is the root of the code to run.
  * @param {string} checkout
- * @param {Pick<Options, 'entries' | 'layout'>} options
+ * @param {Pick<Options, 'entries' | 'layout' | 'names'>} options
  */
-async function seeded(checkout, { entries, layout }) {
+async function seeded(checkout, { entries, layout, names }) {
   const startEstate = await startEstateOf(checkout);
   /** @type {typeof import('./seed.mjs')} */
   const { seed } = await import(pathToFileURL(join(checkout, 'tools/bench/seed.mjs')).href);
@@ -291,6 +294,10 @@ async function seeded(checkout, { entries, layout }) {
   const { supervisor: _, ...stack } = estate.pids;
   /** @type {Target} */
   const target = { origin: estate.baseUrl, pids: Object.values(stack), processes: stack, kinds: workloads(data) };
+  if (names.includes('P')) {
+    const { page, calls } = await pageWorkloads(estate.baseUrl, data.people);
+    Object.assign(target.kinds, { P: page, 'calls of P': calls });
+  }
   return { estate, data, end, target };
 }
 
@@ -303,6 +310,16 @@ async function seeded(checkout, { entries, layout }) {
 const feedAndNotes = (target, name) => ({
   rookery: target,
   notes: { ...target, kinds: { [name]: workloadOf(target.kinds, 'R1') } },
+});
+
+/**
+ * The targets for a page: the page, and the API calls behind it.
+ * @param {Target} target
+ * @returns {Record<string, Target>}
+ */
+const pageAndCalls = (target) => ({
+  rookery: target,
+  calls: { ...target, kinds: { P: workloadOf(target.kinds, 'calls of P') } },
 });
 
 const chosen = options(process.argv.slice(2));
@@ -349,8 +366,10 @@ try {
   }
   console.log('      target   CPU s/1,000   req/s    p50 ms   p99 ms   not 2xx   CPU ratio (goal)');
   for (const name of chosen.names) {
-    const goal = GOALS[name] ?? FEED_GOALS[name];
-    const targets = name in FEED_GOALS && !chosen.against ? feedAndNotes(ours.target, name) : stacks;
+    const isPage = name === 'P' && !chosen.against;
+    const goal = isPage ? PAGE_GOAL : (GOALS[name] ?? FEED_GOALS[name]);
+    const compared = name in FEED_GOALS && !chosen.against ? feedAndNotes(ours.target, name) : stacks;
+    const targets = isPage ? pageAndCalls(ours.target) : compared;
     /** @type {Record<string, Row[]>} */
     const rows = Object.fromEntries(Object.keys(targets).map((target) => [target, []]));
     for (let round = 0; round < chosen.rounds; round += 1) {
@@ -365,8 +384,9 @@ try {
         for (const [index, row] of (await Promise.all(measured)).entries()) rows[turn[index]?.[0] ?? '']?.push(row);
       }
     }
-    const reference = rows['limit'] ?? rows['notes'];
+    const reference = rows['limit'] ?? rows['notes'] ?? rows['calls'];
     const floor = reference && summary(reference);
+    const times = isPage ? CALLS_A_PAGE : 1;
     for (const target of Object.keys(targets)) {
       const row = summary(rows[target] ?? []);
       const figures = [
@@ -376,7 +396,7 @@ try {
         row.p99.toFixed(2).padStart(8),
         String(row.bad).padStart(9),
       ];
-      const ratio = floor && target === 'rookery' ? `   x ${(row.cpu / floor.cpu).toFixed(2)} (${goal})` : '';
+      const ratio = floor && target === 'rookery' ? `   x ${(row.cpu / floor.cpu / times).toFixed(2)} (${goal})` : '';
       console.log(`${name.padEnd(5)} ${target.padEnd(8)} ${figures.join(' ')}${ratio}`);
     }
     for (const [target, about] of Object.entries(targets)) {
