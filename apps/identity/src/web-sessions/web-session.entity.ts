@@ -16,7 +16,7 @@ export class WebSession {
   userId: number;
   /** Address from which it was seen last, without port. */
   @Column({ type: 'text', nullable: true }) ip: string | null;
-  /** What the browser calls itself. */
+  /** Name that the browser gives itself. */
   @Column({ type: 'text', nullable: true }) userAgent: string | null;
   /** To ten minutes. */
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) lastSeenAt: Date;
