@@ -3,7 +3,7 @@
  *
  * @typedef {Record<string, string | undefined>} Environment
  * @typedef {{ http: number, management: number }} Ports
- * @typedef {{ contextKeys: Record<string, string>, internalKeys: Record<string, string> }} Keys
+ * @typedef {{ contextKeys: Record<string, string>, internalKeys: Record<string, string>, session: string }} Keys
  * @typedef {{ host?: string, ports: Record<string, Ports>, databases: Record<string, string>,
  *   natsUrls?: Record<string, string>, smtpUrl?: string, blobsUrl?: string, repositories?: string, externalUrl?: string, secrets: Keys,
  *   env: Environment }} EstateFacts
@@ -106,6 +106,7 @@ const RECIPIENTS = new Map(
     AWS_ACCESS_KEY_ID: STORES_FILES,
     AWS_SECRET_ACCESS_KEY: STORES_FILES,
     AWS_SESSION_TOKEN: STORES_FILES,
+    GATEWAY_SESSION_SECRET: ['gateway'],
     GEO_SHARED_SECRET: ['admin'],
     SMTP_URL: ['collaboration'],
     NATS_URL: SERVICES,
@@ -130,7 +131,7 @@ export function environmentOf(name, estate) {
       ROOKERY_EXTERNAL_URL: estate.externalUrl,
       // No load balancer is in front of these processes, so none has to notice that they are about to close.
       SHUTDOWN_DELAY_MS: '0',
-      ...(name === 'gateway' ? { ...upstreams(estate), ...connections(estate) } : ownServers(name, estate)),
+      ...(name === 'gateway' ? ofGateway(estate) : ownServers(name, estate)),
     }),
     ROOKERY_CONTEXT_KEYS: contextKeysOf(name, estate.secrets),
     ROOKERY_INTERNAL_KEYS: internalKeysOf(name, estate.secrets),
@@ -143,6 +144,11 @@ export function environmentOf(name, estate) {
     PORT: String(portsOf(estate, name).http),
     MANAGEMENT_PORT: String(portsOf(estate, name).management),
   };
+}
+
+/** @param {EstateFacts} estate */
+function ofGateway(estate) {
+  return { ...upstreams(estate), ...connections(estate), GATEWAY_SESSION_SECRET: estate.secrets.session };
 }
 
 /**

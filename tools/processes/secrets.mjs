@@ -8,9 +8,9 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /**
  * Reads the secrets of an estate, and generates missing ones. Passwords of databases and keys of request contexts are by
- * service, passwords of the bus by account, internal keys by `caller/callee`.
+ * service, passwords of the bus by account, internal keys by `caller/callee`; `session` seals cookies of web pages.
  * @typedef {{ postgres: string, databases: Record<string, string>, bus: Record<string, string>,
- *   contextKeys: Record<string, string>, internalKeys: Record<string, string>, rootToken: string }} Secrets
+ *   contextKeys: Record<string, string>, internalKeys: Record<string, string>, session: string, rootToken: string }} Secrets
  * @param {string} dataDir
  * @returns {Secrets}
  */
@@ -26,6 +26,7 @@ export function readSecrets(dataDir) {
     internalKeys: Object.fromEntries(
       INTERNAL_PAIRS.map((pair) => pair.join('/')).map((pair) => [pair, kept.internalKeys?.[pair] ?? keyFor(pair)]),
     ),
+    session: kept.session ?? word(),
     rootToken:
       kept.rootToken ?? `glpat-${Array.from({ length: 20 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`,
   };

@@ -33,6 +33,13 @@ export class ApiRefused extends Error {
   }
 }
 
+/** The path of the request names a project by a former path. */
+export class ProjectMoved extends Error {
+  constructor(readonly projectId: string) {
+    super(`moved to project ${projectId}`);
+  }
+}
+
 type Query = Readonly<Record<string, string | number | undefined>>;
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
 
@@ -46,7 +53,7 @@ export class ApiCalls {
     private readonly asker: Asker,
   ) {}
 
-  /** Errors: ApiRefused with the status of the API. */
+  /** Errors: ApiRefused with the status of the API, ProjectMoved. */
   async get<T>(path: string, query: Query = {}): Promise<T> {
     return (await this.answer<T>(path, query)).data;
   }
@@ -54,6 +61,11 @@ export class ApiCalls {
   /** As `get`, with the headers, for pages of lists. */
   async answer<T>(path: string, query: Query = {}): Promise<ApiAnswer<T>> {
     return checked(await this.send<T>('GET', withQuery(path, query)));
+  }
+
+  /** Asks for the headers alone. Errors: as of `get`. */
+  async head(path: string): Promise<ApiAnswer<null>> {
+    return checked(await this.send<null>('HEAD', path));
   }
 
   /** As `get`; null where the caller may not read it or it does not exist. Errors: ApiRefused for other refusals. */
@@ -112,6 +124,8 @@ interface SendOptions {
 
 /** Units: bytes. */
 const MAX_ANSWER = 8 * 1024 * 1024;
+/** Where the API leads from a former path. */
+const MOVED = /\/api\/v4\/projects\/(\d+)(?:[/?]|$)/;
 const NO_NAME = new Set(['', '.', '..']);
 const GONE = '404 Not Found';
 const TOO_LARGE = 'This is too large for a page.';
@@ -141,6 +155,8 @@ function limitBytes(response: ServerResponse, max: number, onExceeded: () => voi
 
 function checked<T>(answer: ApiAnswer<T>): ApiAnswer<T> {
   if (answer.status < 300) return answer;
+  const [, moved] = (answer.status === 301 && MOVED.exec(answer.headers['location'] ?? '')) || [];
+  if (moved !== undefined) throw new ProjectMoved(moved);
   throw new ApiRefused(answer.status, sentenceOf(answer.data) ?? `The request was refused (${answer.status}).`);
 }
 

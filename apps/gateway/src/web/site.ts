@@ -5,9 +5,9 @@ import type { Exchange } from '../request/exchange';
 import type { Tally } from '../metrics/tally';
 import { forbidden, REFUSALS } from '../request/refusal';
 import { collect, isCollected } from '../request/request-body';
-import { ApiCalls, ApiRefused } from './api-calls';
+import { ApiCalls, ApiRefused, ProjectMoved } from './api-calls';
 import type { PublicHandler } from './api-calls';
-import { Redirect, renderPage } from './page';
+import { Redirect, renderPage, sitePath } from './page';
 import type { Banner, Page, PageRequest } from './page';
 import { blobPage, commitPage, commitsPage, treePage } from './pages/code';
 import { itemsPage, todosPage } from './pages/lists';
@@ -144,7 +144,8 @@ export class Site {
       if (path === SIGN_OUT && !form) return { location: '/' };
       if (path === SIGN_OUT) return await this.endSession(session!, browser, session!.id);
       if (path === SESSIONS) return await this.ownSessions(request, session, browser);
-      return { page: await pageAt(request, exchange.target.segments.map(decodeURIComponent)) };
+      const segments = exchange.target.segments.map(decodeURIComponent);
+      return { page: await pageAt(request, segments).catch((error: unknown) => movedPage(request, segments, error)) };
     } catch (error) {
       if (error instanceof Redirect) return { location: error.location };
       if (error instanceof ApiRefused) return this.refusal(request, session, error);
@@ -258,7 +259,17 @@ function refused(status: number, reason: string): Page {
   };
 }
 
-/** Finds the page of an address. Errors: ApiRefused, Redirect. */
+/** Leads from a former path of a project to the same page below its path. Errors: Redirect; else the error itself. */
+async function movedPage(request: PageRequest, segments: readonly string[], error: unknown): Promise<never> {
+  if (!(error instanceof ProjectMoved)) throw error;
+  const { api, query } = request;
+  const { path_with_namespace: path } = await api.get<{ path_with_namespace: string }>(`/projects/${error.projectId}`);
+  const dash = segments.indexOf('-');
+  const rest = dash < 0 ? [] : segments.slice(dash);
+  throw new Redirect(`${sitePath(path, ...rest)}${query.size === 0 ? '' : `?${query.toString()}`}`);
+}
+
+/** Finds the page of an address. Errors: ApiRefused, ProjectMoved, Redirect. */
 async function pageAt(request: PageRequest, segments: readonly string[]): Promise<Page> {
   const dash = segments.indexOf('-');
   if (dash === 0) return ownPage(request, segments.slice(1));

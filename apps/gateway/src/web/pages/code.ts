@@ -93,8 +93,7 @@ export async function blobPage(request: PageRequest, place: string, rest: readon
   const { ref, path } = await refAndPath(request, project, rest);
   const file = `/projects/${project}/repository/files/${encodeURIComponent(path)}`;
   const query = `ref=${encodeURIComponent(ref)}`;
-  const head = await request.api.send<unknown>('HEAD', `${file}?${query}`);
-  if (head.status !== 200) throw new ApiRefused(head.status, '404 Not Found');
+  const head = await request.api.head(`${file}?${query}`);
   const size = Number(head.headers['x-gitlab-size']);
   const text = size <= MAX_SHOWN ? await rawText(request, `${file}/raw?${query}`) : null;
   const raw = `/api/v4${file}/raw?${query}`;
