@@ -197,3 +197,29 @@ test('a session ends with its token', async () => {
     location: '/-/sign_in?next=%2F-%2Ftodos',
   });
 });
+
+test('links of a project that was renamed lead to its pages, for those who see it', async () => {
+  const moved = await projectOf(owner, 'moving');
+  const at = (method: string, path: string, json: object) =>
+    call(method, `/projects/${moved.id}${path}`, { token: owner.token, json });
+  const actions = [{ action: 'create', file_path: 'docs/a b.md', content: 'words' }];
+  await at('POST', '/repository/commits', { branch: 'main', commit_message: 'First', actions });
+  await at('POST', '/issues', { title: 'Found again' });
+  const name = `moved-${moved.id}`;
+  await at('PUT', '', { path: name });
+  const now = moved.path.replace(/[^/]+$/, name);
+  for (const page of [
+    '',
+    '/-/issues/1',
+    '/-/issues?state=closed',
+    '/-/blob/main/docs/a%20b.md',
+    '/-/packages',
+    '/-/import',
+  ]) {
+    const old = await open(`/${moved.path}${page}`);
+    expect([page, old.status, old.location]).toEqual([page, 303, `/${now}${page}`]);
+    const [path] = `/${moved.path}${page}`.split('?');
+    expect((await open(path!, { as: null })).location).toBe(`/-/sign_in?next=${encodeURIComponent(path!)}`);
+  }
+  expect((await open(`/${now}/-/issues/1`)).text).toContain('Found again');
+});

@@ -234,15 +234,13 @@ it('leads strangers from hidden and missing addresses to the sign-in page alike'
 it.each([
   ['/a/former', '/a/new%20name'],
   ['/a/former/-/issues?state=closed', '/a/new%20name/-/issues?state=closed'],
-  ['/a/former/-/blob/main/x%2Fy%20z', '/a/new%20name/-/blob/main/x/y%20z'],
 ])('leads from the former path %s to %s', async (former, now) => {
   const moved = (_: IncomingMessage, response: ServerResponse) => {
     response.writeHead(301, { Location: 'http://rook.test/api/v4/projects/7/issues?x=1' }).end('Moved');
   };
   estate.identity.on('/api/v4/projects/a%2Fformer', moved);
   estate.identity.on('/api/v4/groups/a%2Fformer', missing);
-  for (const path of ['/issues', '/repository/commits/main'])
-    estate.collaboration.on(`/api/v4/projects/a%2Fformer${path}`, moved);
+  estate.collaboration.on('/api/v4/projects/a%2Fformer/issues', moved);
   estate.identity.on('/api/v4/projects/7', json({ path_with_namespace: 'a/new name' }));
   const { cookie } = await signIn();
   const { status, headers } = await ask(former, { cookie });
