@@ -13,6 +13,11 @@ export const isUndecided = (status: number): boolean => status === 0 || status =
 /** Sent for a token that was revoked before its secret was answered: a call without a token would be anonymous. */
 const LOST = 'glpat-nobody-was-ever-told';
 
+/** An answer. Shape: status 0 when the connection was cut. */
+export type Sent = Pick<Call, 'status' | 'body' | 'total'>;
+/** An answer that says nothing about permissions. */
+export const undecided: Sent = { status: 0, body: null };
+
 /** Makes calls through the gateways at the rate of the run, and records all of them with their times. */
 export class Caller {
   readonly calls: Call[] = [];
@@ -42,9 +47,9 @@ export class Caller {
     if (dueMs > 0) await pause(dueMs);
   }
 
-  /** Makes a call and records its answer as a decision. */
-  async ask(plan: Plan): Promise<Call> {
-    const call = await this.send(plan);
+  /** Makes a call and records its answer as a decision. Shape: `make` makes it in another way than by the API. */
+  async ask(plan: Plan, make?: () => Promise<Sent>): Promise<Call> {
+    const call = await this.send(plan, make);
     if (isUndecided(call.status)) await pause(60);
     else this.note(call, observed(call.status, plan.question));
     return call;
@@ -94,24 +99,23 @@ export class Caller {
     this.decisions.push({ call, decision });
   }
 
-  private async send(plan: Plan): Promise<Call> {
+  private async send(plan: Plan, make = () => this.fetch(plan)): Promise<Call> {
     const number = (this.made += 1);
     const start = this.now;
-    const answer = await this.fetch(plan);
+    const answer = await make();
     const call = { number, plan, start, end: this.now, ...answer };
     this.calls.push(call);
     return call;
   }
 
-  private async fetch({ gateway, method, path, json, asker }: Plan): Promise<Pick<Call, 'status' | 'body' | 'total'>> {
+  private async fetch({ gateway, method, path, json, asker }: Plan): Promise<Sent> {
     const token = this.secretOf(asker);
-    const isOfJob = typeof asker !== 'string' && asker.person.history.latest.jobs.has(asker.token);
     try {
       const response = await fetch(`${gateway.baseUrl}/api/v4${path}`, {
         method,
         redirect: 'manual',
         headers: {
-          ...(token === null ? {} : { [isOfJob ? 'job-token' : 'private-token']: token }),
+          ...(token === null ? {} : { [this.isOfJob(asker) ? 'job-token' : 'private-token']: token }),
           ...(json === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(json === undefined ? {} : { body: JSON.stringify(json) }),
@@ -122,11 +126,16 @@ export class Caller {
       const total = Number(response.headers.get('x-total') ?? NaN);
       return { status: response.status, body: isJson ? JSON.parse(text) : text, total };
     } catch {
-      return { status: 0, body: null };
+      return undecided;
     }
   }
 
-  private secretOf(asker: Asker): string | null {
+  isOfJob(asker: Asker): boolean {
+    return typeof asker !== 'string' && asker.person.history.latest.jobs.has(asker.token);
+  }
+
+  /** The secret of a caller's token. Shape: null for anonymous callers. */
+  secretOf(asker: Asker): string | null {
     if (asker === 'anonymous') return null;
     return asker === 'root' ? this.rootToken : (asker.person.secrets.get(asker.token)?.secret ?? LOST);
   }

@@ -8,6 +8,7 @@ import { ImpersonationScenes } from './impersonation-scenes';
 import { Notes } from './notes';
 import type { Focus } from './forest-scenes';
 import { ForestScenes } from './forest-scenes';
+import { PageReads } from './page-reads';
 import { PeopleScenes } from './people-scenes';
 import { Reads } from './reads';
 import { SecretReads } from './secret-reads';
@@ -28,6 +29,7 @@ export class Driver {
   private readonly jobs: JobScenes;
   private readonly jobReads: JobReads;
   private readonly reads: Reads;
+  private readonly pageReads: PageReads;
   private readonly secretReads: SecretReads;
 
   constructor(
@@ -45,6 +47,7 @@ export class Driver {
     this.jobs = new JobScenes(world, this.changes);
     this.jobReads = new JobReads(world, caller);
     this.secretReads = new SecretReads(world, caller);
+    this.pageReads = new PageReads(world, caller);
     this.reads = new Reads(world, caller, this.notes, gateways);
   }
 
@@ -143,6 +146,8 @@ export class Driver {
     if (asker !== 'anonymous' && asker !== 'root' && focus.isOfJob) return this.jobReads.one(random, gateway, asker);
     if (asker !== 'anonymous' && (focus.secret ? random.percent(85) : random.percent(15)))
       return this.secretReads.any(random, gateway, asker, focus.secret ?? this.secretReads.near(random, focus.project));
-    await this.reads.about(random, gateway, focus.asker, focus.project ?? this.world.project(random));
+    const project = focus.project ?? this.world.project(random);
+    if (project && random.percent(15)) return this.pageReads.ofProject(random, gateway, asker, project.id);
+    await this.reads.about(random, gateway, focus.asker, project);
   }
 }
