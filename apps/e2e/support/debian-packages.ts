@@ -8,7 +8,10 @@ export function requireDebianPackages(...names: readonly string[]): void {
   const missing = names.filter((name) => !isInstalled(name));
   if (missing.length === 0) return;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const aptGet = (...args: string[]): void => void execFileSync('apt-get', ['-qq', ...args], { stdio: 'ignore', env });
+  // Another program of the machine may be installing packages.
+  const options = ['-qq', '-o', 'DPkg::Lock::Timeout=300'];
+  const aptGet = (...args: string[]): void =>
+    void execFileSync('apt-get', [...options, ...args], { stdio: 'ignore', env });
   const install = (): void => aptGet('install', '-y', '--no-install-recommends', ...missing);
   try {
     try {
