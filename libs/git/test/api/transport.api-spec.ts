@@ -203,6 +203,29 @@ describe('pushes', () => {
     expect(await readRef(repository, 'refs/heads/main')).toBeNull();
   });
 
+  it('are refused if the decision takes too long, which ends the work for it', async () => {
+    const slow = new PushHooks((error) => reported.push(error), undefined, 50);
+    await slow.start();
+    const endings: string[] = [];
+    const { repository, server, work } = await serving({
+      beforeUpdate: ({ signal }) =>
+        new Promise((_, fail) => {
+          signal.addEventListener('abort', () => {
+            endings.push(String(signal.reason));
+            fail(signal.reason);
+          });
+        }),
+    });
+    Object.assign(server, { hooks: slow });
+    await worked(server, work);
+    const { code, output } = await client(work, 'push', 'origin', 'main');
+    await slow.stop();
+    expect([code, output]).toEqual([1, expect.stringContaining('remote: Rookery: Push operation timed out.')]);
+    expect(endings).toEqual(['Error: The decision about the push took too long.']);
+    expect(await readRef(repository, 'refs/heads/main')).toBeNull();
+    expect(leftovers(repository)).toEqual([]);
+  });
+
   it('do not reach hidden refs, hostile trees or the size limit', async () => {
     const { repository, server, work } = await serving();
     await worked(server, work);
