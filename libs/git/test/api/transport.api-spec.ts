@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -297,6 +297,26 @@ describe('pushes', () => {
     expect(server.failures).toMatchObject([{ reason: 'invalid' }, { reason: 'too large' }, { reason: 'invalid' }]);
     expect(git(repository.directory, ['count-objects', '-v'])).toMatch(/count: 0\n[^]*in-pack: 0\n/);
     expect(leftovers(repository)).toEqual([]);
+  });
+
+  it('whose client is gone in the middle leave no process and no file', async () => {
+    const { repository, server, work } = await serving({ beforeUpdate: async () => 'no' });
+    await worked(server, work);
+    writeFileSync(join(work, 'large'), randomBytes(2_000_000));
+    await client(work, 'add', '.');
+    await client(work, 'commit', '-qm', 'Large');
+    const id = git(work, ['rev-parse', 'main']).trim();
+    const pack = git(work, ['pack-objects', '--stdout', '--revs', '-q'], 'main\n', 'latin1');
+    const sent = httpRequest(`${server.url}/git-receive-pack`, { method: 'POST' });
+    sent.on('error', () => undefined);
+    sent.write(line(`${NO_OBJECT} ${id} refs/heads/main\0 report-status`) + '0000');
+    sent.write(Buffer.from(pack, 'latin1').subarray(0, 1_000_000));
+    await until(() => leftovers(repository).length > 0);
+    expect(test.processes.slots.transport.load.running).toBe(1);
+    sent.destroy();
+    await until(() => test.processes.slots.transport.load.running === 0);
+    expect(leftovers(repository)).toEqual([]);
+    expect(git(repository.directory, ['count-objects', '-v'])).toMatch(/count: 0\n[^]*in-pack: 0\n/);
   });
 
   it('do not grow on disk beyond their pack', async () => {
