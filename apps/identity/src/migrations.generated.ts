@@ -40,4 +40,5 @@ export * from './migrations/1767225600200-publish-forks';
 export * from './migrations/1767225600300-create-placeholder-users';
 export * from './migrations/1767225600400-add-job-admission-to-projects';
 export * from './migrations/1767225600402-add-first-commits-to-projects';
+export * from './migrations/1767225600410-publish-branch-protection';
 export * from './migrations/1767225600430-create-web-sessions';

@@ -25,6 +25,16 @@ export const directoryUser = object({
   created_at: instant,
 });
 
+/** Setting of a group for the first rule of new projects. Shape: levels as in the API, 0 for no user. */
+export const directoryBranchProtection = object({
+  push_levels: list(int),
+  merge_levels: list(int),
+  allow_force_push: bool,
+  /** Whether developers may push to an empty repository. */
+  developer_can_initial_push: bool,
+});
+export type DirectoryBranchProtection = Infer<typeof directoryBranchProtection>;
+
 export const directoryNamespace = object({
   id: int,
   kind: choice('group', 'user'),
@@ -45,6 +55,8 @@ export const directoryNamespace = object({
   plan: choice('free', 'premium', 'ultimate'),
   /** Whether its contents take no writes: it or a group above is marked for deletion. Null in a former release: they do. */
   archived: nullable(bool),
+  /** Protection of the default branches of new projects; null: not set, the nearest group above decides. */
+  default_branch_protection: nullable(directoryBranchProtection),
   created_at: instant,
 });
 

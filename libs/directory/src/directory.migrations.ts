@@ -9,6 +9,7 @@ import { AddArchivedGroupsToDirectory1767226600000 } from './migrations/17672266
 import { AddForksToDirectory1767226600100 } from './migrations/1767226600100-add-forks-to-directory';
 import { AddFirstCommitsToDirectory1767226600202 } from './migrations/1767226600202-add-first-commits-to-directory';
 import { AddJobAdmissionToDirectory1767226600200 } from './migrations/1767226600200-add-job-admission-to-directory';
+import { AddBranchProtectionToDirectory1767226600210 } from './migrations/1767226600210-add-branch-protection-to-directory';
 
 /** Migrations for the tables of the copy. Every service except identity adds them to its own migrations. */
 export const directoryMigrations: readonly MigrationClass[] = [
@@ -22,4 +23,5 @@ export const directoryMigrations: readonly MigrationClass[] = [
   AddForksToDirectory1767226600100,
   AddJobAdmissionToDirectory1767226600200,
   AddFirstCommitsToDirectory1767226600202,
+  AddBranchProtectionToDirectory1767226600210,
 ];

@@ -40,6 +40,7 @@ export function group(id: number, over: Partial<DirectoryNamespace> = {}): Direc
     mentions_disabled: null,
     plan: 'ultimate',
     archived: false,
+    default_branch_protection: null,
     created_at: INSTANT,
     ...over,
   };

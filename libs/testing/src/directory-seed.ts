@@ -239,6 +239,7 @@ export class DirectorySeed {
       mentions_disabled: null,
       plan: 'ultimate',
       archived: false,
+      default_branch_protection: null,
       created_at: INSTANT,
       ...fields,
     };

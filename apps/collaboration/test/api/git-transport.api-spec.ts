@@ -1,8 +1,11 @@
+import { readdir } from 'node:fs/promises';
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Visibility } from '@rookery/kernel';
 import { GitClient } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
+import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { startCollaboration } from '../support/app';
+import { gitIn } from '../support/commits-fixture';
 import { GitFront } from '../support/git-front';
 
 let service: SeededService;
@@ -98,6 +101,25 @@ it('serves shallow and partial clones, and commits by id', async () => {
   await git.ok('.', 'init', '--quiet', `by-id-${at}`);
   await git.ok(`by-id-${at}`, 'fetch', '--quiet', '--depth=1', url, first);
   expect(await git.ok(`by-id-${at}`, 'log', '--format=%s', 'FETCH_HEAD')).toBe('First\n');
+});
+
+it('serves many clones and pushes of one repository at once, which stays whole', async () => {
+  const { project, path, folder } = await filled();
+  const commits: string[] = [];
+  for (let n = 0; n < 6; n += 1) commits.push(await git.commit(folder, `Commit ${n}`));
+  const numbers = Array.from({ length: 10 }, (_, n) => n);
+  const url = front.url(`${path}.git`, 'reporter');
+  const clones = numbers.map((n) => git.run('.', 'clone', '--quiet', '--bare', url, `one-of-many-${n}`));
+  const pushes = commits.map((id, n) => git.run(folder, 'push', '--quiet', 'origin', `${id}:refs/heads/topic-${n}`));
+  const outcomes = await Promise.all([...clones, ...pushes]);
+  expect(outcomes.filter(({ code }) => code !== 0)).toEqual([]);
+  const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  expect(
+    gitIn(repository, ['for-each-ref', '--format=%(objectname)', 'refs/heads/topic-*']).trim().split('\n'),
+  ).toEqual(commits);
+  expect(gitIn(repository, ['fsck', '--strict', '--no-dangling'])).toBe('');
+  const files = await readdir(repository.directory, { recursive: true });
+  expect(files.filter((name) => /tmp_|\.lock$/.test(name))).toEqual([]);
 });
 
 it('takes chunked pushes, gzip negotiations, push options, tags, forced pushes and deletions', async () => {

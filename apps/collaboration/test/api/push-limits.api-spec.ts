@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import { InstanceSettings } from '@rookery/instance';
@@ -91,6 +91,21 @@ const pushesOf = async ({ project }: Place): Promise<number> => {
   const sql = 'select count(*)::int as n from pushes where project_id = $1';
   return (await service.database.query<{ n: number }>(sql, [project.id]))[0]!.n;
 };
+
+it('warns about files of more than 100 MiB that no limit refuses', async () => {
+  const here = await place();
+  const large = join(git.folder, here.folder, 'zeros');
+  await writeFile(large, '');
+  // Zeros are the smallest pack of such a file.
+  await truncate(large, 100 * MIB + 1);
+  await git.ok(here.folder, 'add', 'zeros');
+  await git.ok(here.folder, 'commit', '--quiet', '-m', 'Zeros');
+  const id = (await git.ok(here.folder, 'rev-parse', 'HEAD:zeros')).trim();
+  const { code, output } = await push(here.folder, 'main');
+  expect(code).toBe(0);
+  expect(output).toContain('remote: Rookery: Warning: This push adds files of more than 100MiB');
+  expect(output).toContain(`remote: - ${id} (100MiB)`);
+});
 
 describe('repository_max_file_size', () => {
   it('refuses pushes of larger files, with their ids, and takes files of the size', async () => {

@@ -18,6 +18,7 @@ const DERIVED: Readonly<Record<string, string>> = {
   'user.bot_project_id': botHomeSql('project'),
   'namespace.mentions_disabled': `(x.settings ->> 'mentions_disabled')::boolean`,
   'namespace.archived': readOnlyGroupSql('x'),
+  'namespace.default_branch_protection': branchProtectionSql('x'),
   'project.archived': readOnlySql('x'),
   'project.repository_access_level': `x.settings ->> 'repository_access_level'`,
   'project.feature_flags_access_level': `x.settings ->> 'feature_flags_access_level'`,
@@ -39,6 +40,17 @@ export function readOnlySql(alias: string): string {
 export function readOnlyGroupSql(alias: string): string {
   return `exists (select 1 from namespaces above
     where above.id = any(${alias}.traversal_ids) and above.marked_for_deletion_on is not null)`;
+}
+
+/** SQL: the protection of default branches that a group has set; null for none. Shape: `alias` is that of namespaces. */
+function branchProtectionSql(alias: string): string {
+  const set = `${alias}.settings -> 'default_branch_protection_defaults'`;
+  const levels = (action: string): string => `jsonb_path_query_array(${set}, '$.allowed_to_${action}[*].access_level')`;
+  const flag = (name: string): string => `coalesce((${set} ->> '${name}')::boolean, false)`;
+  return `case when ${set} is not null then jsonb_build_object(
+    'push_levels', ${levels('push')}, 'merge_levels', ${levels('merge')},
+    'allow_force_push', ${flag('allow_force_push')},
+    'developer_can_initial_push', ${flag('developer_can_initial_push')}) end`;
 }
 
 /** SQL: the settings for merges that a project has set; null for none. Shape: `alias` is that of projects. */

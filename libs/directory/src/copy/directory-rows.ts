@@ -46,7 +46,7 @@ const NONE_SET: DirectoryMergeSettings = Object.freeze({});
 /** Fields that only special statements select. */
 const UNSELECTED: Readonly<Record<'user' | 'namespace' | 'project', readonly string[]>> = {
   user: ['bot_group_id', 'bot_project_id'],
-  namespace: ['created_at', 'mentions_disabled'],
+  namespace: ['created_at', 'default_branch_protection', 'mentions_disabled'],
   project: [],
 };
 

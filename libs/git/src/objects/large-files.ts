@@ -18,11 +18,17 @@ const WALK_MS = 60_000;
  */
 export async function findLargeFiles(
   view: Repository,
-  query: { readonly from: readonly ObjectId[]; readonly aboveBytes: number; readonly max: number },
+  query: {
+    readonly from: readonly ObjectId[];
+    readonly aboveBytes: number;
+    readonly max: number;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<LargeFile[]> {
   // The filter leaves the large files out, and `~` marks them in the output.
   const filter = [`--filter=blob:limit=${query.aboveBytes + 1}`, '--filter-print-omitted'];
   const running = await view.open({
+    signal: query.signal,
     args: ['rev-list', '--objects', '--no-object-names', ...filter, ...query.from, '--not', '--all'],
     // The lines are not kept.
     limits: { ms: WALK_MS, idleMs: WALK_MS, outputBytes: Number.MAX_SAFE_INTEGER },

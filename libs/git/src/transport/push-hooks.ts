@@ -51,6 +51,9 @@ const MAX_OPTIONS = 100;
 const MAX_HEADER_BYTES = 1024 * 1024;
 const BAD_NAME = 'Rookery: The name of a ref is not allowed.';
 const UNAVAILABLE = 'Rookery: The push could not be checked. Please try again later.';
+const TIMED_OUT = 'Rookery: Push operation timed out. Please push fewer commits at once, or try again later.';
+/** Longest decision about a push. Units: milliseconds. Source: reference repositories 1.4. */
+const CHECK_MS = 60_000;
 
 /**
  * Answers the hook programs of pushes over a private Unix socket. A hook that gets no answer, or an error, refuses the
@@ -67,6 +70,7 @@ export class PushHooks {
   constructor(
     private readonly report: (error: unknown) => void,
     private readonly programs = HOOKS,
+    private readonly checkMs = CHECK_MS,
   ) {}
 
   private get socket(): string {
@@ -113,15 +117,15 @@ export class PushHooks {
   }
 
   private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const gone = new AbortController();
+    const ended = new AbortController();
     response.once('close', () => {
-      if (!response.writableEnded) gone.abort(new Error('The client of the push has gone.'));
+      if (!response.writableEnded) ended.abort(new Error('The client of the push has gone.'));
     });
     try {
       const push = this.pushes.get(String(request.headers['x-push-token']));
       const body = await readBody(request);
       if (!push || body === null) return finish(response, 403, UNAVAILABLE);
-      const said = await this.check(push, request, body, gone.signal);
+      const said = await this.check(push, request, body, ended);
       finish(response, said.isRefused ? 403 : 200, said.text);
     } catch (error) {
       this.report(error);
@@ -129,21 +133,45 @@ export class PushHooks {
     }
   }
 
-  private async check({ repository, checks }: Registered, request: IncomingMessage, body: Buffer, signal: AbortSignal) {
+  private async check(
+    { repository, checks }: Registered,
+    request: IncomingMessage,
+    body: Buffer,
+    ended: AbortController,
+  ) {
     const updates = updatesOf(body);
     if (updates === null) return { isRefused: true, text: BAD_NAME };
-    const push = { updates, options: optionsOf(request), signal };
+    const push = { updates, options: optionsOf(request), signal: ended.signal };
     if (request.url === '/post-receive') {
       return { isRefused: false, text: (await checks.afterUpdate?.(push)) ?? '' };
     }
     if (request.url !== '/pre-receive') throw new Error('The hook is not known.');
     const quarantined = quarantineOf(repository, decodeURIComponent(String(request.headers['x-quarantine'] ?? '')));
-    try {
+    const decide = async (): Promise<string | null> => {
       const storedBytes = await quarantinedBytes(quarantined);
-      const refusal = await checks.beforeUpdate({ ...push, quarantined, storedBytes });
+      return checks.beforeUpdate({ ...push, quarantined, storedBytes });
+    };
+    try {
+      const refusal = await this.inTime(decide(), ended);
       return { isRefused: refusal !== null, text: refusal ?? '' };
     } finally {
       if (quarantined !== repository) repository.readers.closeView(quarantined);
+    }
+  }
+
+  /** Returns a decision, or the refusal of a decision that takes too long. The abort ends the work for it. */
+  private async inTime(decision: Promise<string | null>, ended: AbortController): Promise<string | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((settle) => {
+      timer = setTimeout(() => {
+        ended.abort(new Error('The decision about the push took too long.'));
+        settle(TIMED_OUT);
+      }, this.checkMs);
+    });
+    try {
+      return await Promise.race([decision, late]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -203,6 +203,29 @@ describe('pushes', () => {
     expect(await readRef(repository, 'refs/heads/main')).toBeNull();
   });
 
+  it('are refused if the decision takes too long, which ends the work for it', async () => {
+    const slow = new PushHooks((error) => reported.push(error), undefined, 50);
+    await slow.start();
+    const endings: string[] = [];
+    const { repository, server, work } = await serving({
+      beforeUpdate: ({ signal }) =>
+        new Promise((_, fail) => {
+          signal.addEventListener('abort', () => {
+            endings.push(String(signal.reason));
+            fail(signal.reason);
+          });
+        }),
+    });
+    Object.assign(server, { hooks: slow });
+    await worked(server, work);
+    const { code, output } = await client(work, 'push', 'origin', 'main');
+    await slow.stop();
+    expect([code, output]).toEqual([1, expect.stringContaining('remote: Rookery: Push operation timed out.')]);
+    expect(endings).toEqual(['Error: The decision about the push took too long.']);
+    expect(await readRef(repository, 'refs/heads/main')).toBeNull();
+    expect(leftovers(repository)).toEqual([]);
+  });
+
   it('do not reach hidden refs, hostile trees or the size limit', async () => {
     const { repository, server, work } = await serving();
     await worked(server, work);
@@ -274,6 +297,26 @@ describe('pushes', () => {
     expect(server.failures).toMatchObject([{ reason: 'invalid' }, { reason: 'too large' }, { reason: 'invalid' }]);
     expect(git(repository.directory, ['count-objects', '-v'])).toMatch(/count: 0\n[^]*in-pack: 0\n/);
     expect(leftovers(repository)).toEqual([]);
+  });
+
+  it('whose client is gone in the middle leave no process and no file', async () => {
+    const { repository, server, work } = await serving({ beforeUpdate: async () => 'no' });
+    await worked(server, work);
+    writeFileSync(join(work, 'large'), randomBytes(2_000_000));
+    await client(work, 'add', '.');
+    await client(work, 'commit', '-qm', 'Large');
+    const id = git(work, ['rev-parse', 'main']).trim();
+    const pack = git(work, ['pack-objects', '--stdout', '--revs', '-q'], 'main\n', 'latin1');
+    const sent = httpRequest(`${server.url}/git-receive-pack`, { method: 'POST' });
+    sent.on('error', () => undefined);
+    sent.write(line(`${NO_OBJECT} ${id} refs/heads/main\0 report-status`) + '0000');
+    sent.write(Buffer.from(pack, 'latin1').subarray(0, 1_000_000));
+    await until(() => leftovers(repository).length > 0);
+    expect(test.processes.slots.transport.load.running).toBe(1);
+    sent.destroy();
+    await until(() => test.processes.slots.transport.load.running === 0);
+    expect(leftovers(repository)).toEqual([]);
+    expect(git(repository.directory, ['count-objects', '-v'])).toMatch(/count: 0\n[^]*in-pack: 0\n/);
   });
 
   it('do not grow on disk beyond their pack', async () => {

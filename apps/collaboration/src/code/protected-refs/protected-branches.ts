@@ -5,6 +5,8 @@ import { attachedTo, collection, filter, statement, Work } from '@rookery/persis
 import type { AllFilters, Collection, Tx } from '@rookery/persistence';
 import { DEFAULT_LEVEL, includesCaller } from './access-levels';
 import type { RuleCaller } from './access-levels';
+import { defaultProtection, groupProtection } from './default-protection';
+import type { DefaultProtection } from './default-protection';
 import { ProtectedBranch } from './protected-branch.entity';
 import type { DeveloperRights } from './protected-branch.entity';
 
@@ -19,10 +21,16 @@ const namesOf = statement<{ projectId: number }, { name: string }>(
   'protected_branches_names',
   'select name from protected_branches where project_id = :projectId::bigint',
 );
-const addDefault = statement<{ projectId: number; name: string; levels: readonly number[] }, never>(
+interface DefaultRule extends DefaultProtection {
+  readonly projectId: number;
+  readonly name: string;
+  readonly unprotectLevels: readonly number[];
+}
+const addDefault = statement<DefaultRule, never>(
   'protected_branches_add_default',
-  `insert into protected_branches (project_id, name, push_levels, merge_levels, unprotect_levels)
-   values (:projectId::bigint, :name::text, :levels::integer[], :levels::integer[], :levels::integer[])
+  `insert into protected_branches (project_id, name, allow_force_push, push_levels, merge_levels, unprotect_levels)
+   values (:projectId::bigint, :name::text, :allowsForcePush::boolean, :pushLevels::integer[], :mergeLevels::integer[],
+     :unprotectLevels::integer[])
    on conflict do nothing`,
 );
 
@@ -48,11 +56,16 @@ export class ProtectedBranches {
     this.branches = protectedBranches.on(work);
   }
 
-  /** Protects the new default branch of a project, unless a rule fits it already. Its rule is for maintainers. */
+  /**
+   * Protects the new default branch of a project as its groups say, unless a rule fits it already. Without a setting its
+   * rule is for maintainers.
+   */
   async protectDefault(tx: Tx, projectId: number, name: string): Promise<void> {
     const rules = await tx.run(namesOf, { projectId });
     if (rules.some((rule) => matchesWildcard(rule.name, name))) return;
-    await tx.run(addDefault, { projectId, name, levels: [DEFAULT_LEVEL] });
+    const [group] = await tx.run(groupProtection, { projectId });
+    const protection = defaultProtection(group?.setting);
+    if (protection) await tx.run(addDefault, { projectId, name, unprotectLevels: [DEFAULT_LEVEL], ...protection });
   }
 
   /** Adds or changes the rule with exactly this name, in the form of the deprecated routes. */

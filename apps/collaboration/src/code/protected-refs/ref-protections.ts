@@ -5,6 +5,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { includesCaller, isDeveloper, isMaintainer } from './access-levels';
 import type { RuleCaller } from './access-levels';
+import { canDevelopersPushFirst, groupProtection } from './default-protection';
 import { sharedBranches } from './shared-branches';
 
 /** Rule as its statement returns it. Shape: levels of tags are in `push_levels`. */
@@ -128,6 +129,12 @@ export class RefProtections {
       this.sharedWith(caller),
     ]);
     return new RefAccess(caller, rules, new Set(shared.map(({ name }) => name)));
+  }
+
+  /** Whether developers may push to the repository of a project while it is empty. */
+  async canDevelopersPushFirst(projectId: number): Promise<boolean> {
+    const [group] = await this.database.run(groupProtection, { projectId });
+    return canDevelopersPushFirst(group?.setting);
   }
 
   /** Tokens of jobs do not get the right of their user to push to other projects. */

@@ -20,6 +20,10 @@ const LIMITS = {
 } as const satisfies Readonly<Record<Quota['kind'], PlanLimitName>>;
 const MIB = 1024 ** 2;
 const MAX_FILES_SHOWN = 10;
+/** Files above this size get a warning where no limit refuses them. Units: bytes. */
+const WARNED_BYTES = 100 * MIB;
+/** Smallest pack that can add such a file: zlib saves at most 1031 of 1032 bytes. Units: bytes. */
+const SMALLEST_WARNED_PACK = Math.floor(WARNED_BYTES / 1032);
 
 /** Advisory lock of a quota. It has two keys, so that it cannot collide with advisory locks that have one. */
 const lock = statement<{ kind: string; id: number }, never>(
@@ -60,12 +64,23 @@ export class PushLimits {
     view: Repository,
     { namespace }: ProjectScope,
     updates: readonly RefUpdate[],
+    signal?: AbortSignal,
   ): Promise<string | null> {
     const aboveBytes = this.instance.planLimit('repository_max_file_size', namespace.plan);
-    const from = [...new Set(updates.map(({ newId }) => newId))].filter((id) => id !== NO_OBJECT);
-    if (aboveBytes === 0 || from.length === 0) return null;
-    const files = await findLargeFiles(view, { from, aboveBytes, max: MAX_FILES_SHOWN });
+    if (aboveBytes === 0) return null;
+    const files = await largeFiles(view, updates, aboveBytes, signal);
     return files.length === 0 ? null : refusalOf(files, aboveBytes);
+  }
+
+  /** Returns a warning about files that a push adds although they are large, or null. Shape: as `refusalOfFiles`. */
+  async warningOfFiles(
+    view: Repository,
+    { storedBytes, signal }: { readonly storedBytes: number; readonly signal: AbortSignal },
+    updates: readonly RefUpdate[],
+  ): Promise<string | null> {
+    if (storedBytes < SMALLEST_WARNED_PACK) return null;
+    const files = await largeFiles(view, updates, WARNED_BYTES, signal);
+    return files.length === 0 ? null : warningOf(files);
   }
 
   hasQuota(project: ProjectScope): boolean {
@@ -104,11 +119,33 @@ export class PushLimits {
   }
 }
 
+async function largeFiles(
+  view: Repository,
+  updates: readonly RefUpdate[],
+  aboveBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly LargeFile[]> {
+  const from = [...new Set(updates.map(({ newId }) => newId))].filter((id) => id !== NO_OBJECT);
+  return from.length === 0 ? [] : findLargeFiles(view, { from, aboveBytes, max: MAX_FILES_SHOWN, signal });
+}
+
+function warningOf(files: readonly LargeFile[]): string {
+  return [
+    `Rookery: Warning: This push adds files of more than ${formatBytes(WARNED_BYTES)}, which every clone will copy:`,
+    '',
+    ...linesOf(files),
+  ].join('\n');
+}
+
+function linesOf(files: readonly LargeFile[]): string[] {
+  return files.map(({ id, size }) => `- ${id} (${formatBytes(size)})`);
+}
+
 function refusalOf(files: readonly LargeFile[], limit: number): string {
   return [
     `You are attempting to check in one or more blobs which exceed the ${formatBytes(limit)} limit:`,
     '',
-    ...files.map(({ id, size }) => `- ${id} (${formatBytes(size)})`),
+    ...linesOf(files),
     '',
     'Please remove the files from your commits and try again.',
   ].join('\n');

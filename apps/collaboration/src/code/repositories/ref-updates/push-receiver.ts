@@ -29,6 +29,8 @@ export interface IncomingPush {
 interface Recorded {
   id: number | null;
   isSettled: boolean;
+  /** Text that git shows after an accepted push. */
+  warning: string | null;
 }
 
 const NOT_ALLOWED = 'You are not allowed to push code to this project.';
@@ -51,7 +53,7 @@ export class PushReceiver {
 
   /** Starts to receive a push. Returns git's answer to its client. Errors: GitError. */
   async receive(repository: Repository, push: IncomingPush): Promise<Readable> {
-    const recorded: Recorded = { id: null, isSettled: false };
+    const recorded: Recorded = { id: null, isSettled: false, warning: null };
     const ticket = this.hooks.expect(repository, this.checksOf(repository, push, recorded));
     try {
       const maxPackBytes = this.limits.maxPackBytes(push.project);
@@ -75,13 +77,19 @@ export class PushReceiver {
   private checksOf(repository: Repository, push: IncomingPush, recorded: Recorded): PushChecks {
     return {
       beforeUpdate: async (sent) => {
-        const refusal = (await this.refusalOf(push, sent)) ?? (await this.record(repository, push, sent, recorded));
+        const refused = await this.refusalOf(push, sent);
+        if (refused === null) {
+          recorded.warning = await this.limits.warningOfFiles(sent.quarantined, sent, sent.updates);
+          // A decision that took too long is refused already, and the push moves no ref.
+          sent.signal.throwIfAborted();
+        }
+        const refusal = refused ?? (await this.record(repository, push, sent, recorded));
         if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
         return null;
       },
       afterUpdate: async ({ updates }) => {
         const texts = await this.settle(repository, recorded, new Set(updates.map(({ ref }) => ref)));
-        return inLines(...texts, push.notice);
+        return inLines(...texts, recorded.warning, push.notice);
       },
     };
   }
@@ -109,12 +117,12 @@ export class PushReceiver {
 
   private async refusalOf(
     { project, viewer, recheckRights }: IncomingPush,
-    { quarantined, updates }: Push,
+    { quarantined, updates, signal }: Push,
   ): Promise<string | null> {
     const request = { project, viewer, source: 'git' } as const;
     const refusal =
       (await this.rules.refusalOf(quarantined, request, updates)) ??
-      (await this.limits.refusalOfFiles(quarantined, project, updates));
+      (await this.limits.refusalOfFiles(quarantined, project, updates, signal));
     if (refusal !== null) return refusal;
     try {
       await recheckRights();

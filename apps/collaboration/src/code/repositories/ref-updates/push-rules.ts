@@ -44,8 +44,10 @@ export class PushRules {
     ]);
     const { project, viewer, source, isMerge } = request;
     const defaultBranch = head.slice(BRANCHES.length);
+    const isEmpty = branches.length === 0;
     const facts: PushFacts = {
-      ...{ defaultBranch, access, source, isMerge: isMerge === true, isEmpty: branches.length === 0 },
+      ...{ defaultBranch, access, source, isMerge: isMerge === true, isEmpty },
+      canDevelopersPushFirst: isEmpty && (await this.protections.canDevelopersPushFirst(project.id)),
       isImport: viewer === null,
       isMaintainer: viewer?.isAdmin || project.level >= ACCESS_LEVELS.maintainer,
       noDefaultBranchText: this.noDefaultBranchText(project, defaultBranch),

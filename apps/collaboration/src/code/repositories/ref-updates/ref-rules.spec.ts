@@ -21,7 +21,14 @@ function rule(push: number[], merge: number[], over: Partial<RuleRow> = {}): Rul
 function factsOf(role: Role, rules: readonly RuleRow[] = [], over: Partial<PushFacts> = {}): PushFacts {
   const caller = { viewer: { isAdmin: role === 'admin', userId: 1 }, project: { id: 1, level: LEVELS[role] } };
   return {
-    ...{ defaultBranch: 'main', isEmpty: false, isMaintainer: role !== 'developer', isMerge: false, isImport: false },
+    ...{
+      defaultBranch: 'main',
+      isEmpty: false,
+      canDevelopersPushFirst: false,
+      isMaintainer: role !== 'developer',
+      isMerge: false,
+      isImport: false,
+    },
     access: new RefAccess(caller, rules),
     source: 'git',
     noDefaultBranchText: 'no default branch',

@@ -9,6 +9,8 @@ export interface PushFacts {
   readonly defaultBranch: string;
   /** The repository has no branch. */
   readonly isEmpty: boolean;
+  /** The groups of the project let developers push to the empty repository. */
+  readonly canDevelopersPushFirst: boolean;
   /** The caller is a maintainer, an owner or an administrator. */
   readonly isMaintainer: boolean;
   readonly access: RefAccess;
@@ -77,8 +79,7 @@ function refusalOfName(name: string, { newId }: RefUpdate, { defaultBranch }: Pu
 async function refusalOfProtectedBranch(name: string, update: RefUpdate, facts: PushFacts): Promise<string | null> {
   const access = facts.access.branch(name);
   // The branches of the first push count as protected, because one of them becomes the default branch.
-  if (facts.isEmpty)
-    return facts.isMaintainer || (access.isProtected && access.mayPush) ? null : facts.noDefaultBranchText;
+  if (facts.isEmpty) return mayPushFirst(access, facts) ? null : facts.noDefaultBranchText;
   if (!access.isProtected) return null;
   if (update.newId === NO_OBJECT) return refusalOfDeletion(access, facts);
   if (update.oldId === NO_OBJECT) return refusalOfCreation(access, update, facts);
@@ -87,6 +88,11 @@ async function refusalOfProtectedBranch(name: string, update: RefUpdate, facts: 
   if (access.mayPush) return null;
   if (!facts.isMerge) return 'You are not allowed to push code to protected branches on this project.';
   return access.mayMerge ? null : 'You are not allowed to merge code into protected branches on this project.';
+}
+
+/** Rules that were made before the first push decide before the setting of the groups. */
+function mayPushFirst({ isProtected, mayPush }: BranchAccess, facts: PushFacts): boolean {
+  return facts.isMaintainer || (isProtected ? mayPush : facts.canDevelopersPushFirst);
 }
 
 function refusalOfDeletion({ mayDelete }: BranchAccess, { source }: PushFacts): string | null {
