@@ -31,6 +31,7 @@
  *
  * Repositories:
  *   git        both replicas of collaboration, processes of git, the gateway, PostgreSQL and NATS are killed during pushes
+ *   merges     the same during merges, rebases and applied suggestions
  *
  * Files of packages:
  *   uploads    a thousand uploads at once; then clients cut uploads, and the package service and PostgreSQL are killed
@@ -79,6 +80,7 @@ import * as imports from './imports/broken-imports.mjs';
 import * as uploads from './packages/broken-uploads.mjs';
 import * as exports from './packages/large-exports.mjs';
 import * as large from './packages/large-files.mjs';
+import * as merges from './repositories/broken-merges.mjs';
 import * as pushes from './repositories/broken-pushes.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
@@ -121,6 +123,7 @@ const BY_DEFAULTS = {
   uploads,
   large,
   git: pushes,
+  merges,
   exports,
   imports,
 };

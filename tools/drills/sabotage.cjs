@@ -17,6 +17,13 @@ const CHANGES = {
     from: /await this\.database\.run\(abandoned, \{\}\)/,
     to: '[]',
   },
+  /** A repeated merge does not notice that the branch has moved already. */
+  'merges-again': {
+    only: /apps[\\/]collaboration/,
+    file: /merging[\\/]merge-turns\.js$/,
+    from: /if \(!await isMerged\([^)]*\)\) continue;/,
+    to: 'continue;',
+  },
   /** A failed commit counts as rolled back. */
   'no-doubt': {
     file: /persistence[\\/]dist[\\/]work[\\/]work\.js$/,

@@ -1,5 +1,10 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { objectId } from '@rookery/git';
 import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
+import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
+import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
 import { startCollaboration } from '../support/app';
 import { MergeRequestScene } from '../support/merge-request-scene';
 import type { MergePlace } from '../support/merge-request-scene';
@@ -99,4 +104,76 @@ test('merges at once with pushes to the branch and with closing: merged or refus
   }
   expect(pushed.map((id) => counts.get(id))).toEqual(pushed.map(() => 1));
   expect(statuses).toContain(200);
+});
+
+describe('a process that is slow or dead after it moved the target branch', () => {
+  /** Squashes a request as a process does that never settles. Returns the commit and the id of the push. */
+  async function squashUnsettled(place: MergePlace, { iid, commit }: Request) {
+    const git = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+    const variables = Object.fromEntries(
+      ['AUTHOR', 'COMMITTER'].flatMap((role) => [
+        [`GIT_${role}_NAME`, 'Wren'],
+        [`GIT_${role}_EMAIL`, 'wren@example.org'],
+      ]),
+    );
+    const before = objectId(place.mainSha);
+    const args = ['commit-tree', `${commit}^{tree}`, '-p', before, '-m', 'Squashed'];
+    const squashed = objectId((await git.run({ args, variables })).stdout.toString().trim());
+    const intent = JSON.stringify({ tip: squashed, mergeCommitSha: null, squashCommitSha: squashed });
+    const set = 'update merge_requests set merge_intent = $3 where project_id = $1 and iid = $2';
+    await service.database.query(set, [place.project.id, iid, intent]);
+    const by = { projectId: place.project.id, userId: place.cast.maintainer.id, source: 'api' } as const;
+    const update = { ref: 'refs/heads/main', oldId: before, newId: squashed };
+    const pushId = await service.app.get(RefIntents).record(by, [update]);
+    const move = () => git.run({ args: ['update-ref', update.ref, squashed, before] });
+    return { squashed, pushId, move, git };
+  }
+  const shown = async (place: MergePlace, { iid }: Request) =>
+    (await as(place).get(`${place.path}/${iid}`).expect(200)).body as Record<string, unknown>;
+  const open1 = async (place: MergePlace): Promise<Request> => {
+    const [commit] = await scene.branch(place, 'change', ['A change']);
+    const sent = { title: 'A change', source_branch: 'change', target_branch: 'main' };
+    const { body } = await as(place).post(place.path).send(sent).expect(201);
+    return { iid: (body as Request).iid, commit: commit! };
+  };
+
+  test('a second call completes its merge, and adds no commit', async () => {
+    const place = await scene.place();
+    const request = await open1(place);
+    const { squashed, move } = await squashUnsettled(place, request);
+    await move();
+    const { body } = await as(place).put(`${place.path}/${request.iid}/merge`).send({ squash: true }).expect(200);
+    expect(body).toMatchObject({
+      ...{ state: 'merged', squash_commit_sha: squashed, merge_commit_sha: null },
+      merged_by: { id: place.cast.maintainer.id },
+    });
+    expect([...(await history(place)).keys()]).toEqual([squashed, place.mainSha]);
+  });
+
+  test('it moves the branch after git has refused the attempt of another process: its merge counts', async () => {
+    const place = await scene.place();
+    const request = await open1(place);
+    const { squashed, pushId, move, git } = await squashUnsettled(place, request);
+    const lock = join(git.directory, 'refs/heads/main.lock');
+    await writeFile(lock, '');
+    await as(place).put(`${place.path}/${request.iid}/merge`).send({ squash: true }).expect(422);
+    await rm(lock);
+    await move();
+    await service.app.get(Settlement).settle(git, pushId, null);
+    expect(await shown(place, request)).toMatchObject({ state: 'merged', squash_commit_sha: squashed });
+  });
+
+  test('a request that is closed before the settlement is merged', async () => {
+    const place = await scene.place();
+    const request = await open1(place);
+    const { squashed, pushId, move, git } = await squashUnsettled(place, request);
+    await as(place).put(`${place.path}/${request.iid}`).send({ state_event: 'close' }).expect(200);
+    await move();
+    await service.app.get(Settlement).settle(git, pushId, null);
+    expect(await shown(place, request)).toMatchObject({
+      ...{ state: 'merged', squash_commit_sha: squashed, closed_at: null, closed_by: null },
+    });
+    const events = await as(place).get(`${place.path}/${request.iid}/resource_state_events`).expect(200);
+    expect((events.body as { state: string }[]).map(({ state }) => state)).toEqual(['closed', 'merged']);
+  });
 });

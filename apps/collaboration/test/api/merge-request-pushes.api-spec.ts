@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { NO_OBJECT } from '@rookery/git';
 import type { ObjectId } from '@rookery/git';
 import type { SeededService } from '@rookery/testing';
@@ -6,6 +7,7 @@ import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents'
 import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
 import { eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
+import { gitIn } from '../support/files-repository';
 import { MergeRequestScene } from '../support/merge-request-scene';
 import type { MergePlace } from '../support/merge-request-scene';
 
@@ -177,12 +179,76 @@ test('a push of some of its commits to the target moves the merge base; a forced
   expect(await versionsOf(iid)).toHaveLength(3);
 });
 
-test('several pushes in a row: the last state is right, and no version is lost', async () => {
-  const { iid, source } = await open();
+test('ten pushes in a row: the last state is right, and no version is lost', async () => {
+  const { iid, source, commits } = await open();
   const heads: string[] = [];
-  for (let number = 0; number < 4; number++) heads.push(...(await scene.push(place, source, [`Push ${number}`])));
-  expect((await shown(iid)).sha).toBe(heads.at(-1));
-  expect((await versionsOf(iid)).slice(1).map(({ head }) => head)).toEqual(heads);
+  for (let number = 0; number < 10; number++) heads.push(...(await scene.push(place, source, [`Push ${number}`])));
+  expect(await shown(iid)).toMatchObject({
+    ...{ sha: heads.at(-1), changes_count: '11', detailed_merge_status: 'mergeable' },
+    diff_refs: { base_sha: place.mainSha, head_sha: heads.at(-1) },
+  });
+  expect((await versionsOf(iid)).map(({ head }) => head)).toEqual([...commits, ...heads]);
+  expect((await notesOf(iid)).map((note) => note.split('\n', 1)[0])).toEqual(heads.map(() => 'added 1 commit'));
+});
+
+test('ten commits at once: each that is accepted has its version, in the order of the history', async () => {
+  const { iid, source, commits } = await open();
+  const commit = (number: number) =>
+    as('developer')
+      .post(`/api/v4/projects/${place.project.id}/repository/commits`)
+      .send({
+        ...{ branch: source, commit_message: `Push ${number}` },
+        actions: [{ action: 'create', file_path: `push-${number}`, content: 'x' }],
+      });
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, number) => commit(number)));
+  const accepted = answers.filter(({ status }) => status === 201).map(({ body }) => (body as { id: string }).id);
+  expect(accepted.length).toBeGreaterThan(0);
+  await scene.git.ok(place.folder, 'fetch', '--quiet', 'origin');
+  const range = [`${commits[0]}..origin/${source}`, '--reverse'];
+  const history = (await scene.git.ok(place.folder, 'rev-list', ...range)).trim().split('\n');
+  expect([...history].sort()).toEqual([...accepted].sort());
+  expect(await shown(iid)).toMatchObject({ sha: history.at(-1), changes_count: `${history.length + 1}` });
+  expect((await versionsOf(iid)).map(({ head }) => head)).toEqual([...commits, ...history]);
+});
+
+test('a push of 1,000 commits: one version, note and event; threads on lines that it changed are outdated', async () => {
+  const { iid, source } = await open(['Kept', 'Changed']);
+  const refs = (await shown(iid))['diff_refs'] as Record<string, string>;
+  const start = async (file: string): Promise<number> => {
+    const position = { ...refs, position_type: 'text', new_path: `${source}-${file}`, new_line: 1 };
+    const { body } = await as('guest').post(`${path}/${iid}/discussions`).send({ body: 'Why?', position }).expect(201);
+    return (body as { notes: { id: number }[] }).notes[0]!.id;
+  };
+  const [kept, changed] = [await start('Kept'), await start('Changed')];
+  const clone = { directory: join(scene.git.folder, place.folder) };
+  const parts = Array.from({ length: 1000 }, (_, number) => {
+    const from = number === 0 ? `from refs/heads/${source}^0\n` : '';
+    const file = `M 100644 inline ${source}-Changed\ndata 5\n${String(number).padStart(4)}\n`;
+    return `commit refs/heads/${source}\ncommitter Wren <wren@example.org> ${1_700_000_000 + number} +0000\ndata 1\nx\n${from}${file}`;
+  });
+  gitIn(clone, ['fast-import', '--quiet', '--force'], parts.join(''));
+  const head = gitIn(clone, ['rev-parse', source]).trim();
+  const pushes = async () =>
+    (await eventsOf(service.database, 'collaboration.push.completed.v1')).filter(
+      (event) => (event as { project_id: number }).project_id === place.project.id,
+    ).length;
+  const before = await pushes();
+  await scene.git.ok(place.folder, 'push', '--quiet', 'origin', source);
+  expect(await shown(iid)).toMatchObject({
+    ...{ sha: head, changes_count: '2', detailed_merge_status: 'mergeable' },
+    diff_refs: { base_sha: place.mainSha, head_sha: head, start_sha: place.mainSha },
+  });
+  expect((await versionsOf(iid)).map((version) => version.head)).toEqual([refs['head_sha'], head]);
+  const [note] = await notesOf(iid);
+  expect(note).toContain('added 1000 commits\n');
+  expect(note!.match(/<li>/g)).toHaveLength(100);
+  const listed = await as('guest').get(`${path}/${iid}/commits`).query({ per_page: 1 }).expect(200);
+  expect(listed.headers['x-total']).toBe('1002');
+  const diffs = await as('guest').get(`${path}/${iid}/diffs`).expect(200);
+  expect((diffs.body as { diff: string }[]).map(({ diff }) => diff)).toContain('@@ -0,0 +1 @@\n+ 999\n');
+  const active = 'select thread_id from note_positions where thread_id = any($1) and is_active';
+  expect(await service.database.query(active, [[kept, changed]])).toEqual([{ thread_id: kept }]);
+  expect((await pushes()) - before).toBe(1);
 });
 
 describe('a settlement that comes late', () => {

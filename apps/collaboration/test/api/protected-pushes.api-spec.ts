@@ -1,7 +1,9 @@
 import type { ProjectScope } from '@rookery/api-v4';
 import type { DirectoryProject } from '@rookery/contracts';
 import { NO_OBJECT, readRef } from '@rookery/git';
+import { Forbidden } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
+import { awaitedBy } from '@rookery/platform';
 import { GitClient } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
@@ -237,6 +239,13 @@ describe('the deprecated routes', () => {
   });
 });
 
+/** A project as developers meet it. */
+const scopeOf = (project: DirectoryProject): ProjectScope =>
+  ({
+    ...{ ...project, level: 30, fullPath: 'a/b' },
+    namespace: { plan: 'free', traversalIds: [project.namespace_id] },
+  }) as unknown as ProjectScope;
+
 it('lets a merge through the API pass with the right to merge', async () => {
   const { project, push, api, folder } = await filled();
   await api('maintainer', 'patch', '/protected_branches/main', { allowed_to_merge: [{ access_level: 30 }] });
@@ -247,12 +256,8 @@ it('lets a merge through the API pass with the right to merge', async () => {
     await readRef(repository, 'refs/heads/main'),
     await readRef(repository, 'refs/heads/feature'),
   ];
-  const scope = {
-    ...{ ...project, level: 30, fullPath: 'a/b' },
-    namespace: { plan: 'free', traversalIds: [project.namespace_id] },
-  } as unknown as ProjectScope;
   const change = {
-    ...{ project: scope, viewer: service.seed.viewer(users.developer) as SignedInViewer },
+    ...{ project: scopeOf(project), viewer: service.seed.viewer(users.developer) as SignedInViewer },
     write: () => Promise.resolve([{ ref: 'refs/heads/main', oldId: oldId ?? NO_OBJECT, newId: newId! }]),
   };
   const changes = service.app.get(RefChanges);
@@ -277,10 +282,7 @@ it('checks a change through the API again when its intent is recorded', async ()
   });
   try {
     const outcome = await service.app.get(RefChanges).change(repository, {
-      project: {
-        ...{ ...project, level: 30, fullPath: 'a/b' },
-        namespace: { plan: 'free', traversalIds: [project.namespace_id] },
-      } as unknown as ProjectScope,
+      project: scopeOf(project),
       viewer: service.seed.viewer(users.developer) as SignedInViewer,
       write: () => Promise.resolve([{ ref: 'refs/heads/late', oldId: NO_OBJECT, newId }]),
     });
@@ -296,4 +298,27 @@ it('checks a change through the API again when its intent is recorded', async ()
       [project.id],
     ),
   ).toEqual([{ state: 'refused', settled: true }]);
+});
+
+it('settles a change whose caller loses the permission once its intent is stored', async () => {
+  const { project, push } = await filled();
+  expect((await push('developer', 'main:feature')).code).toBe(0);
+  const repository = (await service.app.get(ProjectRepositories).find(project.id))!;
+  const newId = (await readRef(repository, 'refs/heads/feature'))!;
+  let isLost = false;
+  const rights = {
+    recheckBeforeRead: () => null,
+    recheckBeforeWrite: () => (isLost ? Promise.reject(new Forbidden()) : null),
+    validForMs: () => 1000,
+    committed: () => void (isLost = true),
+  };
+  const change = () =>
+    service.app.get(RefChanges).change(repository, {
+      ...{ project: scopeOf(project), viewer: service.seed.viewer(users.developer) as SignedInViewer },
+      write: () => Promise.resolve([{ ref: 'refs/heads/lost', oldId: NO_OBJECT, newId }]),
+    });
+  const outcome = await awaitedBy({ kind: 'client', deadline: Date.now() + 60_000, rights }, change);
+  expect([outcome, isLost]).toEqual([{ moved: true }, true]);
+  const open = 'select 1 from pushes where project_id = $1 and settled_at is null';
+  expect(await service.database.query(open, [project.id])).toEqual([]);
 });

@@ -3,7 +3,7 @@ import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
 import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
-import { startCollaboration } from '../support/app';
+import { eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { MergeRequestScene } from '../support/merge-request-scene';
 import type { MergePlace } from '../support/merge-request-scene';
@@ -375,4 +375,185 @@ test('a process that died after the branch moved leaves the rest to the job', as
     resolved_by: { id: cast.maintainer.id },
     suggestions: [{ applied: true }],
   });
+});
+
+/** Moves or deletes the source branch without a settlement. */
+async function moveUnsettled({ source }: Opened, to: string | null): Promise<void> {
+  const repository = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+  const ref = `refs/heads/${source}`;
+  await repository.run({ args: to === null ? ['update-ref', '-d', ref] : ['update-ref', ref, to] });
+}
+const MERGED = 'This merge request was merged. To apply this suggestion, edit this file directly.';
+const CLOSED = 'This merge request is closed. To apply this suggestion, edit this file directly.';
+const CHANGED = "Can't apply as this line was changed in a more recent version.";
+
+/** Pairs of neighbouring reasons of work-tracking 4.3: both hold, and the first one is the answer. */
+test.each<
+  [
+    string,
+    { path?: string; text?: string; steps: (request: Opened, id: number, path: string) => Promise<unknown> },
+    string,
+  ]
+>([
+  [
+    'applied, before merged',
+    {
+      steps: async ({ iid }, id) => {
+        await apply(id).expect(200);
+        await as('developer').put(`${place.path}/${iid}/merge`).expect(200);
+      },
+    },
+    "Can't apply this suggestion.",
+  ],
+  [
+    'merged, before a deleted branch',
+    {
+      steps: async (request) => {
+        await as('developer').put(`${place.path}/${request.iid}/merge`).expect(200);
+        await scene.drop(place, request.source);
+      },
+    },
+    MERGED,
+  ],
+  ['closed, before a deleted branch', { steps: ({ source }) => scene.drop(place, source) }, CLOSED],
+  [
+    'a deleted branch, before changed lines',
+    {
+      steps: async (request) => {
+        await scene.files(place, request.source, { 'case-4.txt': 'other\n' });
+        await moveUnsettled(request, null);
+      },
+    },
+    "Can't apply as the source branch was deleted.",
+  ],
+  [
+    'changed lines, before the same content',
+    { text: '1', steps: ({ source }, _id, path) => scene.files(place, source, { [path]: 'other\n' }) },
+    CHANGED,
+  ],
+  [
+    'the same content, before a notebook',
+    { path: 'same.ipynb', text: '1', steps: () => Promise.resolve() },
+    'This suggestion already matches its content.',
+  ],
+  [
+    'a notebook, before a branch that has moved',
+    { path: 'moved.ipynb', steps: (request) => moveUnsettled(request, place.mainSha) },
+    "This file was modified for readability, and can't accept suggestions. Edit it directly.",
+  ],
+])('the reason %s', async (_, { path = `case-${opened}.txt`, text = 'x', steps }, message) => {
+  const request = await open({ [path]: '1\n2\n' });
+  const thread = await start(request, block(text), { path });
+  await steps(request, idIn(thread), path);
+  expect((await apply(idIn(thread)).expect(400)).body).toEqual({ message });
+  expect((await applyAll([idIn(thread)]).expect(400)).body).toEqual({ message });
+});
+
+test('what cannot be applied is shown as not appliable', async () => {
+  const request = await open({ 'shown.txt': '1\n2\n', 'shown.ipynb': '1\n' });
+  const threads = [
+    await start(request, block('1'), { path: 'shown.txt' }),
+    await start(request, block('x'), { path: 'shown.ipynb' }),
+    await start(request, block('x', ':-100+100'), { path: 'shown.txt', line: 2 }),
+  ];
+  const suggestions = async () =>
+    Promise.all(threads.map(async (thread) => (await shown(request, thread)).notes[0]!.suggestions[0]!));
+  const range = { from_line: 1, to_line: 102, from_content: '1\n2\n', to_content: 'x\n' };
+  expect(await suggestions()).toMatchObject([
+    { appliable: false, applicable: false, applied: false },
+    { appliable: false, applicable: false },
+    { ...range, appliable: true, applicable: true },
+  ]);
+  await as('developer').put(`${place.path}/${request.iid}`).send({ state_event: 'close' }).expect(200);
+  expect((await suggestions()).map(({ appliable }) => appliable)).toEqual([false, false, false]);
+});
+
+test('ids are a list or a text; neighbouring lines do not overlap; one author is the author of the commit', async () => {
+  const request = await open({ 'list.txt': '1\n2\n3\n' });
+  const ids: number[] = [];
+  for (const line of [1, 2, 3]) ids.push(idIn(await start(request, block(`${line}x`), { path: 'list.txt', line })));
+  const batch = () => as('developer').put('/api/v4/suggestions/batch_apply');
+  const message = { commit_message: ' \n ' };
+  await batch()
+    .send({ ids: `${ids[1]},${ids[0]}`, ...message })
+    .expect(200);
+  expect(await fileAt(request, 'list.txt')).toBe('1x\n2x\n3\n');
+  expect(await logOf(request, '%an <%ae>')).toBe(await identityOf('guest'));
+  expect(await logOf(request, '%B')).toBe('Take 2 of %{x}');
+  await batch().type('form').send({ 'ids[]': ids[2] }).expect(200);
+  expect(await fileAt(request, 'list.txt')).toBe('1x\n2x\n3x\n');
+});
+
+test('other suggestions about lines that were replaced are outdated', async () => {
+  const request = await open({ 'both.txt': '1\n2\n3\n' });
+  const at = (line: number, range = '') => start(request, block('x', range), { path: 'both.txt', line });
+  const [first, same, around, other] = [await at(1), await at(1), await at(2, ':-1'), await at(3)];
+  await apply(idIn(first)).expect(200);
+  const states = [];
+  for (const thread of [first, same, around, other])
+    states.push((await shown(request, thread)).notes[0]!.suggestions[0]!.appliable);
+  expect(states).toEqual([false, false, false, true]);
+  expect((await apply(idIn(same)).expect(400)).body).toEqual({ message: CHANGED });
+});
+
+test('an application is a push of its user', async () => {
+  const request = await open({ 'push.txt': '1\n' });
+  const id = idIn(await start(request, block('x'), { path: 'push.txt' }));
+  await apply(id, 'maintainer').expect(200);
+  const tip = await logOf(request, '%H');
+  const [push] = (await eventsOf(service.database, 'collaboration.push.completed.v1')).slice(-1);
+  expect(push).toMatchObject({ project_id: place.project.id, user_id: cast.maintainer.id });
+  const [step] = (await eventsOf(service.database, 'collaboration.merge_request.progressed.v1')).filter(
+    (event) => event['merge_request_iid'] === request.iid && event['step'] === 'pushed',
+  );
+  expect(step).toMatchObject({ commit_count: 1 });
+  const { body } = await as('guest').get(`${place.path}/${request.iid}/versions`).expect(200);
+  expect((body as { head_commit_sha: string }[]).map((version) => version.head_commit_sha)).toEqual([
+    tip,
+    request.refs['head_sha'],
+  ]);
+});
+
+test('a batch with one suggestion whose branch the user may not push to applies none', async () => {
+  const [free, kept] = [await open({ 'free.txt': '1\n' }), await open({ 'kept.txt': '1\n' })];
+  const ids = [
+    idIn(await start(free, block('x'), { path: 'free.txt' })),
+    idIn(await start(kept, block('x'), { path: 'kept.txt' })),
+  ];
+  const protect = { name: kept.source, push_access_level: 40 };
+  await as('maintainer').post(`/api/v4/projects/${place.project.id}/protected_branches`).send(protect).expect(201);
+  expect((await applyAll(ids).expect(403)).body).toEqual({ message: '403 Forbidden' });
+  expect(await fileAt(free, 'free.txt')).toBe('1\n');
+});
+
+test('a suggestion on a request from a fork is a commit in the fork, with the message of the target', async () => {
+  const fork = await scene.fork(place);
+  const file = 'forked.txt';
+  const heads = [await scene.files(fork, 'topic', { [file]: '1\n2\n' })];
+  const sent = { title: 'From a fork', source_branch: 'topic', target_branch: 'main', allow_collaboration: false };
+  const { body } = await service.app
+    .as(service.seed.viewer(fork.cast.developer))
+    .post(fork.path)
+    .send({ ...sent, target_project_id: place.project.id })
+    .expect(201);
+  const { iid, diff_refs: refs } = body as { iid: number; diff_refs: Record<string, string> };
+  const request = { iid, source: 'topic', refs };
+  const id = idIn(await start(request, block('x'), { path: file }));
+  const second = idIn(await start(request, block('y'), { path: file, line: 2 }));
+  // Developers of the target may not push to the fork, unless its author permits that.
+  expect((await apply(id).expect(403)).body).toEqual({ message: '403 Forbidden' });
+  await service.app.as(service.seed.viewer(fork.cast.developer)).put(`/api/v4/suggestions/${id}/apply`).expect(200);
+  heads.push(await scene.ref(fork, 'refs/heads/topic'));
+  await scene.git.ok(fork.folder, 'fetch', '--quiet', 'origin');
+  expect(await scene.git.ok(fork.folder, 'show', `origin/topic:${file}`)).toBe('x\n2\n');
+  expect(await scene.git.ok(fork.folder, 'log', '-1', '--format=%s', 'origin/topic')).toBe('Take 1 of %{x}\n');
+  expect(heads[0]).not.toBe(heads[1]);
+  await service.app
+    .as(service.seed.viewer(fork.cast.developer))
+    .put(`${place.path}/${iid}`)
+    .send({ allow_collaboration: true })
+    .expect(200);
+  await apply(second).expect(200);
+  await scene.git.ok(fork.folder, 'fetch', '--quiet', 'origin');
+  expect(await scene.git.ok(fork.folder, 'show', `origin/topic:${file}`)).toBe('x\ny\n');
 });

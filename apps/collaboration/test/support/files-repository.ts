@@ -21,7 +21,11 @@ export function repositoryOf(service: SeededService, { id, default_branch }: Dir
 }
 
 /** Runs the git of the machine in a repository. */
-export function gitIn({ directory }: Repository, args: readonly string[], input: string | Buffer = ''): string {
+export function gitIn(
+  { directory }: Pick<Repository, 'directory'>,
+  args: readonly string[],
+  input: string | Buffer = '',
+): string {
   const env = { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_GLOBAL: '/dev/null' };
   const config = ['-c', `safe.directory=${directory}`, '-c', 'user.name=Wren', '-c', 'user.email=wren@example.org'];
   return execFileSync('git', [...config, ...args], { cwd: directory, env, input, maxBuffer: 2 ** 28 }).toString();

@@ -54,6 +54,6 @@ import { SmartHttpController } from './transport/smart-http.controller';
     RepositoriesJob,
     Settlement,
   ],
-  exports: [CommitIdentities, ProjectRepositories, RefChanges, RefUpdateEffects],
+  exports: [CommitIdentities, ProjectRepositories, RefChanges, RefUpdateEffects, Settlement],
 })
 export class RepositoriesModule {}

@@ -7,14 +7,28 @@ export type MergeRequestState = (typeof MERGE_REQUEST_STATES)[number];
 /** Stored results of the check whether git can merge. Source: reference repositories 8.3. */
 export type StoredMergeStatus = 'unchecked' | 'can_be_merged' | 'cannot_be_merged' | 'cannot_be_merged_recheck';
 
-/** A merge that is under way. Shape: stored before git moves the target branch, and matched by the branch's new value. */
-export interface MergeIntent {
+/** An attempt to merge. Shape: stored before git moves the target branch, and matched by the branch's new value. */
+interface MergeAttempt {
   /** New value of the target branch. */
   readonly tip: string;
   readonly mergeCommitSha: string | null;
   readonly squashCommitSha: string | null;
   /** Whether the automatic merge does it; absent if not. */
   readonly isAutomatic?: boolean;
+}
+
+/**
+ * The last attempt to merge. Shape: `earlier` are the attempts before it, because git may execute any of them: the process
+ * of an earlier one may be slow or dead.
+ */
+export interface MergeIntent extends MergeAttempt {
+  readonly earlier?: readonly MergeAttempt[];
+}
+
+/** Returns the attempt that gives the target branch a value. Shape: null if there is none. */
+export function attemptOf(intent: MergeIntent | null, tip: string): MergeAttempt | null {
+  const attempts = intent === null ? [] : [intent, ...(intent.earlier ?? [])];
+  return attempts.find((one) => one.tip === tip) ?? null;
 }
 
 /** A request to merge one branch into another. Source: reference repositories 8.2. */

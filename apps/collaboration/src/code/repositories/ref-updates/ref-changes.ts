@@ -3,12 +3,14 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { inQuarantine, quarantinedBytes, updateRefs } from '@rookery/git';
 import type { ObjectWrite, RefFailure, RefUpdate, Repository } from '@rookery/git';
 import type { SignedInViewer } from '@rookery/kernel';
-import { LOGGER } from '@rookery/platform';
-import type { Logger } from '@rookery/platform';
+import { awaitedBy, currentWaiter, LOGGER } from '@rookery/platform';
+import type { Logger, Waiter } from '@rookery/platform';
 import { PushLimits } from './push-limits';
 import { PushRules } from './push-rules';
 import { RefIntents } from './ref-intents';
 import { Settlement } from './settlement';
+
+const BACKGROUND: Waiter = { kind: 'process', deadline: Infinity };
 
 /** Change of refs that a user requests through the API. */
 export interface RefChange {
@@ -87,10 +89,14 @@ export class RefChanges {
     }
   }
 
-  /** A failed settlement does not fail the change: a job repeats it. */
+  /**
+   * A failed settlement does not fail the change: a job repeats it. The refs have moved, so it goes on if the caller loses the
+   * permission meanwhile, or waits no longer.
+   */
   private async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<void> {
+    const { rights: _, ...waiter } = currentWaiter() ?? BACKGROUND;
     try {
-      await this.settlement.settle(repository, id, moved);
+      await awaitedBy({ ...waiter, deadline: Infinity }, () => this.settlement.settle(repository, id, moved));
     } catch (error) {
       this.logger.warn({ err: error, pushId: id }, 'a change of refs is not settled yet');
     }

@@ -8,14 +8,10 @@ import { ClosedByPush } from '../merging/closed-by-push';
 import type { AffectedRow } from '../versions/affected-merge-requests';
 
 /** Locks merge requests from deleted forks into other projects. */
-const fromForks = statement<
-  { projects: readonly number[] },
-  AffectedRow & { readonly at: Date; readonly is_open: boolean }
->(
+const fromForks = statement<{ projects: readonly number[] }, AffectedRow & { readonly at: Date }>(
   'merge_requests_from_deleted_forks',
-  `select i.id, i.iid, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch,
-     i.head_sha, i.base_sha, i.auto_merge_user_id, i.merge_intent, true as is_source, false as is_target, now() as at,
-     i.state = 'opened' as is_open
+  `select i.id, i.iid, i.state, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch,
+     i.head_sha, i.base_sha, i.auto_merge_user_id, i.merge_intent, true as is_source, false as is_target, now() as at
    from merge_requests i where i.source_project_id = any(:projects::bigint[]) and i.project_id <> all(:projects::bigint[])
    order by i.id for no key update`,
 );
@@ -37,7 +33,8 @@ export class DeletedForksConsumer {
     const projects = events.map(({ data }) => data.project_id);
     await this.directory.assertDeleted(tx, 'project', events, projects);
     const rows = await tx.run(fromForks, { projects });
-    for (const row of rows.filter(({ is_open: isOpen }) => isOpen)) {
+    for (const row of rows) {
+      if (row.state !== 'opened') continue;
       const event = events.find(({ data }) => data.project_id === row.source_project_id);
       const actorId = event?.actorId ?? row.author_id;
       await this.closing.close(tx, row, { actorId, at: row.at, pushedAt: row.at, defaultBranch: null });

@@ -5,7 +5,7 @@ import { recordState } from '../../../base/resource-events/states-and-weights';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
 import { closeIssuesOfMerged } from '../closing/close-merged';
 import { emitState } from '../merge-request-events';
-import { MergeRequest } from '../merge-request.entity';
+import { attemptOf, MergeRequest } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
 import type { AffectedRow } from '../versions/affected-merge-requests';
 
@@ -34,11 +34,12 @@ export class ClosedByPush {
    * by the API, the intent has the commits of that merge.
    */
   async merge(tx: Tx, row: AffectedRow, tip: ObjectId, by: PushActor): Promise<void> {
-    const intent = row.merge_intent?.tip === tip ? row.merge_intent : null;
+    const intent = attemptOf(row.merge_intent, tip);
     const byPush = { mergeCommitSha: tip === row.head_sha ? null : tip, squashCommitSha: null };
     const { mergeCommitSha, squashCommitSha } = intent ?? byPush;
     await tx.manager.update(MergeRequest, row.id, {
       ...{ state: 'merged', mergedAt: by.at, mergedById: by.actorId, mergeStatus: 'can_be_merged', updatedAt: by.at },
+      ...{ closedAt: null, closedById: null },
       ...{ mergeCommitSha, squashCommitSha, mergeIntent: null, mergeError: null, autoMergeUserId: null },
     });
     const isAutomatic = intent?.isAutomatic ?? false;

@@ -1,4 +1,24 @@
 import { Injectable } from '@nestjs/common';
+import { isAncestor, readCommits } from '@rookery/git';
+import type { ObjectId, Repository } from '@rookery/git';
+import { Database, statement } from '@rookery/persistence';
+import { Settlement } from '../../../code/repositories/ref-updates/settlement';
+import { branchRef } from '../versions/measure-version';
+import type { MergingRow } from './merging-rows';
+
+/** Moves of the target branch by attempts to merge a request, which are not settled. */
+const unsettledAttempts = statement<
+  { id: number; project: number; ref: string },
+  { readonly push_id: number; readonly tip: ObjectId }
+>(
+  'merge_requests_unsettled_attempts',
+  `select p.id as push_id, u.new_id as tip
+   from pushes p join ref_updates u on u.push_id = p.id and u.ref = :ref join merge_requests i on i.id = :id::bigint
+   where p.project_id = :project::bigint and p.settled_at is null
+     and (i.merge_intent ->> 'tip' = u.new_id
+       or i.merge_intent -> 'earlier' @> jsonb_build_array(jsonb_build_object('tip', u.new_id)))
+   order by p.id`,
+);
 
 /**
  * Runs the merges into one branch one after another in this process, so that most of them move the branch at the first
@@ -7,6 +27,11 @@ import { Injectable } from '@nestjs/common';
 @Injectable()
 export class MergeTurns {
   private readonly last = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly settlement: Settlement,
+  ) {}
 
   async take<T>(projectId: number, branch: string, step: () => Promise<T>): Promise<T> {
     const key = `${projectId} ${branch}`;
@@ -23,4 +48,26 @@ export class MergeTurns {
       if (this.last.get(key) === ended) this.last.delete(key);
     }
   }
+
+  /**
+   * Settles an earlier merge of the request whose process is slow or dead, if it has moved the target branch. Returns
+   * whether there is one; a second merge would add its commits to the branch again. Shape: `target` is the value of the
+   * branch that the next merge would build on.
+   */
+  async settleEarlier(repository: Repository, row: MergingRow, target: ObjectId): Promise<boolean> {
+    const { id, project_id: project, target_branch: branch } = row;
+    const attempts = await this.database.run(unsettledAttempts, { id, project, ref: branchRef(branch) });
+    for (const { push_id: push, tip } of attempts) {
+      if (!(await isMerged(repository, tip, target))) continue;
+      await this.settlement.settle(repository, push, null);
+      return true;
+    }
+    return false;
+  }
+}
+
+/** The commits of an attempt that never moved the branch may be missing. */
+async function isMerged(repository: Repository, tip: ObjectId, target: ObjectId): Promise<boolean> {
+  const [commit] = await readCommits(repository, [tip]);
+  return commit !== undefined && isAncestor(repository, tip, target);
 }

@@ -11,6 +11,7 @@ import { branchRef } from '../versions/measure-version';
 import { writeMerge } from './merge-commits';
 import { MergeChecks, REFUSED, staleSha } from './merge-checks';
 import { MergeRecipes } from './merge-recipes';
+import type { PlannedMerge } from './merge-recipes';
 import { mergeRulesOf } from './merge-rules';
 import type { MergeWishes } from './merge-wishes';
 import { branchesOf, failMerge, intendMerge, mergingRow } from './merging-rows';
@@ -67,7 +68,11 @@ export class MergeService {
         project,
         viewer,
         isMerge: true,
-        write: async (view) => [await this.write(view, viewer, project, merge)],
+        write: async (view) => {
+          const tips = await this.tipsOf(view, merge.row);
+          const isMoved = await this.checks.turns.settleEarlier(repository, merge.row, tips.target);
+          return isMoved ? [] : [await this.write(view, viewer, project, { ...merge, ...tips })];
+        },
       });
       if (outcome.moved) return;
       const isRace = outcome.why === 'changed' || outcome.why === 'locked';
@@ -77,14 +82,19 @@ export class MergeService {
     }
   }
 
+  /** Errors: Unprocessable for a missing branch. */
+  private async tipsOf(view: Repository, row: MergingRow): Promise<Pick<PlannedMerge, 'source' | 'target'>> {
+    const { source, target } = await this.checks.permissions.sources.tips(view, branchesOf(row));
+    if (source === null || target === null) throw new Unprocessable(REFUSED);
+    return { source, target };
+  }
+
   private async write(
     view: Repository,
     viewer: SignedInViewer,
     project: ProjectScope,
-    { row, wishes }: { readonly row: MergingRow; readonly wishes: MergeWishes },
+    { row, wishes, source, target }: Omit<PlannedMerge, 'viewer' | 'project'>,
   ) {
-    const { source, target } = await this.checks.permissions.sources.tips(view, branchesOf(row));
-    if (source === null || target === null) throw new Unprocessable(REFUSED);
     if (source !== row.head_sha) throw staleSha(source);
     if (mergeRulesOf(project).method !== 'merge' && !(await isAncestor(view, target, source)))
       throw new Unprocessable(REFUSED);

@@ -66,17 +66,27 @@ interface IntentParams {
   readonly squashes: boolean;
 }
 
-/** Stores a merge before the target branch moves. No row: it was closed, merged or pushed to meanwhile. */
+const MAX_EARLIER_ATTEMPTS = 20;
+
+/**
+ * Stores an attempt to merge before the target branch moves, and keeps the earlier ones. No row: the request was closed,
+ * merged or pushed to meanwhile.
+ */
 export const intendMerge = statement<IntentParams, { readonly id: number }>(
   'merge_requests_intend_merge',
-  `update merge_requests set merge_intent = :intent::jsonb, squash = squash or :squashes::boolean,
+  `update merge_requests set merge_intent = :intent::jsonb || case when merge_intent is null then '{}' else
+       jsonb_build_object('earlier', jsonb_path_query_array(
+         jsonb_build_array(merge_intent - 'earlier') || coalesce(merge_intent -> 'earlier', '[]'),
+         '$[0 to ${MAX_EARLIER_ATTEMPTS - 1}]')) end,
+     squash = squash or :squashes::boolean,
      should_remove_source_branch = coalesce(:removes::boolean, should_remove_source_branch)
    where id = :id::bigint and state = 'opened' and head_sha = :head returning id`,
 );
 
+/** Stores why a merge failed. Its attempt stays: another process may still execute one. */
 export const failMerge = statement<{ id: number; why: string | null }, never>(
   'merge_requests_fail_merge',
-  `update merge_requests set merge_error = :why, merge_intent = null where id = :id::bigint and state = 'opened'`,
+  `update merge_requests set merge_error = :why where id = :id::bigint and state = 'opened'`,
 );
 
 /**

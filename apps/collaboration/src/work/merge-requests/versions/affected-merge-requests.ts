@@ -1,12 +1,16 @@
 import { NO_OBJECT } from '@rookery/git';
 import type { ObjectId, RefUpdate } from '@rookery/git';
 import { statement } from '@rookery/persistence';
-import type { MergeIntent } from '../merge-request.entity';
+import type { MergeIntent, MergeRequestState } from '../merge-request.entity';
 
-/** An open merge request whose source or target branch a push moved. */
+/**
+ * A merge request whose source or target branch a push moved. Shape: it is open, or was closed after an attempt to merge it,
+ * which may have moved the target branch.
+ */
 export interface AffectedRow {
   readonly id: number;
   readonly iid: number;
+  readonly state: MergeRequestState;
   readonly project_id: number;
   readonly source_project_id: number | null;
   readonly author_id: number;
@@ -22,27 +26,32 @@ export interface AffectedRow {
   readonly is_target: boolean;
 }
 
-/** Open merge requests from or into branches of a project, the newest first. */
+/** Merge requests from or into branches of a project, the newest first. */
 export const affectedBy = statement<{ project: number; branches: readonly string[] }, AffectedRow>(
   'merge_requests_affected',
-  `select i.id, i.iid, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
+  `select i.id, i.iid, i.state, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
      i.auto_merge_user_id, i.merge_intent,
      i.source_project_id is not distinct from :project::bigint and i.source_branch = any(:branches::text[]) as is_source,
      i.project_id = :project::bigint and i.target_branch = any(:branches::text[]) as is_target
-   from merge_requests i where i.state = 'opened' and i.id in (
+   from merge_requests i where i.id in (
      select s.id from merge_requests s
      where s.source_project_id = :project::bigint and s.source_branch = any(:branches::text[]) and s.state = 'opened'
      union select t.id from merge_requests t
-     where t.project_id = :project::bigint and t.target_branch = any(:branches::text[]) and t.state = 'opened')
+     where t.project_id = :project::bigint and t.target_branch = any(:branches::text[]) and t.state = 'opened'
+     union select c.id from merge_requests c
+     where c.project_id = :project::bigint and c.target_branch = any(:branches::text[])
+       and c.state = 'closed' and c.merge_intent is not null)
    order by i.id desc`,
 );
 
-/** Locks the ones that are still open, in one order. */
+/** Locks the ones that may still change, in one order. */
 export const lockAffected = statement<{ ids: readonly number[] }, AffectedRow & { readonly at: Date }>(
   'merge_requests_lock_affected',
-  `select i.id, i.iid, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
+  `select i.id, i.iid, i.state, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
      i.auto_merge_user_id, i.merge_intent, true as is_source, true as is_target, now() as at
-   from merge_requests i where i.id = any(:ids::bigint[]) and i.state = 'opened' order by i.id for no key update`,
+   from merge_requests i
+   where i.id = any(:ids::bigint[]) and (i.state = 'opened' or (i.state = 'closed' and i.merge_intent is not null))
+   order by i.id for no key update`,
 );
 
 /** The refs of a push that a later push moved again, and whose settlement came first. */

@@ -9,6 +9,7 @@ import type {
   RefUpdateEffect,
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
+import { attemptOf } from '../merge-request.entity';
 import { ClosedByPush } from '../merging/closed-by-push';
 import type { PushActor } from '../merging/closed-by-push';
 import { DiffThreadFollower } from '../reviews/followed-threads';
@@ -108,6 +109,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
       const source = row.is_source ? moved.get(row.source_branch) : undefined;
       const merged = target && mergedBy(row, target, targets.get(row.target_branch)!);
       if (merged) planned.push({ row, repository, ref: target.ref, consequence: merged });
+      else if (row.state === 'closed') continue;
       else if (source) planned.push(...(await this.planSource(settled, row, source)));
       else if (target) planned.push(...(await planTarget(settled, row, target, targets.get(row.target_branch)!)));
     }
@@ -144,7 +146,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
     if (targeting.length > 0) await tx.run(uncheck, { ids: targeting });
     for (const { row: before, ref, consequence, threads } of planned) {
       const row = locked.get(before.id);
-      if (!row) continue;
+      if (!row || (row.state === 'closed' && consequence.kind !== 'merged')) continue;
       const { pushedAt, defaultBranch } = settled;
       const by = { actorId: settled.userId ?? row.author_id, at: row.at, pushedAt, defaultBranch };
       const isLate = late.has(ref);
@@ -176,9 +178,10 @@ export class MergeRequestPushes implements RefUpdateEffect {
   }
 }
 
+/** A closed request is merged only by an attempt to merge it that came before it was closed. */
 function mergedBy(row: AffectedRow, { newId }: RefUpdate, { pushed }: TargetPush): Consequence | null {
-  const isIntended = row.merge_intent?.tip === newId;
-  const hasHead = row.head_sha !== null && pushed.has(row.head_sha);
+  const isIntended = attemptOf(row.merge_intent, newId) !== null;
+  const hasHead = row.state === 'opened' && row.head_sha !== null && pushed.has(row.head_sha);
   return isIntended || hasHead ? { kind: 'merged', tip: newId } : null;
 }
 
