@@ -41,7 +41,7 @@ export const LOOPBACK = '127.0.0.1';
 export const INTERNAL_PAIRS = [
   ...PROCESSES.filter((name) => name !== 'identity').map(calls('identity')),
   ...['identity', 'import', 'package'].map(calls('collaboration')),
-  ...['identity'].map(calls('package')),
+  ...['identity', 'import'].map(calls('package')),
   ...['identity'].map(calls('import')),
   ...['identity', 'collaboration', 'package'].map(calls('admin')),
 ];
@@ -138,7 +138,8 @@ export function environmentOf(name, estate) {
     IDENTITY_URL: at('identity'),
     ADMIN_URL: at('admin'),
     ...(['identity', 'import', 'package'].includes(name) ? { COLLABORATION_URL: at('collaboration') } : {}),
-    ...(name === 'identity' ? { PACKAGE_URL: at('package'), IMPORT_URL: at('import') } : {}),
+    ...(['identity', 'import'].includes(name) ? { PACKAGE_URL: at('package') } : {}),
+    ...(name === 'identity' ? { IMPORT_URL: at('import') } : {}),
     HOST: name === 'gateway' ? estate.host : LOOPBACK,
     MANAGEMENT_HOST: LOOPBACK,
     PORT: String(portsOf(estate, name).http),

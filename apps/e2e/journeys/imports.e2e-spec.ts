@@ -72,12 +72,15 @@ test('issues of another host come with their placeholder authors, and notify no 
   const repository = await host.add('osprey');
   const [created_at, updated_at] = ['2024-01-02T03:04:05.000Z', '2024-02-03T04:05:06.000Z'];
   const times = { created_at, updated_at };
+  const picture = Buffer.from('GIF89a pixels');
+  host.files.set('/user-attachments/assets/7', { type: 'image/gif', content: picture });
+  const image = `${host.url}/user-attachments/assets/7`;
   const robin = { id: 11, login: wren.username };
   host.put(repository, 'labels', [{ name: 'nest', color: '00ff00', description: null }]);
   host.put(repository, 'milestones', [{ number: 2, title: 'Spring', state: 'open', ...times }]);
   host.put(repository, 'issues', [
     {
-      ...{ number: 5, title: 'Build a nest', body: `Ask @${wren.username}`, state: 'open', ...times },
+      ...{ number: 5, title: 'Build a nest', body: `Ask @${wren.username} ![nest](${image})`, state: 'open', ...times },
       ...{ user: robin, assignees: [robin], labels: [{ name: 'nest' }], milestone: { number: 2 } },
     },
   ]);
@@ -93,24 +96,31 @@ test('issues of another host come with their placeholder authors, and notify no 
     token: wren.token,
     json: {
       ...{ personal_access_token: host.token, repo_id: repository.id, target_namespace: path },
-      github_hostname: host.url,
+      ...{ github_hostname: host.url, optional_stages: { attachments_import: true } },
     },
   });
   const show = async (rest = '') =>
     (await call('GET', `/projects/${started.body.id}${rest}`, { token: wren.token })).body;
   await eventually(show, isEnded);
   const nothing = Object.fromEntries(IMPORTED_KINDS.map((kind) => [kind, 0]));
-  const counts = { ...nothing, label: 1, milestone: 1, issue: 1, note: 1 };
+  const counts = { ...nothing, label: 1, milestone: 1, issue: 1, note: 1, attachment: 1 };
   expect([group.status, await show('/import')]).toEqual([
     201,
     expect.objectContaining({ import_status: 'finished', stats: { fetched: counts, imported: counts } }),
   ]);
-  expect(await show('/issues/5')).toMatchObject({
-    ...{ ...times, imported: true, imported_from: 'remote', description: `Ask \`@${wren.username}\`` },
+  const issue = await show('/issues/5');
+  const [, upload] = /!\[nest\]\((\/uploads\/[0-9a-f]{32}\/7\.gif)\)$/.exec(issue.description) ?? [];
+  expect(issue).toMatchObject({
+    ...{ ...times, imported: true, imported_from: 'remote' },
+    description: `Ask \`@${wren.username}\` ![nest](${upload})`,
     ...{ labels: ['nest'], milestone: { title: 'Spring' }, user_notes_count: 1 },
     author: { username: `${wren.username}_placeholder_user_1`, name: `Placeholder ${wren.username}` },
     assignees: [{ username: `${wren.username}_placeholder_user_1` }],
   });
+  const file = await fetch(`${estate.baseUrl}/-/project/${started.body.id}${upload}`, {
+    headers: { 'private-token': wren.token },
+  });
+  expect([file.status, Buffer.from(await file.arrayBuffer())]).toEqual([200, picture]);
   expect(await show('/issues/5/notes')).toMatchObject([{ body: 'Done', author: { name: 'Placeholder merlin' } }]);
   await eventually(show, (one: { open_issues_count: number }) => one.open_issues_count === 1);
   expect((await call('GET', '/todos', { token: wren.token })).body).toEqual([]);
@@ -155,7 +165,7 @@ test('merge requests of another host come with their commits, reviews and commen
     token: wren.token,
     json: {
       ...{ personal_access_token: host.token, repo_id: repository.id, target_namespace: wren.username },
-      github_hostname: host.url,
+      ...{ github_hostname: host.url, optional_stages: { attachments_import: true } },
     },
   });
   const show = async (rest = '') =>

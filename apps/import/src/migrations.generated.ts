@@ -8,3 +8,4 @@ export * from './migrations/1767225600110-add-imports-from-servers';
 export * from './migrations/1767225600111-add-imports-from-repository-service';
 export * from './migrations/1767225600112-create-gist-imports';
 export * from './migrations/1767225600113-add-progress-try-to-imports';
+export * from './migrations/1767225600114-add-attachments-to-imports';

@@ -21,3 +21,4 @@ export * from './migrations/1767225600403-create-composer-versions';
 export * from './migrations/1767225600404-create-go-versions';
 export * from './migrations/1767225600410-create-conan';
 export * from './migrations/1767225600420-create-nuget-symbols';
+export * from './migrations/1767225600450-add-import-sources-to-uploads';

@@ -22,7 +22,7 @@ for service in $services; do
 done
 keep gateway-context-keys "$(for service in $services; do printf '%s,' "$(kept "$service-context-keys")"; done | sed 's/,$//')"
 # Who asks whom, inside: a process has the keys that it presents or checks, and no other.
-pairs='gateway-to-identity collaboration-to-identity import-to-identity package-to-identity admin-to-identity identity-to-collaboration import-to-collaboration package-to-collaboration identity-to-import identity-to-package identity-to-admin collaboration-to-admin package-to-admin'
+pairs='gateway-to-identity collaboration-to-identity import-to-identity package-to-identity admin-to-identity identity-to-collaboration import-to-collaboration package-to-collaboration identity-to-import identity-to-package import-to-package identity-to-admin collaboration-to-admin package-to-admin'
 for pair in $pairs; do
   keep "$pair-key" "k1/${pair%-to-*}/${pair#*-to-}:$(random 32 base64)"
 done

@@ -8,6 +8,7 @@ export * from './import.events';
 export * from './directory-log';
 export * from './signed-context';
 export * from './internal-http';
+export * from './imported-attachments';
 export * from './imported-objects';
 export * from './imported-snippets';
 export * from './source-code';

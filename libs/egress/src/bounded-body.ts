@@ -17,14 +17,13 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
- * Reads a whole body and decompresses it. Bounds: `maxBytes` of decompressed output, where decompression stops; one
+ * Yields a body, decompressed. Bounds: `maxBytes` of decompressed output, where decompression stops; one
  * content encoding, not several in a row. Shape: the caller listens to the errors of a body that is destroyed early.
  * Errors: EgressError `too large`, `malformed`; errors of the stream.
  */
-export async function boundedBody(body: Readable, encoding: string, maxBytes: number): Promise<Buffer> {
+export async function* boundedBody(body: Readable, encoding: string, maxBytes: number): AsyncGenerator<Buffer> {
   const meter = new Meter(body);
   let decoder: Transform | null = null;
-  const chunks: Buffer[] = [];
   let size = 0;
   try {
     decoder = decoderOf(encoding);
@@ -36,7 +35,7 @@ export async function boundedBody(body: Readable, encoding: string, maxBytes: nu
       if (decoder && size > FREE_BYTES + meter.received * MAX_RATIO) {
         throw new EgressError('too large', 'The answer is packed more tightly than any honest one.');
       }
-      chunks.push(chunk);
+      yield chunk;
     }
   } catch (error) {
     if (error instanceof EgressError || decoder === null || meter.isBroken) throw error;
@@ -45,7 +44,6 @@ export async function boundedBody(body: Readable, encoding: string, maxBytes: nu
     decoder?.destroy();
     body.destroy();
   }
-  return Buffer.concat(chunks, size);
 }
 
 function decoderOf(encoding: string): Transform | null {

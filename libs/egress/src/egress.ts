@@ -27,6 +27,8 @@ export interface EgressRequest {
   readonly limits?: Partial<EgressLimits>;
   /** Accepted media types of the answer; absent: any. */
   readonly accepts?: readonly string[];
+  /** Whether redirects to other servers are followed. They get none of `headers`. Default: such a redirect is an error. */
+  readonly leavesServer?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -37,6 +39,15 @@ export interface EgressAnswer {
   readonly body: Buffer;
   /** URL of the answer, after redirects. */
   readonly url: string;
+}
+
+/**
+ * An answer whose body is read while it arrives. Shape: errors of `body` are those of a request. The caller calls `close`
+ * when it needs no more of the body, also after an error.
+ */
+export interface EgressStream extends Omit<EgressAnswer, 'body'> {
+  readonly body: AsyncIterable<Buffer>;
+  close(): Promise<void>;
 }
 
 /** Shape: `isListed` if the operator listed the host, which then may speak plain http. */
@@ -59,23 +70,44 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * The only way in which Rookery calls servers that a user named. A user who can set an address can use it neither to
  * reach the network of the service, nor to keep the service busy.
  * Shape: the URL is checked, its name is looked up once, each of its addresses is checked, and the connection goes to one
- * of them. Redirects keep host, port and scheme, are followed for GET and HEAD only, and are each checked again. Answers
- * are read whole; every status counts as an answer.
+ * of them. Redirects are followed for GET and HEAD only, and are each checked again; they keep host, port and scheme
+ * unless the request says otherwise. Every status counts as an answer.
  * Errors: EgressError; the reason of `signal`.
  * Source: reference reliability 8.1.
  */
 export class Egress {
   constructor(private readonly options: EgressOptions) {}
 
+  /** Reads the whole answer. */
   async request(request: EgressRequest): Promise<EgressAnswer> {
+    const { body, close, ...answer } = await this.open(request);
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of body) chunks.push(chunk);
+    } finally {
+      await close();
+    }
+    return { ...answer, body: Buffer.concat(chunks) };
+  }
+
+  /** Opens an answer, after redirects. Its limits of time and size hold until the end of the body. */
+  async open(request: EgressRequest): Promise<EgressStream> {
     const limits = { ...LIMITS, ...request.limits };
     const deadline = Date.now() + limits.totalMs;
-    for (let url = request.url, hop = 0; ; hop += 1) {
-      const destination = checkedDestination(url, this.options);
-      const answer = await this.timed(destination, request, limits, deadline);
-      const next = nextOf(answer, destination, request, limits.redirects - hop);
-      if (next === null) return answer;
-      url = next;
+    for (let asked = request, hop = 0; ; hop += 1) {
+      const destination = checkedDestination(asked.url, this.options);
+      const answer = await this.send(destination, asked, limits, deadline);
+      try {
+        const next = nextOf(answer, destination, asked, limits.redirects - hop);
+        if (next === null) return answer;
+        await answer.close();
+        asked = isSameOrigin(next, destination.url)
+          ? { ...asked, url: next.href }
+          : { ...asked, url: next.href, headers: {} };
+      } catch (error) {
+        await answer.close();
+        throw error;
+      }
     }
   }
 
@@ -92,13 +124,13 @@ export class Egress {
     }
   }
 
-  /** Sends one request and reads one answer, within the time limits. */
-  private async timed(
+  /** Sends one request and opens its answer, within the time limits. */
+  private async send(
     destination: Destination,
     request: EgressRequest,
     limits: EgressLimits,
     deadline: number,
-  ): Promise<EgressAnswer> {
+  ): Promise<EgressStream> {
     const ending = new AbortController();
     const tooSlow = (what: string) => () =>
       ending.abort(new EgressError('too slow', `The server took too long ${what}.`));
@@ -107,14 +139,22 @@ export class Egress {
     const onAbort = (): void => ending.abort(request.signal?.reason);
     request.signal?.addEventListener('abort', onAbort, { once: true });
     if (request.signal?.aborted) onAbort();
+    const call: Call = {
+      signal: ending.signal,
+      failureOf: (error) => (ending.signal.aborted ? ending.signal.reason : failureOf(error)),
+      release: () => {
+        clearTimeout(whole);
+        clearTimeout(first);
+        request.signal?.removeEventListener('abort', onAbort);
+      },
+    };
     try {
-      return await this.answerOf(destination, request, limits, ending.signal, () => clearTimeout(first));
+      return await this.answerOf(destination, request, limits, call);
     } catch (error) {
-      throw ending.signal.aborted ? ending.signal.reason : failureOf(error);
+      call.release();
+      throw call.failureOf(error);
     } finally {
-      clearTimeout(whole);
       clearTimeout(first);
-      request.signal?.removeEventListener('abort', onAbort);
     }
   }
 
@@ -122,11 +162,10 @@ export class Egress {
     destination: Destination,
     request: EgressRequest,
     limits: EgressLimits,
-    signal: AbortSignal,
-    onHead: () => void,
-  ): Promise<EgressAnswer> {
+    call: Call,
+  ): Promise<EgressStream> {
     const { url } = destination;
-    const addresses = await unlessAborted(addressesOf(destination, this.options.resolve), signal);
+    const addresses = await unlessAborted(addressesOf(destination, this.options.resolve), call.signal);
     const client = new Client(url.origin, {
       connect: pinnedTo(addresses, limits.firstByteMs, this.options.ca),
       maxHeaderSize: MAX_HEAD_BYTES,
@@ -135,18 +174,42 @@ export class Egress {
       bodyTimeout: 0,
     });
     try {
-      const answer = await client.request(optionsOf(url, request, signal));
-      onHead();
+      const answer = await client.request(optionsOf(url, request, call.signal));
       // A body that is not read to its end is destroyed; the resulting error is not needed.
       answer.body.on('error', () => undefined);
       const headers = flat(answer.headers);
       const read = { status: answer.statusCode, headers, url: url.href };
-      if (REDIRECTS.has(read.status)) return { ...read, body: Buffer.alloc(0) };
+      const close = async (): Promise<void> => {
+        call.release();
+        await client.destroy();
+      };
+      if (REDIRECTS.has(read.status)) return { ...read, body: noChunks(), close };
       checkType(headers['content-type'] ?? '', request.accepts);
-      return { ...read, body: await boundedBody(answer.body, headers['content-encoding'] ?? '', limits.bodyBytes) };
-    } finally {
+      const chunks = boundedBody(answer.body, headers['content-encoding'] ?? '', limits.bodyBytes);
+      return { ...read, body: withFailures(chunks, call), close };
+    } catch (error) {
       await client.destroy();
+      throw error;
     }
+  }
+}
+
+/** A running request. Shape: `failureOf` converts an error of the connection; `release` ends its timers. */
+interface Call {
+  readonly signal: AbortSignal;
+  failureOf(error: unknown): unknown;
+  release(): void;
+}
+
+async function* noChunks(): AsyncGenerator<Buffer> {
+  // Bodies of redirects are not read.
+}
+
+async function* withFailures(chunks: AsyncIterable<Buffer>, call: Call): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw call.failureOf(error);
   }
 }
 
@@ -158,15 +221,15 @@ function optionsOf(url: URL, { method = 'GET', headers, body }: EgressRequest, s
 
 /** The next URL of a redirect; null when the answer is final. Errors: EgressError `redirected`. */
 function nextOf(
-  { status, headers }: EgressAnswer,
+  { status, headers }: EgressStream,
   { url }: Destination,
-  { method = 'GET' }: EgressRequest,
+  { method = 'GET', leavesServer = false }: EgressRequest,
   left: number,
-): string | null {
+): URL | null {
   const location = headers['location'];
   if (!REDIRECTS.has(status) || location === undefined) return null;
   const next = URL.canParse(location, url.href) ? new URL(location, url.href) : null;
-  if (next === null || !isSameOrigin(next, url)) {
+  if (next === null || !(leavesServer || isSameOrigin(next, url))) {
     throw new EgressError('redirected', 'The server leads to another one, which is not followed.');
   }
   if (method !== 'GET' && method !== 'HEAD') {
@@ -174,7 +237,7 @@ function nextOf(
   }
   if (left <= 0) throw new EgressError('redirected', 'The server leads from one address to the next.');
   next.hash = '';
-  return next.href;
+  return next;
 }
 
 function checkType(type: string, accepts: readonly string[] | undefined): void {

@@ -1,5 +1,5 @@
 export { Egress } from './egress';
-export type { EgressAnswer, EgressLimits, EgressRequest, CheckedAddresses } from './egress';
+export type { EgressAnswer, EgressLimits, EgressRequest, EgressStream, CheckedAddresses } from './egress';
 export { EgressError } from './egress-error';
 export type { EgressReason } from './egress-error';
 export { egressSettings } from './egress.config';

@@ -51,4 +51,10 @@ export type { Ran } from './git-client';
 export { serveGit } from './upstream/git-backend';
 export { RepohostCloud, type CloudRepository } from './upstream/repohost-cloud';
 export { RepohostServer, type ServerRepository } from './upstream/repohost-server';
-export { RemoteHost, type HostedGist, type HostedList, type HostedRepository } from './upstream/remote-host';
+export {
+  RemoteHost,
+  type HostedFile,
+  type HostedGist,
+  type HostedList,
+  type HostedRepository,
+} from './upstream/remote-host';

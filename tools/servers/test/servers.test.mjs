@@ -234,10 +234,13 @@ describe('the environment of a process', () => {
     /** @param {...string} pairs */
     const of = (...pairs) => pairs.map((pair) => `k1/${pair}:x`).sort();
     assert.deepEqual(keysOf('gateway'), of('gateway/identity'));
-    assert.deepEqual(keysOf('import'), of('import/identity', 'import/collaboration', 'identity/import'));
+    assert.deepEqual(
+      keysOf('import'),
+      of('import/identity', 'import/collaboration', 'import/package', 'identity/import'),
+    );
     assert.deepEqual(
       keysOf('package'),
-      of('package/identity', 'package/collaboration', 'package/admin', 'identity/package'),
+      of('package/identity', 'package/collaboration', 'package/admin', 'identity/package', 'import/package'),
     );
     assert.deepEqual(
       keysOf('collaboration'),

@@ -21,7 +21,7 @@ export type NewImport = Omit<
 type FinalState = Extract<ImportState, 'finished' | 'failed' | 'canceled'>;
 
 const COLUMNS = `i.id, i.import_key, i.project_id, i.user_id, i.source, i.state, i.upstream_name, i.upstream_url, i.clone_url,
-  i.default_branch, i.api_url, i.page_size, i.is_optimistic, i.single_endpoint_notes,
+  i.default_branch, i.api_url, i.page_size, i.is_optimistic, i.single_endpoint_notes, i.with_attachments,
   i.sealed_credential, i.job_id, i.progress_try, i.error`;
 /** Imports without progress for so long have failed. Source: reference identity-and-import 6.1. */
 const STUCK_HOURS = 24;

@@ -32,6 +32,9 @@ const ADVANCE = statement<StageParams & { next: string | null; fetched: number; 
      pages = s.pages + 1, fetched = s.fetched + excluded.fetched, imported = s.imported + excluded.imported`,
 );
 
+/** Name of the counts of files. They are no stage of their own: they arrive with the texts that link to them. */
+export const ATTACHMENTS = 'attachment';
+
 /** Progress of the stages of imports, and the numbers of their objects. Source: reference identity-and-import 6.2. */
 @Injectable()
 export class ImportStages {
@@ -50,12 +53,14 @@ export class ImportStages {
   async advance(
     id: number,
     name: string,
-    { next, fetched, imported }: StagePage,
+    { next, fetched, imported, attachments }: StagePage,
     failed: readonly FailedObject[],
   ): Promise<void> {
     await this.work.run(async (tx) => {
       await this.records.addFailuresIn(tx, id, failed);
       await tx.run(ADVANCE, { id, name, next, fetched, imported });
+      if (attachments && attachments.fetched > 0)
+        await tx.run(ADVANCE, { id, name: ATTACHMENTS, next: null, ...attachments });
     });
   }
 

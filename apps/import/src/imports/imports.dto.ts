@@ -20,7 +20,7 @@ export class ImportRemote {
   @Hash({
     of: 'any',
     optional: true,
-    about: 'Stages to switch on: `single_endpoint_notes_import`. Others have no effect.',
+    about: 'Stages to switch on: `attachments_import`, `single_endpoint_notes_import`. Others have no effect.',
   })
   optional_stages?: Record<string, unknown>;
   @OneOf(STRATEGIES, {

@@ -1,6 +1,7 @@
 import { alwaysNull, choice, instant, int, list, mapOf, nullable, object, presenter, text } from '@rookery/api-v4';
 import { IMPORT_STATES, IMPORT_TYPES, IMPORTED_KINDS } from '@rookery/contracts';
 import type { FailureRow } from './import-records';
+import { ATTACHMENTS } from './import-stages';
 import type { StageRow } from './import-stages';
 import type { ImportStatus, ShownImport } from './imports.service';
 
@@ -47,7 +48,8 @@ function failureOf({ id, created_at, message, object_name: name, relation_name }
 
 function countsOf(stages: readonly StageRow[], column: 'fetched' | 'imported'): Record<string, number> {
   const countOf = (kind: string): number => stages.find(({ name }) => name === kind)?.[column] ?? 0;
-  return Object.fromEntries(IMPORTED_KINDS.map((kind) => [kind, countOf(kind)]));
+  const isShown = (kind: string): boolean => kind !== ATTACHMENTS || stages.some(({ name }) => name === ATTACHMENTS);
+  return Object.fromEntries([...IMPORTED_KINDS, ATTACHMENTS].filter(isShown).map((kind) => [kind, countOf(kind)]));
 }
 
 /** Source: reference identity-and-import 6.2. */
@@ -74,7 +76,7 @@ export const importStatus = presenter<ImportStatus>('ProjectImport').fields({
     {
       when: ({ row, stages }) => row?.source === 'remote' && stages !== null,
       about:
-        'Numbers of objects by kind: `fetched` those that the host has sent, `imported` those in the project. For reporters and higher roles.',
+        'Numbers of objects by kind: `fetched` those that the host has sent, `imported` those in the project; `attachment` are files that texts link to. For reporters and higher roles.',
     },
   ],
 });

@@ -44,6 +44,8 @@ export class ProjectImport {
   @Column({ type: 'boolean', default: false }) isOptimistic: boolean;
   /** Whether comments are read for each issue and pull request, because long lists of hosts end too early. */
   @Column({ type: 'boolean', default: false }) singleEndpointNotes: boolean;
+  /** Whether files that texts link to are stored in the project. */
+  @Column({ type: 'boolean', default: false }) withAttachments: boolean;
   /** The credential of the upstream host, encrypted (`ImportCredentials`). */
   @Column({ type: 'bytea', nullable: true }) sealedCredential: Buffer | null;
   /** The job that runs the import. */

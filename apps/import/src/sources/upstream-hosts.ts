@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { ImportType } from '@rookery/contracts';
+import { AttachmentLinks } from './attachments/attachment-links';
+import { UpstreamAttachments } from './attachments/upstream-attachments';
 import { RemoteClient } from './remote/remote-client';
 import { REMOTE_HEADS } from './remote/remote-repository';
 import { RepohostClient } from './repohost/repohost-client';
 import { RepohostServerClient } from './repohost-server/repohost-server-client';
 import { REPOHOST_SERVER_HEADS } from './repohost-server/repohost-server-repository';
 import type { UpstreamAccess, UpstreamRepository } from './upstream-repository';
+import { UpstreamRequests } from './upstream-requests';
 
 /** Kinds of hosts with an API. */
 export type UpstreamKind = Exclude<ImportType, 'git'>;
@@ -29,6 +32,20 @@ export function gitCredentialOf(kind: ImportType, credential: string | null): st
   return isByEmail ? `${EMAIL_USER}${credential!.slice(user!.length)}` : credential;
 }
 
+/**
+ * Hosts whose API has an address of its own, by that address. Source: reference identity-and-import 6.8.
+ */
+const WEB_ORIGINS: ReadonlyMap<string, string> = new Map([
+  ['https://api.github.com', 'https://github.com'],
+  ['https://api.bitbucket.org', 'https://bitbucket.org'],
+]);
+
+/** Returns the origin of the pages and repositories of a host, which alone gets the credential, by the address of its API. */
+export function webOriginOf(apiUrl: string): string {
+  const { origin } = new URL(apiUrl);
+  return WEB_ORIGINS.get(origin) ?? origin;
+}
+
 /** Opens repositories of hosts of all kinds. */
 @Injectable()
 export class UpstreamHosts {
@@ -36,11 +53,19 @@ export class UpstreamHosts {
     private readonly remote: RemoteClient,
     private readonly server: RepohostServerClient,
     private readonly service: RepohostClient,
+    private readonly requests: UpstreamRequests,
   ) {}
 
   /** Shape: `name` as the import stores it: owner and name. */
   open(kind: UpstreamKind, access: UpstreamAccess, name: string): UpstreamRepository {
     const client = { remote: this.remote, repohost_server: this.server, repohost: this.service }[kind];
     return client.open(access, name);
+  }
+
+  /** Returns the files that texts of a repository link to; null for kinds of hosts whose files stay upstream. */
+  attachments(kind: UpstreamKind, access: UpstreamAccess, name: string): UpstreamAttachments | null {
+    if (kind !== 'remote') return null;
+    const origin = webOriginOf(access.url);
+    return new UpstreamAttachments(new AttachmentLinks(origin, name), this.requests, access, origin);
   }
 }

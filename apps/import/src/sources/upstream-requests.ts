@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Egress, EgressError } from '@rookery/egress';
-import type { EgressAnswer, EgressRequest } from '@rookery/egress';
+import type { EgressAnswer, EgressRequest, EgressStream } from '@rookery/egress';
 import { retryTimeIn } from './rate-limits';
 import { SourceError } from './source-error';
 
 /** A request to the API of an upstream host. Shape: `secrets` are all forms of the credential, which no answer may repeat. */
-export interface UpstreamRequest extends Pick<EgressRequest, 'url' | 'limits' | 'signal'> {
+export interface UpstreamRequest extends Pick<EgressRequest, 'url' | 'limits' | 'leavesServer' | 'signal'> {
   readonly secrets: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -38,9 +38,17 @@ export class UpstreamRequests {
     try {
       return await this.egress.request(request);
     } catch (error) {
-      if (!(error instanceof EgressError)) throw error;
-      const reason = error.reason === 'address refused' ? 'address' : 'other';
-      throw new SourceError(reason, error.message, { cause: error });
+      throw sourceErrorOf(error);
+    }
+  }
+
+  /** Opens an answer whose body is read while it arrives. Errors, also those of the body: SourceError. */
+  async open({ secrets: _, ...request }: UpstreamRequest): Promise<EgressStream> {
+    try {
+      const answer = await this.egress.open(request);
+      return { ...answer, body: withSourceErrors(answer.body) };
+    } catch (error) {
+      throw sourceErrorOf(error);
     }
   }
 
@@ -49,6 +57,19 @@ export class UpstreamRequests {
     const answer = await this.send(request);
     refuseFailure(answer, request.secrets);
     return answer;
+  }
+}
+
+function sourceErrorOf(error: unknown): unknown {
+  if (!(error instanceof EgressError)) return error;
+  return new SourceError(error.reason === 'address refused' ? 'address' : 'other', error.message, { cause: error });
+}
+
+async function* withSourceErrors(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw sourceErrorOf(error);
   }
 }
 

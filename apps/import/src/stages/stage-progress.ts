@@ -12,4 +12,6 @@ export interface StagePage {
   readonly fetched: number;
   /** Number of them that are in the project now. */
   readonly imported: number;
+  /** Numbers of files that the texts of the page link to, and of those that are stored. */
+  readonly attachments?: { readonly fetched: number; readonly imported: number };
 }

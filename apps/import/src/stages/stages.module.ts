@@ -3,6 +3,8 @@ import { EgressModule } from '@rookery/egress';
 import { GitModule } from '@rookery/git';
 import { PeopleModule } from '../people/people.module';
 import { SourcesModule } from '../sources/sources.module';
+import { ProjectUploads } from './attachments/project-uploads';
+import { TextAttachments } from './attachments/text-attachments';
 import { ObjectsStage } from './objects/objects-stage';
 import { ProjectObjects } from './objects/project-objects';
 import { RepositoryStage } from './repository/repository-stage';
@@ -11,7 +13,7 @@ import { ScratchJob } from './repository/scratch.job';
 /** Stages of imports, each of which brings one kind of object into a project. */
 @Module({
   imports: [EgressModule, GitModule, PeopleModule, SourcesModule],
-  providers: [ObjectsStage, ProjectObjects, RepositoryStage, ScratchJob],
+  providers: [ObjectsStage, ProjectObjects, ProjectUploads, RepositoryStage, ScratchJob, TextAttachments],
   exports: [ObjectsStage, RepositoryStage],
 })
 export class StagesModule {}

@@ -4,7 +4,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type {
+  FindAttachmentsRequest,
+  ImportedAttachment,
   ImportObjectsAnswer,
   ImportObjectsRequest,
   ImportPeopleRequest,
@@ -25,6 +28,8 @@ const COLLABORATION: ReadonlySet<string> = new Set([
   INTERNAL_PATHS.importSnippet,
   INTERNAL_PATHS.importLeftOut,
 ]);
+/** Routes of package. */
+const PACKAGE: ReadonlySet<string> = new Set([INTERNAL_PATHS.importAttachments, INTERNAL_PATHS.importAttachment]);
 const DOOR = /^\/internal\/repositories\/(\d+)(\/.*)$/;
 
 /**
@@ -39,6 +44,10 @@ export class FakeServices {
   readonly objects: ImportObjectsRequest[] = [];
   readonly snippets: ImportSnippetRequest[] = [];
   readonly leftOut: LeftOutSnippetsRequest[] = [];
+  /** Stored files. Shape: `key` is the project and the source. */
+  readonly files: { readonly key: string; readonly filename: string; readonly content: Buffer }[] = [];
+  /** Runs after a file was stored, before the answer. */
+  afterFile: () => Promise<void> = async () => undefined;
   /** Answers requests with a snippet. */
   onSnippet: (request: ImportSnippetRequest) => Promise<string | null> = async () => null;
   /** Whether one account owns the objects of all people. Otherwise a person has the upstream id and 1000. */
@@ -85,12 +94,15 @@ export class FakeServices {
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url!, 'http://x').pathname;
     const door = DOOR.exec(path);
-    const callee = door || COLLABORATION.has(path) ? 'collaboration' : 'identity';
+    const other = PACKAGE.has(path) ? 'package' : 'identity';
+    const callee = door || COLLABORATION.has(path) ? 'collaboration' : other;
     if (request.headers.authorization !== internalAuthorization('import', callee)) {
       return void response.writeHead(401).end();
     }
     if (this.away.has(path)) return void response.writeHead(this.awayStatus).end();
     if (path === INTERNAL_PATHS.importObjects) return this.serveObjects(await bodyOf(request), response);
+    if (path === INTERNAL_PATHS.importAttachments) return this.serveFiles(await bodyOf(request), response);
+    if (path === INTERNAL_PATHS.importAttachment) return this.storeFile(request, response);
     if (path === INTERNAL_PATHS.importSnippet) return this.serveSnippet(await bodyOf(request), response);
     if (!door) return this.serveIdentity(path, await bodyOf(request), response);
     if (request.method === 'POST') await this.beforePush();
@@ -109,6 +121,28 @@ export class FakeServices {
     this.snippets.push(request);
     const problem = await this.onSnippet(request);
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ problem }));
+  }
+
+  private serveFiles(body: unknown, response: ServerResponse): void {
+    const { project_id, sources } = body as FindAttachmentsRequest;
+    const attachments = sources.map((source) => this.fileOf(`${project_id}/${source}`));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ attachments }));
+  }
+
+  private async storeFile(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const query = new URL(request.url!, 'http://x').searchParams;
+    const key = `${query.get('project_id')}/${query.get('source')}`;
+    const content = await buffer(request);
+    this.files.push({ key, filename: query.get('filename')!, content });
+    await this.afterFile();
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.fileOf(key)));
+  }
+
+  private fileOf(key: string): ImportedAttachment | null {
+    const at = this.files.findIndex((file) => file.key === key);
+    if (at < 0) return null;
+    const url = `/uploads/${at}/${encodeURIComponent(this.files[at]!.filename)}`;
+    return { url, markdown: `[${this.files[at]!.filename}](${url})` };
   }
 
   private serveIdentity(path: string, body: unknown, response: ServerResponse): void {

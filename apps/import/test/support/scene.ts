@@ -45,6 +45,7 @@ export class ImportScene {
         EGRESS_ALLOW: [host, ...otherHosts].map(({ address }) => address).join(','),
         IDENTITY_URL: inside.url,
         COLLABORATION_URL: inside.url,
+        PACKAGE_URL: inside.url,
         ...env,
       },
     });

@@ -1,4 +1,5 @@
 import { int, presenter, text } from '@rookery/api-v4';
+import type { ImportedAttachment } from '@rookery/contracts';
 import type { Upload } from './upload.entity';
 
 /** Source: reference repositories 9.1. */
@@ -11,12 +12,17 @@ export const uploadPresenter = presenter<Upload>('ProjectUpload').fields({
     (upload) => `/-/project/${upload.projectId}${urlOf(upload)}`,
     { about: 'Path of the file below the address of the instance.' },
   ],
-  markdown: [
-    text,
-    (upload) => `${isPicture(upload) ? '!' : ''}[${altOf(upload)}](${urlOf(upload)})`,
-    { about: 'Markdown that shows the picture or leads to the file.' },
-  ],
+  markdown: [text, markdownOf, { about: 'Markdown that shows the picture or leads to the file.' }],
 });
+
+/** Describes an imported file to the import service. */
+export function importedAttachmentOf(upload: Upload): ImportedAttachment {
+  return { url: urlOf(upload), markdown: markdownOf(upload) };
+}
+
+function markdownOf(upload: Upload): string {
+  return `${isPicture(upload) ? '!' : ''}[${altOf(upload)}](${urlOf(upload)})`;
+}
 
 function isPicture({ pictureType }: Upload): boolean {
   return pictureType !== null;

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { attachedTo, Attaches, Owns } from '@rookery/persistence';
 import { PackagesModule } from '../packages/packages.module';
+import { ImportAttachmentsController } from './import-attachments.controller';
 import { Upload } from './upload.entity';
 import { UploadsController } from './uploads.controller';
 import { UploadsService } from './uploads.service';
@@ -11,8 +12,12 @@ const attachedUploads = attachedTo({
   stays: { uploader_id: 'No answer shows it, and the id of a deleted user is not given again.' },
 });
 
-/** Files that users attach to texts of projects. */
+/** Files that users attach to texts of projects, and those that imports bring. */
 @Owns(Upload)
 @Attaches(attachedUploads)
-@Module({ imports: [PackagesModule], controllers: [UploadsController], providers: [UploadsService] })
+@Module({
+  imports: [PackagesModule],
+  controllers: [ImportAttachmentsController, UploadsController],
+  providers: [UploadsService],
+})
 export class UploadsModule {}

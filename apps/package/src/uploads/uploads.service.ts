@@ -6,7 +6,7 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { NotFound, Refused, TooLarge } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { collection, Work } from '@rookery/persistence';
-import type { Collection } from '@rookery/persistence';
+import type { Collection, ListQuery } from '@rookery/persistence';
 import { PackageFiles } from '../packages/package-files';
 import { Upload } from './upload.entity';
 import { HEAD_BYTES, pictureTypeOf, uploadNameOf } from './upload-name';
@@ -14,7 +14,12 @@ import { HEAD_BYTES, pictureTypeOf, uploadNameOf } from './upload-name';
 /** Units: bytes. Source: reference repositories 9.1. */
 export const MAX_UPLOAD_BYTES = 100 * 1024 * 1024;
 const SECRET_BYTES = 16;
-const uploads = collection(Upload, { within: 'projectId' });
+/** Another request has stored the same upstream file meanwhile. */
+class StoredMeanwhile extends Error {}
+const uploads = collection(Upload, {
+  within: 'projectId',
+  taken: { uq_uploads_import_source: () => new StoredMeanwhile() },
+});
 
 /** A file while it arrives. Shape: `filename` is known after the first bytes. */
 export interface ArrivingFile {
@@ -34,21 +39,45 @@ export class UploadsService {
     this.uploads = uploads.on(work);
   }
 
-  /**
-   * Stores a file. The content comes first, then the row; a sweep removes contents without a row. Errors: TooLarge;
-   * Unavailable; those of the source.
-   */
-  async store(project: ProjectScope, viewer: SignedInViewer, file: ArrivingFile): Promise<Upload> {
+  /** Stores a file of a user. Errors: TooLarge; Unavailable; those of the source. */
+  store(project: ProjectScope, viewer: SignedInViewer, file: ArrivingFile): Promise<Upload> {
+    return this.add(project.id, { uploaderId: viewer.userId }, file);
+  }
+
+  /** Stores an upstream file once for each `importSource`. Errors: as `store`. */
+  async storeImported(projectId: number, importSource: string, file: ArrivingFile): Promise<Upload> {
+    try {
+      return await this.add(projectId, { uploaderId: null, importSource }, file);
+    } catch (error) {
+      if (!(error instanceof StoredMeanwhile)) throw error;
+      return this.uploads.find({ importSource }, projectId);
+    }
+  }
+
+  /** Returns imported files by their sources. */
+  async findImported(projectId: number, sources: readonly string[]): Promise<ReadonlyMap<string, Upload>> {
+    const narrow = (list: ListQuery<unknown>): void =>
+      void list.where((bind) => `row.import_source = any(${bind([...sources], 'sources')}::text[])`);
+    const found = await this.uploads.all({ within: projectId, narrow });
+    return new Map(found.map((upload) => [upload.importSource!, upload]));
+  }
+
+  /** The content comes first, then the row; a sweep removes contents without a row. */
+  private async add(
+    projectId: number,
+    origin: Pick<Upload, 'uploaderId'> & Partial<Pick<Upload, 'importSource'>>,
+    file: ArrivingFile,
+  ): Promise<Upload> {
     const { sha256, size } = await this.files.store(file.source, MAX_UPLOAD_BYTES).catch((error: unknown) => {
       throw error instanceof Refused ? new TooLarge() : error;
     });
     const head = size === 0 ? Buffer.alloc(0) : await this.headOf(sha256);
     const upload = {
-      ...{ sha256, size, uploaderId: viewer.userId, filename: uploadNameOf(file.filename()) },
+      ...{ sha256, size, ...origin, filename: uploadNameOf(file.filename()) },
       secret: randomBytes(SECRET_BYTES).toString('hex'),
       pictureType: pictureTypeOf(head),
     };
-    return this.uploads.create(upload, { actorId: viewer.userId, within: project.id });
+    return this.uploads.create(upload, { actorId: origin.uploaderId, within: projectId });
   }
 
   /** Errors: NotFound. */

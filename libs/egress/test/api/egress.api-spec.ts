@@ -56,6 +56,22 @@ describe('an answer', () => {
     expect((await client.request({ url })).body.toString()).toBe('eggs '.repeat(1000));
   });
 
+  it('is read while it arrives', async () => {
+    const passed: (() => void)[] = [];
+    const { url, client } = await listed((_request, response) => {
+      response.write('first');
+      passed.push(() => response.end('last'));
+    });
+    const { status, body, close } = await client.open({ url });
+    const texts: string[] = [];
+    for await (const chunk of body) {
+      texts.push(String(chunk));
+      passed.pop()?.();
+    }
+    await close();
+    expect([status, texts]).toEqual([200, ['first', 'last']]);
+  });
+
   it('to a POST gets its body', async () => {
     const { url, client } = await listed((request, response) => void request.pipe(response));
     const answer = await client.request({ url, method: 'POST', body: 'an egg' });
@@ -162,6 +178,18 @@ describe('a redirect', () => {
     expect(server.connections()).toBe(1);
   });
 
+  it('to another server is followed without the headers if the request says so, and is checked again', async () => {
+    const other = await outside((_request, response) => void response.end('image'));
+    const { server, url } = await to(() => `http://cdn.internal:${other.port}/end`);
+    const list = [`forge.internal:${server.port}`, `cdn.internal:${other.port}`];
+    const request = { url, headers: { authorization: 'secret' }, leavesServer: true };
+    expect((await egress(list).request(request)).body.toString()).toBe('image');
+    expect(server.requests[0]!.headers.authorization).toBe('secret');
+    expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    await expect(egress(list.slice(0, 1)).request(request)).rejects.toMatchObject(refusal('address refused'));
+    expect(other.connections()).toBe(1);
+  });
+
   it('with a name and a password in it is refused', async () => {
     const { server, url, client } = await to((port) => `http://name:word@forge.internal:${port}/end`);
     await expect(client.request({ url })).rejects.toMatchObject(refusal('address refused'));
@@ -205,6 +233,22 @@ describe('a hostile server', () => {
       response.on('close', () => clearInterval(drip));
     });
     await expect(client.request({ url, limits: { totalMs: 500 } })).rejects.toMatchObject(refusal('too slow'));
+  });
+
+  it('is disconnected when the reader closes the answer', async () => {
+    const { server, url, client } = await listed((_request, response) => void response.write('.'));
+    const answer = await client.open({ url });
+    const socket = server.requests[0]!.socket;
+    const disconnected = new Promise((resolve) => socket.once('close', resolve));
+    await answer.close();
+    await disconnected;
+  });
+
+  it('that sends less than it announced has no answer', async () => {
+    const { url, client } = await listed((_request, response) => {
+      response.writeHead(200, { 'content-length': 10 }).write('short', () => response.socket!.end());
+    });
+    await expect(client.request({ url })).rejects.toMatchObject(refusal('unreachable'));
   });
 
   it('whose body never ends is disconnected', async () => {

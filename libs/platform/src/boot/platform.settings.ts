@@ -52,7 +52,8 @@ export const platformSettings = defineSettings('platform', {
   packageUrl: setting.url('PACKAGE_URL', {
     default: 'http://package:8080',
     protocols: ['http', 'https'],
-    about: 'Internal address of the package service, which identity asks whether the job of a token runs.',
+    about:
+      'Internal address of the package service, which identity asks whether the job of a token runs, and which stores attachments of imports.',
   }),
   importUrl: setting.url('IMPORT_URL', {
     default: 'http://import:8080',

@@ -78,6 +78,31 @@ export class InternalRoute<Question extends object, Answer> {
     }
   }
 
+  /**
+   * Sends a stream whose parameters are in the query. The time limit begins when the stream has ended, and the callee
+   * counts its own. Errors: as `ask`; the error of the stream; the reason of the signal.
+   */
+  async send(question: Question & Readonly<Record<string, string>>, content: Readable, signal: AbortSignal) {
+    const { maxWaitMs } = this.options;
+    const ending = new AbortController();
+    const late = (): void => ending.abort(new Error(`${this.options.callee} did not answer in time`));
+    let timer: NodeJS.Timeout | undefined;
+    content.once('end', () => (timer = setTimeout(late, maxWaitMs)));
+    try {
+      const { statusCode, headers, body } = await this.connection.request({
+        method: 'POST',
+        path: `${this.path}?${new URLSearchParams(question).toString()}`,
+        headers: { ...this.headers, 'content-type': 'application/octet-stream' },
+        body: content,
+        signal: AbortSignal.any([signal, ending.signal]),
+      });
+      return (await this.answered(statusCode, headers, body).then((answer) => answer.json())) as Answer;
+    } finally {
+      clearTimeout(timer);
+      content.destroy();
+    }
+  }
+
   private waitMs(): number {
     const { maxWaitMs, share = (leftMs) => leftMs } = this.options;
     const leftMs = share((currentWaiter()?.deadline ?? Infinity) - Date.now());
@@ -92,9 +117,17 @@ export class InternalRoute<Question extends object, Answer> {
       body: JSON.stringify(question),
       signal,
     });
-    if (statusCode === 200) return body;
+    return this.answered(statusCode, headers, body);
+  }
+
+  private async answered(
+    status: number,
+    headers: Dispatcher.ResponseData['headers'],
+    body: Dispatcher.ResponseData['body'],
+  ) {
+    if (status === 200) return body;
     await body.dump();
-    throw new InternalRefusal(this.options.callee, statusCode, Number(headers['retry-after']) || null);
+    throw new InternalRefusal(this.options.callee, status, Number(headers['retry-after']) || null);
   }
 
   close(): Promise<void> {

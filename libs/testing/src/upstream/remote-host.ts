@@ -52,6 +52,13 @@ export interface HostedGist {
   readonly files: Readonly<Record<string, string>>;
 }
 
+/** A file that texts link to. Shape: `location` is the address that the host redirects to. */
+export interface HostedFile {
+  readonly type: string;
+  readonly content: Buffer;
+  readonly location?: string;
+}
+
 /** Longest file in the answer with a gist. Units: characters. */
 const MAX_CONTENT = 100;
 
@@ -78,6 +85,8 @@ export class RemoteHost {
   private readonly lists = new Map<string, readonly HostedObject[] | null>();
   /** Gists of the user, with the contents of their files. */
   gists: readonly HostedGist[] = [];
+  /** Files by their paths, such as `/user-attachments/assets/1`. They need the credential. */
+  readonly files = new Map<string, HostedFile>();
   private readonly server: Server;
 
   private constructor(readonly git: GitClient) {
@@ -140,6 +149,8 @@ export class RemoteHost {
       const found = this.gists.find(({ id }) => id === raw[1])?.files[decodeURIComponent(raw[2]!)];
       return void response.writeHead(found === undefined ? 404 : 200).end(found ?? '');
     }
+    const file = this.files.get(path);
+    if (file) return serveFile(file, authorization === `Bearer ${this.token}`, response);
     if (path.startsWith('/api/v3/')) return this.serveApi({ path, query, authorization }, response);
     const basic = `Basic ${Buffer.from(`${this.token}:x-oauth-basic`).toString('base64')}`;
     if (authorization !== basic) {
@@ -227,6 +238,12 @@ export class RemoteHost {
       .map(({ merged_by: _, protection: __, ...fields }) => fields);
     json(response, 200, shown, page * size < objects.length ? link : {});
   }
+}
+
+function serveFile({ type, content, location }: HostedFile, isAllowed: boolean, response: ServerResponse): void {
+  if (!isAllowed) return json(response, 404, { message: 'Not Found' });
+  if (location === undefined) response.writeHead(200, { 'content-type': type }).end(content);
+  else response.writeHead(302, { location }).end();
 }
 
 interface ApiRequest {

@@ -39,7 +39,7 @@ export class ImportsByUrlService {
       ...{ upstreamName: new URL(url).pathname.slice(1, MAX_NAME), apiUrl: null, pageSize: PAGE_SIZE },
       ...{
         isOptimistic: false,
-        singleEndpointNotes: false,
+        ...{ singleEndpointNotes: false, withAttachments: false },
         sealedCredential: credentials === null ? null : this.credentials.seal(importKey, credentials),
       },
     });

@@ -45,9 +45,12 @@ export class ImportRun {
     await this.importRepository(row, credential, attempt);
     const { source: kind, api_url: url } = row;
     if (kind === BY_URL || url === null || credential === null) return;
+    const access = { url, credential };
+    const upstream = row.with_attachments ? this.hosts.attachments(kind, access, row.upstream_name) : null;
     const source = {
       ...{ projectId: row.project_id!, importKey: row.import_key, importType: kind, pageSize: row.page_size },
-      repository: this.hosts.open(kind, { url, credential }, row.upstream_name),
+      repository: this.hosts.open(kind, access, row.upstream_name),
+      attachments: upstream && { upstream, unanswered: new Map<string, number>() },
     };
     for (const list of listsOf(kind, row)) await this.importList(row, list, source, attempt);
   }

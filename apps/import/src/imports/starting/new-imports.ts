@@ -31,6 +31,8 @@ export interface ImportPlan {
   readonly credential: string;
   readonly pageSize: number;
   readonly singleEndpointNotes: boolean;
+  /** Whether files that texts link to are stored in the project. */
+  readonly withAttachments: boolean;
 }
 
 /** Reason why no import starts. */
@@ -71,7 +73,7 @@ export class NewImports {
       ...{ importKey, userId: place.user_id, source, cloneUrl: upstream.cloneUrl, apiUrl: plan.apiUrl },
       ...{ upstreamName: upstream.fullName, upstreamUrl: upstream.webUrl, defaultBranch: upstream.defaultBranch },
       ...{ pageSize: plan.pageSize, isOptimistic: options.timeout_strategy === 'optimistic' },
-      singleEndpointNotes: plan.singleEndpointNotes,
+      ...{ singleEndpointNotes: plan.singleEndpointNotes, withAttachments: plan.withAttachments },
       sealedCredential: this.credentials.seal(importKey, plan.credential),
     });
     const answer = await this.identity.createProject({

@@ -44,6 +44,7 @@ export class RemoteImportsService {
       ...{ source: SOURCE, place, upstream, apiUrl: url, credential },
       pageSize: request.pagination_limit ?? PAGE_SIZE,
       singleEndpointNotes: isSwitchedOn(request.optional_stages?.['single_endpoint_notes_import']),
+      withAttachments: isSwitchedOn(request.optional_stages?.['attachments_import']),
     };
     const started = await this.imports.start(plan, request);
     if ('outcome' in started) throw unprocessable(started);

@@ -34,7 +34,7 @@ export class RepohostStarts {
     if (outcome !== 'allowed') throw refuseTarget({ outcome });
     const plan = {
       ...{ source, place, upstream: await find(), apiUrl: access.url, credential: access.credential },
-      ...{ pageSize: PAGE_SIZE, singleEndpointNotes: false },
+      ...{ pageSize: PAGE_SIZE, singleEndpointNotes: false, withAttachments: false },
     };
     const started = await this.imports.start(plan, options);
     if ('outcome' in started) throw refuseTarget(started);

@@ -33,6 +33,7 @@ export const milestoneForm: ObjectForm<'milestone', UpstreamMilestone> = {
 
 export const releaseForm: ObjectForm<'release', UpstreamRelease> = {
   kind: 'release',
+  hasBody: true,
   nameOf: ({ tag }) => tag,
   peopleOf: ({ author }) => [author],
   convert: ({ id, tag, name, body, author, createdAt, publishedAt }, ownerOf) => ({
@@ -44,6 +45,7 @@ export const releaseForm: ObjectForm<'release', UpstreamRelease> = {
 
 export const issueForm: ObjectForm<'issue', UpstreamIssue> = {
   kind: 'issue',
+  hasBody: true,
   nameOf: ({ number }) => `#${number}`,
   peopleOf: ({ author, assignees }) => [author, ...assignees],
   convert: (issue, ownerOf) => ({
@@ -59,6 +61,7 @@ export const issueForm: ObjectForm<'issue', UpstreamIssue> = {
 
 export const pullRequestForm: ObjectForm<'merge_request', UpstreamPullRequest> = {
   kind: 'merge_request',
+  hasBody: true,
   nameOf: ({ number }) => `!${number}`,
   peopleOf: ({ author, assignees, reviewers, mergedBy }) => [
     ...[author, ...assignees, ...reviewers],
@@ -81,6 +84,7 @@ export const pullRequestForm: ObjectForm<'merge_request', UpstreamPullRequest> =
 
 export const reviewForm: ObjectForm<'review', UpstreamReview> = {
   kind: 'review',
+  hasBody: true,
   nameOf: ({ id, number }) => `!${number} (review ${id})`,
   peopleOf: ({ author }) => [author],
   convert: ({ id, number, author, state, body, submittedAt }, ownerOf) => ({
@@ -92,6 +96,7 @@ export const reviewForm: ObjectForm<'review', UpstreamReview> = {
 /** Comments on lines of pull requests. */
 export const reviewCommentForm: ObjectForm<'diff_note', UpstreamReviewComment> = {
   kind: 'diff_note',
+  hasBody: true,
   nameOf: ({ id, number }) => `!${number} (comment ${id})`,
   peopleOf: ({ author }) => [author],
   convert: ({ id, number, author, body, path, side, line, startLine, commitId, replyTo, ...times }, ownerOf) => ({
@@ -115,6 +120,7 @@ export const eventForm: ObjectForm<'issue_event', UpstreamEvent> = {
 /** Comments on issues and pull requests. */
 export const commentForm: ObjectForm<'note', UpstreamComment> = {
   kind: 'note',
+  hasBody: true,
   nameOf: ({ id, number, isOnPullRequest }) => `${isOnPullRequest ? '!' : '#'}${number} (comment ${id})`,
   peopleOf: ({ author }) => [author],
   convert: ({ id, number, isOnPullRequest, author, body, createdAt, updatedAt }, ownerOf) => ({

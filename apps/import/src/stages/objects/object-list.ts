@@ -4,6 +4,8 @@ import type { OwnerOf } from '../../people/people';
 /** How a stage writes objects of a kind. Shape: `T` is one object, as the source reads it. */
 export interface ObjectForm<K extends ImportedKind = ImportedKind, T = unknown> {
   readonly kind: K;
+  /** Whether objects have a text `body`, whose attachments are imported if the user wants them. */
+  readonly hasBody?: true;
   /** Name of an object in failures. */
   nameOf(object: T): string;
   /** People whose accounts the object needs. */

@@ -34,8 +34,8 @@ it('reads each completed item before the host sends the next one, so that no two
   };
   const people = { owners: async () => () => ({ user_id: 1, is_shared: false }) };
   const objects = { write: async () => [] };
-  const stage = new ObjectsStage(people as never, objects as never);
-  const source = { projectId: 1, importKey: 'k', importType: 'remote', repository, pageSize: 10 };
+  const stage = new ObjectsStage(people as never, objects as never, {} as never);
+  const source = { projectId: 1, importKey: 'k', importType: 'remote', repository, pageSize: 10, attachments: null };
   await stage.run(list, source, journal as never, new AbortController().signal);
   expect(steps).toEqual(['get /labels/a', 'read a /labels/a', 'get /labels/b', 'read b /labels/b']);
 });

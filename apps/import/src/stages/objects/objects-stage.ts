@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { UnimportedObject } from '@rookery/contracts';
+import { TextAttachments } from '../attachments/text-attachments';
+import type { AttachmentsSource } from '../attachments/text-attachments';
 import { People } from '../../people/people';
 import { SourceError } from '../../sources/source-error';
 import type { UpstreamPage, UpstreamRepository } from '../../sources/upstream-repository';
@@ -16,11 +18,19 @@ export interface ObjectsSource {
   readonly importType: string;
   readonly repository: UpstreamRepository;
   readonly pageSize: number;
+  /** Null if attachments stay upstream. */
+  readonly attachments: AttachmentsSource | null;
 }
 
 /** Objects that the host has sent. */
 interface FoundObjects {
   readonly objects: readonly unknown[];
+  readonly failed: readonly FailedObject[];
+}
+
+/** Files that texts link to. Shape: `failed` are those that were not stored. */
+interface StoredFiles {
+  readonly fetched: number;
   readonly failed: readonly FailedObject[];
 }
 
@@ -53,6 +63,7 @@ export class ObjectsStage {
   constructor(
     private readonly people: People,
     private readonly objects: ProjectObjects,
+    private readonly attachments: TextAttachments,
   ) {}
 
   /** Errors: StageFailed; StageWaits; those of the journal; the reason of the signal. */
@@ -65,15 +76,19 @@ export class ObjectsStage {
       const address = nextPage ?? source.repository.firstPage(list.path, source.pageSize);
       const page = await this.read(source, address, signal);
       const counts = { fetched: 0, imported: 0 };
+      const attachments = { fetched: 0, imported: 0 };
       const failed: FailedObject[] = [];
-      for await (const found of this.objectsOf(list, source, page, signal)) {
+      for await (const read of this.objectsOf(list, source, page, signal)) {
+        const { files, ...found } = await this.withStoredFiles(list, source, read, journal, signal);
         const written = await this.importObjects(list, source, found);
         counts.fetched += written.fetched;
         counts.imported += written.imported;
-        failed.push(...written.failed.slice(0, MAX_FAILED - failed.length));
+        attachments.fetched += files.fetched;
+        attachments.imported += files.fetched - files.failed.length;
+        failed.push(...[...written.failed, ...files.failed].slice(0, MAX_FAILED - failed.length));
         if (list.membersOf) await journal.check();
       }
-      await journal.advance({ next: page.next, ...counts }, failed);
+      await journal.advance({ next: page.next, ...counts, attachments }, failed);
       if (page.next !== null && page.pauseUntil) throw new StageWaits(page.pauseUntil);
     }
   }
@@ -116,6 +131,30 @@ export class ObjectsStage {
       );
       next = page.next;
     }
+  }
+
+  /** Stores the files of texts before the texts are written, so that each text is written once. Source: ADR 0202. */
+  private async withStoredFiles(
+    list: ObjectList,
+    source: ObjectsSource,
+    found: FoundObjects,
+    journal: StageJournal,
+    signal: AbortSignal,
+  ): Promise<FoundObjects & { readonly files: StoredFiles }> {
+    const { attachments, projectId } = source;
+    const files = { fetched: 0, failed: [] as FailedObject[] };
+    if (!list.hasBody || attachments === null) return { ...found, files };
+    const objects: unknown[] = [];
+    for (const object of found.objects) {
+      const { body } = object as { readonly body: string | null };
+      const given = { name: list.nameOf(object), text: body ?? '' };
+      const { text, fetched, failed } = await this.attachments.store(projectId, attachments, given, signal);
+      objects.push(text === given.text ? object : { ...(object as object), body: text });
+      files.fetched += fetched;
+      files.failed.push(...failed);
+      if (fetched > 0) await journal.check();
+    }
+    return { ...found, objects, files };
   }
 
   private async importObjects(list: ObjectList, source: ObjectsSource, { objects, failed }: FoundObjects) {

@@ -6,6 +6,7 @@ import type { Repository } from '@rookery/git';
 import { InternalKeys, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../../import.config';
+import { webOriginOf } from '../../sources/upstream-hosts';
 import { StageFailed } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
 import { headsIn, isHead, splitRefs } from './imported-refs';
@@ -97,19 +98,10 @@ function credentialsIn({ credentials }: RepositorySource): { readonly user: stri
   return { user: user!, password: credentials.slice(user!.length + 1) };
 }
 
-/**
- * Hosts whose API has an address of its own, by that address. Source: reference identity-and-import 6.8.
- */
-const CLONE_ORIGINS: ReadonlyMap<string, string> = new Map([
-  ['https://api.github.com', 'https://github.com'],
-  ['https://api.bitbucket.org', 'https://bitbucket.org'],
-]);
-
 /** Whether the address of the repository is one of the host that the user named, which alone gets the credential. */
 function isNamedHost({ apiUrl, cloneUrl }: RepositorySource): boolean {
   if (apiUrl === null) return true;
-  const { origin } = new URL(apiUrl);
-  return new URL(cloneUrl).origin === (CLONE_ORIGINS.get(origin) ?? origin);
+  return new URL(cloneUrl).origin === webOriginOf(apiUrl);
 }
 
 /** Failures that another try would repeat. One that ran out of time would occupy a place of other imports again. */

@@ -1,0 +1,61 @@
+import { AttachmentLinks } from './attachment-links';
+
+const links = new AttachmentLinks('https://git.example', 'wren/heron');
+const A = 'https://git.example/user-attachments/assets/11-a';
+const B = 'https://git.example/wren/heron/files/7/b.pdf';
+const uploads = new Map([
+  [A, { url: '/uploads/1/a.png', markdown: '![a](/uploads/1/a.png)' }],
+  [B, { url: '/uploads/2/b.pdf', markdown: '[b.pdf](/uploads/2/b.pdf)' }],
+]);
+const rewritten = (text: string): string => links.replaceIn(text, uploads);
+
+it.each([
+  ['an image', `![x](${A})`, '![x](/uploads/1/a.png)'],
+  ['a link with a title', `see [b.pdf](${B} "B").`, 'see [b.pdf](/uploads/2/b.pdf "B").'],
+  ['an image in a link', `[![x](${A})](${B})`, '[![x](/uploads/1/a.png)](/uploads/2/b.pdf)'],
+  ['HTML', `<img width="5" src="${A}" />`, '<img width="5" src="/uploads/1/a.png" />'],
+  ['plain text', `Look: ${A}, and\n${B}.`, 'Look: ![a](/uploads/1/a.png), and\n[b.pdf](/uploads/2/b.pdf).'],
+  ['emphasis', `**${B}**`, '**[b.pdf](/uploads/2/b.pdf)**'],
+  ['a reference', `[x]: ${A}\n\n![x]`, '[x]: /uploads/1/a.png\n\n![x]'],
+  ['a line end of Windows', `a\r\n![x](${A})\r\nb`, 'a\r\n![x](/uploads/1/a.png)\r\nb'],
+])('rewrites an address in %s', (_what, text, expected) => {
+  expect(new Set(links.findIn(text))).toEqual(new Set([A, B].filter((one) => text.includes(one))));
+  expect(rewritten(text)).toBe(expected);
+});
+
+it('finds an address once, and no more than 100', () => {
+  expect(links.findIn(`${A} ${A}`)).toEqual([A]);
+  const many = Array.from({ length: 150 }, (_, n) => `${A}${n}`);
+  expect(links.findIn(many.join('\n'))).toEqual(many.slice(0, 100));
+});
+
+it.each([
+  ['code', `\`${A}\`\n\n    ${A}\n\n\`\`\`\n${A}\n\`\`\``],
+  ['another repository', 'https://git.example/wren/other/files/7/b.pdf'],
+  ['another host', 'https://evil.example/user-attachments/assets/1 https://git.example.evil.example/assets/1'],
+  ['another scheme', 'http://git.example/user-attachments/assets/1'],
+  ['the image host of another service', 'https://user-images.githubusercontent.com/1/a.png'],
+  ['a page of the host', 'https://git.example/wren/heron/issues/7 https://git.example/login'],
+  ['the end of the text', 'https://git.example/user-attachments/assets/'],
+])('finds nothing in %s', (_what, text) => {
+  expect(links.findIn(text)).toEqual([]);
+  expect(links.replaceIn(text, new Map())).toBe(text);
+});
+
+it('finds the image hosts of the public service', () => {
+  const text =
+    '![x](https://user-images.githubusercontent.com/1/a.png) https://private-user-images.githubusercontent.com/2';
+  expect(new AttachmentLinks('https://github.com', 'wren/heron').findIn(text)).toHaveLength(2);
+});
+
+it('keeps addresses whose files were not stored', () => {
+  const text = `${A}0 ![x](${B}x)`;
+  expect(rewritten(text)).toBe(text);
+});
+
+it('reads long texts without delay', () => {
+  const text = `${'['.repeat(50_000)}${'`'.repeat(50_000)}${A}`;
+  const startedAt = process.cpuUsage().user;
+  links.findIn(text);
+  expect(process.cpuUsage(undefined).user - startedAt).toBeLessThan(2_000_000);
+});

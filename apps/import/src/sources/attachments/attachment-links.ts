@@ -1,0 +1,72 @@
+import type { ImportedAttachment } from '@rookery/contracts';
+import MarkdownIt from 'markdown-it';
+
+// Only the rules that decide where code is, so that no text makes the parser slow (reference reliability 7.3 row 30).
+const parser = new MarkdownIt('zero', { maxNesting: 20 })
+  .disable('text_join')
+  .enable(['fence', 'code', 'blockquote', 'list', 'heading', 'lheading', 'backticks']);
+
+/** Longest part of a text that is read. Units: UTF-16 code units. */
+const READ_LIMIT = 100_000;
+/** Most files of one text. */
+const MAX_FILES = 100;
+const ADDRESS = String.raw`[^\s<>()\[\]"'\`|\\]{1,1024}`;
+/** The end of a sentence and emphasis are no parts of an address. */
+const END = /[.,;:!?*_~]+$/;
+/** Web pages of the public service, and its other hosts of attachments. */
+const PUBLIC_ORIGIN = 'https://github.com';
+const PUBLIC_FILES = [
+  'https://user-images.githubusercontent.com/',
+  'https://private-user-images.githubusercontent.com/',
+];
+
+/**
+ * Addresses of attachments of one upstream repository in texts. Shape: `webOrigin` is the address of the host's web
+ * pages, `name` is owner and name of the repository. Source: reference identity-and-import 6.6.
+ */
+export class AttachmentLinks {
+  private readonly address: RegExp;
+
+  constructor(webOrigin: string, name: string) {
+    const own = ['user-attachments/assets/', 'user-attachments/files/', `${name}/assets/`, `${name}/files/`];
+    const prefixes = [
+      // Servers keep files of users below these two paths.
+      ...[...own, 'storage/user/', 'assets/'].map((path) => `${webOrigin}/${path}`),
+      ...(webOrigin === PUBLIC_ORIGIN ? PUBLIC_FILES : []),
+    ];
+    this.address = new RegExp(`(?:${prefixes.map(escaped).join('|')})${ADDRESS}`, 'gi');
+  }
+
+  /** Returns the addresses outside of code, each once. Bounds: MAX_FILES. */
+  findIn(text: string): readonly string[] {
+    const part = text.slice(0, READ_LIMIT);
+    if (part.search(this.address) < 0) return [];
+    const found = parser
+      .parse(part, {})
+      .flatMap(({ children }) => (children ?? []).map((token) => (token.type === 'text' ? token.content : '')))
+      .flatMap((plain) => plain.match(this.address) ?? []);
+    return [...new Set(found.map((address) => address.replace(END, '')))].slice(0, MAX_FILES);
+  }
+
+  /** Replaces addresses by those of uploads. An address that is no part of a link or an image becomes one. */
+  replaceIn(text: string, uploads: ReadonlyMap<string, ImportedAttachment>): string {
+    if (uploads.size === 0) return text;
+    return text.replace(this.address, (found, offset: number) => {
+      const address = found.replace(END, '');
+      const upload = uploads.get(address);
+      if (!upload) return found;
+      return (isPlain(text.slice(0, offset)) ? upload.markdown : upload.url) + found.slice(address.length);
+    });
+  }
+}
+
+/** Whether an address that follows is plain text, neither the target of a link nor the value of an attribute. */
+function isPlain(before: string): boolean {
+  if (!/(?:^|\s|[*_~>|])$/.test(before)) return false;
+  const line = before.slice(before.lastIndexOf('\n') + 1);
+  return !/^ {0,3}\[[^\]]*\]:\s*$/.test(line) && !/\]\(\s*$/.test(line) && !/=\s*$/.test(line);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
+}

@@ -1,0 +1,108 @@
+import type { EgressStream } from '@rookery/egress';
+import { SourceError } from '../source-error';
+import type { UpstreamAccess } from '../upstream-repository';
+import { refuseFailure, UpstreamRequests } from '../upstream-requests';
+import type { AttachmentLinks } from './attachment-links';
+
+/** Units: bytes. The same limit as of uploads by users: reference repositories 9.1. */
+const FILE_BYTES = 100 * 1024 * 1024;
+const LIMITS = { bodyBytes: FILE_BYTES, totalMs: 120_000 } as const;
+/** Longest answer of a failure that is read. Units: bytes. */
+const QUOTED_BYTES = 4096;
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['image/png', '.png'],
+  ['image/jpeg', '.jpg'],
+  ['image/gif', '.gif'],
+  ['image/webp', '.webp'],
+  ['video/mp4', '.mp4'],
+  ['video/quicktime', '.mov'],
+  ['application/pdf', '.pdf'],
+]);
+
+/** A file while it arrives. Shape: errors of `content` are SourceError; the caller calls `close`, also after an error. */
+export interface ArrivingAttachment {
+  readonly filename: string;
+  readonly content: AsyncIterable<Buffer>;
+  close(): Promise<void>;
+}
+
+/** Files that texts of one upstream repository link to. Shape: `webOrigin` is the one origin that gets the credential. */
+export class UpstreamAttachments {
+  constructor(
+    readonly links: AttachmentLinks,
+    private readonly requests: UpstreamRequests,
+    private readonly access: UpstreamAccess,
+    private readonly webOrigin: string,
+  ) {}
+
+  /** Opens a file, also on another server that the host redirects to. Errors: SourceError. */
+  async open(url: string, signal: AbortSignal): Promise<ArrivingAttachment> {
+    const { credential } = this.access;
+    const isHost = new URL(url).origin === this.webOrigin;
+    const headers: Record<string, string> = isHost ? { authorization: `Bearer ${credential}` } : {};
+    const secrets = [credential];
+    const answer = await this.requests.open({ url, secrets, headers, limits: LIMITS, leavesServer: true, signal });
+    try {
+      if (answer.status !== 200) refuseFailure({ ...answer, body: await beginOf(answer) }, secrets);
+      if (/^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? ''))
+        throw new SourceError('other', 'The host sent a web page in place of a file.', { status: 200 });
+      const filename = filenameOf(url, answer.headers);
+      if (filename.includes(credential)) throw repeated();
+      return { filename, content: withoutSecret(answer.body, credential), close: answer.close };
+    } catch (error) {
+      await answer.close();
+      throw error;
+    }
+  }
+}
+
+/** Returns the first bytes of a body. A longer one is replaced by none, since it is not quoted. */
+async function beginOf({ body }: EgressStream): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > QUOTED_BYTES) return Buffer.alloc(0);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Passes a body on unless it contains the credential, because users of the project may read the file. */
+async function* withoutSecret(body: AsyncIterable<Buffer>, secret: string): AsyncGenerator<Buffer> {
+  let end = Buffer.alloc(0);
+  for await (const chunk of body) {
+    const joined = Buffer.concat([end, chunk]);
+    if (joined.includes(secret)) throw repeated();
+    // Bytes that may begin the secret wait for the next chunk.
+    const ready = Math.max(0, joined.length - Buffer.byteLength(secret) + 1);
+    end = joined.subarray(ready);
+    if (ready > 0) yield joined.subarray(0, ready);
+  }
+  yield end;
+}
+
+function repeated(): SourceError {
+  return new SourceError('other', 'The answer repeats the credential.', { status: 200 });
+}
+
+/** The name in the address, the one that the host gives, or the name in the address with an extension of the media type. */
+function filenameOf(url: string, headers: Readonly<Record<string, string>>): string {
+  const named = decoded(new URL(url).pathname.split('/').at(-1)!);
+  if (/\.\w{1,10}$/.test(named)) return named;
+  const [, encoded, quoted, plain] =
+    /filename\*=UTF-8''([^;\s]+)|filename="([^"]*)"|filename=([^;\s]+)/i.exec(headers['content-disposition'] ?? '') ??
+    [];
+  const given = encoded === undefined ? (quoted ?? plain) : decoded(encoded);
+  if (given) return given.slice(0, 255);
+  const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1);
+  return `${named}${EXTENSIONS.get(mediaType.trim().toLowerCase()) ?? ''}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { ImportedAttachment } from '@rookery/contracts';
+import { EgressError } from '@rookery/egress';
+import type { UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
+import { SourceError } from '../../sources/source-error';
+import { StageWaits } from '../stage-failure';
+import type { FailedObject } from '../stage-failure';
+import { ProjectUploads } from './project-uploads';
+
+/**
+ * Attachments of the texts of one import. Shape: `unanswered` counts requests without an answer, in a row, by origin, in this
+ * try of the import.
+ */
+export interface AttachmentsSource {
+  readonly upstream: UpstreamAttachments;
+  readonly unanswered: Map<string, number>;
+}
+
+/** A text whose files are stored. Shape: `text` links to uploads; files that were not stored are `failed`. */
+export interface StoredText {
+  readonly text: string;
+  readonly fetched: number;
+  readonly failed: readonly FailedObject[];
+}
+
+const TRIES = 2;
+/** Wait before the second try. Units: ms. */
+const RETRY_MS = 250;
+/** A host that did not answer so often in a row gets no more requests for files in this try of the import. */
+const MAX_UNANSWERED = 5;
+const AWAY = 'The host did not send the files before this one.';
+
+/**
+ * Stores the files that texts link to as uploads of the project. A file that is stored already is not requested again, so
+ * an interrupted import stores each one once. Source: reference identity-and-import 6.6; ADR 0202.
+ */
+@Injectable()
+export class TextAttachments {
+  constructor(private readonly uploads: ProjectUploads) {}
+
+  /** Shape: `name` names the object of the text in failures. Errors: StageWaits; those of package; the reason of the signal. */
+  async store(
+    projectId: number,
+    source: AttachmentsSource,
+    { name, text }: { readonly name: string; readonly text: string },
+    signal: AbortSignal,
+  ): Promise<StoredText> {
+    const { links } = source.upstream;
+    const addresses = links.findIn(text);
+    if (addresses.length === 0) return { text, fetched: 0, failed: [] };
+    const stored = await this.uploads.find(projectId, addresses);
+    const failed: FailedObject[] = [];
+    for (const address of addresses) {
+      if (stored.has(address)) continue;
+      const result = await this.storeOne(projectId, source, address, signal);
+      if (typeof result === 'string') failed.push(failureOf(name, address, result));
+      else stored.set(address, result);
+    }
+    return { text: links.replaceIn(text, stored), fetched: addresses.length, failed };
+  }
+
+  /** Returns the stored file, or the reason why there is none. */
+  private async storeOne(
+    projectId: number,
+    { upstream, unanswered }: AttachmentsSource,
+    address: string,
+    signal: AbortSignal,
+  ): Promise<ImportedAttachment | string> {
+    const { origin } = new URL(address);
+    if ((unanswered.get(origin) ?? 0) >= MAX_UNANSWERED) return AWAY;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const stored = await this.fetchOne(projectId, upstream, address, signal);
+        unanswered.delete(origin);
+        return stored;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof SourceError)) throw error;
+        if (error.reason === 'limit' && error.retryAt) throw new StageWaits(error.retryAt, { cause: error });
+        if (!isPassing(error) || attempt === TRIES) {
+          unanswered.set(origin, error.status === null ? (unanswered.get(origin) ?? 0) + 1 : 0);
+          return error.message;
+        }
+        await delay(RETRY_MS, undefined, { signal });
+      }
+    }
+  }
+
+  private async fetchOne(
+    projectId: number,
+    upstream: UpstreamAttachments,
+    address: string,
+    signal: AbortSignal,
+  ): Promise<ImportedAttachment> {
+    const arriving = await upstream.open(address, signal);
+    try {
+      return await this.uploads.store(projectId, address, arriving, signal);
+    } finally {
+      await arriving.close();
+    }
+  }
+}
+
+/** Only errors of the server and broken connections pass. A slow server would only be slow again. */
+function isPassing({ status, cause }: SourceError): boolean {
+  return status === null ? cause instanceof EgressError && cause.reason === 'unreachable' : status >= 500;
+}
+
+/** Queries of addresses may hold tokens, so failures do not show them. */
+function failureOf(name: string, address: string, message: string): FailedObject {
+  const { origin, pathname } = new URL(address);
+  return { relation: 'attachment', name: `${name}: ${origin}${pathname}`, message };
+}

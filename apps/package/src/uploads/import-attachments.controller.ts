@@ -1,0 +1,61 @@
+import { Readable } from 'node:stream';
+import { Controller } from '@nestjs/common';
+import { Internal, InternalStreamed } from '@rookery/api-v4';
+import type { InternalRequest, InternalStream, InternalUpload } from '@rookery/api-v4';
+import { INTERNAL_CALLERS, INTERNAL_PATHS, MAX_FOUND_ATTACHMENTS } from '@rookery/contracts';
+import type { FindAttachmentsAnswer } from '@rookery/contracts';
+import { Directory } from '@rookery/directory';
+import { InvalidParameters, NotFound } from '@rookery/kernel';
+import { importedAttachmentOf } from './upload.presenter';
+import { UploadsService } from './uploads.service';
+
+const SOURCE = /^[0-9a-f]{64}$/;
+const MAX_FILENAME = 1024;
+
+/** Files that imported texts link to, for the import service. Source: ADR 0202. */
+@Controller()
+export class ImportAttachmentsController {
+  constructor(
+    private readonly directory: Directory,
+    private readonly uploads: UploadsService,
+  ) {}
+
+  @Internal('POST', INTERNAL_PATHS.importAttachments, INTERNAL_CALLERS.importAttachments)
+  async find({ body: { project_id: projectId, sources } }: InternalRequest): Promise<FindAttachmentsAnswer> {
+    if (!Number.isSafeInteger(projectId)) throw new InvalidParameters(['project_id is invalid']);
+    if (!Array.isArray(sources) || sources.length > MAX_FOUND_ATTACHMENTS || !sources.every(isSource))
+      throw new InvalidParameters(['sources is invalid']);
+    const found = await this.uploads.findImported(projectId as number, sources);
+    const attachments = sources.map((source) => {
+      const upload = found.get(source);
+      return upload ? importedAttachmentOf(upload) : null;
+    });
+    return { attachments };
+  }
+
+  @InternalStreamed('POST', INTERNAL_PATHS.importAttachment, INTERNAL_CALLERS.importAttachment)
+  async store({ query, input }: InternalUpload): Promise<InternalStream> {
+    const { project_id: id, source, filename } = query;
+    if (typeof id !== 'string' || !/^\d{1,15}$/.test(id)) throw new InvalidParameters(['project_id is invalid']);
+    if (!isSource(source)) throw new InvalidParameters(['source is invalid']);
+    if (typeof filename !== 'string' || filename.length > MAX_FILENAME)
+      throw new InvalidParameters(['filename is invalid']);
+    const projectId = await this.writableProject(Number(id));
+    const file = { source: input, filename: () => filename };
+    const upload = await this.uploads.storeImported(projectId, source, file);
+    const text = JSON.stringify(importedAttachmentOf(upload));
+    return { mediaType: 'application/json', stream: Readable.from([text], { objectMode: false }) };
+  }
+
+  /** Errors: NotFound for a missing or archived project; Unavailable if the copy of the directory is late. */
+  private async writableProject(id: number): Promise<number> {
+    await this.directory.assertCurrent();
+    const project = (await this.directory.projects([id])).get(id);
+    if (!project || project.archived) throw new NotFound('Project');
+    return id;
+  }
+}
+
+function isSource(value: unknown): value is string {
+  return typeof value === 'string' && SOURCE.test(value);
+}

@@ -1,0 +1,32 @@
+/** Files that imported texts link to, which the import service stores in package. Source: ADR 0202. */
+
+/** An upstream file that is stored. Shape: `url` begins with `/uploads/` and is an address below the project. */
+export interface ImportedAttachment {
+  readonly url: string;
+  readonly markdown: string;
+}
+
+/**
+ * POST importAttachments, answered by package: finds files that the project has already. Shape: `sources` are hex SHA-256
+ * digests of upstream addresses, at most MAX_FOUND_ATTACHMENTS.
+ */
+export interface FindAttachmentsRequest {
+  readonly project_id: number;
+  readonly sources: readonly string[];
+}
+export const MAX_FOUND_ATTACHMENTS = 100;
+
+/** Shape: in the order of the request; null for a file that the project does not have. */
+export interface FindAttachmentsAnswer {
+  readonly attachments: readonly (ImportedAttachment | null)[];
+}
+
+/**
+ * POST importAttachment, answered by package with an ImportedAttachment: stores the body, once for each `source`. Shape:
+ * parameters of the query; `project_id` in digits. 404 for a missing or archived project, 413 for a file that is too large.
+ */
+export interface StoreAttachmentRequest {
+  readonly project_id: string;
+  readonly source: string;
+  readonly filename: string;
+}
