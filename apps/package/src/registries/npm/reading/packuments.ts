@@ -66,9 +66,9 @@ export class Packuments {
   async manifest(place: NpmPlace, viewer: Viewer, name: string, versionOrTag: string): Promise<string> {
     const named = await this.named(await this.queries.sources(place, viewer, name), name);
     const found = named.versions.get(named.tags.get(versionOrTag) ?? versionOrTag);
-    const [row] = found ? await this.queries.manifests('full', [found.id], null) : [];
+    const row = found ? await this.queries.manifest(found.id) : undefined;
     if (!row) throw new NotFound('Package');
-    return this.versionText(place, { name, version: found!.version }, row, 'full');
+    return versionText({ name, version: found!.version }, row, { form: 'full', files: this.filesUrl(place, name) });
   }
 
   /** Tags of a package by name, with `latest`. Errors: NotFound. */
@@ -95,12 +95,13 @@ export class Packuments {
     const { name, versions } = named;
     yield form === 'full' ? await this.fullHead(named) : shortHead(named);
     const versionsById = new Map([...versions.values()].map(({ id, version }) => [id, version]));
+    const shape = { form, files: this.filesUrl(place, name) };
     let separator = '';
     for await (const rows of this.chunks([...versionsById.keys()], form)) {
       let text = '';
       for (const row of rows) {
         const version = versionsById.get(row.id)!;
-        text += `${separator}${JSON.stringify(version)}:${this.versionText(place, { name, version }, row, form)}`;
+        text += `${separator}"${version}":${versionText({ name, version }, row, shape)}`;
         separator = ',';
       }
       yield text;
@@ -113,7 +114,7 @@ export class Packuments {
     // Short manifests are small.
     const [first, ...others] = partsOf(form === 'full' ? await this.queries.sizes(ids) : ids.map(withoutSize));
     if (first === undefined) return;
-    const read = (part: readonly number[]): Promise<NpmManifestRow[]> => this.queries.manifests(form, part, null);
+    const read = (part: readonly number[]): Promise<NpmManifestRow[]> => this.queries.manifests(form, part);
     let next = read(first);
     for (const part of others) {
       const rows = await next;
@@ -128,7 +129,7 @@ export class Packuments {
   private async fullHead(named: NamedVersions): Promise<string> {
     const { name, sources, versions, tags } = named;
     const latest = versions.get(tags.get('latest')!);
-    const [row] = latest ? await this.queries.manifests('full', [latest.id], latest.id) : [];
+    const row = latest ? await this.queries.manifest(latest.id) : undefined;
     const manifest = row ? (JSON.parse(row.manifest) as Record<string, unknown>) : {};
     const described = DESCRIBING.filter((field) => manifest[field] !== undefined && manifest[field] !== null);
     const readme = row?.readme === null || row === undefined ? [] : [pair('readme', row.readme)];
@@ -139,22 +140,32 @@ export class Packuments {
     return `{${head.join(',')},"versions":{`;
   }
 
-  /** The stored object with the fields that depend on the place and on later changes. */
-  private versionText(
-    place: NpmPlace,
-    { name, version }: { readonly name: string; readonly version: string },
-    { manifest, integrity, shasum, deprecation }: NpmManifestRow,
-    form: NpmForm,
-  ): string {
-    const file = `${bareName(name)}-${withoutBuild(version)}.tgz`;
-    const tarball = this.links.api(`${place.prefix}/${name}/-/${file}`);
-    const own = [
-      ...(form === 'full' ? [pair('_id', `${name}@${version}`)] : []),
-      ...(deprecation === null ? [] : [pair('deprecated', deprecation)]),
-      pair('dist', { integrity, shasum, tarball }),
-    ];
-    return `${manifest.slice(0, -1)},${own.join(',')}}`;
+  /** The URL of tarballs up to the version, as JSON without its quotes. */
+  private filesUrl(place: NpmPlace, name: string): string {
+    return JSON.stringify(this.links.api(`${place.prefix}/${name}/-/${bareName(name)}-`)).slice(1, -1);
   }
+}
+
+/** Shape: `files` as `filesUrl` returns it. */
+interface VersionShape {
+  readonly form: NpmForm;
+  readonly files: string;
+}
+
+/**
+ * The stored object with the fields that depend on the place and on later changes. Names, versions and digests have no
+ * characters that JSON escapes.
+ */
+function versionText(
+  { name, version }: { readonly name: string; readonly version: string },
+  { manifest, integrity, shasum, deprecation }: NpmManifestRow,
+  { form, files }: VersionShape,
+): string {
+  const id = form === 'full' ? `"_id":"${name}@${version}",` : '';
+  const deprecated = deprecation === null ? '' : `${pair('deprecated', deprecation)},`;
+  const tarball = `${files}${withoutBuild(version)}.tgz`;
+  const dist = `"dist":{"integrity":"${integrity}","shasum":"${shasum}","tarball":"${tarball}"}`;
+  return `${manifest.slice(0, -1)},${id}${deprecated}${dist}}`;
 }
 
 /** Text by which clients name the state of a package that they change. Shape: without slashes. */
@@ -182,23 +193,20 @@ function distTags(tags: ReadonlyMap<string, string>): string {
 
 /** Times of all versions. Clients that wait for a version to age leave out a package without them. */
 function times(named: NamedVersions): string {
-  const rows = [...named.versions.values()];
-  const created = rows.map(({ created_at }) => created_at).reduce((first, at) => (at < first ? at : first));
-  const all = new Map([
-    ['created', created.toISOString()],
-    ['modified', modifiedAt(named)],
-    ...rows.map(({ version, created_at }) => [version, created_at.toISOString()] as const),
-  ]);
-  return `"time":${objectText(all)}`;
+  let created = Infinity;
+  let text = '';
+  for (const { version, createdAt } of named.versions.values()) {
+    created = Math.min(created, createdAt);
+    text += `,"${version}":"${new Date(createdAt).toISOString()}"`;
+  }
+  return `"time":{"created":"${new Date(created).toISOString()}","modified":"${modifiedAt(named)}"${text}}`;
 }
 
 /** A version may be created a moment after the change was noted. */
 function modifiedAt({ sources, versions }: NamedVersions): string {
-  const changes = [
-    ...sources.map(({ changed_at }) => changed_at),
-    ...[...versions.values()].map((row) => row.created_at),
-  ];
-  return changes.reduce((latest, at) => (at > latest ? at : latest)).toISOString();
+  let latest = Math.max(...sources.map(({ changed_at }) => changed_at.getTime()));
+  for (const { createdAt } of versions.values()) latest = Math.max(latest, createdAt);
+  return new Date(latest).toISOString();
 }
 
 /** The highest version without a prerelease, else the highest one. */
