@@ -84,7 +84,7 @@ const IN_INSTANCE = statement<Asking & { root: string }, NpmSource>(
 /** Joins the texts of a column. Neither JSON nor a version nor a digest can contain the separator. */
 const joined = (column: string, order: string): string => `string_agg(${column}, chr(30) order by ${order})`;
 const SEPARATOR = '\u001e';
-/** Columns whose values are joined. Reading 5,000 rows costs more CPU than writing the document of them. */
+/** Columns whose values are joined. Parsing 5,000 rows costs more CPU than assembling the document. */
 type Joined<Column extends string> = Readonly<Record<Column, string | null>>;
 
 const VERSIONS = statement<

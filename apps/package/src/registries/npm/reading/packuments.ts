@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
-import { prerelease, rcompare } from 'semver';
+import { SemVer } from 'semver';
 import { bareName, withoutBuild } from '../npm-names';
 import { DocumentCache } from './document-cache';
 import { partsOf } from './manifest-parts';
@@ -79,7 +79,10 @@ export class Packuments {
   /** Of several projects the newest package counts for a version, and the tag that changed last for a tag. */
   private async named(sources: readonly NpmSource[], name: string): Promise<NamedVersions> {
     const projects = sources.map(({ project_id }) => project_id);
-    const [rows, tagRows] = [await this.queries.versions(projects, name), await this.queries.tags(projects, name)];
+    const [rows, tagRows] = await Promise.all([
+      this.queries.versions(projects, name),
+      this.queries.tags(projects, name),
+    ]);
     if (rows.length === 0) throw new NotFound('Package');
     const versions = new Map<string, NpmVersionRow>();
     for (const row of rows) {
@@ -93,20 +96,23 @@ export class Packuments {
 
   private async *write(place: NpmPlace, named: NamedVersions, form: NpmForm): AsyncGenerator<string> {
     const { name, versions } = named;
-    yield form === 'full' ? await this.fullHead(named) : shortHead(named);
     const versionsById = new Map([...versions.values()].map(({ id, version }) => [id, version]));
     const shape = { form, files: this.filesUrl(place, name) };
+    const chunks = this.chunks([...versionsById.keys()], form);
+    const head = form === 'full' ? this.fullHead(named) : shortHead(named);
+    let [text, chunk] = await Promise.all([head, chunks.next()]);
     let separator = '';
-    for await (const rows of this.chunks([...versionsById.keys()], form)) {
-      let text = '';
-      for (const row of rows) {
+    while (!chunk.done) {
+      for (const row of chunk.value) {
         const version = versionsById.get(row.id)!;
         text += `${separator}"${version}":${versionText({ name, version }, row, shape)}`;
         separator = ',';
       }
       yield text;
+      text = '';
+      chunk = await chunks.next();
     }
-    yield '}}';
+    yield `${text}}}`;
   }
 
   /** Reads one part while the one before is sent, so that two are held in memory. */
@@ -209,10 +215,11 @@ function modifiedAt({ sources, versions }: NamedVersions): string {
   return new Date(latest).toISOString();
 }
 
-/** The highest version without a prerelease, else the highest one. */
+/** The highest version without a prerelease, else the highest one. Each is parsed once. */
 function highest(versions: readonly string[]): string {
-  const stable = versions.filter((version) => prerelease(version) === null);
-  return [...(stable.length > 0 ? stable : versions)].sort(rcompare)[0]!;
+  const parsed = versions.map((version) => new SemVer(version));
+  const stable = parsed.filter(({ prerelease }) => prerelease.length === 0);
+  return (stable.length > 0 ? stable : parsed).reduce((most, one) => (one.compare(most) > 0 ? one : most)).raw;
 }
 
 /** Written as text, because a name such as `__proto__` is not a key of an object. */
