@@ -28,12 +28,15 @@ export async function runJourneys({ digests, layout, words, modelRun = {}, only 
   const second = new SecondEstate(startEstate, { dataDir: `${dataDir}-second`, port: await freePort(), digests, warn });
   const upstreamPort = await freePort();
   const allowed = [second.geo.EGRESS_ALLOW, `127.0.0.1:${upstreamPort}`].join(',');
-  const env = { ...WITHOUT_RATES, ...second.geo, EGRESS_ALLOW: allowed, ROOKERY_LAYOUT: layout };
-  const estate = await startEstate({ dataDir, port: await freePort(), env, digests, warn });
+  const port = await freePort();
+  // Go takes modules only whose host has a dot.
+  const external = { ROOKERY_EXTERNAL_URL: `http://127.0.0.1:${port}` };
+  const env = { ...WITHOUT_RATES, ...second.geo, ...external, EGRESS_ALLOW: allowed, ROOKERY_LAYOUT: layout };
+  const estate = await startEstate({ dataDir, port, env, digests, warn });
   const control = await startControl(Object.assign(estate, { second }));
   try {
     const environment = {
-      TEST_BASE_URL: estate.baseUrl,
+      TEST_BASE_URL: external.ROOKERY_EXTERNAL_URL,
       TEST_ROOT_TOKEN: estate.token,
       TEST_MAIL_DIR: estate.mailDir,
       TEST_CONTROL_URL: control.url,

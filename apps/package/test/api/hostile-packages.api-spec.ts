@@ -9,6 +9,7 @@ import { BINARY, conanOf, put as putConan, recipeV2, revisionOf } from '../suppo
 import { mavenPath, putMaven } from '../support/maven';
 import { documentOf, memberOf, npmOf, npmPath, published, put as putDocument, startNpm } from '../support/npm';
 import type { PackageService } from '../support/app';
+import { HOSTILE } from '../support/hostile-names';
 import { genericPath } from '../support/packages';
 import { pypiPath, upload, wheelOf } from '../support/pypi';
 
@@ -32,29 +33,6 @@ function storedFiles(): string[] {
   return entries.filter((one) => one.isFile()).map((one) => relative(folder, join(one.parentPath, one.name)));
 }
 const DIGEST_KEY = /^files\/[0-9a-f]{2}\/[0-9a-f]{64}$/;
-
-/** Names that reach other places, other users or other rows where they are trusted. Shape: as they stand in a URL. */
-const HOSTILE = [
-  '..',
-  '...',
-  '%2e%2e',
-  '..%2f..%2fetc%2fpasswd',
-  '%2e%2e%2f%2e%2e%2fx',
-  '..%5c..%5cx',
-  '%252e%252e%252fx',
-  '%2fetc%2fpasswd',
-  'C%3a%5cx',
-  'a%00b',
-  'a%0d%0aset-cookie%3a%20x',
-  'a%20b',
-  'a%22b',
-  'a%3bb',
-  'a%3fb',
-  '%ef%bc%8e%ef%bc%8e',
-  'p%d0%b0ckage',
-  'a%e2%80%aeb',
-  'a'.repeat(6000),
-];
 
 describe('names of files and packages', () => {
   it.each(HOSTILE)('are refused: %.40s', async (name) => {

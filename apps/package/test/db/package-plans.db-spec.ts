@@ -108,9 +108,10 @@ const HOT: Record<string, Planned> = {
   'registries/npm-sources-of-instance': (db) => npm(db).sources(npmPlaceOf(undefined, undefined), member, NPM_NAME),
   'registries/npm-versions': (db) => npm(db).versions([251, 252], NPM_NAME),
   'registries/npm-tags': (db) => npm(db).tags([251, 252], NPM_NAME),
-  'registries/npm-manifests': (db) => npm(db).manifests('full', [100_001, 100_501], 100_501),
+  'registries/npm-manifests': (db) => npm(db).manifests('full', [100_001, 100_501]),
+  'registries/npm-manifest': (db) => npm(db).manifest(100_501),
   'registries/npm-manifest-sizes': (db) => npm(db).sizes([100_001, 100_501]),
-  'registries/npm-brief-manifests': (db) => npm(db).manifests('short', [100_001, 100_501], null),
+  'registries/npm-brief-manifests': (db) => npm(db).manifests('short', [100_001, 100_501]),
   'registries/npm-tarball': (db) => npm(db).tarball([251, 252], NPM_NAME, '1.0.5007'),
 };
 

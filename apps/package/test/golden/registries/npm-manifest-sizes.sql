@@ -1,10 +1,18 @@
 -- npm_manifest_sizes: $1 ids
 select
-  package_id as id,
-  octet_length(manifest) as size
+  string_agg(
+    package_id::text,
+    chr(30)
+    order by
+      package_id
+  ) as ids,
+  string_agg(
+    octet_length(manifest)::text,
+    chr(30)
+    order by
+      package_id
+  ) as sizes
 from
   npm_versions
 where
   package_id = any (:ids::bigint[])
-order by
-  package_id

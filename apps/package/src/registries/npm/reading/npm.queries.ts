@@ -18,11 +18,12 @@ export interface NpmSource {
   readonly changed_at: Date;
 }
 
+/** Units: `createdAt` in ms since the epoch. */
 export interface NpmVersionRow {
   readonly id: number;
   readonly project_id: number;
   readonly version: string;
-  readonly created_at: Date;
+  readonly createdAt: number;
 }
 
 export interface NpmTagRow {
@@ -32,15 +33,13 @@ export interface NpmTagRow {
   readonly project_id: number;
 }
 
-/** A version as a document shows it. Shape: `manifest` is JSON; `readme` is null unless it was asked for. */
+/** A version as a document shows it. Shape: `id` of its package; `manifest` is JSON. */
 export interface NpmManifestRow {
-  /** Id of the package. */
   readonly id: number;
   readonly manifest: string;
   readonly integrity: string;
   readonly shasum: string;
   readonly deprecation: string | null;
-  readonly readme: string | null;
 }
 
 /** The short form holds what an installation needs. */
@@ -82,10 +81,21 @@ const IN_INSTANCE = statement<Asking & { root: string }, NpmSource>(
    order by i.project_id limit 1000`,
 );
 
-const VERSIONS = statement<{ projects: readonly number[]; name: string }, NpmVersionRow>(
+/** Joins the texts of a column. Neither JSON nor a version nor a digest can contain the separator. */
+const joined = (column: string, order: string): string => `string_agg(${column}, chr(30) order by ${order})`;
+const SEPARATOR = '\u001e';
+/** Columns whose values are joined. Parsing 5,000 rows costs more CPU than assembling the document. */
+type Joined<Column extends string> = Readonly<Record<Column, string | null>>;
+
+const VERSIONS = statement<
+  { projects: readonly number[]; name: string },
+  Joined<'ids' | 'projects' | 'versions' | 'times'>
+>(
   'npm_versions_of_name',
-  `select p.id, p.project_id, p.version, p.created_at from packages p
-   where p.project_id = any(:projects::bigint[]) and ${PACKAGE} order by p.id`,
+  `select ${joined('p.id::text', 'p.id')} as ids, ${joined('p.project_id::text', 'p.id')} as projects,
+     ${joined('p.version', 'p.id')} as versions,
+     ${joined(`round(date_part('epoch', p.created_at) * 1000)::bigint::text`, 'p.id')} as times
+   from packages p where p.project_id = any(:projects::bigint[]) and ${PACKAGE}`,
 );
 const TAGS = statement<{ projects: readonly number[]; name: string }, NpmTagRow>(
   'npm_tags_of_name',
@@ -95,24 +105,31 @@ const TAGS = statement<{ projects: readonly number[]; name: string }, NpmTagRow>
    order by t.updated_at, t.id`,
 );
 
-/** Manifests of packages, in the order of their ids. */
-const manifests = (columns: string): string => `
-  select package_id as id, ${columns}, integrity, shasum, deprecation from npm_versions
-  where package_id = any(:ids::bigint[]) order by package_id`;
-const FULL = statement<{ ids: readonly number[]; latest: number | null }, NpmManifestRow>(
-  'npm_manifests',
-  manifests('manifest, case when package_id = :latest::bigint then readme end as readme'),
-);
-const SHORT = statement<{ ids: readonly number[] }, NpmManifestRow>(
-  'npm_brief_manifests',
-  manifests('brief as manifest, null::text as readme'),
+type JoinedManifests = Joined<'ids' | 'manifests' | 'integrities' | 'shasums'> & {
+  /** Texts by the id of the package. */
+  readonly deprecations: Readonly<Record<string, string>> | null;
+};
+const manifests = (column: 'manifest' | 'brief'): string =>
+  `select ${joined('package_id::text', 'package_id')} as ids, ${joined(column, 'package_id')} as manifests,
+     ${joined('integrity', 'package_id')} as integrities, ${joined('shasum', 'package_id')} as shasums,
+     json_object_agg(package_id, deprecation) filter (where deprecation is not null) as deprecations
+   from npm_versions where package_id = any(:ids::bigint[])`;
+const MANIFESTS = {
+  full: statement<{ ids: readonly number[] }, JoinedManifests>('npm_manifests', manifests('manifest')),
+  short: statement<{ ids: readonly number[] }, JoinedManifests>('npm_brief_manifests', manifests('brief')),
+};
+const MANIFEST = statement<{ id: number }, NpmManifestRow & { readonly readme: string | null }>(
+  'npm_manifest',
+  `select package_id as id, manifest, integrity, shasum, deprecation, readme from npm_versions
+   where package_id = :id::bigint`,
 );
 
 /** The size of a text is known without reading it. */
-const SIZES = statement<{ ids: readonly number[] }, SizedManifest>(
+const SIZES = statement<{ ids: readonly number[] }, Joined<'ids' | 'sizes'>>(
   'npm_manifest_sizes',
-  `select package_id as id, octet_length(manifest) as size from npm_versions
-   where package_id = any(:ids::bigint[]) order by package_id`,
+  `select ${joined('package_id::text', 'package_id')} as ids,
+     ${joined('octet_length(manifest)::text', 'package_id')} as sizes
+   from npm_versions where package_id = any(:ids::bigint[])`,
 );
 
 /** A version may be asked for without its build metadata. */
@@ -152,8 +169,16 @@ export class NpmQueries {
   }
 
   /** All versions of a name, the oldest first. */
-  versions(projects: readonly number[], name: string, reads: SqlReader = this.database): Promise<NpmVersionRow[]> {
-    return reads.run(VERSIONS, { projects, name });
+  async versions(
+    projects: readonly number[],
+    name: string,
+    reads: SqlReader = this.database,
+  ): Promise<NpmVersionRow[]> {
+    const [row] = await reads.run(VERSIONS, { projects, name });
+    const [ids, owners, times] = [numbersOf(row?.ids), numbersOf(row?.projects), numbersOf(row?.times)];
+    return textsOf(row?.versions).map((version, at) => ({
+      ...{ id: ids[at]!, project_id: owners[at]!, version, createdAt: times[at]! },
+    }));
   }
 
   /** Tags of a name; of several projects the tag that changed last comes last. */
@@ -161,14 +186,27 @@ export class NpmQueries {
     return reads.run(TAGS, { projects, name });
   }
 
-  /** Shape: the readme of `latest` alone, in the full form. */
-  manifests(form: NpmForm, ids: readonly number[], latest: number | null): Promise<NpmManifestRow[]> {
-    return form === 'full' ? this.database.run(FULL, { ids, latest }) : this.database.run(SHORT, { ids });
+  /** Manifests of packages, in the order of their ids. */
+  async manifests(form: NpmForm, packages: readonly number[]): Promise<NpmManifestRow[]> {
+    const [row] = await this.database.run(MANIFESTS[form], { ids: packages });
+    const [texts, integrities, shasums] = [row?.manifests, row?.integrities, row?.shasums].map((text) => textsOf(text));
+    const deprecations = row?.deprecations ?? {};
+    return numbersOf(row?.ids).map((id, at) => ({
+      ...{ id, manifest: texts![at]!, integrity: integrities![at]!, shasum: shasums![at]! },
+      deprecation: deprecations[id] ?? null,
+    }));
+  }
+
+  /** The manifest of a package with its readme. */
+  async manifest(id: number): Promise<(NpmManifestRow & { readonly readme: string | null }) | undefined> {
+    return (await this.database.run(MANIFEST, { id }))[0];
   }
 
   /** Sizes of whole manifests, in the order of their ids. */
-  sizes(ids: readonly number[]): Promise<SizedManifest[]> {
-    return this.database.run(SIZES, { ids });
+  async sizes(packages: readonly number[]): Promise<SizedManifest[]> {
+    const [row] = await this.database.run(SIZES, { ids: packages });
+    const sizes = numbersOf(row?.sizes);
+    return numbersOf(row?.ids).map((id, at) => ({ id, size: sizes[at]! }));
   }
 
   /** Returns the tarball of a version. Errors: NotFound. */
@@ -192,4 +230,13 @@ export class NpmQueries {
       ? this.database.run(IN_INSTANCE, { ...asking, root: root! })
       : this.database.run(IN_GROUP, { ...asking, below: scope.traversalIds });
   }
+}
+
+/** Without rows there is no text. */
+function textsOf(text: string | null | undefined): string[] {
+  return text ? text.split(SEPARATOR) : [];
+}
+
+function numbersOf(text: string | null | undefined): number[] {
+  return textsOf(text).map(Number);
 }

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
-import { prerelease, rcompare } from 'semver';
+import { SemVer } from 'semver';
 import { bareName, withoutBuild } from '../npm-names';
 import { DocumentCache } from './document-cache';
 import { partsOf } from './manifest-parts';
@@ -66,9 +66,9 @@ export class Packuments {
   async manifest(place: NpmPlace, viewer: Viewer, name: string, versionOrTag: string): Promise<string> {
     const named = await this.named(await this.queries.sources(place, viewer, name), name);
     const found = named.versions.get(named.tags.get(versionOrTag) ?? versionOrTag);
-    const [row] = found ? await this.queries.manifests('full', [found.id], null) : [];
+    const row = found ? await this.queries.manifest(found.id) : undefined;
     if (!row) throw new NotFound('Package');
-    return this.versionText(place, { name, version: found!.version }, row, 'full');
+    return versionText({ name, version: found!.version }, row, { form: 'full', files: this.filesUrl(place, name) });
   }
 
   /** Tags of a package by name, with `latest`. Errors: NotFound. */
@@ -79,7 +79,10 @@ export class Packuments {
   /** Of several projects the newest package counts for a version, and the tag that changed last for a tag. */
   private async named(sources: readonly NpmSource[], name: string): Promise<NamedVersions> {
     const projects = sources.map(({ project_id }) => project_id);
-    const [rows, tagRows] = [await this.queries.versions(projects, name), await this.queries.tags(projects, name)];
+    const [rows, tagRows] = await Promise.all([
+      this.queries.versions(projects, name),
+      this.queries.tags(projects, name),
+    ]);
     if (rows.length === 0) throw new NotFound('Package');
     const versions = new Map<string, NpmVersionRow>();
     for (const row of rows) {
@@ -93,19 +96,23 @@ export class Packuments {
 
   private async *write(place: NpmPlace, named: NamedVersions, form: NpmForm): AsyncGenerator<string> {
     const { name, versions } = named;
-    yield form === 'full' ? await this.fullHead(named) : shortHead(named);
     const versionsById = new Map([...versions.values()].map(({ id, version }) => [id, version]));
+    const shape = { form, files: this.filesUrl(place, name) };
+    const chunks = this.chunks([...versionsById.keys()], form);
+    const head = form === 'full' ? this.fullHead(named) : shortHead(named);
+    let [text, chunk] = await Promise.all([head, chunks.next()]);
     let separator = '';
-    for await (const rows of this.chunks([...versionsById.keys()], form)) {
-      let text = '';
-      for (const row of rows) {
+    while (!chunk.done) {
+      for (const row of chunk.value) {
         const version = versionsById.get(row.id)!;
-        text += `${separator}${JSON.stringify(version)}:${this.versionText(place, { name, version }, row, form)}`;
+        text += `${separator}"${version}":${versionText({ name, version }, row, shape)}`;
         separator = ',';
       }
       yield text;
+      text = '';
+      chunk = await chunks.next();
     }
-    yield '}}';
+    yield `${text}}}`;
   }
 
   /** Reads one part while the one before is sent, so that two are held in memory. */
@@ -113,7 +120,7 @@ export class Packuments {
     // Short manifests are small.
     const [first, ...others] = partsOf(form === 'full' ? await this.queries.sizes(ids) : ids.map(withoutSize));
     if (first === undefined) return;
-    const read = (part: readonly number[]): Promise<NpmManifestRow[]> => this.queries.manifests(form, part, null);
+    const read = (part: readonly number[]): Promise<NpmManifestRow[]> => this.queries.manifests(form, part);
     let next = read(first);
     for (const part of others) {
       const rows = await next;
@@ -128,7 +135,7 @@ export class Packuments {
   private async fullHead(named: NamedVersions): Promise<string> {
     const { name, sources, versions, tags } = named;
     const latest = versions.get(tags.get('latest')!);
-    const [row] = latest ? await this.queries.manifests('full', [latest.id], latest.id) : [];
+    const row = latest ? await this.queries.manifest(latest.id) : undefined;
     const manifest = row ? (JSON.parse(row.manifest) as Record<string, unknown>) : {};
     const described = DESCRIBING.filter((field) => manifest[field] !== undefined && manifest[field] !== null);
     const readme = row?.readme === null || row === undefined ? [] : [pair('readme', row.readme)];
@@ -139,22 +146,32 @@ export class Packuments {
     return `{${head.join(',')},"versions":{`;
   }
 
-  /** The stored object with the fields that depend on the place and on later changes. */
-  private versionText(
-    place: NpmPlace,
-    { name, version }: { readonly name: string; readonly version: string },
-    { manifest, integrity, shasum, deprecation }: NpmManifestRow,
-    form: NpmForm,
-  ): string {
-    const file = `${bareName(name)}-${withoutBuild(version)}.tgz`;
-    const tarball = this.links.api(`${place.prefix}/${name}/-/${file}`);
-    const own = [
-      ...(form === 'full' ? [pair('_id', `${name}@${version}`)] : []),
-      ...(deprecation === null ? [] : [pair('deprecated', deprecation)]),
-      pair('dist', { integrity, shasum, tarball }),
-    ];
-    return `${manifest.slice(0, -1)},${own.join(',')}}`;
+  /** The URL of tarballs up to the version, as JSON without its quotes. */
+  private filesUrl(place: NpmPlace, name: string): string {
+    return JSON.stringify(this.links.api(`${place.prefix}/${name}/-/${bareName(name)}-`)).slice(1, -1);
   }
+}
+
+/** Shape: `files` as `filesUrl` returns it. */
+interface VersionShape {
+  readonly form: NpmForm;
+  readonly files: string;
+}
+
+/**
+ * The stored object with the fields that depend on the place and on later changes. Names, versions and digests have no
+ * characters that JSON escapes.
+ */
+function versionText(
+  { name, version }: { readonly name: string; readonly version: string },
+  { manifest, integrity, shasum, deprecation }: NpmManifestRow,
+  { form, files }: VersionShape,
+): string {
+  const id = form === 'full' ? `"_id":"${name}@${version}",` : '';
+  const deprecated = deprecation === null ? '' : `${pair('deprecated', deprecation)},`;
+  const tarball = `${files}${withoutBuild(version)}.tgz`;
+  const dist = `"dist":{"integrity":"${integrity}","shasum":"${shasum}","tarball":"${tarball}"}`;
+  return `${manifest.slice(0, -1)},${id}${deprecated}${dist}}`;
 }
 
 /** Text by which clients name the state of a package that they change. Shape: without slashes. */
@@ -182,29 +199,27 @@ function distTags(tags: ReadonlyMap<string, string>): string {
 
 /** Times of all versions. Clients that wait for a version to age leave out a package without them. */
 function times(named: NamedVersions): string {
-  const rows = [...named.versions.values()];
-  const created = rows.map(({ created_at }) => created_at).reduce((first, at) => (at < first ? at : first));
-  const all = new Map([
-    ['created', created.toISOString()],
-    ['modified', modifiedAt(named)],
-    ...rows.map(({ version, created_at }) => [version, created_at.toISOString()] as const),
-  ]);
-  return `"time":${objectText(all)}`;
+  let created = Infinity;
+  let text = '';
+  for (const { version, createdAt } of named.versions.values()) {
+    created = Math.min(created, createdAt);
+    text += `,"${version}":"${new Date(createdAt).toISOString()}"`;
+  }
+  return `"time":{"created":"${new Date(created).toISOString()}","modified":"${modifiedAt(named)}"${text}}`;
 }
 
 /** A version may be created a moment after the change was noted. */
 function modifiedAt({ sources, versions }: NamedVersions): string {
-  const changes = [
-    ...sources.map(({ changed_at }) => changed_at),
-    ...[...versions.values()].map((row) => row.created_at),
-  ];
-  return changes.reduce((latest, at) => (at > latest ? at : latest)).toISOString();
+  let latest = Math.max(...sources.map(({ changed_at }) => changed_at.getTime()));
+  for (const { createdAt } of versions.values()) latest = Math.max(latest, createdAt);
+  return new Date(latest).toISOString();
 }
 
-/** The highest version without a prerelease, else the highest one. */
+/** The highest version without a prerelease, else the highest one. Each is parsed once. */
 function highest(versions: readonly string[]): string {
-  const stable = versions.filter((version) => prerelease(version) === null);
-  return [...(stable.length > 0 ? stable : versions)].sort(rcompare)[0]!;
+  const parsed = versions.map((version) => new SemVer(version));
+  const stable = parsed.filter(({ prerelease }) => prerelease.length === 0);
+  return (stable.length > 0 ? stable : parsed).reduce((most, one) => (one.compare(most) > 0 ? one : most)).raw;
 }
 
 /** Written as text, because a name such as `__proto__` is not a key of an object. */

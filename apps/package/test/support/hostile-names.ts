@@ -1,0 +1,22 @@
+/** Names that reach other places, other users or other rows where they are trusted. Shape: as they stand in a URL. */
+export const HOSTILE = [
+  '..',
+  '...',
+  '%2e%2e',
+  '..%2f..%2fetc%2fpasswd',
+  '%2e%2e%2f%2e%2e%2fx',
+  '..%5c..%5cx',
+  '%252e%252e%252fx',
+  '%2fetc%2fpasswd',
+  'C%3a%5cx',
+  'a%00b',
+  'a%0d%0aset-cookie%3a%20x',
+  'a%20b',
+  'a%22b',
+  'a%3bb',
+  'a%3fb',
+  '%ef%bc%8e%ef%bc%8e',
+  'p%d0%b0ckage',
+  'a%e2%80%aeb',
+  'a'.repeat(6000),
+];
