@@ -16,12 +16,18 @@ import { MAIL_SOURCES } from './mailer/mail-source';
 import type { MailSource } from './mailer/mail-source';
 import { Mailer } from './mailer/mailer';
 import { mailerSettings } from './mailer/mailer.config';
+import { DueMailsJob } from './due-mails/due-mails.job';
 import { NotificationsConsumer } from './notifications.consumer';
 import { OldMailsJob } from './old-mails.job';
 import { Participants } from './participants';
 import { PipelineMailQueue } from './pipeline-mails/pipeline-mail-queue';
 import { PipelineMail } from './pipeline-mails/pipeline-mail.entity';
 import { PipelineMailsConsumer } from './pipeline-mails/pipeline-mails.consumer';
+import { PlaceMailQueue } from './place-mails/place-mail-queue';
+import { PlaceMail, PlaceMailFanOut } from './place-mails/place-mail.entity';
+import { PlaceMailsConsumer } from './place-mails/place-mails.consumer';
+import { ProjectMailsJob } from './place-mails/project-mails.job';
+import { QueuePlaceMails } from './place-mails/queue-place-mails';
 import { QueueMails } from './queue-mails';
 import { MailFanOut } from './watching/mail-fan-out.entity';
 import { WatcherMailsJob } from './watching/watcher-mails.job';
@@ -32,23 +38,28 @@ import {
   attachedMails,
   attachedParticipants,
   attachedPipelineMails,
+  attachedPlaceMails,
+  attachedPlaceMailFanOuts,
 } from './mail-removal';
 
-/** E-mails about noteables, pipelines and accounts: recipients, texts, queues and the mailer. */
-@Owns(AccountMail, Mail, MailAllowance, MailFanOut, Participant, PipelineMail)
+/** E-mails about noteables, pipelines, places and accounts: recipients, texts, queues and the mailer. */
+@Owns(AccountMail, Mail, MailAllowance, MailFanOut, Participant, PipelineMail, PlaceMail, PlaceMailFanOut)
 @Attaches(
   attachedParticipants,
   attachedMails,
   attachedAccountMails,
   attachedPipelineMails,
+  attachedPlaceMails,
+  attachedPlaceMailFanOuts,
   attachedMailAllowances,
   attachedMailFanOuts,
 )
 @Module({
   imports: [MentionsModule, NotesModule, NotificationSettingsModule],
-  controllers: [AccountMailsConsumer, NotificationsConsumer, PipelineMailsConsumer],
+  controllers: [AccountMailsConsumer, NotificationsConsumer, PipelineMailsConsumer, PlaceMailsConsumer],
   providers: [
     AccountMailQueue,
+    DueMailsJob,
     ParticipantRecorder,
     MailQueue,
     {
@@ -58,15 +69,18 @@ import {
     },
     {
       provide: MAIL_SOURCES,
-      inject: [MailQueue, AccountMailQueue, PipelineMailQueue],
+      inject: [MailQueue, AccountMailQueue, PipelineMailQueue, PlaceMailQueue],
       useFactory: (...sources: MailSource[]) => sources,
     },
     Mailer,
     OldMailsJob,
     Participants,
     PipelineMailQueue,
+    PlaceMailQueue,
+    ProjectMailsJob,
     QueueAccountMails,
     QueueMails,
+    QueuePlaceMails,
     WatcherMailsJob,
   ],
   exports: [Mailer, QueueAccountMails],
