@@ -277,7 +277,7 @@ function sum(numbers) {
 async function dropUniqueness({ databases }) {
   const client = new pg.Client({ connectionString: databases['collaboration'] });
   await client.connect();
-  for (const table of ['todos', 'activity_events', 'mails', 'pipeline_mails'])
+  for (const table of ['todos', 'activity_events', 'mails', 'pipeline_mails', 'place_mails'])
     await client.query(`drop index uq_${table}_source_event_id`);
   await client.end();
 }

@@ -71,3 +71,5 @@ export * from './migrations/1767225854570-measure-stored-bytes';
 export * from './migrations/1767225854580-create-suspect-addresses';
 export * from './migrations/1767225854590-map-imported-events';
 export * from './migrations/1767225854620-index-attempts-to-merge';
+export * from './migrations/1767225854640-create-place-mails';
+export * from './migrations/1767225854641-index-due-days-of-issues';

@@ -350,6 +350,12 @@ export const milestoneMerged = defineEvent(
   object({ ...milestone, target_id: int }),
 );
 
+export const releaseCreated = defineEvent(
+  'collaboration.release.created.v1',
+  'A release of a project was created. Releases of imports are not announced.',
+  object({ release_id: int, project_id: int, author_id: int, created_at: instant }),
+);
+
 export const collaborationStorageMeasured = defineEvent(
   'collaboration.project_storage.measured.v1',
   'The size of a project was measured: bytes, and commits of the default branch. Whole values; the newest measurement counts.',

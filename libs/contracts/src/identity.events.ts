@@ -45,6 +45,12 @@ export const projectMoved = defineEvent(
   object({ project_id: int, namespace_id: int }),
 );
 
+export const projectRenamed = defineEvent(
+  'identity.project.renamed.v1',
+  'The path of a project changed within its namespace.',
+  object({ project_id: int, namespace_id: int }),
+);
+
 export const groupMoved = defineEvent(
   'identity.group.moved.v1',
   'A group was moved below another group, or to the top, with everything below it.',
@@ -67,6 +73,12 @@ export const memberAdded = defineEvent(
   'identity.member.added.v1',
   'A user became a direct member of a group or project.',
   object({ ...membership, access_level: int, added_at: instant }),
+);
+
+export const memberChanged = defineEvent(
+  'identity.member.changed.v1',
+  'A direct member got another access level, or the membership ends on another day.',
+  object({ ...membership, access_level: int, changed_at: instant }),
 );
 
 export const memberRemoved = defineEvent(

@@ -63,6 +63,9 @@ async function round(client, { name, way, server, database }, facts) {
   const members = await client.people(MEMBERS, `member-${name}`);
   const outsiders = await client.people(OUTSIDERS, `outsider-${name}`);
   await client.join(project, members, 30);
+  // Their e-mails about the membership come first.
+  await until('the members know', () => members.every(({ email }) => server.taken.includes(email)));
+  server.taken.length = 0;
   server.stall();
   const body = [...members, ...outsiders].map(({ username }) => `@${username}`).join(' ');
   const note = await client.made(`/projects/${project}/issues/1/notes`, { body });

@@ -50,6 +50,10 @@ export async function run(client, { server }) {
   const people = await peopleOf(client);
   for (let first = 0; first < people.length; first += 50)
     await client.join(project, people.slice(first, first + 50), 30);
+  // Their e-mails about the membership come first.
+  await until('the members know', () =>
+    people.every(({ email }) => server.messages.some(({ to }) => to.includes(email))),
+  );
   const body = people.map(({ username }) => `@${username}`).join(' ');
   facts.calmMs = await calm(server, people, () => client.made(`/projects/${project}/issues/1/notes`, { body }));
   const soonMs = Math.max(SOON_MS, BUSY_FACTOR * facts.calmMs);

@@ -7,7 +7,7 @@ import { deletedWithProjects, GitClient, paging, parameterEncodings, refusalOrde
 import type { SeededService } from '@rookery/testing';
 import { ReleaseTags } from '../../src/work/releases/release-tags';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
-import { castOf, startCollaboration } from '../support/app';
+import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { GitFront } from '../support/git-front';
 import { refsRepository } from '../support/refs-repository';
@@ -98,6 +98,11 @@ describe('a new release', () => {
     });
     const encoded = 'rel%2F1-%C3%BC';
     expect(answer.status).toBe(201);
+    const [announced] = (await eventsOf(service.database, 'collaboration.release.created.v1')).slice(-1);
+    expect(announced).toEqual({
+      ...{ release_id: expect.any(Number), project_id: made.project.id, author_id: cast.developer.id },
+      created_at: answer.body.created_at,
+    });
     const { assets, author, milestones, _links: links, ...rest } = answer.body as ShownRelease;
     expect(rest).toEqual({
       ...{ name: 'First', tag_name: tag, description: '# Hi', upcoming_release: false, evidences: [] },

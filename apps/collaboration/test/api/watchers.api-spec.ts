@@ -5,7 +5,7 @@ import type { SeededService, SeededUser } from '@rookery/testing';
 import { NOTIFICATION_LEVELS } from '../../src/following/notification-settings/notification-levels';
 import type { NotificationLevel } from '../../src/following/notification-settings/notification-levels';
 import type { NotificationSwitch } from '../../src/following/notification-settings/notification-switches';
-import { castOf, startCollaboration } from '../support/app';
+import { castOf, ROLES, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
 import { header, mailbox, names } from '../support/mailbox';
@@ -421,6 +421,38 @@ describe('watchers', () => {
     await by(cast.owner).post(notes).send({ body: 'x' }).expect(201);
     expect(await recipients()).toEqual(names(watcher));
   });
+});
+
+test('roles do not matter but by membership, and by what they may read', async () => {
+  const { seed } = service;
+  const all: {
+    readonly name: string;
+    readonly user: SeededUser;
+    readonly isPublic: boolean;
+    readonly isSecret: boolean;
+  }[] = [];
+  for (const role of ['none', ...ROLES] as const) {
+    for (const place of ['global', 'above', 'group', 'project'] as const) {
+      for (const level of NOTIFICATION_LEVELS) {
+        const user = await seed.user();
+        if (role !== 'none') await seed.member(user, project, role);
+        await set(user, place, level, { new_note: true });
+        const isWanted = (level === 'watch' || level === 'custom') && (place !== 'global' || role !== 'none');
+        const isSecret = isWanted && role !== 'none' && role !== 'guest';
+        all.push({ name: `${role} ${place} ${level}`, user, isPublic: isWanted, isSecret });
+      }
+    }
+  }
+  for (const confidential of [false, true]) {
+    const issue = await anIssue({ confidential });
+    await clear();
+    await comment(issue, 'to all');
+    const got = await recipients();
+    const of = (test: (one: (typeof all)[0]) => boolean) => all.filter(test).map(({ name }) => name);
+    expect(of(({ user }) => got.includes(user.username))).toEqual(
+      of(({ isPublic, isSecret }) => (confidential ? isSecret : isPublic)),
+    );
+  }
 });
 
 describe('a setting is checked again when the e-mail is sent', () => {

@@ -30,7 +30,8 @@ export class MembersService {
       await this.rules.refuseBelowInherited(tx, source, userId, grant.access_level);
       const endsSooner = grant.expires_at !== undefined && grant.expires_at !== null;
       if (grant.access_level < ACCESS_LEVELS.owner || endsSooner) await this.checkOwnerRemains(tx, source, userId);
-      await this.memberships.change(tx, old.membership_id, grant.access_level, grant.expires_at);
+      const member = { id: old.membership_id, actorId: viewer.userId };
+      await this.memberships.change(tx, member, grant.access_level, grant.expires_at);
       return (await this.queries.one(source, userId, tx, 'even expired'))!;
     });
   }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { memberAdded, memberRemoved } from '@rookery/contracts';
+import { memberAdded, memberChanged, memberRemoved } from '@rookery/contracts';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
@@ -20,6 +20,16 @@ export interface SourceIds {
 }
 
 const VALUES = `(user_id, source_type, source_id, access_level, expires_on, created_by_id) values ($1, $2, $3, $4, $5, $6)`;
+/** A changed membership. Shape: `is_other` when its level or end is another one. */
+interface ChangedRow {
+  readonly user_id: number;
+  readonly source_type: string;
+  readonly source_id: number;
+  readonly updated_at: Date;
+  readonly is_other: boolean;
+}
+
+const kindOf = (type: string): 'group' | 'project' => (type === 'project' ? 'project' : 'group');
 const typeOf = (kind: 'group' | 'project') => (kind === 'project' ? 'project' : 'namespace');
 
 /**
@@ -61,14 +71,28 @@ export class MembershipsService {
     if (row.is_new && how.isAnnounced) this.announce(tx, row.id, member, row.created_at);
   }
 
-  /** Shape: an omitted end is kept. */
-  async change(tx: Tx, id: number, level: number, expiresOn: string | null | undefined): Promise<void> {
-    await tx.query(
-      `update members set access_level = $2, expires_on = case when $3 then $4::date else expires_on end, updated_at = now()
-       where id = $1`,
-      [id, level, expiresOn !== undefined, expiresOn ?? null],
+  /** Emits an event if the level or the end is another one. Shape: an omitted end is kept. */
+  async change(
+    tx: Tx,
+    member: { readonly id: number; readonly actorId: number },
+    level: number,
+    expiresOn: string | null | undefined,
+  ): Promise<void> {
+    const [row] = await tx.query<ChangedRow>(
+      `with before as materialized (select access_level, expires_on from members where id = $1)
+       update members m set access_level = $2, expires_on = case when $3 then $4::date else m.expires_on end, updated_at = now()
+       from before where m.id = $1
+       returning m.user_id, m.source_type, m.source_id, m.updated_at,
+         (m.access_level, m.expires_on) is distinct from (before.access_level, before.expires_on) as is_other`,
+      [member.id, level, expiresOn !== undefined, expiresOn ?? null],
     );
-    this.log.record(tx, 'membership', id);
+    this.log.record(tx, 'membership', member.id);
+    if (!row?.is_other) return;
+    const data = {
+      ...{ user_id: row.user_id, source_type: kindOf(row.source_type), source_id: row.source_id },
+      ...{ access_level: level, changed_at: row.updated_at.toISOString() },
+    };
+    this.log.emit(tx, memberChanged.of({ aggregateId: member.id, actorId: member.actorId, data }));
   }
 
   /** Deletes single memberships and emits an event for each. */
@@ -85,7 +109,7 @@ export class MembershipsService {
     const removed_at = this.clock.now().toISOString();
     for (const { id, user_id, source_type, source_id } of rows) {
       this.log.record(tx, 'membership', id);
-      const source = { source_type: source_type === 'project' ? ('project' as const) : ('group' as const), source_id };
+      const source = { source_type: kindOf(source_type), source_id };
       tx.emit(memberRemoved.of({ aggregateId: id, actorId, data: { user_id, ...source, reason, removed_at } }));
     }
   }

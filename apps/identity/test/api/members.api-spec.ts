@@ -37,6 +37,25 @@ const person = () => identity.person(unique('person'));
 const levels = (body: { id: number; access_level: number }[]) =>
   Object.fromEntries(body.map((row) => [row.id, row.access_level]));
 
+describe('a changed membership is announced', () => {
+  it.each([
+    ['another level', { access_level: 20 }, 20],
+    ['another end', { access_level: 30, expires_at: inDays(9) }, 30],
+    ['neither', { access_level: 30 }, null],
+  ])('with %s', async (_, fields, level) => {
+    const source = await project();
+    await ada.client.post(source.base).send({ user_id: bob.id, access_level: 30 }).expect(201);
+    await ada.client.put(`${source.base}/${bob.id}`).send(fields).expect(200);
+    const rows = await identity.db.query<{ payload: Record<string, unknown> }>(
+      `select payload from outbox where subject = 'identity.member.changed.v1' and (payload ->> 'source_id')::bigint = $1
+         and payload ->> 'source_type' = 'project'`,
+      [source.id],
+    );
+    const payload = { user_id: bob.id, source_type: 'project', source_id: source.id, access_level: level };
+    expect(rows).toEqual(level === null ? [] : [{ payload: { ...payload, changed_at: expect.any(String) } }]);
+  });
+});
+
 describe.each([
   ['group', group],
   ['project', project],

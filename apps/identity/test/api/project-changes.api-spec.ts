@@ -26,6 +26,20 @@ const eventsOf = (id: number) =>
     [id],
   );
 
+it('a new path is announced, and other changes are not', async () => {
+  const made = await project(ada);
+  const renames = () =>
+    identity.db.query<{ payload: Record<string, unknown>; actor_id: number }>(
+      `select payload, actor_id from outbox where subject = 'identity.project.renamed.v1' and aggregate_id = $1`,
+      [made.id],
+    );
+  await update(made.id, { name: unique('named'), description: 'x' }).expect(200);
+  expect(await renames()).toEqual([]);
+  await update(made.id, { path: unique('renamed') }).expect(200);
+  const payload = { project_id: made.id, namespace_id: ada.namespaceId };
+  expect(await renames()).toEqual([{ payload, actor_id: ada.id }]);
+});
+
 describe('POST /projects', () => {
   it.each([
     [{ topics: ['Birds', 'sea'] }, ['Birds', 'sea']],

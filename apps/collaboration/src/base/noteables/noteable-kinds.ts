@@ -94,6 +94,8 @@ export interface NoteableKind extends ShownAs {
   readonly confidentialColumn: string | null;
   /** Text column, or null if noteables of the kind are never closed. */
   readonly stateColumn: string | null;
+  /** Date column; absent for kinds without e-mails on the day before they are due. */
+  readonly dueColumn?: string;
   /** Whether it has the columns `title_edited_by_id` and `edited_by_id` (of the description); false if its texts never mention users. */
   readonly hasEditorColumns: boolean;
   readonly abilities: readonly Ability[];

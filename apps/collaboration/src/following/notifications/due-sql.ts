@@ -69,13 +69,13 @@ export function dueSql(kind: NoteableKind): string {
      i.${kind.shownId}::text as shown_id, i.title, left(i.description, ${TEXT_LIMIT + 1}) as description, ${column(kind.stateColumn, 'text')} as state,
      ${column(kind.confidentialColumn, 'boolean')} as confidential, ${WANTED.note} as note_id, left(n.body, ${TEXT_LIMIT + 1}) as note_body,
      ${names('added')} as added, ${names('removed')} as removed, ${labelsSql(kind)} as labels, ${milestoneSql(kind)} as milestone,
-     (m.details ->> 'commits')::integer as commits, wanted.place
+     (m.details ->> 'commits')::integer as commits, ${kind.dueColumn === undefined ? 'null' : `i.${kind.dueColumn}`}::text as due_on, wanted.place
    ${stillDueSql(kind, WANTED)}`;
 }
 
 /**
  * The `from` and `where` of the e-mails of one kind that are still due. An e-mail is not due if its labels or its milestone
- * no longer exist.
+ * no longer exist, or if it is about a day on which the noteable is no longer due.
  */
 export function stillDueSql(kind: NoteableKind, of = ROWS): string {
   const recipient = recipientSql(kind, { userId: 'm.recipient_id' });
@@ -86,14 +86,23 @@ export function stillDueSql(kind: NoteableKind, of = ROWS): string {
    ${recipient.joins}
    ${preference.joins}
    where m.noteable_type = '${kind.type}' and ${recipient.where} and ${noteVisibleSql(of.note)}
-     and ${namedExistSql(kind)} and ${wantedSql(kind, preference, ROW)}`;
+     and ${namedExistSql(kind, 'i')} and ${wantedSql(kind, preference, ROW)}`;
 }
 
-/** Boolean SQL: whether the labels or the milestone of a message still exist, and apply to the noteable. */
-const namedExistSql = (kind: NoteableKind): string =>
+/**
+ * Boolean SQL: whether the labels or the milestone of a message still exist, and apply to the noteable; whether the noteable
+ * is still due on the day of a message. Shape: `row` has the columns of the noteable.
+ */
+const namedExistSql = (kind: NoteableKind, row: string): string =>
   `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)
      and (m.template <> '${storedTemplate(kind, 'milestoned')}' or m.details ->> 'milestone' is null
-       or ${milestoneSql(kind)} is not null)`;
+       or ${milestoneSql(kind)} is not null)${
+         kind.dueColumn === undefined
+           ? ''
+           : `
+     and (m.template <> '${storedTemplate(kind, 'due')}' or (${row}.${kind.stateColumn} = 'opened'
+       and ${row}.${kind.dueColumn}::text = m.details ->> 'due_on'))`
+       }`;
 
 /**
  * Selects the due messages of combined e-mails of one kind. $1 ids of the combined e-mails. Each is for one recipient and
@@ -104,7 +113,7 @@ export function combinedDueSql(kind: NoteableKind): string {
   const preference = preferenceSql(kind);
   return `(with a as materialized (
      select g.id, g.source_event_id, g.template, g.recipient_id, g.attempts, g.created_at, u.notification_email,
-       ${kind.parent === 'project' ? 'a.project_id, ' : ''}a.traversal_ids, a.reads_internal, ${preferenceColumnsSql(preference)}
+       ${kind.parent === 'project' ? 'a.project_id, ' : ''}${kind.dueColumn === undefined ? '' : `i.${kind.stateColumn}, i.${kind.dueColumn}, `}a.traversal_ids, a.reads_internal, ${preferenceColumnsSql(preference)}
      from (select g.* from mails g where g.id = any($1::bigint[]) offset 0) g
      ${byIdSql(kind.table, 'i', 'g.noteable_id', `and g.noteable_type = '${kind.type}'`)}
      ${recipient.joins}
@@ -119,6 +128,6 @@ export function combinedDueSql(kind: NoteableKind): string {
    left join lateral unnest(m.note_ids) with ordinality as one (note_id, place) on true
    ${byIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
    ${byIdSql('directory_users', 'actor', actorSql('one.note_id'))}
-   where ${noteVisibleSql('coalesce(one.note_id, m.note_id)')} and ${namedExistSql(kind)}
+   where ${noteVisibleSql('coalesce(one.note_id, m.note_id)')} and ${namedExistSql(kind, 'a')}
      and ${wantedSql(kind, preferenceOfRow('a'), ROW)})`;
 }

@@ -35,6 +35,29 @@ export const attachedPipelineMails = attachedTo({
   users: [{ column: 'recipient_id', onRemoval: 'delete' }],
   stays: { project_id: keptUntilOld, pipeline_id: keptUntilOld },
 });
+export const attachedPlaceMails = attachedTo({
+  table: 'place_mails',
+  users: [
+    { column: 'recipient_id', onRemoval: 'delete' },
+    {
+      column: 'actor_id',
+      onRemoval: 'ghost',
+      where: `state = 'queued'`,
+      because:
+        'with hard_delete the e-mail shows the ghost too: it is about the recipient and not about a text of the actor',
+    },
+  ],
+  stays: { project_id: keptUntilOld, group_id: keptUntilOld, subject_id: keptUntilOld },
+});
+export const attachedPlaceMailFanOuts = attachedTo({
+  table: 'place_mail_fan_outs',
+  users: [{ column: 'actor_id', onRemoval: 'ghost', because: 'the job removes the row' }],
+  stays: {
+    project_id: 'the job finds no recipients and removes the row',
+    subject_id: 'the job finds no recipients and removes the row',
+    after_user_id: 'a position in the order of users; the job removes the row',
+  },
+});
 export const attachedMailAllowances = attachedTo({
   table: 'mail_allowances',
   key: 'recipient_id',

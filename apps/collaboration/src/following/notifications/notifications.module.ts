@@ -22,6 +22,11 @@ import { Participants } from './participants';
 import { PipelineMailQueue } from './pipeline-mails/pipeline-mail-queue';
 import { PipelineMail } from './pipeline-mails/pipeline-mail.entity';
 import { PipelineMailsConsumer } from './pipeline-mails/pipeline-mails.consumer';
+import { PlaceMailQueue } from './place-mails/place-mail-queue';
+import { PlaceMail, PlaceMailFanOut } from './place-mails/place-mail.entity';
+import { PlaceMailsConsumer } from './place-mails/place-mails.consumer';
+import { ProjectMailsJob } from './place-mails/project-mails.job';
+import { QueuePlaceMails } from './place-mails/queue-place-mails';
 import { QueueMails } from './queue-mails';
 import { MailFanOut } from './watching/mail-fan-out.entity';
 import { WatcherMailsJob } from './watching/watcher-mails.job';
@@ -32,21 +37,25 @@ import {
   attachedMails,
   attachedParticipants,
   attachedPipelineMails,
+  attachedPlaceMails,
+  attachedPlaceMailFanOuts,
 } from './mail-removal';
 
-/** E-mails about noteables, pipelines and accounts: recipients, texts, queues and the mailer. */
-@Owns(AccountMail, Mail, MailAllowance, MailFanOut, Participant, PipelineMail)
+/** E-mails about noteables, pipelines, places and accounts: recipients, texts, queues and the mailer. */
+@Owns(AccountMail, Mail, MailAllowance, MailFanOut, Participant, PipelineMail, PlaceMail, PlaceMailFanOut)
 @Attaches(
   attachedParticipants,
   attachedMails,
   attachedAccountMails,
   attachedPipelineMails,
+  attachedPlaceMails,
+  attachedPlaceMailFanOuts,
   attachedMailAllowances,
   attachedMailFanOuts,
 )
 @Module({
   imports: [MentionsModule, NotesModule, NotificationSettingsModule],
-  controllers: [AccountMailsConsumer, NotificationsConsumer, PipelineMailsConsumer],
+  controllers: [AccountMailsConsumer, NotificationsConsumer, PipelineMailsConsumer, PlaceMailsConsumer],
   providers: [
     AccountMailQueue,
     ParticipantRecorder,
@@ -58,15 +67,18 @@ import {
     },
     {
       provide: MAIL_SOURCES,
-      inject: [MailQueue, AccountMailQueue, PipelineMailQueue],
+      inject: [MailQueue, AccountMailQueue, PipelineMailQueue, PlaceMailQueue],
       useFactory: (...sources: MailSource[]) => sources,
     },
     Mailer,
     OldMailsJob,
     Participants,
     PipelineMailQueue,
+    PlaceMailQueue,
+    ProjectMailsJob,
     QueueAccountMails,
     QueueMails,
+    QueuePlaceMails,
     WatcherMailsJob,
   ],
   exports: [Mailer, QueueAccountMails],

@@ -19,4 +19,8 @@ export const oldMails: readonly Prepared[] = [
     'pipeline_mails_drop_oldest',
     `delete from pipeline_mails where ${oldestExpiredSql('pipeline_mails', `p.state <> 'queued'`)} returning 1`,
   ),
+  prepared(
+    'place_mails_drop_oldest',
+    `delete from place_mails where ${oldestExpiredSql('place_mails', `p.state <> 'queued'`)} returning 1`,
+  ),
 ];

@@ -13,10 +13,19 @@ import { isSwitchedOnSql, isWatchedSql } from './composing/mail-templates';
  */
 export function recipientSql(kind: ReadableKind, o: { readonly userId: string }) {
   const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
+  const { joins, where } = addresseeSql({ userId: o.userId, access });
+  return { joins, where: `${readableSql(kind, 'a', 'u.id')} and ${where}` };
+}
+
+/**
+ * The part of `recipientSql` that is about the user and the place. Shape: `access` is a lateral subquery over `u` with the
+ * access to the project or group.
+ */
+export function addresseeSql({ userId, access }: { readonly userId: string; readonly access: string }) {
   return {
-    joins: `${byIdSql('directory_users', 'u', o.userId, `and u.state = 'active' and u.kind = 'human' and u.notification_email is not null`)}
+    joins: `${byIdSql('directory_users', 'u', userId, `and u.state = 'active' and u.kind = 'human' and u.notification_email is not null`)}
      join lateral ${access} a on a.emails_enabled`,
-    where: `${readableSql(kind, 'a', 'u.id')} and not exists (select 1 from directory_namespaces above
+    where: `not exists (select 1 from directory_namespaces above
        where above.id = any(a.traversal_ids) and not above.emails_enabled)`,
   };
 }

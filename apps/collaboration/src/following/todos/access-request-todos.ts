@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { ACCESS_LEVELS } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { accessRequestReceiversSql } from './access-request-receivers';
 
 /** An access request to a group or project that was made or settled. Shape: `at` ISO 8601. */
 export interface AccessRequestChange {
@@ -20,17 +20,10 @@ interface ChangeParams {
   readonly times: readonly string[];
 }
 
-/** Most users who get a to-do about one request. Source: reference work-tracking 6.3. */
-const RECEIVERS = 10;
-const { maintainer, owner } = ACCESS_LEVELS;
-
 const CHANGES = `unnest(:events::uuid[], :users::bigint[], :types::text[], :sources::bigint[], :times::timestamptz[])
        as r (event_id, user_id, source_type, source_id, at)`;
 
-/**
- * To-dos for users who may accept the request: the newest direct members with the level at the nearest place that has any,
- * from the project or group itself upwards, or the owner of the personal namespace.
- */
+/** To-dos for users who may accept the request. */
 const raise = statement<ChangeParams, never>(
   'todos_raise_access_requests',
   `insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, source_event_id, created_at, updated_at)
@@ -39,20 +32,7 @@ const raise = statement<ChangeParams, never>(
    from ${CHANGES}
    left join directory_projects p on r.source_type = 'project' and p.id = r.source_id
    join directory_namespaces home on home.id = case when r.source_type = 'project' then p.namespace_id else r.source_id end
-   cross join lateral (
-     select able.user_id from (
-       select one.user_id, one.joined, one.depth, max(one.depth) over () as nearest from (
-         select m.user_id, m.id as joined, place.depth from (
-           select 'project' as type, p.id, 1000000::bigint as depth where p.id is not null
-           union all select 'namespace', above.id, above.depth
-             from unnest(home.traversal_ids) with ordinality as above (id, depth)) place
-         join directory_memberships m on m.source_type = place.type and m.source_id = place.id
-         where m.access_level >= case when p.id is null then ${owner} else ${maintainer} end
-           and (m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date)
-         union all select home.owner_id, 0, 0 where home.owner_id is not null) one
-       join directory_users u on u.id = one.user_id and u.state = 'active' and u.kind = 'human'
-       where one.user_id <> r.user_id) able
-     where able.depth = able.nearest order by able.joined desc limit ${RECEIVERS}) receiver
+   cross join lateral ${accessRequestReceiversSql('r.user_id')} receiver
    on conflict do nothing`,
 );
 

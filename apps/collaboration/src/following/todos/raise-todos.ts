@@ -76,7 +76,8 @@ const awardedSql = ({ type }: NoteableKind): string =>
   `exists (select 1 from award_emoji w where w.user_id = u.id and w.noteable_id = i.id and w.noteable_type = '${type}'
          and w.created_at > c.at)`;
 /**
- * Inserts to-dos. Mentions require read access; assignments do not, since access is checked when the list is read. A to-do
+ * Inserts to-dos. Mentions require read access; assignments and requests for reviews do not, since access is checked when the
+ * list is read. A to-do
  * is done from the beginning if its user commented on the target or changed it later: events of different kinds may arrive
  * in another order. For the same reason a unique index lets a text mention a user once: the effect of its creation may
  * read an edited text.
@@ -94,8 +95,8 @@ const raise = perKind((kind) =>
      join ${kind.table} i on i.id = c.target_id
      join directory_users u on u.id = c.user_id and u.state = 'active' and u.kind = 'human'
      left join notes n on n.id = c.note_id
-     left join lateral ${accessSql(kind, person)} a on c.action <> 'assigned'
-     where (c.note_id is null or n.id is not null) and (c.action = 'assigned' or (${readableSql(kind, 'a', 'u.id')}
+     left join lateral ${accessSql(kind, person)} a on c.action not in ('assigned', 'review_requested')
+     where (c.note_id is null or n.id is not null) and (c.action in ('assigned', 'review_requested') or (${readableSql(kind, 'a', 'u.id')}
        and (c.note_id is null or not n.internal or a.reads_internal)))
      order by c.place
      on conflict do nothing`,

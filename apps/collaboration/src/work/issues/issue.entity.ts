@@ -26,6 +26,7 @@ const MAX_DESCRIPTION_LENGTH = 1_048_576;
 @Index('ix_issues_project_id_updated_at', { synchronize: false })
 @Index('ix_issues_project_id_created_at_opened', { synchronize: false })
 @Index('ix_issues_project_id_due_on', ['projectId', 'dueOn', 'id'], { where: 'due_on is not null' })
+@Index('ix_issues_due_on', ['dueOn', 'id'], { where: `state = 'opened' and due_on is not null` })
 @Index('ix_issues_author_id_project_id', ['authorId', 'projectId', 'id'])
 @Index('ix_issues_milestone_id', { synchronize: false })
 @Index('ix_issues_project_id_created_at_planned', { synchronize: false })

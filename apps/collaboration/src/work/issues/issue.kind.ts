@@ -17,6 +17,7 @@ export const issueKind: NoteableKind = {
   feature: 'issues',
   confidentialColumn: 'confidential',
   stateColumn: 'state',
+  dueColumn: 'due_on',
   hasEditorColumns: true,
   abilities: [
     'internal-notes',

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { projectRenamed } from '@rookery/contracts';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { ACCESS_LEVELS, Forbidden, Invalid, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
@@ -44,6 +45,9 @@ export class ProjectChangesService {
     if (path !== old.path) await this.projects.changePath(tx, placed, placed.home, path);
     await this.projects.setPictureAndTopics(tx, scope.id, parts.related);
     this.log.record(tx, 'project', scope.id);
+    if (path === old.path) return;
+    const data = { project_id: scope.id, namespace_id: placed.home.id };
+    this.log.emit(tx, projectRenamed.of({ aggregateId: scope.id, actorId: viewer.userId, data }));
   }
 
   /**

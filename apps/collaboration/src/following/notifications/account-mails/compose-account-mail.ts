@@ -4,12 +4,15 @@ import type { SendMailOptions } from 'nodemailer';
 import type { LeftOutSnippet } from './account-mail.entity';
 import { hostOf } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
+import { htmlMail } from '../mailer/mail-layout';
 import { oneLine } from '../mailer/mail-text';
 
 /** Content of an e-mail. */
 interface Letter {
   readonly subject: string;
   readonly paragraphs: readonly string[];
+  /** Text of the button that opens the link. */
+  readonly label?: string;
 }
 type Facts = AccountMailFacts & { readonly today: string; readonly leftOut?: readonly LeftOutSnippet[] };
 
@@ -22,6 +25,7 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string)
       link ?? '',
       'If you know nothing of it, you need not do anything: the address will not be used.',
     ],
+    label: 'Confirm the address',
   }),
   token_expires: (facts) => ({
     subject: `An access token ${describeExpiry(facts)}`,
@@ -44,6 +48,7 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string)
       link ?? '',
       'It will be deleted after seven days.',
     ],
+    label: 'Download the list',
   }),
   gists_left_out: ({ leftOut = [] }) => ({
     subject: 'Some gists were not imported',
@@ -64,25 +69,32 @@ export function composeAccountMail(
   messageId: string,
   identity: MailIdentity,
 ): SendMailOptions {
-  const { subject, paragraphs } = LETTERS[template](facts, hostOf(identity));
+  const host = hostOf(identity);
+  const { subject, paragraphs, label = 'View it' } = LETTERS[template](facts, host);
+  const title = [subject, oneLine(identity.subjectSuffix)].filter((part) => part !== '').join(' | ');
+  const isConfirmation = template === 'email_confirmation';
+  const because = isConfirmation ? 'an account names this address' : `you have an account at ${host}`;
+  const footer = `You get this e-mail because ${because}.`;
   return {
     from: { name: '', address: identity.from },
     to: { name: '', address: facts.address },
     replyTo: { name: '', address: identity.replyTo },
     envelope: { from: identity.from, to: [facts.address] },
-    subject: [subject, oneLine(identity.subjectSuffix)].filter((part) => part !== '').join(' | '),
-    text: `${paragraphs.join('\n\n')}\n`,
-    html: paragraphs.map((paragraph) => `<p>${htmlOf(paragraph, facts.link)}</p>`).join(''),
+    subject: title,
+    text: `${paragraphs.join('\n\n')}\n\n-- \n${footer}\n`,
+    html: htmlMail({
+      ...{ title, place: host, footer: escapeHtml(footer) },
+      content: paragraphs
+        .filter((paragraph) => paragraph !== facts.link)
+        .map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`)
+        .join(''),
+      action: facts.link !== null && paragraphs.includes(facts.link) ? { label, url: facts.link } : null,
+    }),
     messageId,
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     disableFileAccess: true,
     disableUrlAccess: true,
   };
-}
-
-function htmlOf(paragraph: string, link: string | null): string {
-  const text = escapeHtml(paragraph);
-  return paragraph === link ? `<a href="${text}">${text}</a>` : text;
 }
 
 function tokenNamed({ token }: Facts): string {

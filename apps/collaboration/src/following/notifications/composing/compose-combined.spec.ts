@@ -49,6 +49,7 @@ const jobOf = (over: Partial<MailJob> = {}): MailJob => ({
   labels: [],
   milestone: null,
   commits: null,
+  due_on: null,
   ...over,
 });
 const bob = { actor_name: 'Bob', actor_username: 'bob', count: 2 };

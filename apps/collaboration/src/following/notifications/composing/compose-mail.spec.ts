@@ -42,6 +42,7 @@ const job: MailJob = {
   labels: [],
   milestone: null,
   commits: null,
+  due_on: null,
 };
 const identity = {
   externalUrl: 'https://rookery.example',

@@ -6,6 +6,7 @@ import type { ShownAs } from '../../../base/noteables/references.shape';
 import { unsubscribeKey, unsubscribeUrl } from '../../subscriptions/unsubscribing/unsubscribe-key';
 import { hostOf, listIdOf, messageIdFor, messageIdOfNote } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
+import { htmlMail, linkHtml, urlOfPath } from '../mailer/mail-layout';
 import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
 import type { Mail } from '../mail.entity';
 import { parseTemplate } from './mail-templates';
@@ -42,6 +43,8 @@ export interface MailJob extends RowOf<
   readonly milestone: string | null;
   /** Number of commits of a push. */
   readonly commits: number | null;
+  /** The day on which it is due, `2026-11-30`; null for kinds without. */
+  readonly due_on: string | null;
 }
 
 /** Text of an e-mail, the same for all recipients. */
@@ -76,6 +79,7 @@ const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
   auto_merge_set: (job) => `${actorName(job)} set ${noteableReference(job)} to be merged when all checks pass`,
   conflicting: (job) => `${capitalized(noteableReference(job))} has conflicts and cannot be merged`,
   threads_resolved: (job) => `${actorName(job)} resolved all threads of ${noteableReference(job)}`,
+  due: (job) => `${capitalized(noteableReference(job))} is due on ${job.due_on}`,
   mentioned: (job) => `${actorName(job)} mentioned you in ${noteableReference(job)}`,
   note_created: (job) => `${actorName(job)} commented on ${noteableReference(job)}`,
 };
@@ -122,7 +126,11 @@ export function letterOf({ about, sender, messageId, body, because }: Letter, id
     envelope: { from: identity.from, to: [about.address] },
     subject: `${isFirst ? '' : 'Re: '}${subjectOf(about, identity)}`,
     text: `${body.text}\n\n-- \n${footer}\n${url}\nUnsubscribe from this ${word}, or see how to change your settings: ${unsubscribe}\n`,
-    html: `${body.html}<hr><p style="font-size:small;color:#666">${footer} <a href="${escapeHtml(url)}">View it</a>. <a href="${escapeHtml(unsubscribe)}">Unsubscribe from this ${word}, or see how to change your settings</a>.</p>`,
+    html: htmlMail({
+      ...{ title: oneLine(about.title), place: oneLine(about.parent_path), content: body.html },
+      action: { label: `View the ${about.note_id === null ? word : 'comment'}`, url },
+      footer: `${escapeHtml(footer)} ${linkHtml(unsubscribe, `Unsubscribe from this ${word}, or see how to change your settings`)}.`,
+    }),
     messageId,
     ...(isFirst ? {} : { inReplyTo: thread, references: thread }),
     headers: headersOf(about, identity, host),
@@ -195,9 +203,9 @@ function subjectOf(job: MailJob, { subjectSuffix }: MailIdentity): string {
 }
 
 function linkTo({ kind, shown_id, note_id, parent_path }: MailJob, { externalUrl }: MailIdentity): string {
-  const path = oneLine(parent_path).split('/').map(encodeURIComponent).join('/');
-  const place = kind.parent === 'group' ? `groups/${path}` : path;
-  return `${externalUrl}/${place}${kind.webPath}${shown_id}${note_id === null ? '' : `#note_${note_id}`}`;
+  const path = oneLine(parent_path);
+  const place = urlOfPath(externalUrl, kind.parent === 'group' ? `groups/${path}` : path);
+  return `${place}${kind.webPath}${shown_id}${note_id === null ? '' : `#note_${note_id}`}`;
 }
 
 /** Returns the link that unsubscribes the recipient from the noteable. Source: reference work-tracking 8.5. */

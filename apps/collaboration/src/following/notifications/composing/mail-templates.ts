@@ -5,7 +5,7 @@ import { SWITCH_NAMES } from '../../notification-settings/notification-switches'
 import type { NotificationSwitch } from '../../notification-settings/notification-switches';
 
 /** Kinds of messages in e-mails. Source: reference work-tracking 8.4. */
-const MAIL_TEMPLATES = [
+export const MAIL_TEMPLATES = [
   'created',
   'closed',
   'reopened',
@@ -19,6 +19,7 @@ const MAIL_TEMPLATES = [
   'relabelled',
   'milestoned',
   ...NOTEABLE_STEPS,
+  'due',
   'mentioned',
   'note_created',
 ] as const;
@@ -71,6 +72,7 @@ const SWITCH_VERBS: Partial<Record<MailTemplate, string>> = {
 /** Switches whose names do not follow the kind. */
 const SWITCHES: Partial<Record<MailTemplate, NotificationSwitch>> = {
   note_created: 'new_note',
+  due: 'issue_due',
   auto_merge_set: 'merge_when_pipeline_succeeds',
 };
 

@@ -43,7 +43,7 @@ export class MailTable {
 
   /** Shape: `update` is the beginning of each write, with the alias `m`. */
   constructor(
-    private readonly table: 'mails' | 'account_mails' | 'pipeline_mails',
+    private readonly table: 'mails' | 'account_mails' | 'pipeline_mails' | 'place_mails',
     update: `update ${string} m set`,
   ) {
     const due = `q.state = 'queued' and q.next_attempt_at <= now()`;

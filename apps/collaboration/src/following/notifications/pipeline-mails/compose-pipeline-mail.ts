@@ -3,6 +3,7 @@ import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
 import { hostOf, listIdOf } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
+import { htmlMail, linkHtml, urlOfPath } from '../mailer/mail-layout';
 import { oneLine } from '../mailer/mail-text';
 import type { PipelineMail } from './pipeline-mail.entity';
 
@@ -44,20 +45,25 @@ const SHORT_SHA = 8;
 export function composePipelineMail(job: PipelineMailJob, messageId: string, identity: MailIdentity): SendMailOptions {
   const { subject, verb } = TITLES[job.template];
   const [ref, sha, path] = [oneLine(job.ref, 255), job.sha.slice(0, SHORT_SHA), oneLine(job.project_path)];
-  const project = `${identity.externalUrl}/${path.split('/').map(encodeURIComponent).join('/')}`;
+  const project = urlOfPath(identity.externalUrl, path);
   const [pipeline, commit] = [`${project}/-/pipelines/${job.pipeline_id}`, `${project}/-/commit/${job.sha}`];
   const lead = `Pipeline #${job.pipeline_id} of the ${job.is_tag ? 'tag' : 'branch'} ${ref} ${verb}.`;
   const footer = 'You get this e-mail because the pipeline runs as you, and because of your notification settings.';
-  const link = (url: string, text: string): string => `<a href="${escapeHtml(url)}">${escapeHtml(text)}</a>`;
+  const settings = `${project}/-/notifications`;
   const parts = [oneLine(job.project_name), `${subject} for ${ref}`, sha, oneLine(identity.subjectSuffix)];
+  const title = parts.filter((part) => part !== '').join(' | ');
   return {
     from: { name: '', address: identity.from },
     to: { name: '', address: job.address },
     replyTo: { name: path.slice(0, 200), address: identity.replyTo },
     envelope: { from: identity.from, to: [job.address] },
-    subject: parts.filter((part) => part !== '').join(' | '),
-    text: `${lead}\n${pipeline}\n\nProject: ${path}\nCommit: ${sha}\n${commit}\n\n-- \n${footer}\n`,
-    html: `<p>${link(pipeline, lead)}</p><p>Project: ${link(project, path)}<br>Commit: ${link(commit, sha)}</p><hr><p style="font-size:small;color:#666">${footer}</p>`,
+    subject: title,
+    text: `${lead}\n${pipeline}\n\nProject: ${path}\nCommit: ${sha}\n${commit}\n\n-- \n${footer}\nNotification settings: ${settings}\n`,
+    html: htmlMail({
+      ...{ title, place: path, action: { label: 'View the pipeline', url: pipeline } },
+      content: `<p>${escapeHtml(lead)}</p><p>Project: ${linkHtml(project, path)}<br>Commit: ${linkHtml(commit, sha)}</p>`,
+      footer: `${escapeHtml(footer)} ${linkHtml(settings, 'Change your notification settings')}.`,
+    }),
     messageId,
     headers: headersOf(job, identity),
     disableFileAccess: true,

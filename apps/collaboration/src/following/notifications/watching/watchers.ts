@@ -25,7 +25,7 @@ interface WatchersParams {
 }
 
 /** Members of the project `p` or the group `home`, with some users whose membership has ended. Shape: a subquery. */
-function possibleMembersSql({ parent }: NoteableKind): string {
+export function possibleMembersSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   const lent = (of: string): string => `select m.user_id from directory_shares s
       ${byIdSql('directory_namespaces', 'invited', 's.group_id')}
       join directory_memberships m on m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)

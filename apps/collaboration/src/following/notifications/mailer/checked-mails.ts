@@ -1,0 +1,93 @@
+import type { Directory } from '@rookery/directory';
+import type { Database, DeclaredStatement, Work } from '@rookery/persistence';
+import type { SendMailOptions } from 'nodemailer';
+import { DueCheck } from './due-check';
+import type { Due } from './due-check';
+import { messageIdFor } from './mail-identity';
+import type { MailIdentity } from './mail-identity';
+import type { DueMail, MailOutcome, MailSource, Waiting } from './mail-source';
+import { MailTable } from './mail-table';
+import type { MailerSettings } from './mailer.config';
+
+/** An e-mail that may be sent now. */
+interface CheckedMail extends Due {
+  readonly attempts: number;
+  readonly created_at: Date;
+  readonly event_id: string;
+  readonly recipient_id: number;
+  readonly template: string;
+}
+
+/** A queue: its table, the statement for e-mails that are still due, with all facts of their texts, and their composition. */
+interface CheckedQueue<Job> {
+  readonly table: MailTable;
+  readonly due: DeclaredStatement<{ ids: readonly number[] }, Job>;
+  compose(job: Job, messageId: string): SendMailOptions;
+}
+
+/** Services that the queues share. */
+export interface QueueServices {
+  readonly work: Work;
+  readonly database: Database;
+  readonly directory: Directory;
+  readonly settings: MailerSettings;
+  readonly identity: MailIdentity;
+}
+
+/**
+ * A queue of e-mails that are sent one by one. One statement decides which of them are due, from the copy of the directory
+ * at that moment. Source: ADR 0082; ADR 0171.
+ */
+export abstract class CheckedMails<Job extends CheckedMail> implements MailSource {
+  protected constructor(
+    private readonly services: QueueServices,
+    private readonly queue: CheckedQueue<Job>,
+  ) {}
+
+  /** Takes a batch. Errors: Unavailable while the copy of the directory is too old to decide. */
+  async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
+    const { work, settings, directory } = this.services;
+    const { table, due } = this.queue;
+    const swept = await table.sweep(work, settings);
+    const { count, jobs, checkedAt } = await table.takeBatch(work, async (tx, batch) => {
+      const claimed = await table.claim(tx, batch, settings);
+      if (claimed.length === 0) return { count: 0, jobs: [], checkedAt: 0 };
+      await directory.assertCurrent(tx);
+      const allowed = await table.postponeExcess(tx, claimed, settings);
+      const at = performance.now();
+      const found = await tx.run(due, { ids: allowed.map(({ id }) => id) });
+      const present = new Set(found.map(({ id }) => id));
+      await table.drop(
+        tx,
+        allowed.flatMap(({ id }) => (present.has(id) ? [] : [id])),
+      );
+      return { count: claimed.length, jobs: found, checkedAt: at };
+    });
+    const check = new DueCheck(jobs, checkedAt, (ids) => this.stillDue(ids));
+    return { count: count + swept, mails: jobs.map((job) => this.mailOf(job, check)) };
+  }
+
+  isDue(): Promise<boolean> {
+    return this.queue.table.isDue(this.services.database);
+  }
+
+  settle(outcomes: readonly MailOutcome[]): Promise<void> {
+    return this.queue.table.settle(this.services.database, outcomes);
+  }
+
+  waiting(): Promise<Waiting> {
+    return this.queue.table.waiting(this.services.database);
+  }
+
+  private async stillDue(ids: readonly number[]): Promise<readonly Job[]> {
+    await this.services.directory.assertCurrent();
+    return this.services.database.run(this.queue.due, { ids });
+  }
+
+  private mailOf(job: Job, check: DueCheck): DueMail {
+    const { id, attempts, created_at, address } = job;
+    const messageId = messageIdFor(job, this.services.identity);
+    const compose = () => this.queue.compose(job, messageId);
+    return { id, attempts, created_at, address, messageId, compose, isStillDue: () => check.isDue(job) };
+  }
+}

@@ -1,0 +1,156 @@
+import { ACCESS_LEVELS, escapeHtml } from '@rookery/kernel';
+import type { RowOf } from '@rookery/persistence';
+import type { SendMailOptions } from 'nodemailer';
+import { hostOf, listIdOf } from '../mailer/mail-identity';
+import type { MailIdentity } from '../mailer/mail-identity';
+import { htmlMail, linkHtml, urlOfPath } from '../mailer/mail-layout';
+import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
+import type { PlaceMail } from './place-mail.entity';
+import type { PlaceMailTemplate } from './place-mail-templates';
+
+/** An e-mail about a place that may be sent now, with all facts of its text. */
+export interface PlaceMailJob extends RowOf<
+  PlaceMail,
+  'id' | 'recipientId' | 'template' | 'attempts' | 'createdAt' | 'projectId' | 'groupId'
+> {
+  readonly event_id: string;
+  readonly address: string;
+  readonly place_name: string;
+  readonly place_path: string;
+  /** Both are null if the actor is gone. */
+  readonly actor_name: string | null;
+  readonly actor_username: string | null;
+  /** Only for a request. */
+  readonly requester_name: string | null;
+  readonly requester_username: string | null;
+  /** Only for a membership: its level now, and its last day, `2027-01-31`, or null. */
+  readonly access_level: number | null;
+  readonly expires_on: string | null;
+  /** Only for a release. */
+  readonly tag: string | null;
+  readonly release_name: string | null;
+  readonly release_description: string | null;
+}
+
+/** Variable parts of an e-mail. Shape: `path` is the page below that of the place. */
+interface Letter {
+  readonly subject: string;
+  readonly lead: string;
+  readonly text?: string;
+  readonly path: string;
+  readonly label: string;
+  readonly because: string;
+}
+
+const SETTINGS = 'because of your notification settings';
+
+const LETTERS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob) => Letter>> = {
+  new_release: (job) => ({
+    subject: `Release ${releaseOf(job)}`,
+    lead: `${actorOf(job)} published the release ${releaseOf(job)}.`,
+    text: job.release_description ?? '',
+    path: `/-/releases/${encodeURIComponent(job.tag ?? '')}`,
+    label: 'View the release',
+    because: SETTINGS,
+  }),
+  moved_project: (job) => ({
+    subject: 'Project was moved',
+    lead: `${actorOf(job)} moved the project. Its path is now ${oneLine(job.place_path)}. Repositories that were cloned before should use the new address.`,
+    path: '',
+    label: 'View the project',
+    because: 'because you are a member of the project',
+  }),
+  member_added: (job) => ({
+    subject: `You are a member of the ${wordOf(job)}`,
+    lead: `${actorOf(job)} added you to the ${wordOf(job)} ${oneLine(job.place_name)} as ${roleOf(job)}.`,
+    path: '',
+    label: `View the ${wordOf(job)}`,
+    because: `because you are a member of the ${wordOf(job)}`,
+  }),
+  member_changed: (job) => ({
+    subject: `Your access to the ${wordOf(job)} was changed`,
+    lead: `${actorOf(job)} changed your access to the ${wordOf(job)} ${oneLine(job.place_name)}. You are now ${roleOf(job)}.`,
+    path: '',
+    label: `View the ${wordOf(job)}`,
+    because: `because you are a member of the ${wordOf(job)}`,
+  }),
+  access_requested: (job) => ({
+    subject: `Request to join the ${wordOf(job)}`,
+    lead: `${personOf(job.requester_name, job.requester_username)} requested access to the ${wordOf(job)} ${oneLine(job.place_name)}.`,
+    path: `/-/${job.project_id === null ? 'group' : 'project'}_members?tab=access_requests`,
+    label: 'View the request',
+    because: `because you may accept members of the ${wordOf(job)}`,
+  }),
+  access_denied: (job) => ({
+    subject: `Your request to join the ${wordOf(job)} was denied`,
+    lead: `Your request to join the ${wordOf(job)} ${oneLine(job.place_name)} was denied.`,
+    path: '',
+    label: `View the ${wordOf(job)}`,
+    because: 'because you requested access',
+  }),
+};
+
+/** Composes an e-mail about a project, a group or a membership for the mail server. Source: reference work-tracking 8.5, 8.9. */
+export function composePlaceMail(job: PlaceMailJob, messageId: string, identity: MailIdentity): SendMailOptions {
+  const { subject, lead, path, label, because, text: sent = '' } = LETTERS[job.template](job);
+  const place = oneLine(job.place_path);
+  const home = urlOfPath(identity.externalUrl, job.project_id === null ? `groups/${place}` : place);
+  const [url, settings] = [`${home}${path}`, `${home}/-/notifications`];
+  const footer = `You get this e-mail ${because}.`;
+  const text = manyLines(sent).trim();
+  const parts = [oneLine(job.place_name), oneLine(subject, 300), oneLine(identity.subjectSuffix)];
+  const title = parts.filter((part) => part !== '').join(' | ');
+  return {
+    from: { name: job.actor_name === null ? '' : actorOf(job), address: identity.from },
+    to: { name: '', address: job.address },
+    replyTo: { name: place.slice(0, 200), address: identity.replyTo },
+    envelope: { from: identity.from, to: [job.address] },
+    subject: title,
+    text: `${lead}\n${url}\n\n${text === '' ? '' : `${text}\n\n`}-- \n${footer}\nNotification settings: ${settings}\n`,
+    html: htmlMail({
+      ...{ title, place, action: { label, url } },
+      content: `<p>${escapeHtml(lead)}</p>${text === '' ? '' : htmlOf(text)}`,
+      footer: `${escapeHtml(footer)} ${linkHtml(settings, 'Change your notification settings')}.`,
+    }),
+    messageId,
+    headers: headersOf(job, identity),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function headersOf(job: PlaceMailJob, identity: MailIdentity): Record<string, string> {
+  const kind = job.project_id === null ? 'Group' : 'Project';
+  const own = {
+    [kind]: job.place_name,
+    [`${kind}-Id`]: String(job.project_id ?? job.group_id),
+    [`${kind}-Path`]: job.place_path,
+  };
+  return {
+    ...Object.fromEntries(
+      Object.entries(own).map(([name, value]) => [`${identity.headerPrefix}-${name}`, oneLine(value)]),
+    ),
+    'List-Id': listIdOf(job.place_path, hostOf(identity)),
+    'Auto-Submitted': 'auto-generated',
+    'X-Auto-Response-Suppress': 'All',
+  };
+}
+
+const wordOf = ({ project_id }: PlaceMailJob): string => (project_id === null ? 'group' : 'project');
+
+function personOf(name: string | null, username: string | null): string {
+  return name === null || username === null ? 'A user' : `${oneLine(name, 200)} (@${username})`;
+}
+
+const actorOf = (job: PlaceMailJob): string => personOf(job.actor_name, job.actor_username);
+
+function releaseOf({ tag, release_name: name }: PlaceMailJob): string {
+  const shown = oneLine(tag ?? '', 255);
+  return name === null || name === tag ? shown : `${oneLine(name, 255)} (${shown})`;
+}
+
+/** Names a role, with the last day of the membership. */
+function roleOf({ access_level: level, expires_on: end }: PlaceMailJob): string {
+  const name = Object.entries(ACCESS_LEVELS).find(([, value]) => value === level)?.[0] ?? 'member';
+  return end === null ? name : `${name} until ${end}`;
+}

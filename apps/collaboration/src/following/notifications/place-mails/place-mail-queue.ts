@@ -1,0 +1,46 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import { Database, statement, Work } from '@rookery/persistence';
+import { CheckedMails } from '../mailer/checked-mails';
+import { MAIL_IDENTITY } from '../mailer/mail-identity';
+import type { MailIdentity } from '../mailer/mail-identity';
+import { TEXT_LIMIT } from '../mailer/mail-text';
+import { MailTable } from '../mailer/mail-table';
+import { mailerSettings } from '../mailer/mailer.config';
+import type { MailerSettings } from '../mailer/mailer.config';
+import { composePlaceMail } from './compose-place-mail';
+import type { PlaceMailJob } from './compose-place-mail';
+import { wantedPlaceMailsSql } from './place-recipient-sql';
+
+const ROWS = '(select m.* from place_mails m where m.id = any(:ids::bigint[]) offset 0) i';
+const dueIn = (
+  parent: 'project' | 'group',
+): string => `select i.id, i.source_event_id as event_id, i.recipient_id, i.template,
+     i.attempts, i.created_at, i.project_id, i.group_id, u.notification_email as address, a.name as place_name,
+     a.full_path as place_path, actor.name as actor_name, actor.username as actor_username,
+     requester.name as requester_name, requester.username as requester_username, m.access_level,
+     m.expires_on::text as expires_on, release.tag, release.name as release_name,
+     left(release.description, ${TEXT_LIMIT + 1}) as release_description
+   ${wantedPlaceMailsSql(parent, ROWS)}`;
+
+/** E-mails that are still due, with all facts of their texts. */
+const due = statement<{ ids: readonly number[] }, PlaceMailJob>(
+  'place_mails_due',
+  `${dueIn('project')} union all ${dueIn('group')} order by id`,
+);
+
+/** Queue of e-mails about projects, groups and memberships, shared by all processes. Source: ADR 0082. */
+@Injectable()
+export class PlaceMailQueue extends CheckedMails<PlaceMailJob> {
+  constructor(
+    work: Work,
+    database: Database,
+    directory: Directory,
+    @Inject(mailerSettings.token) settings: MailerSettings,
+    @Inject(MAIL_IDENTITY) identity: MailIdentity,
+  ) {
+    const table = new MailTable('place_mails', 'update place_mails m set');
+    const compose = (job: PlaceMailJob, messageId: string) => composePlaceMail(job, messageId, identity);
+    super({ work, database, directory, settings, identity }, { table, due, compose });
+  }
+}

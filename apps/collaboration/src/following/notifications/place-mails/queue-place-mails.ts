@@ -1,0 +1,144 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { int, object } from '@rookery/contracts';
+import { defineJob, Jobs } from '@rookery/jobs';
+import { statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { accessRequestReceiversSql } from '../../todos/access-request-receivers';
+import { byIdSql } from '../by-id-sql';
+import { Mailer } from '../mailer/mailer';
+import { mailerSettings } from '../mailer/mailer.config';
+import type { MailerSettings } from '../mailer/mailer.config';
+import { possibleMembersSql } from '../watching/watchers';
+import type { PlaceNotice, ProjectMailTemplate } from './place-mail-templates';
+import { wantedPlaceMailsSql } from './place-recipient-sql';
+
+/** Queues e-mails about a project for all users who want them. Shape: the id of a row of `place_mail_fan_outs`. */
+export const queueProjectMails = defineJob('queue-project-mails', object({ fan_out_id: int }));
+
+/** Number of possible recipients that one transaction considers. */
+const BATCH = 500;
+
+interface NoticeParams {
+  readonly event: string;
+  readonly template: string;
+  readonly project: number | null;
+  readonly group: number | null;
+  readonly actor: number | null;
+  readonly subject: number | null;
+}
+type StepParams = NoticeParams & { readonly after: number };
+
+/** The notice as a row for each recipient. Shape: `recipients` is a subquery with the column `user_id`. */
+const rowsSql = (recipients: string): string => `(select :event::uuid as source_event_id, one.user_id as recipient_id,
+     :template::text as template, :project::bigint as project_id, :group::bigint as group_id, :actor::bigint as actor_id,
+     :subject::bigint as subject_id from ${recipients} one offset 0) i`;
+const INSERT = `insert into place_mails (source_event_id, recipient_id, template, project_id, group_id, actor_id, subject_id)
+   select i.source_event_id, i.recipient_id, i.template, i.project_id, i.group_id, i.actor_id, i.subject_id`;
+/** The user who acted gets no e-mail. */
+const OTHERS = 'and i.recipient_id is distinct from i.actor_id on conflict do nothing returning 1 as queued';
+
+const statementsFor = (parent: 'project' | 'group', name: string, recipients: string) =>
+  statement<NoticeParams & { readonly user: number }, { readonly queued: number }>(
+    `place_mails_queue_${name}_of_${parent}s`,
+    `${INSERT} ${wantedPlaceMailsSql(parent, rowsSql(recipients))} ${OTHERS}`,
+  );
+const byParent = (name: string, recipients: (parent: 'project' | 'group') => string) => ({
+  project: statementsFor('project', name, recipients('project')),
+  group: statementsFor('group', name, recipients('group')),
+});
+
+const forUser = byParent('user', () => '(select :user::bigint as user_id)');
+/** For the users who may accept the request of `user`. */
+const forReceivers = byParent(
+  'receivers',
+  (parent) => `(select receiver.user_id from ${
+    parent === 'project'
+      ? `${'directory_projects p join directory_namespaces home on home.id = p.namespace_id'}`
+      : 'directory_namespaces home left join directory_projects p on false'
+  }
+     cross join lateral ${accessRequestReceiversSql(':user::bigint')} receiver
+     where ${parent === 'project' ? 'p.id = :project::bigint' : 'home.id = :group::bigint'})`,
+);
+
+/** Users who may want a notice of the project, by id. Shape: the column `user_id`. */
+const POSSIBLE = {
+  new_release: `select s.user_id from notification_settings s
+     where s.level = 'custom' and (s.switches ->> 'new_release')::boolean
+       and ((s.source_type = 'project' and s.source_id = p.id) or (s.source_type = 'global' and s.source_id = 0)
+         or (s.source_type = 'namespace' and s.source_id = any(home.traversal_ids)))`,
+  moved_project: possibleMembersSql({ parent: 'project' }),
+} as const satisfies Readonly<Record<ProjectMailTemplate, string>>;
+const stepOf = (template: ProjectMailTemplate) =>
+  statement<StepParams, { readonly last: number | null; readonly queued: number }>(
+    `place_mails_queue_${template}`,
+    `with possible as materialized (
+     select distinct one.user_id from directory_projects p ${byIdSql('directory_namespaces', 'home', 'p.namespace_id')}
+     cross join lateral (${POSSIBLE[template]}) one
+     where p.id = :project::bigint and one.user_id > :after::bigint order by one.user_id limit ${BATCH}
+   ), queued as (${INSERT} ${wantedPlaceMailsSql('project', rowsSql('possible'))} ${OTHERS})
+   select (select max(user_id) from possible having count(*) = ${BATCH}) as last, (select count(*) from queued) as queued`,
+  );
+const steps = { new_release: stepOf('new_release'), moved_project: stepOf('moved_project') };
+
+const storeFanOut = statement<NoticeParams, { readonly id: number }>(
+  'place_mail_fan_outs_store',
+  `insert into place_mail_fan_outs (source_event_id, template, project_id, actor_id, subject_id)
+   select :event::uuid, :template::text, :project::bigint, :actor::bigint, :subject::bigint where :group::bigint is null
+   returning id`,
+);
+
+/** Queues e-mails about projects, groups and memberships. Source: reference work-tracking 8.4, 8.9; ADR 0082. */
+@Injectable()
+export class QueuePlaceMails {
+  constructor(
+    private readonly mailer: Mailer,
+    private readonly jobs: Jobs,
+    @Inject(mailerSettings.token) private readonly settings: MailerSettings,
+  ) {}
+
+  /** Queues an e-mail for one user. */
+  async forUser(tx: Tx, notice: PlaceNotice, userId: number): Promise<void> {
+    await this.run(tx, notice, forUser, userId);
+  }
+
+  /** Queues e-mails for the users who may accept the request of a user. */
+  async forReceivers(tx: Tx, notice: PlaceNotice, requesterId: number): Promise<void> {
+    await this.run(tx, notice, forReceivers, requesterId);
+  }
+
+  /** Lets a job queue e-mails for all users who want them. Shape: a notice of a project. */
+  async forAll(tx: Tx, notice: PlaceNotice): Promise<void> {
+    if (!this.settings.isEnabled) return;
+    const [row] = await tx.run(storeFanOut, paramsOf(notice));
+    await this.jobs.enqueue(tx, queueProjectMails, { fan_out_id: row!.id });
+  }
+
+  /**
+   * Queues e-mails for the next users who may want a notice of a project. Returns the id of the last one, or null if there
+   * are no more. Shape: users with an id up to `after` have got theirs.
+   */
+  async next(tx: Tx, template: ProjectMailTemplate, notice: PlaceNotice, after: number): Promise<number | null> {
+    if (!this.settings.isEnabled) return null;
+    const [step] = await tx.run(steps[template], { ...paramsOf(notice), after });
+    this.wake(tx, step!.queued);
+    return step!.last;
+  }
+
+  private async run(tx: Tx, notice: PlaceNotice, statements: ReturnType<typeof byParent>, user: number): Promise<void> {
+    if (!this.settings.isEnabled) return;
+    const parent = notice.projectId === null ? 'group' : 'project';
+    const queued = await tx.run(statements[parent], { ...paramsOf(notice), user });
+    this.wake(tx, queued.length);
+  }
+
+  private wake(tx: Tx, queued: number): void {
+    if (queued > 0) tx.afterCommit(() => this.mailer.nudge());
+  }
+}
+
+function paramsOf(notice: PlaceNotice): NoticeParams {
+  return {
+    ...{ event: notice.eventId, template: notice.template, project: notice.projectId, group: notice.groupId },
+    ...{ actor: notice.actorId, subject: notice.subjectId },
+  };
+}

@@ -1,0 +1,369 @@
+import { randomUUID } from 'node:crypto';
+import {
+  accessRequestChanged,
+  memberAdded,
+  memberChanged,
+  projectMoved,
+  projectRenamed,
+  releaseCreated,
+} from '@rookery/contracts';
+import type { DirectoryNamespace, DirectoryProject, DomainEvent } from '@rookery/contracts';
+import { Work } from '@rookery/persistence';
+import { startNats, until } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { ProjectMailsJob } from '../../src/following/notifications/place-mails/project-mails.job';
+import { QueuePlaceMails } from '../../src/following/notifications/place-mails/queue-place-mails';
+import { startCollaboration } from '../support/app';
+import { startMailServer } from '../support/mail-server';
+import type { MailServer, ReceivedMail } from '../support/mail-server';
+import { names } from '../support/mailbox';
+import { deleteOldRows } from '../support/old-rows';
+import { publish } from '../support/publish';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+/** E-mails about projects, groups and memberships: trigger, receivers, contents. Source: reference work-tracking 8.4, 8.9. */
+const AWAY = { SMTP_URL: 'smtp://127.0.0.1:9', MAILER_RETRY_FIRST_MS: '1' };
+const AT = '2026-11-29T10:00:00.000Z';
+
+let service: SeededService;
+let nats: PrivateNats;
+let smtp: MailServer;
+let worker: Worker;
+let group: DirectoryNamespace;
+let project: DirectoryProject;
+let actor: SeededUser;
+let user: SeededUser;
+
+const start = async (env: Record<string, string> = {}): Promise<void> => {
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env: { SMTP_URL: smtp.url, ...env } });
+};
+beforeAll(async () => {
+  service = await startCollaboration();
+  nats = await startNats();
+  smtp = await startMailServer();
+  await start();
+});
+afterAll(async () => {
+  await worker.stop();
+  await smtp.stop();
+  await nats.drop();
+  await service.close();
+});
+beforeEach(async () => {
+  const { seed } = service;
+  await service.database.query('delete from place_mails');
+  smtp.mails.length = 0;
+  group = await seed.group({ plan: 'free', visibility: 'private' });
+  project = await seed.project({ namespace_id: group.id, visibility: 'private' });
+  actor = await seed.user();
+  await seed.member(actor, group, 'owner');
+  user = await seed.user();
+});
+
+const query = <R = object>(sql: string, values: readonly unknown[] = []) => service.database.query<R>(sql, values);
+const isQueued = async () => {
+  const [row] = await query<{ count: number }>(
+    `select ((select count(*) from place_mail_fan_outs) + (select count(*) from place_mails where state = 'queued'))::int as count`,
+  );
+  return row!.count > 0;
+};
+const settled = () => until(async () => !(await isQueued()), 'an empty queue');
+async function happens(...events: readonly DomainEvent[]): Promise<void> {
+  for (const event of events) await publish(nats, event);
+  await worker.drained();
+  await settled();
+}
+const mailTo = (one: SeededUser): ReceivedMail => smtp.mails.find(({ to }) => to === one.notification_email)!;
+const setLevel = (
+  one: SeededUser,
+  level: string,
+  switches: object = {},
+  place: 'project' | 'namespace' | 'global' = 'project',
+) =>
+  query(
+    `insert into notification_settings (user_id, source_type, source_id, level, switches) values ($1, $2, $3, $4, $5)`,
+    [one.id, place, { project: project.id, namespace: group.id, global: 0 }[place], level, JSON.stringify(switches)],
+  );
+const people = async (count: number, level: 'guest' | 'developer' | null = 'developer'): Promise<SeededUser[]> => {
+  const made: SeededUser[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const one = await service.seed.user();
+    if (level !== null) await service.seed.member(one, project, level);
+    made.push(one);
+  }
+  return made;
+};
+
+type Kind = 'group' | 'project';
+const placeOf = (kind: Kind) => (kind === 'group' ? group : project);
+const of = (kind: Kind, who: SeededUser) => ({ user_id: who.id, source_type: kind, source_id: placeOf(kind).id });
+const added = (kind: Kind, who = user, actorId = actor.id) =>
+  memberAdded.of({ aggregateId: 1, actorId, data: { ...of(kind, who), access_level: 30, added_at: AT } });
+const changed = (kind: Kind, who = user) =>
+  memberChanged.of({ aggregateId: 1, actorId: actor.id, data: { ...of(kind, who), access_level: 30, changed_at: AT } });
+const request = (kind: Kind, state: 'requested' | 'accepted' | 'denied' | 'withdrawn', actorId = user.id) =>
+  accessRequestChanged.of({ aggregateId: 1, actorId, data: { ...of(kind, user), state, changed_at: AT } });
+const moved = () =>
+  projectMoved.of({
+    aggregateId: project.id,
+    actorId: actor.id,
+    data: { project_id: project.id, namespace_id: group.id },
+  });
+async function release(fields: { name?: string; description?: string | null } = {}) {
+  const { name = 'First light', description = 'Now **with** eggs.' } = fields;
+  const [row] = await query<{ id: number }>(
+    `insert into releases (project_id, tag, name, description, author_id, released_at) values ($1, 'v1.0/rc', $2, $3, $4, now())
+     returning id`,
+    [project.id, name, description, actor.id],
+  );
+  const data = { release_id: row!.id, project_id: project.id, author_id: actor.id, created_at: AT };
+  return releaseCreated.of({ aggregateId: row!.id, actorId: actor.id, data });
+}
+
+describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s', (kind) => {
+  const home = () =>
+    kind === 'group'
+      ? `http://localhost:8080/groups/${group.full_path}`
+      : `http://localhost:8080/${group.full_path}/${project.path}`;
+
+  test('is for the new member, once for an event that is delivered twice', async () => {
+    await service.seed.member(user, placeOf(kind), 'developer', '2999-12-31');
+    const id = await publish(nats, added(kind));
+    await worker.drained();
+    await publish(nats, added(kind), id);
+    await worker.drained();
+    await settled();
+    expect(smtp.recipients()).toEqual(names(user));
+    const { parsed } = mailTo(user);
+    expect(parsed.subject).toBe(`${placeOf(kind).name} | You are a member of the ${kind}`);
+    expect(parsed.text).toContain(
+      `${actor.name} (@${actor.username}) added you to the ${kind} ${placeOf(kind).name} as developer until 2999-12-31.\n${home()}\n`,
+    );
+    expect(parsed.text).toContain(`Notification settings: ${home()}/-/notifications`);
+    expect(parsed.html).toContain(`href="${home()}"`);
+    expect(parsed.headers.get(`x-platform-${kind}-id`)).toBe(String(placeOf(kind).id));
+  });
+
+  test('about another level is for the member', async () => {
+    await service.seed.member(user, placeOf(kind), 'reporter');
+    await happens(changed(kind));
+    expect(smtp.recipients()).toEqual(names(user));
+    expect(mailTo(user).parsed.text).toContain('You are now reporter.');
+  });
+
+  test('about a request is for those who may accept it, and not for other members', async () => {
+    const owner = await service.seed.user();
+    await service.seed.member(owner, placeOf(kind), 'owner');
+    const other = await service.seed.user();
+    await service.seed.member(other, placeOf(kind), 'developer');
+    await happens(request(kind, 'requested'));
+    // The nearest place with owners: for the group both owners, for the project its own.
+    expect(smtp.recipients()).toEqual(kind === 'group' ? names(owner, actor) : names(owner));
+    const { text } = mailTo(owner).parsed;
+    expect(text).toContain(`${user.name} (@${user.username}) requested access to the ${kind} ${placeOf(kind).name}.`);
+    expect(text).toContain(`${home()}/-/${kind}_members?tab=access_requests`);
+  });
+
+  test('about a denied request is for its user, who can still read the place; a withdrawn or accepted one has none', async () => {
+    await happens(request(kind, 'denied', actor.id), request(kind, 'withdrawn'), request(kind, 'accepted', actor.id));
+    expect(await query('select 1 from place_mails')).toEqual([]);
+    const table = kind === 'group' ? 'namespaces' : 'projects';
+    await query(`update directory_${table} set visibility = 'public' where id = $1`, [placeOf(kind).id]);
+    await happens(request(kind, 'withdrawn'), request(kind, 'accepted', actor.id), request(kind, 'denied', actor.id));
+    expect(smtp.recipients()).toEqual(names(user));
+    expect(mailTo(user).parsed.text).toContain(`Your request to join the ${kind} ${placeOf(kind).name} was denied.`);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    [
+      'a user whose level there is disabled',
+      () => setLevel(user, 'disabled', {}, kind === 'group' ? 'namespace' : 'project'),
+    ],
+    ['a user whose general level is disabled', () => setLevel(user, 'disabled', {}, 'global')],
+    ['a blocked user', () => service.seed.put('users', { ...userRow(), state: 'blocked' })],
+    ['a bot', () => service.seed.put('users', { ...userRow(), kind: 'project_bot' })],
+    ['a user without a confirmed address', () => service.seed.put('users', { ...userRow(), notification_email: null })],
+    [
+      'a user whose membership has ended',
+      () => query('delete from directory_memberships where user_id = $1', [user.id]),
+    ],
+    ['a group without e-mails', () => service.seed.put('namespaces', { ...group, emails_enabled: false })],
+  ])('is not queued for %s', async (_, change) => {
+    await service.seed.member(user, placeOf(kind), 'developer');
+    await change();
+    await happens(added(kind), changed(kind));
+    expect(await query('select 1 from place_mails')).toEqual([]);
+  });
+
+  test('is not for the user who acted', async () => {
+    await service.seed.member(user, placeOf(kind), 'developer');
+    await happens(added(kind, user, user.id));
+    expect(await query('select 1 from place_mails')).toEqual([]);
+  });
+});
+const userRow = (): object => Object.fromEntries(Object.entries(user).filter(([name]) => name !== 'namespace_id'));
+
+describe('the e-mail about a release', () => {
+  test('is for users who turned its switch on, with its description', async () => {
+    const [on, off, watcher, near, general] = (await people(5)) as [SeededUser, ...SeededUser[]];
+    await setLevel(on, 'custom', { new_release: true });
+    await setLevel(off!, 'custom', { new_issue: true });
+    await setLevel(watcher!, 'watch', { new_release: true });
+    await setLevel(near!, 'custom', { new_release: true }, 'namespace');
+    await setLevel(general!, 'custom', { new_release: true }, 'global');
+    const [outsider] = await people(1, null);
+    await setLevel(outsider!, 'custom', { new_release: true });
+    await setLevel(actor, 'custom', { new_release: true });
+    await happens(await release());
+    expect(smtp.recipients()).toEqual(names(on, near!, general!));
+    const { parsed } = mailTo(on);
+    expect(parsed.subject).toBe(`${project.name} | Release First light (v1.0/rc)`);
+    expect(parsed.text).toContain(`${actor.name} (@${actor.username}) published the release First light (v1.0/rc).`);
+    expect(parsed.text).toContain(`/-/releases/v1.0%2Frc\n\nNow **with** eggs.`);
+    expect(parsed.html).toContain('<strong>with</strong>');
+  });
+
+  test('of a public project reaches only those strangers who set it there', async () => {
+    await service.seed.put('projects', { ...project, visibility: 'public' });
+    const [near, general] = (await people(2, null)) as [SeededUser, SeededUser];
+    await setLevel(near, 'custom', { new_release: true });
+    await setLevel(general, 'custom', { new_release: true }, 'global');
+    await happens(await release());
+    expect(smtp.recipients()).toEqual(names(near));
+  });
+
+  test.each<[string, boolean]>([
+    ['private', true],
+    ['disabled', false],
+  ])('needs the repository, whose level is %s', async (repository_access_level, isSent) => {
+    await service.seed.put('projects', { ...project, repository_access_level });
+    const [member] = (await people(1, 'guest')) as [SeededUser];
+    await setLevel(member, 'custom', { new_release: true });
+    await happens(await release());
+    expect(smtp.recipients()).toEqual(isSent ? names(member) : []);
+  });
+});
+
+describe('the e-mail about a moved or renamed project', () => {
+  test('is for its members at any level but disabled, also of groups above and invited ones', async () => {
+    const [plain, mention, disabled, custom, off] = (await people(5)) as [SeededUser, ...SeededUser[]];
+    await setLevel(mention!, 'mention');
+    await setLevel(disabled!, 'disabled');
+    await setLevel(custom!, 'custom', { new_issue: true });
+    await setLevel(off!, 'custom', { moved_project: false });
+    const [above, invited, watcher] = (await people(3, null)) as [SeededUser, SeededUser, SeededUser];
+    await service.seed.member(above, group, 'guest');
+    const friends = await service.seed.group();
+    await service.seed.member(invited, friends, 'developer');
+    await service.seed.share(project, friends, 'guest');
+    await setLevel(watcher, 'watch');
+    await happens(moved());
+    const expected = names(plain, mention!, custom!, above, invited);
+    expect(smtp.recipients()).toEqual(expected);
+    expect(mailTo(plain).parsed.text).toContain(`Its path is now ${group.full_path}/${project.path}.`);
+    smtp.mails.length = 0;
+    const data = { project_id: project.id, namespace_id: group.id };
+    await happens(projectRenamed.of({ aggregateId: project.id, actorId: actor.id, data }));
+    expect(smtp.recipients()).toEqual(expected);
+  });
+
+  test('is queued in batches, each user once', async () => {
+    await query(
+      `insert into directory_users (id, username, name, state, kind, admin, external, private_profile, notification_email, created_at)
+       select 3000000 + g, 'many' || g, 'Many', 'active', 'human', false, false, false, 'm' || g || '@mail.example', now()
+       from generate_series(1, 600) g`,
+    );
+    await query(
+      `insert into directory_memberships (id, user_id, source_type, source_id, access_level)
+       select 3000000 + g, 3000000 + g, 'project', $1, 30 from generate_series(1, 600) g`,
+      [project.id],
+    );
+    // The e-mails are queued only: to send them would take long.
+    await worker.stop();
+    const { app } = service;
+    const about = { projectId: project.id, groupId: null, actorId: actor.id, subjectId: null };
+    const notice = { eventId: randomUUID(), template: 'moved_project', ...about } as const;
+    await app.get(Work).run((tx) => app.get(QueuePlaceMails).forAll(tx, notice));
+    const [fanOut] = await query<{ id: number }>('select id from place_mail_fan_outs');
+    const run = (signal: AbortSignal) => app.get(ProjectMailsJob).run({ params: { fan_out_id: fanOut!.id }, signal });
+    await expect(run(AbortSignal.abort())).rejects.toThrow();
+    // The first 500 are the user who acted and 499 others.
+    expect(await query('select 1 from place_mails')).toHaveLength(499);
+    for (let again = 0; again < 2; again += 1) await run(new AbortController().signal);
+    expect(await query('select 1 from place_mail_fan_outs')).toEqual([]);
+    const [row] = await query(
+      'select count(*)::int as count, count(distinct recipient_id)::int as users from place_mails',
+    );
+    expect(row).toEqual({ count: 600, users: 600 });
+    await query('delete from directory_memberships where id > 3000000');
+    await query('delete from place_mails');
+    await start();
+  });
+});
+
+test('e-mails that are not due any more when they are sent are dropped', async () => {
+  const [lost, muted, watcher, unswitched, blocked, demoted, asked] = (await people(7)) as SeededUser[] as [
+    ...[SeededUser, SeededUser, SeededUser, SeededUser, SeededUser, SeededUser, SeededUser],
+  ];
+  for (const one of [watcher, unswitched]) await setLevel(one, 'custom', { new_release: true });
+  const asker = await service.seed.user();
+  const requestTo = (at: DirectoryProject, state: 'requested' | 'withdrawn', changed_at = AT) =>
+    accessRequestChanged.of({
+      ...{ aggregateId: 1, actorId: asker.id },
+      data: { user_id: asker.id, source_type: 'project', source_id: at.id, state, changed_at },
+    });
+  const [other, third] = [await service.seed.project(), await service.seed.project()];
+  await service.seed.member(demoted, other, 'owner');
+  await service.seed.member(asked, third, 'owner');
+  await worker.stop();
+  await start(AWAY);
+  const [first, second] = [await release(), added('project', lost)];
+  const causes = [first, second, added('project', muted), changed('project', blocked), requestTo(other, 'requested')];
+  for (const event of [...causes, requestTo(third, 'requested')]) await publish(nats, event);
+  await worker.drained();
+  await until(async () => (await query('select 1 from place_mail_fan_outs')).length === 0, 'the end of the job');
+  expect(await query(`select 1 from place_mails where state = 'queued'`)).toHaveLength(7);
+  await publish(nats, requestTo(third, 'withdrawn', '2026-11-29T10:01:00.000Z'));
+  await worker.drained();
+  await worker.stop();
+  await query('delete from directory_memberships where user_id = $1', [lost.id]);
+  await setLevel(muted, 'disabled', {}, 'global');
+  await query(`update directory_users set state = 'blocked' where id = $1`, [blocked.id]);
+  await query('update directory_memberships set access_level = 30 where user_id = $1', [demoted.id]);
+  await query(`update notification_settings set switches = '{}' where user_id = $1`, [unswitched.id]);
+  await query('update place_mails set next_attempt_at = now()');
+  await start();
+  await settled();
+  expect(smtp.recipients()).toEqual(names(watcher));
+  expect(await query(`select 1 from place_mails where state = 'dropped'`)).toHaveLength(6);
+  smtp.mails.length = 0;
+});
+
+test('hostile names add no header and no markup', async () => {
+  const name = 'a\r\nBcc: v@evil.example <script>';
+  await service.seed.put('projects', { ...project, name });
+  await service.seed.member(user, project, 'developer');
+  await setLevel(user, 'custom', { new_release: true });
+  await happens(
+    await release({ name, description: '<script>x</script>![](https://evil.example/x.png)' }),
+    added('project'),
+  );
+  expect(smtp.mails).toHaveLength(2);
+  for (const { parsed } of smtp.mails) {
+    expect(parsed.headers.has('bcc')).toBe(false);
+    expect(parsed.html).not.toMatch(/<script|<img/);
+  }
+});
+
+test('old e-mails are deleted, queued ones are not', async () => {
+  await worker.stop();
+  await start({ MAILER_ENABLED: 'off' });
+  await query(
+    `insert into place_mails (source_event_id, recipient_id, template, project_id, state, created_at, next_attempt_at)
+     select gen_random_uuid(), 1, 'moved_project', 1, s, now() - interval '31 days', 'infinity'
+     from unnest('{queued,sent,dropped}'::text[]) s`,
+  );
+  expect(await deleteOldRows(service)).toBe(2);
+  expect(await query(`select 1 from place_mails where state = 'queued'`)).toHaveLength(1);
+});
