@@ -387,7 +387,7 @@ const MERGED = 'This merge request was merged. To apply this suggestion, edit th
 const CLOSED = 'This merge request is closed. To apply this suggestion, edit this file directly.';
 const CHANGED = "Can't apply as this line was changed in a more recent version.";
 
-/** Pairs of neighbouring reasons of work-tracking 4.3: both hold, and the first one is the answer. */
+/** Pairs of neighbouring reasons why a suggestion cannot be applied: both hold, and the first one is the answer. */
 test.each<
   [
     string,

@@ -7,7 +7,7 @@ import { undecided } from './caller';
 
 const SIGN_IN = '/-/sign_in';
 
-/** Opens web pages in the sessions of people: a page shows nothing that the API would not. Source: reference pages. */
+/** Opens web pages in the sessions of people: a page shows nothing that the API would not. Source: reference pages 1. */
 export class PageReads {
   /** Session cookies by the token with which their people signed in. */
   private readonly cookies = new Map<string, string>();
