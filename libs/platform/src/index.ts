@@ -37,7 +37,7 @@ export {
 } from './signing/signed-context';
 export { InternalKeys, internalKeys } from './signing/internal-keys';
 export { InternalRefusal } from './calling/internal-route';
-export type { InternalRoute } from './calling/internal-route';
+export type { InternalRouteClient } from './calling/internal-route';
 export { InternalRoutes } from './calling/internal-routes';
 export { LocalServer } from './neighbours/local-server';
 export type { LocalHandler } from './neighbours/local-server';

@@ -156,6 +156,7 @@ describe('the environment of a process', () => {
     secrets: {
       contextKeys: Object.fromEntries(SERVICES.map((service) => [service, `k1/${service}:x`])),
       internalKeys: Object.fromEntries(INTERNAL_PAIRS.map((pair) => [pair.join('/'), `k1/${pair.join('/')}:x`])),
+      session: 'seals-cookies',
     },
   });
 

@@ -51,9 +51,9 @@ export class Admission {
     const { route, head } = exchange;
     if (route.service === 'gateway' && route.shed === 'vital') return NO_CALLER;
     const caller = this.authenticator.authenticate(credential, callerRequestOf(exchange, exchange.deadline));
-    const ref = sudo || head.sudo;
-    if (caller instanceof Promise || this.rates.isEnabled || ref !== '')
-      return this.finish(exchange, credential, caller, ref);
+    const sudoUser = sudo || head.sudo;
+    if (caller instanceof Promise || this.rates.isEnabled || sudoUser !== '')
+      return this.admitAfterWait(exchange, credential, caller, sudoUser);
     return checkedScope(caller, route);
   }
 
@@ -65,17 +65,17 @@ export class Admission {
     const deadline = Math.max(exchange.deadline, Date.now() + RECHECK_MS);
     const known = await this.authenticator.authenticate(credential, callerRequestOf(exchange, deadline));
     if (isRefusal(known)) return known;
-    const ref = sudo || exchange.head.sudo;
-    const now = ref === '' ? known : await this.acting(exchange, credential, known, ref, deadline);
+    const sudoUser = sudo || exchange.head.sudo;
+    const now = sudoUser === '' ? known : await this.acting(exchange, credential, known, sudoUser, deadline);
     if (isRefusal(now)) return now;
     return claimsOf(now) === claimsOf(exchange.caller) ? null : REFUSALS.rightsChanged;
   }
 
-  private async finish(
+  private async admitAfterWait(
     exchange: Exchange,
     credential: Credential | null,
     known: Outcome | Promise<Outcome>,
-    ref: string,
+    sudoUser: string,
   ): Promise<Outcome> {
     const { route, address, deadline } = exchange;
     const caller = await known;
@@ -87,7 +87,10 @@ export class Admission {
       if (isRefusal(headers)) return checkedScope(headers, route);
       exchange.rateHeaders = headers;
     }
-    return checkedScope(ref === '' ? caller : await this.acting(exchange, credential, caller, ref, deadline), route);
+    return checkedScope(
+      sudoUser === '' ? caller : await this.acting(exchange, credential, caller, sudoUser, deadline),
+      route,
+    );
   }
 
   /** Applies `sudo`. If the answer took long, both it and the caller's own authentication are checked again. */
@@ -95,12 +98,12 @@ export class Admission {
     exchange: Exchange,
     credential: Credential | null,
     caller: Caller,
-    ref: string,
+    sudoUser: string,
     deadline: number,
   ): Promise<Outcome> {
     for (let known = caller; ;) {
       const askedAt = Date.now();
-      const acted = await this.sudo.act(known, ref, deadline);
+      const acted = await this.sudo.act(known, sudoUser, deadline);
       if (isRefusal(acted) || Date.now() - askedAt <= STALE_MS) return acted;
       const again = await this.authenticator.authenticate(credential, callerRequestOf(exchange, deadline));
       if (isRefusal(again)) return again;

@@ -103,7 +103,7 @@ export class Site {
       return;
     }
     const session = await this.sessions.read(exchange.request.headers.cookie);
-    const form = method === 'POST' ? await this.form(exchange, session) : null;
+    const form = method === 'POST' ? await this.receiveForm(exchange, session) : null;
     if (form === undefined) return;
     const request: PageRequest = {
       api: this.callsFor(exchange, session?.token ?? null),
@@ -213,7 +213,7 @@ export class Site {
   }
 
   /** Reads the form of a request. Shape: undefined when the request was answered or its client left. */
-  private async form(exchange: Exchange, session: Session | null): Promise<URLSearchParams | undefined> {
+  private async receiveForm(exchange: Exchange, session: Session | null): Promise<URLSearchParams | undefined> {
     const { request, head, target } = exchange;
     const limit = session ? MAX_FORM : MAX_FORM_OF_STRANGER;
     if (!this.isOwnForm(exchange)) exchange.refuse(ANOTHER_SITE);

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { RepositoryFacts, RepositoryFactsAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { InternalRoutes, LOGGER } from '@rookery/platform';
-import type { InternalRoute, Logger } from '@rookery/platform';
+import type { InternalRouteClient, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer. Badges can be rendered without it. Units: ms. */
 const MAX_WAIT_MS = 5000;
@@ -15,7 +15,7 @@ const CONNECTIONS = 4;
 /** Client for the internal call from identity to collaboration. Source: reference identity-and-import 8. */
 @Injectable()
 export class CollaborationClient {
-  private readonly route: InternalRoute<{ readonly project_ids: readonly number[] }, RepositoryFactsAnswer>;
+  private readonly route: InternalRouteClient<{ readonly project_ids: readonly number[] }, RepositoryFactsAnswer>;
   private pausedUntil = 0;
 
   constructor(

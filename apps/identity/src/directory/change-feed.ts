@@ -77,7 +77,7 @@ export class ChangeFeed {
   }
 
   /** Decides about one project or group like an up-to-date copy, as JSON text. */
-  async decide(question: Question): Promise<string> {
+  async findWithAccess(question: Question): Promise<string> {
     const { statement, values } = statementFor(question);
     const [row] = await this.database.prepared<{ answer: string }>(statement, [question.viewerId, ...values]);
     if (!row) throw new Error('directory_head has no row');

@@ -18,8 +18,9 @@ const DELETE = `delete from directory_changes c where c.version <= $1 and (c.kin
       and newer.version > c.version and newer.version <= $1))`;
 
 /**
- * Removes superseded entries from the change log. The horizon is raised and committed first, so that a concurrent
- * reader knows that versions up to it are incomplete. Source: ADR 0041.
+ * Removes superseded entries from the change log. The horizon (`compacted_to`) is raised and committed first. A reader
+ * below the horizon commits nothing until it has read up to it, because the states in between are incomplete.
+ * Source: ADR 0041.
  */
 @Injectable()
 export class CompactionJob {

@@ -40,8 +40,8 @@ export class DirectoryController {
   }
 
   @Internal('POST', INTERNAL_PATHS.decide, INTERNAL_CALLERS.decide)
-  async decide({ body }: InternalRequest): Promise<JsonText> {
-    return new JsonText(await this.feed.decide(questionOf(body)));
+  async findWithAccess({ body }: InternalRequest): Promise<JsonText> {
+    return new JsonText(await this.feed.findWithAccess(questionOf(body)));
   }
 }
 

@@ -7,7 +7,7 @@ import type {
   LeftOutSnippetsRequest,
 } from '@rookery/contracts';
 import { InternalRoutes } from '@rookery/platform';
-import type { InternalRoute } from '@rookery/platform';
+import type { InternalRouteClient } from '@rookery/platform';
 import type { RemoteGist } from '../sources/remote/remote-gists';
 import type { GistImportRow } from './gist-import-records';
 
@@ -18,8 +18,8 @@ const TOO_LARGE = 'Its files are too large.';
 /** Writes personal snippets in collaboration, and has their users notified. Errors: a plain Error without an answer. */
 @Injectable()
 export class UserSnippets {
-  private readonly snippets: InternalRoute<ImportSnippetRequest, ImportSnippetAnswer>;
-  private readonly leftOut: InternalRoute<LeftOutSnippetsRequest, LeftOutSnippetsAnswer>;
+  private readonly snippets: InternalRouteClient<ImportSnippetRequest, ImportSnippetAnswer>;
+  private readonly leftOut: InternalRouteClient<LeftOutSnippetsRequest, LeftOutSnippetsAnswer>;
 
   constructor(routes: InternalRoutes) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };

@@ -10,7 +10,7 @@ import type {
 } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { InternalRefusal, InternalRoutes, LOGGER } from '@rookery/platform';
-import type { InternalRoute, Logger } from '@rookery/platform';
+import type { InternalRouteClient, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 10_000;
@@ -20,9 +20,9 @@ const PAYLOAD_TOO_LARGE = 413;
 /** Client for the internal routes of identity about imports. Errors: Unavailable. Source: reference identity-and-import 6. */
 @Injectable()
 export class IdentityImportsClient {
-  private readonly targets: InternalRoute<ImportTargetRequest, ImportTargetAnswer>;
-  private readonly projects: InternalRoute<ImportProjectRequest, ImportProjectAnswer>;
-  private readonly states: InternalRoute<ImportStateRequest, ImportStateAnswer>;
+  private readonly targets: InternalRouteClient<ImportTargetRequest, ImportTargetAnswer>;
+  private readonly projects: InternalRouteClient<ImportProjectRequest, ImportProjectAnswer>;
+  private readonly states: InternalRouteClient<ImportStateRequest, ImportStateAnswer>;
 
   constructor(
     routes: InternalRoutes,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { INTERNAL_PATHS, MAX_IMPORTED_PEOPLE } from '@rookery/contracts';
 import type { ImportedOwner, ImportPeopleAnswer, ImportPeopleRequest, UpstreamPerson } from '@rookery/contracts';
 import { InternalRoutes } from '@rookery/platform';
-import type { InternalRoute } from '@rookery/platform';
+import type { InternalRouteClient } from '@rookery/platform';
 
 /** Maximum wait for an answer, which may have to create all accounts. Units: ms. */
 const MAX_WAIT_MS = 60_000;
@@ -13,7 +13,7 @@ export type OwnerOf = (person: UpstreamPerson) => ImportedOwner;
 /** Finds the accounts that own objects of upstream users. Source: reference identity-and-import 6.7. */
 @Injectable()
 export class People {
-  private readonly route: InternalRoute<ImportPeopleRequest, ImportPeopleAnswer>;
+  private readonly route: InternalRouteClient<ImportPeopleRequest, ImportPeopleAnswer>;
 
   constructor(routes: InternalRoutes) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };

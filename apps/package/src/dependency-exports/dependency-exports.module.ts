@@ -10,7 +10,7 @@ import { DependencyExportsQueries } from './dependency-exports.queries';
 import { DependencyExportsService } from './dependency-exports.service';
 import { ExpiryJob } from './expiry.job';
 import { ComponentsQueries } from './generating/components.queries';
-import { DependencySources } from './generating/dependency-sources';
+import { DependencyReportSources } from './generating/dependency-sources';
 import { ExportContents } from './generating/export-contents';
 import { GenerationJob } from './generating/generation.job';
 import { ArtifactsController } from './reports/artifacts.controller';
@@ -50,7 +50,7 @@ const attachedExports = attachedTo({
     ReportReadingJob,
     DependencyExportsQueries,
     DependencyExportsService,
-    DependencySources,
+    DependencyReportSources,
     ComponentsQueries,
     ExportContents,
     GenerationJob,

@@ -4,7 +4,7 @@ import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
 import { ComponentsQueries } from '../../src/dependency-exports/generating/components.queries';
-import { DependencySources } from '../../src/dependency-exports/generating/dependency-sources';
+import { DependencyReportSources } from '../../src/dependency-exports/generating/dependency-sources';
 
 /** Plans of the reads of exports over enough rows. `UPDATE_GOLDEN=1` writes the golden files. */
 let database: TestDatabase;
@@ -43,7 +43,8 @@ const first = async (rows: AsyncGenerator<unknown>): Promise<void> => void (awai
 const facts = { id: 8, fullPath: 'g/p', name: 'p', defaultBranch: 'main', traversalIds: [8] };
 const directory = { projects: () => new Map([[8, facts]]), namespaces: () => new Map([[8, facts]]) };
 const reading = { readAll: () => Promise.resolve() };
-const sources = (db: unknown) => new DependencySources(db as never, directory as never, {} as never, reading as never);
+const sources = (db: unknown) =>
+  new DependencyReportSources(db as never, directory as never, {} as never, reading as never);
 
 /** Only the first statement is explained, and it has no rows that a second one could use. */
 const withoutRows = (): void => undefined;

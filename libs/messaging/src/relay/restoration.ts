@@ -45,7 +45,7 @@ export class Restoration {
     const last = await lastMessageOf(connection, service);
     const since = Date.now() - (settings.outboxRetentionDays - 1) * DAY_MS;
     const isForeign =
-      last !== null && last.at > since && last.eventId !== kept.answered && !(await this.hasEvent(last.eventId));
+      last !== null && last.at > since && last.eventId !== kept.answered && !(await this.isInOutbox(last.eventId));
     const isOther = kept.history !== '' && kept.history !== kept.now;
     if (isForeign || isOther) {
       const end = kept.seen_at ?? kept.last_event_at;
@@ -90,7 +90,7 @@ export class Restoration {
     }
   }
 
-  private async hasEvent(eventId: string): Promise<boolean> {
+  private async isInOutbox(eventId: string): Promise<boolean> {
     return (await this.parts.database.query('select 1 from outbox where event_id = $1', [eventId])).length > 0;
   }
 }

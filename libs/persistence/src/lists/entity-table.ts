@@ -14,7 +14,7 @@ export class EntityTable<E extends { id: number }> {
     return this.metadata.tableName;
   }
 
-  /** All columns for a SELECT list, under the names of their properties. */
+  /** All columns for a SELECT list, under the names of their properties. `instanceOf` makes such a row an entity. */
   columns(alias: string): string {
     return this.metadata.columns.map((one) => `${alias}.${one.databaseName} as "${one.propertyName}"`).join(', ');
   }

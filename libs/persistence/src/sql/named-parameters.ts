@@ -118,7 +118,10 @@ function isInParentheses(sql: string): boolean {
   return sql.split('(').length > sql.split(')').length;
 }
 
-/** The position behind the string, quoted name, comment or dollar quote that begins there. */
+/**
+ * Returns the position after the string, quoted name, comment or dollar quote that begins at `at`. Shape: `at + 1`
+ * if none begins there. Errors: a plain Error if it has no end, and for a numbered parameter.
+ */
 function endOfOpaque(sql: string, at: number): number {
   switch (sql[at]) {
     case `'`:

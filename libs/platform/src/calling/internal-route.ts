@@ -39,7 +39,7 @@ export class InternalRefusal extends Error {
  * A POST route of another service, asked on behalf of the running request: no longer than that request still waits.
  * Shape: question and answer as in the contract of the path. Source: ADR 0170.
  */
-export class InternalRoute<Question extends object, Answer> {
+export class InternalRouteClient<Question extends object, Answer> {
   private readonly connection: Dispatcher;
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import type { ServiceName } from '@rookery/contracts';
 import type { platformSettings } from '../boot/platform.settings';
 import type { SettingsOf } from '../settings/settings';
 import type { InternalKeys } from '../signing/internal-keys';
-import { InternalRoute } from './internal-route';
+import { InternalRouteClient } from './internal-route';
 import type { InternalRouteOptions } from './internal-route';
 import type { Neighbours } from '../neighbours/neighbours';
 
@@ -25,10 +25,10 @@ export class InternalRoutes {
     callee: InternalCallee,
     path: InternalRouteOptions['path'],
     limits: Pick<InternalRouteOptions, 'connections' | 'maxWaitMs' | 'share'>,
-  ): InternalRoute<Question, Answer> {
+  ): InternalRouteClient<Question, Answer> {
     const { caller, keys, neighbours } = this;
     const url = this.settings[`${callee}Url`];
-    const route = new InternalRoute<Question, Answer>({ ...limits, caller, callee, url, keys, neighbours, path });
+    const route = new InternalRouteClient<Question, Answer>({ ...limits, caller, callee, url, keys, neighbours, path });
     this.opened.push(route);
     return route;
   }

@@ -90,7 +90,7 @@ export class NotificationsConsumer {
     });
     const kind = this.kinds.ofEvents(events);
     await this.mails.queue(tx, kind, notices);
-    await this.mails.queue(tx, kind, events.flatMap(rereviewed));
+    await this.mails.queue(tx, kind, events.flatMap(reviewerChangeNotices));
     await this.mails.queue(tx, kind, events.flatMap(milestoned));
     await this.mails.queue(tx, kind, await this.relabelled(tx, events));
   }
@@ -225,7 +225,7 @@ function milestoned(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
 }
 
 /** Notice for users who became reviewers or stopped to be. */
-function rereviewed(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
+function reviewerChangeNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
   const { added_reviewer_ids: added = [], removed_reviewer_ids: removed = [] } = event.data;
   if (added.length + removed.length === 0) return [];
   const to = [...asked(added), ...removed.map((userId) => ({ userId, reason: null }))];

@@ -50,9 +50,9 @@ export interface DeletedTarget extends TodoTarget {
 const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 
 /**
- * Boolean SQL: whether a later note settles a to-do. Comments do, and system notes of the changes whose events do
- * (`settles` in the consumer). A reply settles only to-dos of its thread. Shape: `later` is the later note, `n` the note
- * that raised the to-do.
+ * Boolean SQL: whether a later note settles a to-do, which is then inserted as done: events may come out of order.
+ * Comments settle it. System notes settle it if the event of the same change does (`settles` in the consumer). A reply
+ * settles only to-dos of its thread. Shape: `later` is the later note, `n` the note that raised the to-do.
  */
 const settlesSql = `case when not later.system then not later.is_reply or later.thread_id = coalesce(n.thread_id, n.id)
   else (later.body in ('closed', 'reopened', 'merged', 'approved this merge request', 'changed the description')

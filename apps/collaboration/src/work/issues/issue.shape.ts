@@ -12,7 +12,7 @@ import { taskStatusShape } from '../../base/noteables/task-status.shape';
 import { timeStatsShape } from '../../planning/time-tracking/time-stats.shape';
 import { closingMergeRequestsCountSql } from './closing/closing-sql';
 import { issueAssignees } from './assignees/issue-assignees';
-import { issueEpicShape, issueEpicSql } from './epic/issue-epic.shape';
+import { issueEpicShape, issueEpicLateralSql } from './epic/issue-epic.shape';
 
 /** References to issues use the number in the project. */
 export const ISSUE_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/issues/', sigil: '#' };
@@ -33,7 +33,7 @@ const person = ({ externalUrl }: ShownSql, from: string) => ({ of: { user: 'u', 
 const assigneesAndEpicSql = (
   sql: ShownSql,
 ): string => `${textsSql(personShape, person(sql, ASSIGNEES), 's.position')} assigned
-  left join lateral ${issueEpicSql(sql.person)} served on true`;
+  left join lateral ${issueEpicLateralSql(sql.person)} served on true`;
 
 const linksShape = jsonShape<ShownSql>('IssueLinks').fields({
   self: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: OWN_PATH })],

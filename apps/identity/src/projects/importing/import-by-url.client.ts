@@ -9,7 +9,7 @@ import type {
 } from '@rookery/contracts';
 import { Invalid, Unavailable } from '@rookery/kernel';
 import { InternalRoutes, LOGGER } from '@rookery/platform';
-import type { InternalRoute, Logger } from '@rookery/platform';
+import type { InternalRouteClient, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer, which includes a DNS lookup. Units: ms. */
 const MAX_WAIT_MS = 10_000;
@@ -26,8 +26,8 @@ export interface PreparedImport {
 /** Client for the internal route of import that prepares imports by URL. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class ImportByUrlClient {
-  private readonly route: InternalRoute<ImportByUrlRequest, ImportByUrlAnswer>;
-  private readonly refusals: InternalRoute<ImportRefusedRequest, ImportRefusedAnswer>;
+  private readonly route: InternalRouteClient<ImportByUrlRequest, ImportByUrlAnswer>;
+  private readonly refusals: InternalRouteClient<ImportRefusedRequest, ImportRefusedAnswer>;
 
   constructor(
     routes: InternalRoutes,

@@ -3,7 +3,7 @@ import type { RunningJobAnswer, RunningJobRequest } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { InternalRoutes, LOGGER } from '@rookery/platform';
-import type { InternalRoute, Logger } from '@rookery/platform';
+import type { InternalRouteClient, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 5000;
@@ -13,7 +13,7 @@ const CONNECTIONS = 8;
 /** Client for the internal route of package that knows running jobs. Source: ADR 0190. */
 @Injectable()
 export class PackageClient {
-  private readonly route: InternalRoute<RunningJobRequest, RunningJobAnswer>;
+  private readonly route: InternalRouteClient<RunningJobRequest, RunningJobAnswer>;
 
   constructor(
     routes: InternalRoutes,

@@ -69,7 +69,10 @@ function refused(problem: string): ImportByUrlAnswer {
   return { outcome: 'refused', problem };
 }
 
-/** Separates the credentials of a URL: `user:password`, or null. Shape: null for a URL that is none of http and https. */
+/**
+ * Separates the credentials of a URL: `user:password`, or null. Shape: null for a URL that is not http or https, is
+ * malformed or too long, or has a query.
+ */
 function partsOf(given: string): { readonly url: string; readonly credentials: string | null } | null {
   if (given.length > MAX_URL || /[\p{C}\s]/u.test(given) || !/^https?:\/\//i.test(given) || !URL.canParse(given))
     return null;

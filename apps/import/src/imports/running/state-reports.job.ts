@@ -7,7 +7,10 @@ import { ImportRecords } from '../import-records';
 
 const STUCK = 'The import made no progress for too long.';
 
-/** Reports states of imports to identity, ends imports that make no progress, and starts those that wait for nothing. */
+/**
+ * Reports states of imports to identity. Ends imports that make no progress, deletes failed ones without a project, and
+ * starts those whose predecessor was deleted.
+ */
 @Injectable()
 export class StateReportsJob {
   constructor(

@@ -9,7 +9,7 @@ import type {
   StoreAttachmentRequest,
 } from '@rookery/contracts';
 import { InternalRoutes } from '@rookery/platform';
-import type { InternalRoute } from '@rookery/platform';
+import type { InternalRouteClient } from '@rookery/platform';
 import type { ArrivingAttachment } from '../../sources/attachments/upstream-attachments';
 
 /** Maximum wait for an answer. Units: ms. */
@@ -18,8 +18,8 @@ const MAX_WAIT_MS = 60_000;
 /** Uploads of projects in the package service. An upstream file is stored once for each project. Source: ADR 0202. */
 @Injectable()
 export class ProjectUploads {
-  private readonly found: InternalRoute<FindAttachmentsRequest, FindAttachmentsAnswer>;
-  private readonly stored: InternalRoute<StoreAttachmentRequest, ImportedAttachment>;
+  private readonly found: InternalRouteClient<FindAttachmentsRequest, FindAttachmentsAnswer>;
+  private readonly stored: InternalRouteClient<StoreAttachmentRequest, ImportedAttachment>;
 
   constructor(routes: InternalRoutes) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };

@@ -127,7 +127,7 @@ export class ObjectsStage {
       const page: UpstreamPage = await this.read(source, next, signal);
       yield objectsIn(
         list,
-        page.items.flatMap((member) => partsIn(list, member, item)),
+        page.items.flatMap((member) => partsOfMember(list, member, item)),
       );
       next = page.next;
     }
@@ -216,7 +216,7 @@ async function withStageErrors<T>(signal: AbortSignal, ask: () => Promise<T>): P
 }
 
 /** Shape: in the order of the list, so that a reversed list has the parts of a member in their own order. */
-function partsIn(list: ObjectList, member: unknown, item: unknown): readonly unknown[] {
+function partsOfMember(list: ObjectList, member: unknown, item: unknown): readonly unknown[] {
   const parts = list.partsOf ? list.partsOf(member, item) : [member];
   return list.areMembersNewestFirst ? parts.toReversed() : parts;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { INTERNAL_PATHS, mostImported } from '@rookery/contracts';
 import type { ImportObjectsAnswer, ImportObjectsRequest, UnimportedObject } from '@rookery/contracts';
 import { InternalRoutes } from '@rookery/platform';
-import type { InternalRoute } from '@rookery/platform';
+import type { InternalRouteClient } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 60_000;
@@ -12,7 +12,7 @@ const MAX_BYTES = 900_000;
 /** Writes objects to projects in collaboration. Source: ADR 0195. */
 @Injectable()
 export class ProjectObjects {
-  private readonly route: InternalRoute<ImportObjectsRequest, ImportObjectsAnswer>;
+  private readonly route: InternalRouteClient<ImportObjectsRequest, ImportObjectsAnswer>;
 
   constructor(routes: InternalRoutes) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };

@@ -53,7 +53,7 @@ export class JobTokens {
   }
 
   /** Returns the job of a token; null for an unknown token. */
-  async jobOf(token: string, reads: SqlReader = this.database): Promise<TokenJob | null> {
+  async findJobInAnyState(token: string, reads: SqlReader = this.database): Promise<TokenJob | null> {
     const [job] = await reads.run(BY_DIGEST, { digest: digestOf(token), now: this.clock.now() });
     return job ?? null;
   }

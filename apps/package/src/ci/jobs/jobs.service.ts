@@ -125,7 +125,7 @@ export class JobsService {
   }
 
   private async running(id: number, token: string, tx?: Tx): Promise<StoredJob> {
-    const job = await this.tokens.jobOf(token, tx);
+    const job = await this.tokens.findJobInAnyState(token, tx);
     if (job?.id !== id || !job.is_running) throw new Unauthorized();
     return job;
   }

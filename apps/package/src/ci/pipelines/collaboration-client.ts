@@ -12,7 +12,7 @@ import type {
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { InternalRoutes, LOGGER } from '@rookery/platform';
-import type { InternalRoute, Logger } from '@rookery/platform';
+import type { InternalRouteClient, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 10_000;
@@ -23,10 +23,10 @@ const CONNECTIONS = 8;
 /** Client for the internal routes of collaboration that find commits of pipelines. Source: reference identity-and-import 7. */
 @Injectable()
 export class CollaborationClient {
-  private readonly refs: InternalRoute<ResolveRefRequest, ResolveRefAnswer>;
-  private readonly mergeRequests: InternalRoute<MergeRequestHeadRequest, MergeRequestHeadAnswer>;
-  private readonly stored: InternalRoute<PushVariablesStoredRequest, object>;
-  private readonly pushes: InternalRoute<PushedPipelinesRequest, PushedPipelines>;
+  private readonly refs: InternalRouteClient<ResolveRefRequest, ResolveRefAnswer>;
+  private readonly mergeRequests: InternalRouteClient<MergeRequestHeadRequest, MergeRequestHeadAnswer>;
+  private readonly stored: InternalRouteClient<PushVariablesStoredRequest, object>;
+  private readonly pushes: InternalRouteClient<PushedPipelinesRequest, PushedPipelines>;
 
   constructor(
     routes: InternalRoutes,

@@ -77,7 +77,7 @@ export class PipelineTriggerStarts {
   }
 
   private async holderOfJob(token: string, named: number | string, viewer: Viewer): Promise<Holder | null> {
-    const job = await this.jobTokens.jobOf(token);
+    const job = await this.jobTokens.findJobInAnyState(token);
     if (!job) return null;
     const { user_id: userId, project_id } = job;
     if (userId === null) return null;

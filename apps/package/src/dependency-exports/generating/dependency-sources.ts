@@ -62,7 +62,7 @@ const REPORTS = statement<{ pipeline: number }, SourceReport>(
  * that has any. Documents that are not read yet are read first. Source: reference packages-and-admin 6.4.
  */
 @Injectable()
-export class DependencySources {
+export class DependencyReportSources {
   constructor(
     private readonly database: Database,
     private readonly directory: Directory,
@@ -111,18 +111,18 @@ export class DependencySources {
 
   /** Describes a project that has no reports. Errors: NotFound. */
   async withoutReports(projectId: number): Promise<DependencySource> {
-    const { id, fullPath, name } = await this.project(projectId);
+    const { id, fullPath, name } = await this.findProject(projectId);
     return { projectId: id, fullPath, name, sha: '', reports: [] };
   }
 
   /** Returns the default branch; null for an empty repository. */
   private async defaultBranchOf(projectId: number): Promise<string | null> {
-    const project = await this.project(projectId);
+    const project = await this.findProject(projectId);
     if (project.defaultBranch !== null) return project.defaultBranch;
     return (await this.collaboration.resolve({ project_id: projectId, name: null }))?.ref ?? null;
   }
 
-  private async project(id: number): Promise<ProjectFacts> {
+  private async findProject(id: number): Promise<ProjectFacts> {
     const project = (await this.directory.projects([id])).get(id);
     if (!project) throw new NotFound('Project');
     return project;

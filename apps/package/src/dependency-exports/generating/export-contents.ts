@@ -9,7 +9,7 @@ import type { ExportRow } from '../dependency-exports.queries';
 import { ComponentsQueries } from './components.queries';
 import { cycloneDx16, sbom } from './cyclonedx-formats';
 import type { DocumentMaker } from './cyclonedx-formats';
-import { DependencySources } from './dependency-sources';
+import { DependencyReportSources } from './dependency-sources';
 import type { DependencySource } from './dependency-sources';
 import { csv, dependencyList, jsonArray } from './list-formats';
 
@@ -21,7 +21,7 @@ const MAX_FILE_BYTES = 4 * 1024 ** 3;
 export class ExportContents {
   constructor(
     private readonly blobs: BlobStorage,
-    private readonly sources: DependencySources,
+    private readonly sources: DependencyReportSources,
     private readonly components: ComponentsQueries,
     private readonly links: Links,
     @Inject(CLOCK) private readonly clock: Clock,

@@ -97,7 +97,10 @@ export class ReportIntake {
   }
 
   private async running(jobId: number, token: Proof, tx?: Tx): Promise<TokenJob> {
-    const job = typeof token === 'string' ? await this.tokens.jobOf(token, tx) : await this.tokens.runningBy(token, tx);
+    const job =
+      typeof token === 'string'
+        ? await this.tokens.findJobInAnyState(token, tx)
+        : await this.tokens.runningBy(token, tx);
     if (job?.id !== jobId || !job.is_running) throw new Unauthorized();
     return job;
   }

@@ -16,7 +16,7 @@ import { INTERNAL_PATHS } from '@rookery/contracts';
 import { TooManyRequests, Unavailable } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { currentWaiter, InternalRefusal, InternalRoutes, LOGGER } from '@rookery/platform';
-import type { InternalRoute, Logger } from '@rookery/platform';
+import type { InternalRouteClient, Logger } from '@rookery/platform';
 
 /** Maximum wait for an answer, or for the beginning of an archive. Units: ms. */
 const MAX_WAIT_MS = 15_000;
@@ -29,11 +29,11 @@ const KEPT_MS = 500;
  */
 @Injectable()
 export class SourceCode {
-  private readonly files: InternalRoute<SourceFileRequest, SourceFileAnswer>;
-  private readonly commits: InternalRoute<SourceCommitRequest, SourceCommitAnswer>;
-  private readonly tags: InternalRoute<SourceTagsRequest, SourceTagsAnswer>;
-  private readonly archives: InternalRoute<SourceArchiveRequest, never>;
-  private readonly modules: InternalRoute<SourceModuleRequest, never>;
+  private readonly files: InternalRouteClient<SourceFileRequest, SourceFileAnswer>;
+  private readonly commits: InternalRouteClient<SourceCommitRequest, SourceCommitAnswer>;
+  private readonly tags: InternalRouteClient<SourceTagsRequest, SourceTagsAnswer>;
+  private readonly archives: InternalRouteClient<SourceArchiveRequest, never>;
+  private readonly modules: InternalRouteClient<SourceModuleRequest, never>;
 
   constructor(
     routes: InternalRoutes,

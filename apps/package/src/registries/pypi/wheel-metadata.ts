@@ -48,7 +48,10 @@ export class WheelMetadataStore {
   }
 }
 
-/** The only entry `<name>-<version>.dist-info/METADATA`. Null if there is none or several. */
+/**
+ * The only entry `<name>-<version>.dist-info/METADATA`. Null if there is none or several, if it is encrypted or too
+ * large, or if the archive has too many entries.
+ */
 async function metadataEntry(zip: ZipFile, name: string, version: string, signal: AbortSignal): Promise<Entry | null> {
   if (zip.entryCount > MAX_ENTRIES) return null;
   const found: Entry[] = [];

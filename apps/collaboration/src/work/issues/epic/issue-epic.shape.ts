@@ -28,7 +28,7 @@ export function visibleEpicsSql(person: PersonSql): { readonly joins: string; re
  * Lateral FROM item of one row or none: the epic of the issue `i`, if the reader may see it. Access is checked only for
  * issues that have an epic; any other issue costs one index lookup.
  */
-export function issueEpicSql(person: PersonSql): string {
+export function issueEpicLateralSql(person: PersonSql): string {
   const { joins, where } = visibleEpicsSql(person);
   return `(select goal.id, goal.iid, goal.title, goal.group_id, its.full_path
     from epic_issues serves join epics goal on goal.id = serves.epic_id ${joins} where serves.issue_id = i.id and ${where})`;

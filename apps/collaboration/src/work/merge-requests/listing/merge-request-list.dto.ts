@@ -20,7 +20,7 @@ const SCOPES = [
 ] as const;
 /** Limit of names in an exclusion, the same as of other lists of parameters. */
 const MOST_LABELS = 1000;
-/** Users of a filter by approvals. */
+/** Maximum number of users in a filter by approvals. Further ones are ignored. */
 const MOST_APPROVERS = 100;
 
 @Exclusive('author_id', 'author_username')
