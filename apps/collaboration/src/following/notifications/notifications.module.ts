@@ -16,6 +16,7 @@ import { MAIL_SOURCES } from './mailer/mail-source';
 import type { MailSource } from './mailer/mail-source';
 import { Mailer } from './mailer/mailer';
 import { mailerSettings } from './mailer/mailer.config';
+import { DueMailsJob } from './due-mails/due-mails.job';
 import { NotificationsConsumer } from './notifications.consumer';
 import { OldMailsJob } from './old-mails.job';
 import { Participants } from './participants';
@@ -58,6 +59,7 @@ import {
   controllers: [AccountMailsConsumer, NotificationsConsumer, PipelineMailsConsumer, PlaceMailsConsumer],
   providers: [
     AccountMailQueue,
+    DueMailsJob,
     ParticipantRecorder,
     MailQueue,
     {
