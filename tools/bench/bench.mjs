@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 P | groups | projects | growth | packages | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--layout one] [--entries 10000] [--seconds 30]`:
+ * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 P | groups | projects | growth | packages | hot | watchers | effects] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--layout one] [--entries 10000] [--seconds 30]`:
  * compares the whole stack with the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. The measured quantity is the CPU time of the whole stack for a thousand requests, minus its idle CPU
  * time; after writes it is measured until the stack is idle. With `--against`, the estate of another checkout (built and
@@ -36,6 +36,7 @@ import { load } from './load.mjs';
 import { benchPackages } from './packages.mjs';
 import { CALLS_A_PAGE, pageWorkloads } from './pages.mjs';
 import { ISSUES, PEOPLE } from './seed.mjs';
+import { benchEffects, benchWatchers } from './watchers.mjs';
 
 /** Maximum ratios to the limit. @type {Record<string, number>} */
 const GOALS = { R1: 1.8, R2: 2.2, R3: 1.8, W1: 3.0, M: 2.0 };
@@ -52,8 +53,8 @@ function options(words) {
     return at < 0 ? fallback : Number(words.splice(at, 2)[1]);
   };
   const rounds = numberOf('--rounds', 3);
-  const count = numberOf('--count', 3000);
-  const concurrency = numberOf('--concurrency', words.includes('hot') ? 100 : 16);
+  const count = numberOf('--count', words.includes('watchers') ? 20_000 : 3000);
+  const concurrency = numberOf('--concurrency', words.includes('hot') || words.includes('effects') ? 100 : 16);
   const seconds = numberOf('--seconds', 30);
   const entries = numberOf('--entries', 10_000);
   /** @type {(name: string) => string | undefined} */
@@ -334,20 +335,19 @@ if (chosen.names.includes('packages')) {
   const isKept = await benchPackages({ words, rounds: chosen.rounds, count: Math.min(chosen.count, 100) });
   process.exit(isKept ? 0 : 1);
 }
-if (chosen.names.includes('hot')) {
-  const root = fileURLToPath(new URL('../../', import.meta.url));
-  process.exit((await benchHot({ ...chosen, root })) ? 0 : 1);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+for (const [name, bench] of Object.entries({ hot: benchHot, watchers: benchWatchers, effects: benchEffects })) {
+  if (chosen.names.includes(name)) process.exit((await bench({ ...chosen, root })) ? 0 : 1);
 }
 const belonging = BELONGING_LISTS.find((name) => chosen.names.includes(name));
 if (belonging) {
   const isKept = await benchBelonging(belonging, { rounds: chosen.rounds, count: Math.min(chosen.count, 300) });
   process.exit(isKept ? 0 : 1);
 }
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** @type {(() => Promise<void>)[]} */
 const ends = [];
 try {
-  const ours = await seeded(ROOT, chosen);
+  const ours = await seeded(root, chosen);
   ends.push(ours.end);
   /** @type {Record<string, Target>} */
   const stacks = { rookery: ours.target };

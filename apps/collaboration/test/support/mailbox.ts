@@ -68,6 +68,17 @@ export function mailbox(at: () => SeededService) {
       await change(caused);
       worker = await startedWith({});
     },
+    /** Writes without a worker, applies the change, and starts a worker, which runs the effects and sends the e-mails. */
+    async effectsAfterChange<T>(cause: () => Promise<T>, change: (caused: T) => Promise<unknown>): Promise<T> {
+      await delivered();
+      smtp.mails.length = 0;
+      await worker.stop();
+      const caused = await cause();
+      await change(caused);
+      worker = await startedWith({});
+      await delivered();
+      return caused;
+    },
     /** Returns the state of the newest e-mail to a user. */
     async lastState(user: SeededUser): Promise<string | undefined> {
       const [row] = await at().database.query<{ state: string }>(
