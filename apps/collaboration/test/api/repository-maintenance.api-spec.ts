@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inQuarantine, writeBlobs } from '@rookery/git';
@@ -25,6 +26,9 @@ function counted(repository: Repository): Record<string, number> {
 interface Stored {
   readonly packs?: number;
   readonly looseObjects?: number;
+  readonly looseRefs?: number;
+  /** Bytes of a pack that no maintenance has seen. */
+  readonly newPack?: number;
 }
 
 /** Number of requests of a job so far. */
@@ -50,17 +54,28 @@ async function place(stored: Stored) {
       await writeBlobs(view, contents, 2 ** 20);
       await keep();
     });
+  if (stored.newPack) {
+    const id = gitIn(repository, ['hash-object', '-w', '--stdin'], randomBytes(stored.newPack).toString('latin1'));
+    gitIn(repository, ['pack-objects', '-q', 'objects/pack/pack'], id);
+    gitIn(repository, ['prune-packed', '-q']);
+  }
+  const topics = Array.from({ length: stored.looseRefs ?? 0 }, (_, index) => `create refs/heads/${index} main\n`);
+  if (topics.length > 0) gitIn(repository, ['update-ref', '--stdin'], topics.join(''));
   return { repository, params: { project_id: project.id } };
 }
 
 it.each<[string, Stored, number]>([
   ['many packs', { packs: 51 }, 1],
   ['many loose objects', { looseObjects: 501 }, 1],
+  ['many loose refs', { looseRefs: 1000 }, 1],
+  ['a large pack that no maintenance has seen', { newPack: 17 * 2 ** 20 }, 1],
   ['few packs', { packs: 50 }, 0],
+  ['few loose refs', { looseRefs: 999 }, 0],
   ['few loose objects', { looseObjects: 500 }, 0],
 ])('a measured repository with %s', async (_, stored, expected) => {
   const { repository, params } = await place(stored);
-  expect(counted(repository)).toMatchObject({ packs: stored.packs ?? 1, count: stored.looseObjects ?? 0 });
+  const packs = stored.newPack ? 2 : (stored.packs ?? 1);
+  expect(counted(repository)).toMatchObject({ packs, count: stored.looseObjects ?? 0 });
   const before = await requestsOf('maintain-repository');
   await job().measure({ params });
   await job().measure({ params });
@@ -83,6 +98,15 @@ it('is packed and measured again, and then needs no maintenance', async () => {
   expect(measured.at(-1)).toMatchObject({ project_id: params.project_id, repository_size: size! * 1024 });
   await job().measure({ params });
   expect(await requestsOf('maintain-repository')).toBe(maintenances);
+});
+
+it('needs no maintenance again after a large pack was seen', async () => {
+  const { repository, params } = await place({ newPack: 17 * 2 ** 20, looseRefs: 1000 });
+  await job().maintain({ params, signal });
+  const before = await requestsOf('maintain-repository');
+  await job().measure({ params });
+  expect(await requestsOf('maintain-repository')).toBe(before);
+  expect(gitIn(repository, ['commit-graph', 'verify', '--no-progress'])).toBe('');
 });
 
 it('asks for no further maintenance of packs that it must not pack', async () => {

@@ -1,3 +1,5 @@
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { REF_LOCK_MS } from '../process/git-processes';
 import type { Repository } from './repository';
 
@@ -9,6 +11,49 @@ export interface ObjectCounts {
   readonly bytes: number;
   readonly looseObjects: number;
   readonly packs: number;
+}
+
+/** File whose time is that of the last maintenance. */
+const MAINTAINED = 'maintained';
+
+/** Changes since the last maintenance that make reads slow: commits outside of the graph, refs in files of their own. */
+export interface Unmaintained {
+  /** Bytes of packs that are newer than the last maintenance. */
+  readonly packBytes: number;
+  readonly looseRefs: number;
+}
+
+/** Measures what the next maintenance would improve, in addition to the objects of `countObjects`. */
+export async function countUnmaintained({ directory }: Repository): Promise<Unmaintained> {
+  const last = (await statOf(join(directory, MAINTAINED)))?.mtimeMs ?? 0;
+  const packs = join(directory, 'objects/pack');
+  const names = (await filesBelow(packs)).filter((name) => name.endsWith('.pack'));
+  const files = await Promise.all(names.map((name) => statOf(join(packs, name))));
+  const newer = files.filter((file) => file !== null && file.mtimeMs > last);
+  return {
+    packBytes: newer.reduce((sum, file) => sum + (file?.size ?? 0), 0),
+    looseRefs: (await filesBelow(join(directory, 'refs'))).length,
+  };
+}
+
+/** A file may move or vanish at any time. */
+async function statOf(path: string): Promise<{ readonly mtimeMs: number; readonly size: number } | null> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** Counts the objects of a repository by how they are stored. */
@@ -38,4 +83,5 @@ export async function maintain(repository: Repository, signal?: AbortSignal): Pr
     ['commit-graph', 'write', '--reachable', '--split', '--no-progress'],
   ];
   for (const args of steps) await repository.run({ args, lane: 'inside', limits, signal });
+  await writeFile(join(repository.directory, MAINTAINED), '');
 }

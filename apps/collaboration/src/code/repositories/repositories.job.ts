@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { collaborationStorageMeasured } from '@rookery/contracts';
-import { countCommits, countObjects, maintain, readHead, readRef } from '@rookery/git';
+import { countCommits, countObjects, countUnmaintained, maintain, readHead, readRef } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { Job, Jobs } from '@rookery/jobs';
 import type { Interruptible, JobRun } from '@rookery/jobs';
@@ -49,7 +49,7 @@ export class RepositoriesJob {
     const repository = await this.repositories.find(params.project_id);
     if (!repository) return;
     // A repository that needs packing may be too slow to measure, so the packing does not wait for that.
-    if (needsMaintenance(await countObjects(repository)))
+    if (needsMaintenance({ ...(await countObjects(repository)), ...(await countUnmaintained(repository)) }))
       await this.work.run((tx) => this.jobs.enqueue(tx, maintainRepository, params));
     await this.record(repository, { params, signal });
   }
