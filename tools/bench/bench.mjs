@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 P | groups | projects | growth | packages | hot | watchers | effects] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--layout one] [--entries 10000] [--seconds 30]`:
+ * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 P | groups | projects | growth | packages | hot | watchers | effects | git | repository] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--layout one] [--entries 10000] [--seconds 30]`:
  * compares the whole stack with the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. The measured quantity is the CPU time of the whole stack for a thousand requests, minus its idle CPU
  * time; after writes it is measured until the stack is idle. With `--against`, the estate of another checkout (built and
@@ -30,6 +30,8 @@ import { sharedTemporary } from '../servers/postgres-files.mjs';
 import { BELONGING_LISTS, benchBelonging } from './belonging.mjs';
 import { startEstateOf } from './checkout.mjs';
 import { cpuSeconds, idleDraw, quiet } from './cpu.mjs';
+import { benchGit } from './git.mjs';
+import { benchRepository } from './git-repository.mjs';
 import { benchGrowth } from './growth.mjs';
 import { benchHot } from './hot.mjs';
 import { load } from './load.mjs';
@@ -338,6 +340,13 @@ if (chosen.names.includes('packages')) {
 const root = fileURLToPath(new URL('../../', import.meta.url));
 for (const [name, bench] of Object.entries({ hot: benchHot, watchers: benchWatchers, effects: benchEffects })) {
   if (chosen.names.includes(name)) process.exit((await bench({ ...chosen, root })) ? 0 : 1);
+}
+if (chosen.names.includes('git')) {
+  const words = chosen.names.filter((name) => name !== 'git');
+  process.exit((await benchGit({ words, rounds: chosen.rounds, count: Math.min(chosen.count, 1000) })) ? 0 : 1);
+}
+if (chosen.names.includes('repository')) {
+  process.exit((await benchRepository({ count: Math.min(chosen.count, 100) })) ? 0 : 1);
 }
 const belonging = BELONGING_LISTS.find((name) => chosen.names.includes(name));
 if (belonging) {

@@ -32,6 +32,7 @@
  * Repositories:
  *   git        both replicas of collaboration, processes of git, the gateway, PostgreSQL and NATS are killed during pushes
  *   merges     the same during merges, rebases and applied suggestions
+ *   clients    50 clones and 20 pushes at once to one repository while other clients are killed; access ends during a push
  *
  * Files of packages:
  *   uploads    a thousand uploads at once; then clients cut uploads, and the package service and PostgreSQL are killed
@@ -82,6 +83,7 @@ import * as exports from './packages/large-exports.mjs';
 import * as large from './packages/large-files.mjs';
 import * as merges from './repositories/broken-merges.mjs';
 import * as pushes from './repositories/broken-pushes.mjs';
+import * as clients from './repositories/parallel-clients.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
 /**
@@ -124,6 +126,7 @@ const BY_DEFAULTS = {
   large,
   git: pushes,
   merges,
+  clients,
   exports,
   imports,
 };

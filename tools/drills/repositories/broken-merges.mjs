@@ -14,7 +14,8 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../client.mjs';
-import { brokenLinks, git, RepositoryFaults } from './repository-faults.mjs';
+import { git, repositoryOf } from './git.mjs';
+import { brokenLinks, RepositoryFaults } from './repository-faults.mjs';
 
 export { prepare } from './repository-faults.mjs';
 
@@ -135,7 +136,7 @@ class BrokenMerges extends RepositoryFaults {
 
   async check() {
     for (const project of this.projects) {
-      const repository = this.repositoryOf(project);
+      const repository = repositoryOf(this.client.estate, project);
       const refs = await this.refsOf(repository);
       const requests = this.workers.flatMap((worker) => worker.requests).filter((one) => one.project === project);
       await this.complainUnlessGone(() => this.#problemsOf(project, requests, repository, refs));

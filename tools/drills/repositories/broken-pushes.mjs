@@ -11,7 +11,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../client.mjs';
-import { brokenLinks, git, RepositoryFaults } from './repository-faults.mjs';
+import { git, repositoryOf, urlOf } from './git.mjs';
+import { brokenLinks, RepositoryFaults } from './repository-faults.mjs';
 
 export { prepare } from './repository-faults.mjs';
 
@@ -95,7 +96,7 @@ class BrokenPushes extends RepositoryFaults {
   async check() {
     await this.settled();
     for (const project of this.projects) {
-      const repository = this.repositoryOf(project.id);
+      const repository = repositoryOf(this.client.estate, project.id);
       const refs = await this.refsOf(repository);
       await this.#compareEvents(project, refs);
       await this.compareRows(project.id, refs);
@@ -188,10 +189,9 @@ class Pusher extends Writer {
     const { drill, person, project } = this;
     this.folder = join(drill.folder, this.branch);
     mkdirSync(this.folder);
-    const url = new URL(`${drill.client.estate.baseUrl}/${project.path}.git`);
-    [url.username, url.password] = ['oauth2', person.token];
+    const url = urlOf(drill.client.estate.baseUrl, project.path, person);
     await git(this.folder, ['init', '--quiet', '--initial-branch', this.branch]);
-    await git(this.folder, ['remote', 'add', 'origin', url.href]);
+    await git(this.folder, ['remote', 'add', 'origin', url]);
   }
 
   /** @param {number} count */

@@ -6,9 +6,7 @@
  * @import { Client } from '../client.mjs'
  * @typedef {{ from: string | null, to: string | null }} Change  null for a branch that is new or deleted
  */
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -16,6 +14,7 @@ import { WITHOUT_RATES } from '../../processes/environment.mjs';
 import { sharedTemporary } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
 import { Balancer } from '../failures/balancer.mjs';
+import { git, gitBelow } from './git.mjs';
 
 /** A push of a dead process is settled after a lease of five minutes, by a job that runs each minute. */
 const SETTLED_WITHIN_MS = 8 * 60_000;
@@ -28,7 +27,6 @@ const GIT_KILLS = 12;
 const NATS_DOWN_MS = 5000;
 /** Effects of the last changes are still on their way after the load. */
 const EFFECTS_WITHIN_MS = 60_000;
-const PUSH_WITHIN_MS = 60_000;
 const IN_PUSH_WITHIN_MS = 5000;
 const OPEN_PUSHES = 'select count(*)::int as count from pushes where settled_at is null';
 const FRESH_PUSHES = `select 1 from pushes where settled_at is null and created_at > now() - interval '1 second' limit 1`;
@@ -194,12 +192,6 @@ export class RepositoryFaults {
     );
   }
 
-  /** @param {number} project */
-  repositoryOf(project) {
-    const digest = createHash('sha256').update(String(project)).digest('hex');
-    return join(this.client.estate.repositories, '@hashed', digest.slice(0, 2), digest.slice(2, 4), `${digest}.git`);
-  }
-
   /**
    * Changes of branches that the feed of a project shows.
    * @param {number} project
@@ -278,54 +270,4 @@ export function brokenLinks(changes, now) {
       .map(([id, count]) => `${id} is reached ${count} times too often`),
     ...[...seen].filter(([, count]) => count > 1).map(([id, count]) => `${id} has ${count} events`),
   ];
-}
-
-/**
- * Runs git. Shape: its exit code, and both outputs as one text.
- * @param {string} folder
- * @param {string[]} words
- * @returns {Promise<{ code: number, output: string }>}
- */
-export async function git(folder, words) {
-  const people = { GIT_AUTHOR_NAME: 'Drill', GIT_COMMITTER_NAME: 'Drill' };
-  const mails = { GIT_AUTHOR_EMAIL: 'drill@mail.example', GIT_COMMITTER_EMAIL: 'drill@mail.example' };
-  const child = spawn('git', words, {
-    cwd: folder,
-    env: {
-      ...{ PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
-      ...{ ...people, ...mails },
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  const add = (/** @type {Buffer} */ part) => void (output += part);
-  child.stdout.on('data', add);
-  child.stderr.on('data', add);
-  const timer = setTimeout(() => child.kill('SIGKILL'), PUSH_WITHIN_MS);
-  const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
-  clearTimeout(timer);
-  return { code: code ?? 1, output };
-}
-
-/**
- * Ids of the processes of git among the descendants of a process.
- * @param {number} root
- * @returns {number[]}
- */
-function gitBelow(root) {
-  /** @type {Map<number, { parent: number, name: string }>} */
-  const processes = new Map();
-  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const [, name = '', parent] = /^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${entry}/stat`, 'utf8')) ?? [];
-      processes.set(Number(entry), { parent: Number(parent), name });
-    } catch {
-      // The process has ended.
-    }
-  }
-  const isBelow = (/** @type {number} */ pid) => {
-    for (let at = processes.get(pid); at; at = processes.get(at.parent)) if (at.parent === root) return true;
-    return false;
-  };
-  return [...processes].filter(([pid, { name }]) => name.startsWith('git') && isBelow(pid)).map(([pid]) => pid);
 }
