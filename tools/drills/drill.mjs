@@ -41,6 +41,7 @@
  *
  * Imports:
  *   imports    a repository is imported again and again while the services, NATS and PostgreSQL are killed
+ *   imports-server, imports-cloud  the same from a repository server, and from the repository service
  *
  * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of OUTSIDE_CODE), to show that the drill detects it.
  * Source: reference reliability 12.
@@ -77,7 +78,7 @@ import * as doubt from './failures/doubt.mjs';
 import * as restore from './failures/restore.mjs';
 import * as rolling from './failures/rolling.mjs';
 import * as silent from './failures/silent.mjs';
-import * as imports from './imports/broken-imports.mjs';
+import { importsFrom } from './imports/broken-imports.mjs';
 import * as uploads from './packages/broken-uploads.mjs';
 import * as exports from './packages/large-exports.mjs';
 import * as large from './packages/large-files.mjs';
@@ -128,7 +129,9 @@ const BY_DEFAULTS = {
   merges,
   clients,
   exports,
-  imports,
+  imports: importsFrom('remote'),
+  'imports-server': importsFrom('server'),
+  'imports-cloud': importsFrom('cloud'),
 };
 /**
  * Faults under the load of a ledger.

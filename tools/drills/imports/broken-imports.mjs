@@ -1,30 +1,19 @@
 /**
- * Imports a repository with 2,000 commits, 500 issues, 200 pull requests and 5,200 comments. Then imports it repeatedly
- * while the import service, collaboration, NATS and PostgreSQL are killed. Each import ends as finished, with each
- * object once, and with the authors, times and texts of the host. Source: reference identity-and-import 6.6, 6.7;
- * reliability 11.
+ * Imports a repository with 2,000 commits, 500 issues where the host has them, 200 pull requests and 5,200 comments. Then
+ * imports it repeatedly while the import service, collaboration, NATS and PostgreSQL are killed. Each import ends as
+ * finished, with each object once, and with the authors, times and texts of the host. Source: reference
+ * identity-and-import 6.6, 6.7; reliability 11.
  *
  * @import { Client } from '../client.mjs'
- * @typedef {import('../../../libs/testing/src/upstream/remote-host.js').RemoteHost} Host
- * @typedef {import('../../../libs/testing/src/upstream/remote-host.js').HostedRepository} Hosted
+ * @typedef {InstanceType<(typeof UPSTREAMS)[keyof typeof UPSTREAMS]>} Upstream
  * @typedef {{ id: number, project: number, seconds: number }} Import
  */
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
 import { until } from '../client.mjs';
+import { COMMENTS, COMMITS, FROM, personOf, PULLS, range, timesOf, UPSTREAMS } from './upstreams.mjs';
 
-/** @type {{ RemoteHost: { start(): Promise<Host> } }} */
-const { RemoteHost } = createRequire(import.meta.url)('../../../libs/testing/dist/upstream/remote-host.js');
-
-const COMMITS = 2000;
-const ISSUES = 500;
-const PULLS = 200;
-const COMMENTS = 5000;
-const LINE_COMMENTS = 200;
-const PEOPLE = 25;
 /** Kills by process, in an order that mixes them. */
 const KILLS = ['import', 'collaboration', 'import', 'nats', 'collaboration', 'import', 'postgres', 'collaboration'];
 const MIN_KILLS = 24;
@@ -36,20 +25,29 @@ const RATE = 500;
 /** Growth of the resident memory of the import service. Units: MiB. */
 const MAX_GROWTH = 256;
 const WITHIN_MS = 10 * 60_000;
-const FROM = Date.parse('2024-01-01T00:00:00.000Z');
 
-export async function prepare() {
-  const host = await RemoteHost.start();
-  return { env: { ...WITHOUT_RATES, EGRESS_ALLOW: host.address }, server: { host, close: () => host.stop() } };
+/**
+ * The drill for a kind of upstream host.
+ * @param {keyof typeof UPSTREAMS} kind
+ */
+export function importsFrom(kind) {
+  return {
+    async prepare() {
+      const upstream = await UPSTREAMS[kind].start();
+      const server = { upstream, close: () => upstream.host.stop() };
+      return { env: { ...WITHOUT_RATES, ...upstream.env }, server };
+    },
+    run,
+  };
 }
 
 /**
  * Shape: figures of the first import; `kills` by process; `wrong` is the number of violations.
  * @param {Client} client
- * @param {{ server: { host: Host } }} prepared
+ * @param {{ server: { upstream: Upstream } }} prepared
  */
-export async function run(client, { server: { host } }) {
-  const drill = new BrokenImports(client, host);
+async function run(client, { server: { upstream } }) {
+  const drill = new BrokenImports(client, upstream);
   await drill.prepare();
   const undisturbed = await drill.importUndisturbed();
   await drill.importDuringFaults();
@@ -66,17 +64,15 @@ class BrokenImports {
   examples = [];
   /** @type {string[]} */
   #commits = [];
-  /** @type {Hosted | undefined} */
-  #repository;
   #namespace = '';
 
   /**
    * @param {Client} client
-   * @param {Host} host
+   * @param {Upstream} upstream
    */
-  constructor(client, host) {
+  constructor(client, upstream) {
     this.client = client;
-    this.host = host;
+    this.upstream = upstream;
   }
 
   /** @param {string} text */
@@ -86,71 +82,18 @@ class BrokenImports {
   }
 
   async prepare() {
-    const { host, client } = this;
-    const repository = await host.add('heron');
-    this.#repository = repository;
-    const bare = join(host.git.folder, `${repository.full_name}.git`);
+    const { upstream, client } = this;
+    const bare = await upstream.add();
     await fastImport(bare);
-    const log = await host.git.ok(`${repository.full_name}.git`, 'rev-list', '--reverse', 'main');
+    const log = await upstream.host.git.ok('.', '--git-dir', bare, 'rev-list', '--reverse', 'main');
     this.#commits = log.trim().split('\n');
-    const refs = range(PULLS).map(
-      (n) => `create refs/pull/${numberOfPull(n)}/head ${this.#commits[COMMITS - 1 - n]}\n`,
-    );
+    const heads = range(PULLS).map((n) => [upstream.headOf(n), this.#commits[COMMITS - 1 - n]]);
+    const refs = heads.flatMap(([ref, commit]) => (ref === null ? [] : [`create ${ref} ${commit}\n`]));
     await runWithInput('git', ['-C', bare, 'update-ref', '--stdin'], refs.join(''));
-    host.put(repository, 'labels', [{ name: 'nest', color: '00ff00', description: null }]);
-    host.put(repository, 'milestones', [{ number: 1, title: 'Spring', state: 'open', ...timesOf(0) }]);
-    host.put(
-      repository,
-      'issues',
-      range(ISSUES).map((n) => issueOf(n)),
-    );
-    host.put(
-      repository,
-      'pulls',
-      range(PULLS).map((n) => this.#pullOf(n)),
-    );
-    host.put(
-      repository,
-      'issues/comments',
-      range(COMMENTS).map((n) => this.#commentOf(n)),
-    );
-    host.put(
-      repository,
-      'pulls/comments',
-      range(LINE_COMMENTS).map((n) => this.#lineCommentOf(n)),
-    );
-    const path = `imports-${client.seed}`;
+    upstream.fill({ commits: this.#commits, fileOf });
+    const path = client.seed.toLowerCase();
     await client.made('/groups', { name: path, path });
     this.#namespace = path;
-  }
-
-  /** @param {number} n */
-  #pullOf(n) {
-    const [base, head] = [this.#commits[COMMITS - 2 - n], this.#commits[COMMITS - 1 - n]];
-    const user = personOf(n);
-    const repo = { id: this.#repository?.id };
-    return {
-      ...{ number: numberOfPull(n), title: `Pull ${n}`, body: `Text ${n}`, state: 'open', user, ...timesOf(n) },
-      head: { ref: `topic-${n}`, sha: head, user, repo: { id: 9 } },
-      base: { ref: 'main', sha: base, user, repo },
-    };
-  }
-
-  /** @param {number} n */
-  #commentOf(n) {
-    const url = `${this.host.url}/${this.#repository?.full_name}/issues/${(n % ISSUES) + 1}#issuecomment-${n + 1}`;
-    return { id: n + 1, body: `Comment ${n}`, user: personOf(n), html_url: url, ...timesOf(n) };
-  }
-
-  /** @param {number} n */
-  #lineCommentOf(n) {
-    const number = numberOfPull(n % PULLS);
-    const commit = this.#commits[COMMITS - 1 - (n % PULLS)];
-    return {
-      ...{ id: COMMENTS + n + 1, body: `Line ${n}`, user: personOf(n), path: fileOf(COMMITS - 1 - (n % PULLS)) },
-      ...{ side: 'RIGHT', line: 1, commit_id: commit, ...timesOf(n) },
-      pull_request_url: `${this.host.url}/api/v3/repos/${this.#repository?.full_name}/pulls/${number}`,
-    };
   }
 
   /** Imports once without faults. Shape: seconds of the import, comments per second, and growth of the memory in MiB. */
@@ -233,10 +176,8 @@ class BrokenImports {
 
   /** @param {string} name */
   async #start(name) {
-    const { id } = await this.client.made('/import/remote', {
-      ...{ personal_access_token: this.host.token, repo_id: this.#repository?.id, remote_hostname: this.host.url },
-      ...{ target_namespace: this.#namespace, new_name: `${name}-${this.client.seed}`, pagination_limit: 50 },
-    });
+    const [path, parameters] = this.upstream.request(this.#namespace, `${name}-${this.client.seed}`);
+    const { id } = await this.client.made(path, parameters);
     return { id, project: id, seconds: 0 };
   }
 
@@ -276,8 +217,8 @@ class BrokenImports {
     if (status !== 'finished') return this.#complain(`project ${project} is ${status}: ${error}`);
     for (const { relation_name: name, exception_message: message } of failed.slice(0, 3))
       this.#complain(`project ${project}: ${name}: ${message}`);
-    const counts = { issue: ISSUES, merge_request: PULLS, note: COMMENTS, diff_note: LINE_COMMENTS };
-    for (const [kind, count] of Object.entries(counts)) {
+    const { counts, holder } = this.upstream;
+    for (const [kind, count] of Object.entries(this.upstream.hasStats ? counts : {})) {
       const shown = [stats.fetched[kind], stats.imported[kind]];
       if (shown.some((number) => number !== count))
         this.#complain(`project ${project}: ${kind} counts ${shown.join()}`);
@@ -286,11 +227,13 @@ class BrokenImports {
       'collaboration',
       `select (select count(*)::int from issues where project_id = $1) as issue,
          (select count(*)::int from merge_requests where project_id = $1) as merge_request,
-         (select count(*)::int from notes where project_id = $1 and noteable_type = 'Issue' and not system) as note,
-         (select count(*)::int from notes where project_id = $1 and noteable_type = 'MergeRequest' and not system) as diff_note`,
+         (select count(*)::int from notes where project_id = $1 and noteable_type = 'Issue' and not system) as on_issues,
+         (select count(*)::int from notes where project_id = $1 and noteable_type = 'MergeRequest' and not system) as on_requests`,
       [project],
     );
-    for (const [kind, count] of Object.entries(counts))
+    const { issue, merge_request, note, diff_note } = counts;
+    const [onIssues, onRequests] = holder === 'issues' ? [note, diff_note] : [0, note + diff_note];
+    for (const [kind, count] of Object.entries({ issue, merge_request, on_issues: onIssues, on_requests: onRequests }))
       if (rows[kind] !== count) this.#complain(`project ${project} has ${rows[kind]} of ${count} rows: ${kind}`);
     await this.#checkTexts(project);
     const { status: commit } = await this.client.api(
@@ -301,18 +244,21 @@ class BrokenImports {
   }
 
   /**
-   * Compares texts, authors, times and the order of some issues and their comments.
+   * Compares texts, authors, times and the order of some objects and their comments.
    * @param {number} project
    */
   async #checkTexts(project) {
-    for (let n = 0; n < ISSUES; n += 41) {
-      const issue = await this.client.done(200, 'GET', `/projects/${project}/issues/${n + 1}`);
-      this.#compare(issue, { title: `Issue ${n}`, description: `Text ${n}`, ...timesOf(n) }, n);
-      const path = `/projects/${project}/issues/${n + 1}/notes?sort=asc&per_page=100`;
-      const notes = await this.client.done(200, 'GET', path);
-      const expected = range(COMMENTS / ISSUES).map((k) => n + k * ISSUES);
-      if (notes.length !== expected.length)
-        this.#complain(`issue ${n + 1} of project ${project} has ${notes.length} notes`);
+    const { holder, holders } = this.upstream;
+    const title = holder === 'issues' ? 'Issue' : 'Pull';
+    for (let n = 0; n < holders; n += 41) {
+      const path = `/projects/${project}/${holder}/${n + 1}`;
+      const shown = await this.client.done(200, 'GET', path);
+      this.#compare(shown, { title: `${title} ${n}`, description: `Text ${n}`, ...timesOf(n) }, n);
+      const all = await this.client.done(200, 'GET', `${path}/notes?sort=asc&per_page=100`);
+      /** @type {any[]} */
+      const notes = all.filter((/** @type {any} */ { type, system }) => type !== 'DiffNote' && !system);
+      const expected = range(COMMENTS / holders).map((k) => n + k * holders);
+      if (notes.length !== expected.length) this.#complain(`${path} has ${notes.length} notes`);
       for (const [at, k] of expected.entries())
         this.#compare(notes[at] ?? { author: {} }, { body: `Comment ${k}`, created_at: timesOf(k).created_at }, k);
     }
@@ -361,40 +307,4 @@ async function runWithInput(program, words, input) {
 /** @param {number} commit */
 function fileOf(commit) {
   return `files/${commit}.txt`;
-}
-
-/** @param {number} n */
-function numberOfPull(n) {
-  return ISSUES + n + 1;
-}
-
-/** @param {number} n */
-function issueOf(n) {
-  const [user, labels, milestone] = [personOf(n), [{ name: 'nest' }], { number: 1 }];
-  return {
-    number: n + 1,
-    title: `Issue ${n}`,
-    body: `Text ${n}`,
-    state: 'open',
-    user,
-    labels,
-    milestone,
-    ...timesOf(n),
-  };
-}
-
-/** @param {number} n */
-function personOf(n) {
-  return { id: (n % PEOPLE) + 1, login: `bird-${n % PEOPLE}` };
-}
-
-/** @param {number} n */
-function timesOf(n) {
-  const time = new Date(FROM + n * 60_000).toISOString();
-  return { created_at: time, updated_at: time };
-}
-
-/** @param {number} count */
-function range(count) {
-  return Array.from({ length: count }, (_, n) => n);
 }

@@ -1,0 +1,325 @@
+/**
+ * Upstream hosts of the drills of imports: one repository each, with the objects that its kind of host has. Source:
+ * reference identity-and-import 6.9 to 6.11.
+ *
+ * @typedef {{ folder: string, ok(cwd: string, ...words: string[]): Promise<string> }} Git
+ * @typedef {Record<string, any>} Hosted
+ * @typedef {Hosted & { address: string, url: string, token: string, username: string, git: Git, stop(): Promise<void> }} Host
+ * @typedef {{ commits: string[], fileOf(commit: number): string }} History
+ */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const load = createRequire(import.meta.url);
+/** @type {{ RemoteHost: { start(): Promise<Host> } }} */
+const { RemoteHost } = load('../../../libs/testing/dist/upstream/remote-host.js');
+/** @type {{ RepohostServer: { start(): Promise<Hosted & { host: Host }> } }} */
+const { RepohostServer } = load('../../../libs/testing/dist/upstream/repohost-server.js');
+/** @type {{ RepohostCloud: { start(): Promise<Hosted & { host: Host }> } }} */
+const { RepohostCloud } = load('../../../libs/testing/dist/upstream/repohost-cloud.js');
+
+export const COMMITS = 2000;
+const ISSUES = 500;
+export const PULLS = 200;
+export const COMMENTS = 5000;
+const LINE_COMMENTS = 200;
+const PEOPLE = 25;
+export const FROM = Date.parse('2024-01-01T00:00:00.000Z');
+const NAME = 'heron';
+
+/** Repository of a host. Shape: `holder` is the list of the API whose objects have the comments, `holders` their number. */
+class Upstream {
+  /** @type {'issues' | 'merge_requests'} */
+  holder = 'issues';
+  holders = ISSUES;
+  /** Numbers of imported objects by kind. */
+  counts = { issue: ISSUES, merge_request: PULLS, note: COMMENTS, diff_note: LINE_COMMENTS };
+
+  /** @param {Host} host */
+  constructor(host) {
+    this.host = host;
+  }
+
+  /** Settings of the estate. */
+  get env() {
+    return { EGRESS_ALLOW: this.host.address };
+  }
+
+  /**
+   * Folder of the bare repository.
+   * @param {string} path
+   */
+  bare(path) {
+    return join(this.host.git.folder, path);
+  }
+}
+
+class Remote extends Upstream {
+  hasStats = true;
+  /** @type {Hosted} */
+  #repository = {};
+
+  static async start() {
+    return new Remote(await RemoteHost.start());
+  }
+
+  async add() {
+    this.#repository = await this.host['add'](NAME);
+    return this.bare(`${this.#repository['full_name']}.git`);
+  }
+
+  /** @param {number} n */
+  headOf(n) {
+    return `refs/pull/${this.numberOfPull(n)}/head`;
+  }
+
+  /**
+   * Issues and pull requests share their numbers.
+   * @param {number} n
+   */
+  numberOfPull(n) {
+    return ISSUES + n + 1;
+  }
+
+  /** @param {History} history */
+  fill({ commits, fileOf }) {
+    const { host } = this;
+    const repository = this.#repository;
+    const name = repository['full_name'];
+    /** @type {(list: string, objects: object[]) => void} */
+    const put = (list, objects) => host['put'](repository, list, objects);
+    put('labels', [{ name: 'nest', color: '00ff00', description: null }]);
+    put('milestones', [{ number: 1, title: 'Spring', state: 'open', ...timesOf(0) }]);
+    const planned = { labels: [{ name: 'nest' }], milestone: { number: 1 } };
+    /** @param {number} n */
+    const issueOf = (n) => ({ ...textsOf('Issue', n), number: n + 1, state: 'open', ...planned, ...timesOf(n) });
+    /** @param {number} n */
+    const pullOf = (n) => ({
+      ...{ ...textsOf('Pull', n), number: this.numberOfPull(n), state: 'open', ...timesOf(n) },
+      head: { ref: `topic-${n}`, sha: commits[COMMITS - 1 - n], user: personOf(n), repo: { id: 9 } },
+      base: { ref: 'main', sha: commits[COMMITS - 2 - n], user: personOf(n), repo: { id: repository['id'] } },
+    });
+    /** @param {number} n */
+    const commentOf = (n) => ({
+      ...{ id: n + 1, body: `Comment ${n}`, user: personOf(n), ...timesOf(n) },
+      html_url: `${host.url}/${name}/issues/${(n % ISSUES) + 1}#issuecomment-${n + 1}`,
+    });
+    /** @param {number} n */
+    const lineCommentOf = (n) => ({
+      ...{ id: COMMENTS + n + 1, body: `Line ${n}`, user: personOf(n), path: fileOf(COMMITS - 1 - n) },
+      ...{ side: 'RIGHT', line: 1, commit_id: commits[COMMITS - 1 - n], ...timesOf(n) },
+      pull_request_url: `${host.url}/api/v3/repos/${name}/pulls/${this.numberOfPull(n)}`,
+    });
+    put('issues', range(ISSUES).map(issueOf));
+    put('pulls', range(PULLS).map(pullOf));
+    put('issues/comments', range(COMMENTS).map(commentOf));
+    put('pulls/comments', range(LINE_COMMENTS).map(lineCommentOf));
+  }
+
+  /**
+   * @param {string} namespace
+   * @param {string} name
+   * @returns {[path: string, parameters: object]}
+   */
+  request(namespace, name) {
+    const { token, url } = this.host;
+    const named = { repo_id: this.#repository['id'], target_namespace: namespace, new_name: name };
+    return ['/import/remote', { personal_access_token: token, remote_hostname: url, ...named, pagination_limit: 50 }];
+  }
+}
+
+class Server extends Upstream {
+  hasStats = false;
+  holder = /** @type {const} */ ('merge_requests');
+  holders = PULLS;
+  counts = { issue: 0, merge_request: PULLS, note: COMMENTS, diff_note: LINE_COMMENTS };
+  /** @type {Hosted} */
+  #repository = {};
+
+  /** @param {Hosted & { host: Host }} server */
+  constructor(server) {
+    super(server.host);
+    this.server = server;
+  }
+
+  static async start() {
+    return new Server(await RepohostServer.start());
+  }
+
+  async add() {
+    this.#repository = await this.server['add'](NAME);
+    return this.bare(`${this.server['key']}/${NAME}.git`);
+  }
+
+  /** @param {number} n */
+  headOf(n) {
+    return `refs/pull-requests/${this.numberOfPull(n)}/from`;
+  }
+
+  /** @param {number} n */
+  numberOfPull(n) {
+    return n + 1;
+  }
+
+  /** @param {History} history */
+  fill({ commits, fileOf }) {
+    const repository = { id: this.#repository['id'] };
+    /** @param {number} n */
+    const person = (n) => ({ id: (n % PEOPLE) + 1, slug: personOf(n).login, name: personOf(n).login });
+    /** @param {number} n */
+    const instants = (n) => ({ createdDate: FROM + n * 60_000, updatedDate: FROM + n * 60_000 });
+    /** @param {number} n */
+    const pullOf = (n) => ({
+      ...{ id: this.numberOfPull(n), title: `Pull ${n}`, description: `Text ${n}`, state: 'OPEN', ...instants(n) },
+      ...{ author: { user: person(n) }, reviewers: [] },
+      fromRef: { id: `refs/heads/topic-${n}`, latestCommit: commits[COMMITS - 1 - n], repository },
+      toRef: { id: 'refs/heads/main', latestCommit: commits[COMMITS - 2 - n], repository },
+    });
+    /** @type {(id: number, text: string, n: number, more?: object) => object} */
+    const activityOf = (id, text, n, more = {}) => ({
+      ...{ id, action: 'COMMENTED', user: person(n), createdDate: instants(n).createdDate, ...more },
+      comment: { id, text, author: person(n), comments: [], ...instants(n) },
+    });
+    this.server['putPullRequests'](this.#repository, range(PULLS).map(pullOf));
+    for (const n of range(PULLS)) {
+      const commit = commits[COMMITS - 1 - n];
+      const place = { path: fileOf(COMMITS - 1 - n), line: 1, lineType: 'ADDED', fileType: 'TO', toHash: commit };
+      const comments = range(COMMENTS / PULLS).map((k) => n + k * PULLS);
+      const activities = [
+        ...comments.map((k) => activityOf(k + 1, `Comment ${k}`, k)),
+        activityOf(COMMENTS + n + 1, `Line ${n}`, n, { commentAnchor: place }),
+      ];
+      this.server['putActivities'](this.#repository, this.numberOfPull(n), activities.toReversed());
+    }
+  }
+
+  /**
+   * @param {string} namespace
+   * @param {string} name
+   * @returns {[path: string, parameters: object]}
+   */
+  request(namespace, name) {
+    const { token, url, username } = this.host;
+    const credential = { repohost_server_username: username, personal_access_token: token };
+    const named = { repohost_server_project: this.server['key'], repohost_server_repo: NAME, new_name: name };
+    return [
+      '/import/repohost_server',
+      { repohost_server_url: url, ...credential, ...named, target_namespace: namespace },
+    ];
+  }
+}
+
+class Cloud extends Upstream {
+  hasStats = false;
+  /** @type {Hosted} */
+  #repository = {};
+
+  /** @param {Hosted & { host: Host }} cloud */
+  constructor(cloud) {
+    super(cloud.host);
+    this.cloud = cloud;
+  }
+
+  static async start() {
+    return new Cloud(await RepohostCloud.start());
+  }
+
+  get env() {
+    return { ...super.env, IMPORT_REPOHOST_API_URL: this.cloud['apiUrl'] };
+  }
+
+  async add() {
+    this.#repository = await this.cloud['add'](NAME);
+    return this.bare(`${this.#repository['full_name']}.git`);
+  }
+
+  /** The service keeps no refs for heads. */
+  headOf() {
+    return null;
+  }
+
+  /**
+   * Issues and pull requests are numbered independently of each other.
+   * @param {number} n
+   */
+  numberOfPull(n) {
+    return n + 1;
+  }
+
+  /** @param {History} history */
+  fill({ commits, fileOf }) {
+    /** @type {(list: string, objects: object[]) => void} */
+    const put = (list, objects) => this.cloud['put'](this.#repository, list, objects);
+    const repository = { full_name: this.#repository['full_name'] };
+    /** @param {number} n */
+    const person = (n) => ({ uuid: `{${n % PEOPLE}}`, nickname: personOf(n).login, display_name: personOf(n).login });
+    /** @param {number} n */
+    const instants = (n) => ({ created_on: timesOf(n).created_at, updated_on: timesOf(n).updated_at });
+    /** @type {(id: number, text: string, n: number, more?: object) => object} */
+    const commentOf = (id, raw, n, more = {}) => ({ id, content: { raw }, user: person(n), ...instants(n), ...more });
+    /** @param {number} n */
+    const issueOf = (n) => ({
+      ...{ id: n + 1, title: `Issue ${n}`, content: { raw: `Text ${n}` }, state: 'open', reporter: person(n) },
+      ...instants(n),
+    });
+    /** @type {(name: string, commit: string | undefined) => object} */
+    const side = (name, commit) => ({ branch: { name }, commit: { hash: commit?.slice(0, 12) }, repository });
+    /** @param {number} n */
+    const pullOf = (n) => ({
+      ...{ id: this.numberOfPull(n), title: `Pull ${n}`, description: `Text ${n}`, state: 'OPEN', author: person(n) },
+      ...{ source: side(`topic-${n}`, commits[COMMITS - 1 - n]), destination: side('main', commits[COMMITS - 2 - n]) },
+      ...{ reviewers: [], ...instants(n) },
+    });
+    put('issues', range(ISSUES).map(issueOf));
+    put('pullrequests', range(PULLS).map(pullOf));
+    for (const n of range(ISSUES)) {
+      const comments = range(COMMENTS / ISSUES).map((k) => n + k * ISSUES);
+      put(
+        `issues/${n + 1}/comments`,
+        comments.map((k) => commentOf(k + 1, `Comment ${k}`, k)),
+      );
+    }
+    for (const n of range(PULLS)) {
+      const inline = { path: fileOf(COMMITS - 1 - n), from: null, to: 1 };
+      put(`pullrequests/${n + 1}/comments`, [commentOf(COMMENTS + n + 1, `Line ${n}`, n, { inline })]);
+    }
+  }
+
+  /**
+   * @param {string} namespace
+   * @param {string} name
+   * @returns {[path: string, parameters: object]}
+   */
+  request(namespace, name) {
+    const { token, username } = this.host;
+    const named = { repo_path: this.#repository['full_name'], target_namespace: namespace, new_name: name };
+    return ['/import/repohost', { cloudrepo_username: username, cloudrepo_app_password: token, ...named }];
+  }
+}
+
+/** Hosts by their kinds. */
+export const UPSTREAMS = { remote: Remote, server: Server, cloud: Cloud };
+
+/**
+ * @param {string} kind
+ * @param {number} n
+ */
+function textsOf(kind, n) {
+  return { title: `${kind} ${n}`, body: `Text ${n}`, user: personOf(n) };
+}
+
+/** @param {number} n */
+export function personOf(n) {
+  return { id: (n % PEOPLE) + 1, login: `bird-${n % PEOPLE}` };
+}
+
+/** @param {number} n */
+export function timesOf(n) {
+  const time = new Date(FROM + n * 60_000).toISOString();
+  return { created_at: time, updated_at: time };
+}
+
+/** @param {number} count */
+export function range(count) {
+  return Array.from({ length: count }, (_, n) => n);
+}
