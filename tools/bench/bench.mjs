@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 P | groups | projects | growth | packages | hot | watchers | effects | git | repository] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--layout one] [--entries 10000] [--seconds 30]`:
+ * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 P | groups | projects | growth | packages | hot | watchers | effects | git | repository | merge-requests] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--layout one] [--entries 10000] [--seconds 30]`:
  * compares the whole stack with the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. The measured quantity is the CPU time of the whole stack for a thousand requests, minus its idle CPU
  * time; after writes it is measured until the stack is idle. With `--against`, the estate of another checkout (built and
@@ -35,6 +35,7 @@ import { benchRepository } from './git-repository.mjs';
 import { benchGrowth } from './growth.mjs';
 import { benchHot } from './hot.mjs';
 import { load } from './load.mjs';
+import { benchMergeRequests } from './merge-requests.mjs';
 import { benchPackages } from './packages.mjs';
 import { CALLS_A_PAGE, pageWorkloads } from './pages.mjs';
 import { ISSUES, PEOPLE } from './seed.mjs';
@@ -327,23 +328,22 @@ const pageAndCalls = (target) => ({
 
 const chosen = options(process.argv.slice(2));
 // Other benchmarks, each with its own data.
-if (chosen.names.includes('growth')) {
-  const words = chosen.names.filter((name) => name !== 'growth');
-  const isKept = await benchGrowth({ words, rounds: chosen.rounds, count: Math.min(chosen.count, 100) });
-  process.exit(isKept ? 0 : 1);
-}
-if (chosen.names.includes('packages')) {
-  const words = chosen.names.filter((name) => name !== 'packages');
-  const isKept = await benchPackages({ words, rounds: chosen.rounds, count: Math.min(chosen.count, 100) });
+const comparisons = {
+  growth: benchGrowth,
+  packages: benchPackages,
+  'merge-requests': benchMergeRequests,
+  git: benchGit,
+};
+for (const [name, bench] of Object.entries(comparisons)) {
+  if (!chosen.names.includes(name)) continue;
+  const words = chosen.names.filter((one) => one !== name);
+  const most = name === 'git' ? 1000 : 100;
+  const isKept = await bench({ words, rounds: chosen.rounds, count: Math.min(chosen.count, most) });
   process.exit(isKept ? 0 : 1);
 }
 const root = fileURLToPath(new URL('../../', import.meta.url));
 for (const [name, bench] of Object.entries({ hot: benchHot, watchers: benchWatchers, effects: benchEffects })) {
   if (chosen.names.includes(name)) process.exit((await bench({ ...chosen, root })) ? 0 : 1);
-}
-if (chosen.names.includes('git')) {
-  const words = chosen.names.filter((name) => name !== 'git');
-  process.exit((await benchGit({ words, rounds: chosen.rounds, count: Math.min(chosen.count, 1000) })) ? 0 : 1);
 }
 if (chosen.names.includes('repository')) {
   process.exit((await benchRepository({ count: Math.min(chosen.count, 100) })) ? 0 : 1);

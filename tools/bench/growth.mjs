@@ -217,7 +217,7 @@ async function fill(client, { from, to, project, group, reader }) {
 }
 
 /** @param {number[]} values */
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+export const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /**
  * p50 in both estates by size, measured in turn.
@@ -226,7 +226,7 @@ const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.l
  * @param {{ rounds: number, count: number }} options
  * @returns {Promise<Record<string, number>>}
  */
-async function compare(estates, target, { rounds, count }) {
+export async function compare(estates, target, { rounds, count }) {
   /** @type {Record<string, number[]>} */
   const p50 = Object.fromEntries(Object.keys(estates).map((size) => [size, []]));
   for (let round = 0; round < rounds; round += 1) {
@@ -242,35 +242,64 @@ async function compare(estates, target, { rounds, count }) {
 }
 
 /**
- * Runs the benchmark. Resolves to whether every call met its goal. `words` select calls by parts of their paths.
- * @param {{ words: string[], rounds: number, count: number }} options
+ * Starts an estate of each size, and seeds it.
+ * @template {Seeded} T
+ * @param {Record<string, number>} sizes
+ * @param {(estate: Estate, total: number) => Promise<T>} fill
  */
-export async function benchGrowth({ words, rounds, count }) {
+export async function startSeeded(sizes, fill) {
   /** @type {Estate[]} */
   const started = [];
-  /** @type {Estates} */
+  /** @type {Record<string, T & { baseUrl: string }>} */
   const estates = {};
-  try {
-    for (const [size, total] of Object.entries(SIZES)) {
-      const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
-      const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
-      started.push(estate);
-      estates[size] = { baseUrl: estate.baseUrl, ...(await seed(estate, total)) };
-    }
-    console.log(`p50 in ms with ${SIZES.few} and ${SIZES.many} issues and notes, and their ratio (goal ${GOAL})`);
-    let isKept = true;
-    for (const target of HELD.filter((one) => words.length === 0 || words.some((word) => one.includes(word)))) {
-      await compare(estates, target, { rounds: 1, count: 20 });
-      const { few = 0, many = 0 } = await compare(estates, target, { rounds, count });
-      if (many / few > GOAL) isKept = false;
-      const cells = [few.toFixed(2), many.toFixed(2), `x ${(many / few).toFixed(2)}`].map((text) => text.padStart(10));
-      console.log(`${many / few > GOAL ? '!' : ' '} ${target.padEnd(58)}${cells.join('')}`);
-    }
-    return isKept;
-  } finally {
+  const end = async () => {
     for (const estate of started) {
       await estate.stop();
       await estate.discard();
     }
+  };
+  try {
+    for (const [size, total] of Object.entries(sizes)) {
+      const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+      const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
+      started.push(estate);
+      estates[size] = { baseUrl: estate.baseUrl, ...(await fill(estate, total)) };
+    }
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return { estates, end };
+}
+
+/**
+ * Measures and prints each call whose path contains one of the words. Resolves to whether every call met its goal.
+ * @param {Estates} estates
+ * @param {readonly string[]} targets
+ * @param {{ goal: number, words: string[], rounds: number, count: number }} options
+ */
+export async function compareAll(estates, targets, { goal, words, rounds, count }) {
+  let isKept = true;
+  for (const target of targets.filter((one) => words.length === 0 || words.some((word) => one.includes(word)))) {
+    await compare(estates, target, { rounds: 1, count: 20 });
+    const { few = 0, many = 0 } = await compare(estates, target, { rounds, count });
+    if (many / few > goal) isKept = false;
+    const cells = [few.toFixed(2), many.toFixed(2), `x ${(many / few).toFixed(2)}`].map((text) => text.padStart(10));
+    console.log(`${many / few > goal ? '!' : ' '} ${target.padEnd(58)}${cells.join('')}`);
+  }
+  return isKept;
+}
+
+/**
+ * Runs the benchmark. Resolves to whether every call met its goal. `words` select calls by parts of their paths.
+ * @param {{ words: string[], rounds: number, count: number }} options
+ */
+export async function benchGrowth(options) {
+  const { estates, end } = await startSeeded(SIZES, seed);
+  try {
+    console.log(`p50 in ms with ${SIZES.few} and ${SIZES.many} issues and notes, and their ratio (goal ${GOAL})`);
+    return await compareAll(estates, HELD, { goal: GOAL, ...options });
+  } finally {
+    await end();
   }
 }

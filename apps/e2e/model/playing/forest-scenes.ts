@@ -1,5 +1,6 @@
 import type { Changes } from '../changing/changes';
 import { ForestChanges } from '../changing/forest-changes';
+import { MergeRequestChanges } from '../changing/merge-request-changes';
 import { Moves } from '../changing/moves';
 import { Shares } from '../changing/shares';
 import type { Forest, Project, SourceKey, Source } from '../rules/forest';
@@ -19,6 +20,8 @@ export interface Focus {
 type Announce = (focus: Focus) => void;
 
 const TREES = 3;
+/** Projects with code at the beginning; each of them gets a private fork. */
+const WITH_CODE = 5;
 /** Upper bounds, so that the same few groups and projects change again and again. */
 const LIMITS = { groups: 16, projects: 22, shares: 14 };
 
@@ -27,6 +30,7 @@ export class ForestScenes {
   private readonly forest: ForestChanges;
   private readonly shares: Shares;
   private readonly moves: Moves;
+  private readonly requests: MergeRequestChanges;
 
   constructor(
     private readonly world: World,
@@ -35,6 +39,7 @@ export class ForestScenes {
     this.forest = new ForestChanges(changes);
     this.shares = new Shares(changes);
     this.moves = new Moves(changes);
+    this.requests = new MergeRequestChanges(changes);
   }
 
   /** Creates the initial groups and projects. */
@@ -42,6 +47,10 @@ export class ForestScenes {
     for (let count = 0; count < TREES; count += 1) await this.forest.createTree(random, gateway);
     for (let count = 0; count < 2 * TREES; count += 1) await this.forest.createSubgroup(random, gateway);
     for (let count = 0; count < 4 * TREES; count += 1) await this.forest.createProject(random, gateway);
+    const groups = [...this.world.state.groups.keys()];
+    for (const project of [...this.world.state.projects.values()].slice(0, WITH_CODE))
+      if (await this.requests.open(gateway, project.id))
+        await this.requests.fork(gateway, project, random.pick(groups)!);
   }
 
   async play(random: SeededRandom, gateway: Gateway, announce: Announce): Promise<void> {

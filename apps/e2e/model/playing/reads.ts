@@ -5,6 +5,7 @@ import type { Question } from '../rules/reference-model';
 import type { SeededRandom } from './seeded-random';
 import type { Notes } from './notes';
 import { FeedReads } from './feed-reads';
+import { MergeRequestReads } from './merge-request-reads';
 import type { Asker, Call, Gateway, Plan, World } from './world';
 
 type Shape = Pick<Plan, 'method' | 'path' | 'question'> & { readonly json?: object };
@@ -12,6 +13,7 @@ type Shape = Pick<Plan, 'method' | 'path' | 'question'> & { readonly json?: obje
 /** Reads and writes by people. Each call asks one of three services for a permission decision. */
 export class Reads {
   private readonly feeds: FeedReads;
+  private readonly requests: MergeRequestReads;
 
   constructor(
     private readonly world: World,
@@ -20,6 +22,7 @@ export class Reads {
     private readonly gateways: readonly Gateway[],
   ) {
     this.feeds = new FeedReads(world, caller);
+    this.requests = new MergeRequestReads(world, caller);
   }
 
   /** Makes a random call as a random caller. */
@@ -36,6 +39,7 @@ export class Reads {
     const holds = typeof asker !== 'string' && !asker.person.history.latest.admin;
     if (holds && random.percent(7)) return this.listed(random, gateway, asker);
     if (project && random.percent(10)) return this.ofNotes(random, gateway, asker, project);
+    if (random.percent(14)) return this.requests.any(random, gateway, asker, project);
     const shape =
       project && random.percent(82) ? this.ofProject(random, project, asker) : this.ofGroup(random, project, asker);
     if (shape) await this.caller.ask({ asker, gateway, ...shape });

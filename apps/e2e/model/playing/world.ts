@@ -38,6 +38,15 @@ export interface Secret {
   isLocked: boolean;
 }
 
+/** A merge request of a model project. Shape: `word` is its title, `sha` its only commit. */
+export interface OpenedRequest {
+  /** Id of the target project. */
+  readonly project: number;
+  readonly iid: number;
+  readonly word: string;
+  readonly sha: string;
+}
+
 /** A call to be made. */
 export interface Plan {
   readonly asker: Asker;
@@ -96,6 +105,10 @@ export class World {
   readonly projects = new Set<number>();
   /** Projects with an issue number 1. */
   readonly withIssue = new Set<number>();
+  /** Those of deleted projects included. */
+  readonly requests: OpenedRequest[] = [];
+  /** Commits on branches of forks that have no merge request. Shape: ids of the fork and of its source. */
+  readonly forkCommits: { readonly fork: number; readonly source: number; readonly sha: string }[] = [];
   /** Deleted ones included. */
   readonly secrets: Secret[] = [];
   private names = 0;

@@ -180,3 +180,10 @@ it('internal projects are hidden from external people and their bots', () => {
   expect([nonMember, bot].map((one) => verdictsFor(one, {}, open))).toEqual([['allow'], ['allow']]);
   expect([nonMember, bot].map((one) => verdictsFor({ ...one, external: true }, {}, open))).toEqual([[404], [404]]);
 });
+
+it('resources of another project are found by no member of this one', () => {
+  const own = { service: 'collaboration', writes: false } as const;
+  const foreign = { ...own, isElsewhere: true } as const;
+  expect([memberOf(2, 50), nonMember].map((person) => verdictsFor(person, foreign))).toEqual([[404], [404]]);
+  expect(verdictsFor(memberOf(2, 10), own)).toEqual(['allow']);
+});
