@@ -28,7 +28,7 @@ export interface EgressRequest {
   /** Accepted media types of the answer; absent: any. */
   readonly accepts?: readonly string[];
   /** Whether redirects to other servers are followed. They get none of `headers`. Default: such a redirect is an error. */
-  readonly leavesServer?: boolean;
+  readonly canLeaveServer?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -223,13 +223,13 @@ function optionsOf(url: URL, { method = 'GET', headers, body }: EgressRequest, s
 function nextOf(
   { status, headers }: EgressStream,
   { url }: Destination,
-  { method = 'GET', leavesServer = false }: EgressRequest,
+  { method = 'GET', canLeaveServer = false }: EgressRequest,
   left: number,
 ): URL | null {
   const location = headers['location'];
   if (!REDIRECTS.has(status) || location === undefined) return null;
   const next = URL.canParse(location, url.href) ? new URL(location, url.href) : null;
-  if (next === null || !(leavesServer || isSameOrigin(next, url))) {
+  if (next === null || !(canLeaveServer || isSameOrigin(next, url))) {
     throw new EgressError('redirected', 'The server leads to another one, which is not followed.');
   }
   if (method !== 'GET' && method !== 'HEAD') {

@@ -20,7 +20,7 @@ function options({ GIT_PUSH_OPTION_COUNT, ...env }) {
   );
 }
 
-/** After the refs have moved, a missing answer refuses nothing. */
+/** Exits with status 1. After the refs have moved, git ignores that status, so no refusal is printed. */
 function refuse() {
   if (process.argv[2] !== 'post-receive') console.error(UNAVAILABLE);
   process.exit(1);

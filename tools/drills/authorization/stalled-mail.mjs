@@ -63,8 +63,10 @@ async function round(client, { name, way, server, database }, facts) {
   const members = await client.people(MEMBERS, `member-${name}`);
   const outsiders = await client.people(OUTSIDERS, `outsider-${name}`);
   await client.join(project, members, 30);
-  // Their e-mails about the membership come first.
-  await until('the members know', () => members.every(({ email }) => server.taken.includes(email)));
+  // The drill counts e-mails about the note only, so those about the new membership must arrive before it.
+  await until('the members have their e-mails about the membership', () =>
+    members.every(({ email }) => server.taken.includes(email)),
+  );
   server.taken.length = 0;
   server.stall();
   const body = [...members, ...outsiders].map(({ username }) => `@${username}`).join(' ');

@@ -50,8 +50,8 @@ export async function run(client, { server }) {
   const people = await peopleOf(client);
   for (let first = 0; first < people.length; first += 50)
     await client.join(project, people.slice(first, first + 50), 30);
-  // Their e-mails about the membership come first.
-  await until('the members know', () =>
+  // The drill counts e-mails about notes only, so those about the new membership must arrive before them.
+  await until('the members have their e-mails about the membership', () =>
     people.every(({ email }) => server.messages.some(({ to }) => to.includes(email))),
   );
   const body = people.map(({ username }) => `@${username}`).join(' ');

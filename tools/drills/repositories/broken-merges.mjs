@@ -15,7 +15,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../client.mjs';
 import { git, repositoryOf } from './git.mjs';
-import { brokenLinks, RepositoryFaults } from './repository-faults.mjs';
+import { brokenLinks, RepositoryFaults, UNLOCKED_WITHIN_MS } from './repository-faults.mjs';
 
 export { prepare } from './repository-faults.mjs';
 
@@ -27,8 +27,6 @@ const KINDS = ['merge', 'squash', 'rebase', 'suggestion', 'batch'];
 const STOCK = 2 * KINDS.length;
 /** Repetitions of a request without an answer. */
 const REPEATS = 20;
-/** A lock of a killed process is removed once it is older than the longest transaction of refs. */
-const UNLOCKED_WITHIN_MS = 7 * 60_000;
 /** Lines of a file that suggestions replace, by kind. */
 const SUGGESTED = { suggestion: [2], batch: [2, 5, 8] };
 const FILE = Array.from({ length: 9 }, (_, n) => `line ${n + 1}\n`).join('');
@@ -139,7 +137,7 @@ class BrokenMerges extends RepositoryFaults {
       const repository = repositoryOf(this.client.estate, project);
       const refs = await this.refsOf(repository);
       const requests = this.workers.flatMap((worker) => worker.requests).filter((one) => one.project === project);
-      await this.complainUnlessGone(() => this.#problemsOf(project, requests, repository, refs));
+      await this.complainIfLasting(() => this.#problemsOf(project, requests, repository, refs));
       await this.compareRows(project, refs);
       await this.checkRepository(repository);
     }

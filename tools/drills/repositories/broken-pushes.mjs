@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../client.mjs';
 import { git, repositoryOf, urlOf } from './git.mjs';
-import { brokenLinks, RepositoryFaults } from './repository-faults.mjs';
+import { brokenLinks, RepositoryFaults, UNLOCKED_WITHIN_MS } from './repository-faults.mjs';
 
 export { prepare } from './repository-faults.mjs';
 
@@ -20,8 +20,6 @@ const PROJECTS = 2;
 /** Clones that push, and clients that commit by the API. */
 const PUSHERS = 6;
 const COMMITTERS = 3;
-/** A lock of a killed process is removed once it is older than the longest transaction of refs. */
-const UNLOCKED_WITHIN_MS = 7 * 60_000;
 /** One push in this number deletes its branch. */
 const DELETES = 12;
 
@@ -112,7 +110,7 @@ class BrokenPushes extends RepositoryFaults {
    */
   async #compareEvents(project, refs) {
     const writers = this.writers.filter((writer) => writer.project.id === project.id);
-    await this.complainUnlessGone(async () => {
+    await this.complainIfLasting(async () => {
       const events = await this.eventsOf(project.id);
       return writers.flatMap((writer) => {
         const own = events.get(writer.branch) ?? [];

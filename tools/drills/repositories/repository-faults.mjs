@@ -18,6 +18,8 @@ import { git, gitBelow } from './git.mjs';
 
 /** A push of a dead process is settled after a lease of five minutes, by a job that runs each minute. */
 const SETTLED_WITHIN_MS = 8 * 60_000;
+/** A lock of a killed process is removed once it is older than the longest transaction of refs. */
+export const UNLOCKED_WITHIN_MS = 7 * 60_000;
 const ROUNDS = 3;
 /** Acknowledged changes between two faults. */
 const PROGRESS = 3;
@@ -38,7 +40,7 @@ export async function prepare() {
   return { env, server: { balancer, close: () => balancer.close() } };
 }
 
-/** The estate of a drill about repositories, with two replicas of collaboration. */
+/** Base class of drills about repositories: two replicas of collaboration, faults under load, and checks afterwards. */
 export class RepositoryFaults {
   wrong = 0;
   /** Changes of refs that the faults left between their intent and their settlement. */
@@ -139,7 +141,7 @@ export class RepositoryFaults {
    * Counts the problems that are left once effects had their time.
    * @param {() => Promise<string[]>} problemsNow
    */
-  async complainUnlessGone(problemsNow) {
+  async complainIfLasting(problemsNow) {
     let problems = await problemsNow();
     for (const end = Date.now() + EFFECTS_WITHIN_MS; problems.length > 0 && Date.now() < end;) {
       await delay(1000);

@@ -109,7 +109,7 @@ test('about confidential issues are for those who may read them', async () => {
 test('are dropped if the issue was closed or has another day before they are sent', async () => {
   const made = [await issue(), await issue(), await issue()] as const;
   await box.sendAfterChange(run, async () => {
-    await query(`update issues set state = 'closed' where id = $1`, [made[0].id]);
+    await query(`update issues set state = 'closed', closed_at = now() where id = $1`, [made[0].id]);
     await query(`update issues set due_on = due_on + 1 where id = $1`, [made[1].id]);
   });
   await box.delivered();

@@ -21,7 +21,6 @@ import { issueKind } from '../../src/work/issues/issue.kind';
 import { mergeRequestKind } from '../../src/work/merge-requests/merge-request.kind';
 import { snippetKind } from '../../src/work/snippets/snippet.kind';
 
-/** One e-mail of each kind, composed from fixed facts, so that neither dates nor ids have to be masked. */
 const IDENTITY = {
   externalUrl: 'https://rookery.example',
   from: 'rookery@rookery.example',
@@ -116,7 +115,7 @@ function placeJob(template: PlaceMailJob['template'], isGroup = false): PlaceMai
   };
 }
 
-/** Returns an e-mail of each kind by its name. */
+/** Returns an e-mail of each kind by its name. Dates and ids are fixed, so that golden files need no masks. */
 export function sampleMails(): ReadonlyMap<string, SendMailOptions> {
   const mails = new Map<string, SendMailOptions>();
   for (const kind of [issueKind, epicKind, mergeRequestKind, snippetKind, commitKind]) {

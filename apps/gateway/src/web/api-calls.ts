@@ -124,7 +124,7 @@ interface SendOptions {
 
 /** Units: bytes. */
 const MAX_ANSWER = 8 * 1024 * 1024;
-/** Where the API leads from a former path. */
+/** Location of a redirect from a former path of a project. Shape: the group is the id of the project. */
 const MOVED = /\/api\/v4\/projects\/(\d+)(?:[/?]|$)/;
 const NO_NAME = new Set(['', '.', '..']);
 const GONE = '404 Not Found';

@@ -21,7 +21,7 @@ export interface Browser {
   /** Client address without port. */
   readonly address: string;
   readonly userAgent: string | null;
-  /** When its request ends. Units: epoch milliseconds. */
+  /** Deadline of its request. Units: epoch milliseconds. */
   readonly deadline: number;
 }
 
@@ -79,7 +79,7 @@ export class Sessions {
   }
 
   /** Returns the value of Set-Cookie that removes the cookie. */
-  withoutCookie(): string {
+  expiredCookie(): string {
     return this.cookie('', 0);
   }
 

@@ -137,7 +137,8 @@ export class Site {
     const browser = browserOf(exchange, this.settings.deadlineMs);
     try {
       if (path === SIGN_IN) return await this.signIn(browser, exchange, request, session);
-      if (session && !(await this.sessions.isLive(session, browser))) return this.endOf(signInPath(request));
+      if (session && !(await this.sessions.isLive(session, browser)))
+        return this.redirectWithoutCookie(signInPath(request));
       if (form && !session) return { location: signInPath(request) };
       if (form && !this.sessions.isFormToken(session!, form.get('form_token') ?? ''))
         return { page: refused(403, 'This form is too old. Load the page again.') };
@@ -145,7 +146,9 @@ export class Site {
       if (path === SIGN_OUT) return await this.endSession(session!, browser, session!.id);
       if (path === SESSIONS) return await this.ownSessions(request, session, browser);
       const segments = exchange.target.segments.map(decodeURIComponent);
-      return { page: await pageAt(request, segments).catch((error: unknown) => movedPage(request, segments, error)) };
+      return {
+        page: await pageAt(request, segments).catch((error: unknown) => redirectIfMoved(request, segments, error)),
+      };
     } catch (error) {
       if (error instanceof Redirect) return { location: error.location };
       if (error instanceof ApiRefused) return this.refusal(request, session, error);
@@ -165,11 +168,11 @@ export class Site {
 
   private async endSession(session: Session, browser: Browser, ended: string): Promise<Outcome> {
     await this.sessions.end(session, browser, ended);
-    return ended === session.id ? this.endOf('/') : { location: SESSIONS };
+    return ended === session.id ? this.redirectWithoutCookie('/') : { location: SESSIONS };
   }
 
-  private endOf(location: string): Outcome {
-    return { location, cookie: this.sessions.withoutCookie() };
+  private redirectWithoutCookie(location: string): Outcome {
+    return { location, cookie: this.sessions.expiredCookie() };
   }
 
   private async signIn(
@@ -195,7 +198,7 @@ export class Site {
   private refusal(request: PageRequest, session: Session | null, { status, reason }: ApiRefused): Outcome {
     if (session === null && [401, 403, 404].includes(status) && !request.form) return { location: signInPath(request) };
     // The token was revoked or expired, or its user is blocked.
-    if (status === 401) return this.endOf(signInPath(request));
+    if (status === 401) return this.redirectWithoutCookie(signInPath(request));
     if (status === 404) return { page: refused(404, 'This page does not exist, or you may not see it.') };
     return { page: refused(status < 500 ? status : 503, reason) };
   }
@@ -260,7 +263,7 @@ function refused(status: number, reason: string): Page {
 }
 
 /** Leads from a former path of a project to the same page below its path. Errors: Redirect; else the error itself. */
-async function movedPage(request: PageRequest, segments: readonly string[], error: unknown): Promise<never> {
+async function redirectIfMoved(request: PageRequest, segments: readonly string[], error: unknown): Promise<never> {
   if (!(error instanceof ProjectMoved)) throw error;
   const { api, query } = request;
   const { path_with_namespace: path } = await api.get<{ path_with_namespace: string }>(`/projects/${error.projectId}`);

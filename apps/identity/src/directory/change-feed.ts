@@ -76,7 +76,7 @@ export class ChangeFeed {
     return { version: row.version, epoch: row.epoch };
   }
 
-  /** Decides about one project or group like an up-to-date copy, as JSON text. */
+  /** Finds a project or group with the access of the viewer, as an up-to-date copy would. Returns JSON text (`decide`). */
   async findWithAccess(question: Question): Promise<string> {
     const { statement, values } = statementFor(question);
     const [row] = await this.database.prepared<{ answer: string }>(statement, [question.viewerId, ...values]);

@@ -16,9 +16,9 @@ export class WebSession {
   userId: number;
   /** Address from which it was seen last, without port. */
   @Column({ type: 'text', nullable: true }) ip: string | null;
-  /** Name that the browser gives itself. */
+  /** Header User-Agent of the sign-in, shortened. */
   @Column({ type: 'text', nullable: true }) userAgent: string | null;
-  /** To ten minutes. */
+  /** Time of the last page, recorded at most every ten minutes. */
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) lastSeenAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
 }

@@ -7,9 +7,9 @@ import type { Interruptible } from '@rookery/jobs';
 import { Database, statement } from '@rookery/persistence';
 import { housekeepingCron } from '../identity.config';
 
-/** Sessions that a user may have. A new one takes the place of the oldest. */
+/** Maximum number of sessions of a user. A new session replaces the oldest one. */
 const MOST_SESSIONS = 100;
-/** Units: characters of what a browser calls itself. */
+/** Maximum length of a stored User-Agent; the rest is cut off. Units: UTF-16 code units. */
 const MAX_USER_AGENT = 300;
 /** Rows per statement. */
 const BATCH = 500;
@@ -28,13 +28,13 @@ const START = statement<{ digest: Buffer; ip: string | null; userAgent: string |
    insert into web_sessions (token_id, user_id, ip, user_agent)
      select t.id, t.user_id, :ip, :userAgent from token t returning id`,
 );
-const CHECK = statement<{ id: string }, { is_unseen_lately: boolean }>(
+const CHECK = statement<{ id: string }, { is_use_unrecorded: boolean }>(
   'web-sessions-check',
-  `select s.last_seen_at < now() - interval '10 minutes' as is_unseen_lately from web_sessions s
+  `select s.last_seen_at < now() - interval '10 minutes' as is_use_unrecorded from web_sessions s
    where s.id = :id and ${IS_LIVE}`,
 );
-const SEE = statement<{ id: string; ip: string | null }, never>(
-  'web-sessions-see',
+const RECORD_USE = statement<{ id: string; ip: string | null }, never>(
+  'web-sessions-record-use',
   'update web_sessions set last_seen_at = now(), ip = :ip where id = :id',
 );
 const LIST = statement<{ id: string }, Omit<ListedWebSession, 'is_current'>>(
@@ -76,7 +76,7 @@ export class WebSessionsService {
   async isLive(id: string, ip: string | null): Promise<boolean> {
     if (!UUID.test(id)) return false;
     const [found] = await this.db.run(CHECK, { id });
-    if (found?.is_unseen_lately) await this.db.run(SEE, { id, ip: addressOf(ip) });
+    if (found?.is_use_unrecorded) await this.db.run(RECORD_USE, { id, ip: addressOf(ip) });
     return found !== undefined;
   }
 

@@ -135,14 +135,14 @@ export class GistImportsJob {
       return await this.client.complete(access, gist, signal);
     } catch (error) {
       if (error instanceof GistTooLarge) return TOO_LARGE;
-      if (!(error instanceof SourceError) || error.reason === 'limit' || isPassing(error)) throw error;
+      if (!(error instanceof SourceError) || error.reason === 'limit' || isTransient(error)) throw error;
       return UNREADABLE;
     }
   }
 }
 
 /** Whether a repetition may succeed. */
-function isPassing({ reason, status, cause }: SourceError): boolean {
+function isTransient({ reason, status, cause }: SourceError): boolean {
   if (cause instanceof EgressError && LASTING.has(cause.reason)) return false;
   return reason === 'other' && (status === null || status >= 500);
 }

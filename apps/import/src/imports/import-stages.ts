@@ -32,7 +32,7 @@ const ADVANCE = statement<StageParams & { next: string | null; fetched: number; 
      pages = s.pages + 1, fetched = s.fetched + excluded.fetched, imported = s.imported + excluded.imported`,
 );
 
-/** Name of the counts of files. They are no stage of their own: they arrive with the texts that link to them. */
+/** Row that counts attachments. They have no stage of their own: the stages of the texts import them. */
 export const ATTACHMENTS = 'attachment';
 
 /** Progress of the stages of imports, and the numbers of their objects. Source: reference identity-and-import 6.2. */

@@ -32,15 +32,13 @@ export function gitCredentialOf(kind: ImportType, credential: string | null): st
   return isByEmail ? `${EMAIL_USER}${credential!.slice(user!.length)}` : credential;
 }
 
-/**
- * Hosts whose API has an address of its own, by that address. Source: reference identity-and-import 6.8.
- */
+/** Origins of web pages by origin of the API, for hosts where they differ. Source: reference identity-and-import 6.9. */
 const WEB_ORIGINS: ReadonlyMap<string, string> = new Map([
   ['https://api.github.com', 'https://github.com'],
   ['https://api.bitbucket.org', 'https://bitbucket.org'],
 ]);
 
-/** Returns the origin of the pages and repositories of a host, which alone gets the credential, by the address of its API. */
+/** Returns the origin of the web pages and repositories of a host. Only this origin gets the credential. */
 export function webOriginOf(apiUrl: string): string {
   const { origin } = new URL(apiUrl);
   return WEB_ORIGINS.get(origin) ?? origin;

@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { ability, anyone, created, Endpoint, project, streamed, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, NoParams, ProjectScope, StreamedCall } from '@rookery/api-v4';
+import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { filePartOf } from '../packages/file-part';
@@ -9,7 +10,7 @@ import type { Upload } from './upload.entity';
 import { PICTURE_TYPES } from './upload-name';
 import { uploadPresenter } from './upload.presenter';
 import { OneUpload } from './uploads.dto';
-import { MAX_UPLOAD_BYTES, UploadsService } from './uploads.service';
+import { UploadsService } from './uploads.service';
 
 /** Other parts of the body, which are skipped. Units: bytes. */
 const FURTHER_BYTES = 1024 * 1024;

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
+import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import { NotFound, Refused, TooLarge } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { collection, Work } from '@rookery/persistence';
@@ -11,8 +12,6 @@ import { PackageFiles } from '../packages/package-files';
 import { Upload } from './upload.entity';
 import { HEAD_BYTES, pictureTypeOf, uploadNameOf } from './upload-name';
 
-/** Units: bytes. Source: reference repositories 9.1. */
-export const MAX_UPLOAD_BYTES = 100 * 1024 * 1024;
 const SECRET_BYTES = 16;
 /** Another request has stored the same upstream file meanwhile. */
 class StoredMeanwhile extends Error {}

@@ -182,7 +182,7 @@ describe('a redirect', () => {
     const other = await outside((_request, response) => void response.end('image'));
     const { server, url } = await to(() => `http://cdn.internal:${other.port}/end`);
     const list = [`forge.internal:${server.port}`, `cdn.internal:${other.port}`];
-    const request = { url, headers: { authorization: 'secret' }, leavesServer: true };
+    const request = { url, headers: { authorization: 'secret' }, canLeaveServer: true };
     expect((await egress(list).request(request)).body.toString()).toBe('image');
     expect(server.requests[0]!.headers.authorization).toBe('secret');
     expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);

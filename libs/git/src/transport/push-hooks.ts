@@ -159,7 +159,7 @@ export class PushHooks {
     }
   }
 
-  /** Returns a decision, or the refusal of a decision that takes too long. The abort ends the work for it. */
+  /** Returns the decision, or a refusal after the time limit. Then `ended` is aborted, so that the checks stop. */
   private async inTime(decision: Promise<string | null>, ended: AbortController): Promise<string | null> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<string>((settle) => {

@@ -79,8 +79,8 @@ export class InternalRouteClient<Question extends object, Answer> {
   }
 
   /**
-   * Sends a stream whose parameters are in the query. The time limit begins when the stream has ended, and the callee
-   * counts its own. Errors: as `ask`; the error of the stream; the reason of the signal.
+   * Sends a stream as the body, and the question as the query. The time limit for the answer begins at the end of the
+   * stream; the deadline of the running request does not apply. Errors: as `ask`; that of the stream; the signal's reason.
    */
   async send(question: Question & Readonly<Record<string, string>>, content: Readable, signal: AbortSignal) {
     const { maxWaitMs } = this.options;

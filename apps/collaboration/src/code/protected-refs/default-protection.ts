@@ -1,8 +1,7 @@
 import type { DirectoryBranchProtection } from '@rookery/contracts';
+import { ACCESS_LEVELS } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import { DEFAULT_LEVEL } from './access-levels';
-
-const DEVELOPERS = 30;
 
 /** Setting of the nearest group that has one. Shape: no row if none has. */
 export const groupProtection = statement<{ projectId: number }, { readonly setting: DirectoryBranchProtection }>(
@@ -34,13 +33,13 @@ export function defaultProtection(setting: DirectoryBranchProtection | undefined
 /** Whether developers may push to an empty repository under a group's setting. Source: reference repositories 6.2. */
 export function canDevelopersPushFirst(setting: DirectoryBranchProtection | undefined): boolean {
   if (!setting) return false;
-  return setting.developer_can_initial_push || setting.push_levels.includes(DEVELOPERS);
+  return setting.developer_can_initial_push || setting.push_levels.includes(ACCESS_LEVELS.developer);
 }
 
-/** Developers may do everything, as without a rule. */
+/** Whether developers may push, merge and force push, as without a rule. */
 function isUnprotected(setting: DirectoryBranchProtection): boolean {
   const { push_levels: push, merge_levels: merge, allow_force_push: isForceAllowed } = setting;
-  return push.includes(DEVELOPERS) && merge.includes(DEVELOPERS) && isForceAllowed;
+  return push.includes(ACCESS_LEVELS.developer) && merge.includes(ACCESS_LEVELS.developer) && isForceAllowed;
 }
 
 function levelsOf(levels: readonly number[] = []): number[] {

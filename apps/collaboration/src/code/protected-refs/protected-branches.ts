@@ -57,8 +57,8 @@ export class ProtectedBranches {
   }
 
   /**
-   * Protects the new default branch of a project as its groups say, unless a rule fits it already. Without a setting its
-   * rule is for maintainers.
+   * Adds a rule for the new default branch of a project, unless a rule matches its name already. The nearest group with a
+   * setting decides about the rule. Without a setting, the rule is for maintainers.
    */
   async protectDefault(tx: Tx, projectId: number, name: string): Promise<void> {
     const rules = await tx.run(namesOf, { projectId });

@@ -90,8 +90,8 @@ export function stillDueSql(kind: NoteableKind, of = ROWS): string {
 }
 
 /**
- * Boolean SQL: whether the labels or the milestone of a message still exist, and apply to the noteable; whether the noteable
- * is still due on the day of a message. Shape: `row` has the columns of the noteable.
+ * Boolean SQL: whether the facts of a message still hold. Its labels or its milestone apply to the noteable; of a message
+ * about a due date, the noteable is open and due on that day. Shape: `row` is an alias with the columns of the noteable.
  */
 const namedExistSql = (kind: NoteableKind, row: string): string =>
   `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)

@@ -18,8 +18,8 @@ export function recipientSql(kind: ReadableKind, o: { readonly userId: string })
 }
 
 /**
- * The part of `recipientSql` that is about the user and the place. Shape: `access` is a lateral subquery over `u` with the
- * access to the project or group.
+ * Joins and conditions of a recipient that need no noteable: the user is active, human and has an address, and e-mails are
+ * enabled in the project or group and above. Shape: `access` is a lateral subquery over `u` with the access.
  */
 export function addresseeSql({ userId, access }: { readonly userId: string; readonly access: string }) {
   return {

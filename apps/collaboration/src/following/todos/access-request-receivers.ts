@@ -1,6 +1,6 @@
 import { ACCESS_LEVELS } from '@rookery/kernel';
 
-/** Most users who are asked to settle one request. Source: reference work-tracking 6.3. */
+/** Maximum number of users who are notified of one request. Source: reference work-tracking 6.3. */
 const RECEIVERS = 10;
 const { maintainer, owner } = ACCESS_LEVELS;
 

@@ -18,14 +18,14 @@ interface MergeAttempt {
 }
 
 /**
- * The last attempt to merge. Shape: `earlier` are the attempts before it, because git may execute any of them: the process
- * of an earlier one may be slow or dead.
+ * The last attempt to merge. Shape: `earlier` are the attempts before it, the newest first. Each of them may still move the
+ * target branch, or may have moved it without a settlement: its process may be slow or dead.
  */
 export interface MergeIntent extends MergeAttempt {
   readonly earlier?: readonly MergeAttempt[];
 }
 
-/** Returns the attempt that gives the target branch a value. Shape: null if there is none. */
+/** Returns the attempt to merge whose result is `tip`, a value of the target branch; null if there is none. */
 export function attemptOf(intent: MergeIntent | null, tip: string): MergeAttempt | null {
   const attempts = intent === null ? [] : [intent, ...(intent.earlier ?? [])];
   return attempts.find((one) => one.tip === tip) ?? null;

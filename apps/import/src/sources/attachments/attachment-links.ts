@@ -1,3 +1,4 @@
+import { MAX_FOUND_ATTACHMENTS } from '@rookery/contracts';
 import type { ImportedAttachment } from '@rookery/contracts';
 import MarkdownIt from 'markdown-it';
 
@@ -8,8 +9,6 @@ const parser = new MarkdownIt('zero', { maxNesting: 20 })
 
 /** Longest part of a text that is read. Units: UTF-16 code units. */
 const READ_LIMIT = 100_000;
-/** Most files of one text. */
-const MAX_FILES = 100;
 const ADDRESS = String.raw`[^\s<>()\[\]"'\`|\\]{1,1024}`;
 /** The end of a sentence and emphasis are no parts of an address. */
 const END = /[.,;:!?*_~]+$/;
@@ -37,7 +36,7 @@ export class AttachmentLinks {
     this.address = new RegExp(`(?:${prefixes.map(escaped).join('|')})${ADDRESS}`, 'gi');
   }
 
-  /** Returns the addresses outside of code, each once. Bounds: MAX_FILES. */
+  /** Returns the addresses outside of code, each once. Bounds: MAX_FOUND_ATTACHMENTS. */
   findIn(text: string): readonly string[] {
     const part = text.slice(0, READ_LIMIT);
     if (part.search(this.address) < 0) return [];
@@ -45,7 +44,7 @@ export class AttachmentLinks {
       .parse(part, {})
       .flatMap(({ children }) => (children ?? []).map((token) => (token.type === 'text' ? token.content : '')))
       .flatMap((plain) => plain.match(this.address) ?? []);
-    return [...new Set(found.map((address) => address.replace(END, '')))].slice(0, MAX_FILES);
+    return [...new Set(found.map((address) => address.replace(END, '')))].slice(0, MAX_FOUND_ATTACHMENTS);
   }
 
   /** Replaces addresses by those of uploads. An address that is no part of a link or an image becomes one. */

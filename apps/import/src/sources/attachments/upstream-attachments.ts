@@ -1,12 +1,11 @@
+import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import type { EgressStream } from '@rookery/egress';
 import { SourceError } from '../source-error';
 import type { UpstreamAccess } from '../upstream-repository';
 import { refuseFailure, UpstreamRequests } from '../upstream-requests';
 import type { AttachmentLinks } from './attachment-links';
 
-/** Units: bytes. The same limit as of uploads by users: reference repositories 9.1. */
-const FILE_BYTES = 100 * 1024 * 1024;
-const LIMITS = { bodyBytes: FILE_BYTES, totalMs: 120_000 } as const;
+const LIMITS = { bodyBytes: MAX_UPLOAD_BYTES, totalMs: 120_000 } as const;
 /** Longest answer of a failure that is read. Units: bytes. */
 const QUOTED_BYTES = 4096;
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
@@ -41,9 +40,9 @@ export class UpstreamAttachments {
     const isHost = new URL(url).origin === this.webOrigin;
     const headers: Record<string, string> = isHost ? { authorization: `Bearer ${credential}` } : {};
     const secrets = [credential];
-    const answer = await this.requests.open({ url, secrets, headers, limits: LIMITS, leavesServer: true, signal });
+    const answer = await this.requests.open({ url, secrets, headers, limits: LIMITS, canLeaveServer: true, signal });
     try {
-      if (answer.status !== 200) refuseFailure({ ...answer, body: await beginOf(answer) }, secrets);
+      if (answer.status !== 200) refuseFailure({ ...answer, body: await readShortBody(answer) }, secrets);
       if (/^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? ''))
         throw new SourceError('other', 'The host sent a web page in place of a file.', { status: 200 });
       const filename = filenameOf(url, answer.headers);
@@ -56,8 +55,8 @@ export class UpstreamAttachments {
   }
 }
 
-/** Returns the first bytes of a body. A longer one is replaced by none, since it is not quoted. */
-async function beginOf({ body }: EgressStream): Promise<Buffer> {
+/** Returns the body of a failure; an empty one if it has more than QUOTED_BYTES, because longer ones are not quoted. */
+async function readShortBody({ body }: EgressStream): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -68,7 +67,7 @@ async function beginOf({ body }: EgressStream): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Passes a body on unless it contains the credential, because users of the project may read the file. */
+/** Yields a body. Errors: SourceError if it contains the credential, which members of the project could read there. */
 async function* withoutSecret(body: AsyncIterable<Buffer>, secret: string): AsyncGenerator<Buffer> {
   let end = Buffer.alloc(0);
   for await (const chunk of body) {
@@ -86,7 +85,10 @@ function repeated(): SourceError {
   return new SourceError('other', 'The answer repeats the credential.', { status: 200 });
 }
 
-/** The name in the address, the one that the host gives, or the name in the address with an extension of the media type. */
+/**
+ * Returns the last part of the address if it has an extension, else the name of Content-Disposition, else the last part of
+ * the address with the extension of the media type.
+ */
 function filenameOf(url: string, headers: Readonly<Record<string, string>>): string {
   const named = decoded(new URL(url).pathname.split('/').at(-1)!);
   if (/\.\w{1,10}$/.test(named)) return named;

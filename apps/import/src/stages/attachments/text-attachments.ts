@@ -9,8 +9,8 @@ import type { FailedObject } from '../stage-failure';
 import { ProjectUploads } from './project-uploads';
 
 /**
- * Attachments of the texts of one import. Shape: `unanswered` counts requests without an answer, in a row, by origin, in this
- * try of the import.
+ * Source of the attachments of one import. Shape: `unanswered` has the number of consecutive requests without an answer by
+ * origin, in this try of the import.
  */
 export interface AttachmentsSource {
   readonly upstream: UpstreamAttachments;
@@ -27,7 +27,7 @@ export interface StoredText {
 const TRIES = 2;
 /** Wait before the second try. Units: ms. */
 const RETRY_MS = 250;
-/** A host that did not answer so often in a row gets no more requests for files in this try of the import. */
+/** Consecutive requests without an answer after which a host gets no more requests for files in this try of the import. */
 const MAX_UNANSWERED = 5;
 const AWAY = 'The host did not send the files before this one.';
 
@@ -78,7 +78,7 @@ export class TextAttachments {
         signal.throwIfAborted();
         if (!(error instanceof SourceError)) throw error;
         if (error.reason === 'limit' && error.retryAt) throw new StageWaits(error.retryAt, { cause: error });
-        if (!isPassing(error) || attempt === TRIES) {
+        if (!isTransient(error) || attempt === TRIES) {
           unanswered.set(origin, error.status === null ? (unanswered.get(origin) ?? 0) + 1 : 0);
           return error.message;
         }
@@ -102,8 +102,8 @@ export class TextAttachments {
   }
 }
 
-/** Only errors of the server and broken connections pass. A slow server would only be slow again. */
-function isPassing({ status, cause }: SourceError): boolean {
+/** Whether a repetition may succeed: after an error of the server or a broken connection, but not after a time limit. */
+function isTransient({ status, cause }: SourceError): boolean {
   return status === null ? cause instanceof EgressError && cause.reason === 'unreachable' : status >= 500;
 }
 

@@ -90,8 +90,8 @@ export class RefChanges {
   }
 
   /**
-   * A failed settlement does not fail the change: a job repeats it. The refs have moved, so it goes on if the caller loses the
-   * permission meanwhile, or waits no longer.
+   * Settles a change whose refs have moved. It cannot be undone, so the rights and the deadline of the request no longer
+   * matter. A failed settlement does not fail the change: a job repeats it.
    */
   private async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<void> {
     const { rights: _, ...waiter } = currentWaiter() ?? BACKGROUND;

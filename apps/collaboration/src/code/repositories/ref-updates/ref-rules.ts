@@ -90,7 +90,7 @@ async function refusalOfProtectedBranch(name: string, update: RefUpdate, facts: 
   return access.mayMerge ? null : 'You are not allowed to merge code into protected branches on this project.';
 }
 
-/** Rules that were made before the first push decide before the setting of the groups. */
+/** Whether the caller may push to an empty repository. A rule for the branch overrides the setting of the groups. */
 function mayPushFirst({ isProtected, mayPush }: BranchAccess, facts: PushFacts): boolean {
   return facts.isMaintainer || (isProtected ? mayPush : facts.canDevelopersPushFirst);
 }

@@ -43,7 +43,7 @@ export interface MailJob extends RowOf<
   readonly milestone: string | null;
   /** Number of commits of a push. */
   readonly commits: number | null;
-  /** The day on which it is due, `2026-11-30`; null for kinds without. */
+  /** Due date as `2026-11-30`; null without one. */
   readonly due_on: string | null;
 }
 

@@ -18,7 +18,7 @@ interface CheckedMail extends Due {
   readonly template: string;
 }
 
-/** A queue: its table, the statement for e-mails that are still due, with all facts of their texts, and their composition. */
+/** Parts that differ between queues. Shape: `due` returns e-mails that are still due, with all facts of their texts. */
 interface CheckedQueue<Job> {
   readonly table: MailTable;
   readonly due: DeclaredStatement<{ ids: readonly number[] }, Job>;

@@ -54,7 +54,7 @@ td,th{border-color:#343944}
   .split('\n')
   .join('');
 
-/** Renders the HTML part of an e-mail, the same frame for all kinds. It loads nothing. Source: reference work-tracking 8.5. */
+/** Renders the HTML part of an e-mail of any kind, without external resources. Source: reference work-tracking 8.5. */
 export function htmlMail({ title, place, content, action, footer }: MailLayout): string {
   const button =
     action === null ? '' : `<p class="action"><a href="${escapeHtml(action.url)}">${escapeHtml(action.label)}</a></p>`;
@@ -66,7 +66,7 @@ export function linkHtml(url: string, text: string): string {
   return `<a href="${escapeHtml(url)}">${escapeHtml(text)}</a>`;
 }
 
-/** Returns the URL of a path below the instance's own. Shape: `path` is a full path, not encoded. */
+/** Returns the URL of a page of this instance. Shape: `path` is not encoded. */
 export function urlOfPath(externalUrl: string, path: string): string {
   return `${externalUrl}/${path.split('/').map(encodeURIComponent).join('/')}`;
 }

@@ -17,10 +17,10 @@ export interface PlaceMailJob extends RowOf<
   readonly address: string;
   readonly place_name: string;
   readonly place_path: string;
-  /** Both are null if the actor is gone. */
+  /** Both are null without an actor, or if the actor was deleted. */
   readonly actor_name: string | null;
   readonly actor_username: string | null;
-  /** Only for a request. */
+  /** The user who requests access. Both are null for other templates. */
   readonly requester_name: string | null;
   readonly requester_username: string | null;
   /** Only for a membership: its level now, and its last day, `2027-01-31`, or null. */

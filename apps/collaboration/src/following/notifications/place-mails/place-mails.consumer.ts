@@ -66,7 +66,7 @@ export class PlaceMailsConsumer {
     return this.ofProjects(tx, events, 'moved_project', () => null);
   }
 
-  /** Each user of the events gets one. */
+  /** Queues an e-mail for the user of each event. */
   private async forMembers(tx: Tx, events: readonly MemberEvent[], template: PlaceMailTemplate): Promise<void> {
     if (events.length === 0) return;
     await this.directory.assertCurrentFor(tx, events);

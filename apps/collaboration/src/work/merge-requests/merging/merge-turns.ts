@@ -6,7 +6,7 @@ import { Settlement } from '../../../code/repositories/ref-updates/settlement';
 import { branchRef } from '../versions/measure-version';
 import type { MergingRow } from './merging-rows';
 
-/** Moves of the target branch by attempts to merge a request, which are not settled. */
+/** Unsettled pushes by attempts to merge a request, the oldest first. Shape: `tip` is the result of the attempt. */
 const unsettledAttempts = statement<
   { id: number; project: number; ref: string },
   { readonly push_id: number; readonly tip: ObjectId }
@@ -50,9 +50,9 @@ export class MergeTurns {
   }
 
   /**
-   * Settles an earlier merge of the request whose process is slow or dead, if it has moved the target branch. Returns
-   * whether there is one; a second merge would add its commits to the branch again. Shape: `target` is the value of the
-   * branch that the next merge would build on.
+   * Settles an earlier attempt that has moved the target branch, but is not settled because its process is slow or dead.
+   * Returns whether there was one. Then the caller must not merge: a second merge would add the commits again. Shape:
+   * `target` is the commit on which the next merge would build.
    */
   async settleEarlier(repository: Repository, row: MergingRow, target: ObjectId): Promise<boolean> {
     const { id, project_id: project, target_branch: branch } = row;
@@ -66,7 +66,7 @@ export class MergeTurns {
   }
 }
 
-/** The commits of an attempt that never moved the branch may be missing. */
+/** Whether the target contains the result of an attempt. An attempt that never moved the branch may have no commits. */
 async function isMerged(repository: Repository, tip: ObjectId, target: ObjectId): Promise<boolean> {
   const [commit] = await readCommits(repository, [tip]);
   return commit !== undefined && isAncestor(repository, tip, target);

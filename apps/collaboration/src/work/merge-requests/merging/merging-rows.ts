@@ -83,7 +83,7 @@ export const intendMerge = statement<IntentParams, { readonly id: number }>(
    where id = :id::bigint and state = 'opened' and head_sha = :head returning id`,
 );
 
-/** Stores why a merge failed. Its attempt stays: another process may still execute one. */
+/** Stores the reason of a failed merge. Keeps the attempts: another process may still execute one of them. */
 export const failMerge = statement<{ id: number; why: string | null }, never>(
   'merge_requests_fail_merge',
   `update merge_requests set merge_error = :why where id = :id::bigint and state = 'opened'`,

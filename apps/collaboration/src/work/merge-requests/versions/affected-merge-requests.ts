@@ -44,7 +44,7 @@ export const affectedBy = statement<{ project: number; branches: readonly string
    order by i.id desc`,
 );
 
-/** Locks the ones that may still change, in one order. */
+/** Locks requests that are open, or closed after an attempt to merge them, in the order of their ids. */
 export const lockAffected = statement<{ ids: readonly number[] }, AffectedRow & { readonly at: Date }>(
   'merge_requests_lock_affected',
   `select i.id, i.iid, i.state, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,

@@ -178,7 +178,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
   }
 }
 
-/** A closed request is merged only by an attempt to merge it that came before it was closed. */
+/** Returns the merge that a push completes, or null. Only an attempt from before the closing merges a closed request. */
 function mergedBy(row: AffectedRow, { newId }: RefUpdate, { pushed }: TargetPush): Consequence | null {
   const isIntended = attemptOf(row.merge_intent, newId) !== null;
   const hasHead = row.state === 'opened' && row.head_sha !== null && pushed.has(row.head_sha);

@@ -232,7 +232,7 @@ export class NpmQueries {
   }
 }
 
-/** Without rows there is no text. */
+/** Splits a joined column. Returns nothing for null, the value without rows. */
 function textsOf(text: string | null | undefined): string[] {
   return text ? text.split(SEPARATOR) : [];
 }
