@@ -8,6 +8,7 @@ umask 077
 services='identity collaboration import package admin'
 random() { node -e "process.stdout.write(require('node:crypto').randomBytes($1).toString('$2'))"; }
 keep() { [ -s "secrets/$1" ] || printf '%s' "$2" >"secrets/$1"; }
+join() { printf '%s' "$2" >"secrets/$1"; }
 kept() { cat "secrets/$1"; }
 keep root-token "glpat-$(random 15 base64url)"
 keep postgres-password "$(random 16 hex)"
@@ -20,14 +21,15 @@ for service in $services; do
   keep "$service-database-url" "postgres://$service:$(kept "$service-database-password")@postgres:5432/$service"
   keep "$service-bus-url" "nats://$service:$(kept "$service-bus-password")@nats:4222"
 done
-keep gateway-context-keys "$(for service in $services; do printf '%s,' "$(kept "$service-context-keys")"; done | sed 's/,$//')"
+join gateway-context-keys "$(for service in $services; do printf '%s,' "$(kept "$service-context-keys")"; done | sed 's/,$//')"
 # Who asks whom, inside: a process has the keys that it presents or checks, and no other.
 pairs='gateway-to-identity collaboration-to-identity import-to-identity package-to-identity admin-to-identity identity-to-collaboration import-to-collaboration package-to-collaboration identity-to-import identity-to-package import-to-package identity-to-admin collaboration-to-admin package-to-admin'
 for pair in $pairs; do
   keep "$pair-key" "k1/${pair%-to-*}/${pair#*-to-}:$(random 32 base64)"
 done
 for process in gateway $services; do
-  keep "$process-internal-keys" "$(cd secrets && for pair in $pairs; do
+  # Written each time, because a new release may have more pairs.
+  join "$process-internal-keys" "$(cd secrets && for pair in $pairs; do
     case "$pair-" in "$process"-to-* | *-to-"$process"-) printf '%s,' "$(cat "$pair-key")" ;; esac
   done | sed 's/,$//')"
 done

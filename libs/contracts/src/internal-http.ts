@@ -155,17 +155,18 @@ export type ResolveTokenAnswer = { readonly version: number; readonly epoch: str
 /** Lifetime of the session of a browser. Units: days. Source: reference pages 2. */
 export const WEB_SESSION_DAYS = 14;
 
-/** POST startWebSession. `digest` is the hex SHA-256 of the token with which a person signs in on the web pages. */
+/** POST startWebSession. `id` is a new UUID, so that a repeated request starts no second session; `digest` is the hex SHA-256 of the token with which a person signs in on the web pages. */
 export interface StartWebSessionRequest {
+  readonly id: string;
   readonly digest: string;
   /** Client address without port. */
   readonly ip: string | null;
   readonly user_agent: string | null;
 }
 
-/** Shape: null if the token is unknown or revoked. */
+/** Shape: not started if the token is unknown or revoked. */
 export interface StartWebSessionAnswer {
-  readonly id: string | null;
+  readonly is_started: boolean;
 }
 
 /** POST checkWebSession `{ id, ip }`: whether the session goes on. Its token is not checked. */
@@ -173,12 +174,23 @@ export interface CheckWebSessionAnswer {
   readonly is_live: boolean;
 }
 
-/** POST listWebSessions `{ id }`: the sessions of the user of that session. */
+/**
+ * POST listWebSessions `{ id }`: the sessions of the user of that session. Shape: null if its token has neither the scope
+ * `api` nor `read_api`.
+ */
 export interface ListWebSessionsAnswer {
-  readonly sessions: readonly ListedWebSession[];
+  readonly sessions: readonly ListedWebSession[] | null;
 }
 
-/** A session as its user sees it. POST endWebSession `{ id, ended_id }` ends one of the same user. */
+/**
+ * POST endWebSession `{ id, ended_id }`: ends a session of the user of the session `id`. Shape: not permitted for another
+ * session if the token of `id` lacks the scope `api`.
+ */
+export interface EndWebSessionAnswer {
+  readonly is_permitted: boolean;
+}
+
+/** A session as its user sees it. */
 export interface ListedWebSession {
   readonly id: string;
   readonly token_name: string;

@@ -127,6 +127,23 @@ describe('secrets', () => {
     assert.deepEqual(pairs.sort(), wanted.sort());
   });
 
+  it('get the keys of pairs that a new release has, and keep the others', () => {
+    const [first, later] = ['gateway-to-identity-key', 'import-to-package-key'].map((name) =>
+      join(folder, 'secrets', name),
+    );
+    const before = readFileSync(first ?? '', 'utf8');
+    rmSync(later ?? '');
+    execFileSync('sh', [join(folder, 'make-secrets.sh')]);
+    assert.equal(readFileSync(first ?? '', 'utf8'), before);
+    const made = readFileSync(later ?? '', 'utf8');
+    for (const name of ['import', 'package'])
+      assert.ok(
+        readFileSync(join(folder, 'secrets', `${name}-internal-keys`), 'utf8')
+          .split(',')
+          .includes(made),
+      );
+  });
+
   it('contain the key of each service only for it and the gateway, and each key once', () => {
     /** @param {string} file */
     const made = (file) => readFileSync(join(folder, 'secrets', file), 'utf8');

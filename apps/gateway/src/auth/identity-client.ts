@@ -2,6 +2,7 @@ import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import type {
   CheckWebSessionAnswer,
   DirectoryChangesAnswer,
+  EndWebSessionAnswer,
   ListedWebSession,
   ListWebSessionsAnswer,
   ResolveSudoAnswer,
@@ -46,9 +47,9 @@ export class IdentityClient {
     return this.post(INTERNAL_PATHS.resolveSudo, { ref }, deadline);
   }
 
-  /** Returns the id of a new session; null if the token is unknown or revoked. */
-  async startWebSession(started: StartWebSessionRequest, deadline: number): Promise<string | null> {
-    return (await this.post<StartWebSessionAnswer>(INTERNAL_PATHS.startWebSession, started, deadline)).id;
+  /** Starts a session. Returns whether it could: not if the token is unknown or revoked. */
+  async startWebSession(started: StartWebSessionRequest, deadline: number): Promise<boolean> {
+    return (await this.post<StartWebSessionAnswer>(INTERNAL_PATHS.startWebSession, started, deadline)).is_started;
   }
 
   /** Whether a session goes on. Shape: `ip` is where its browser is now. */
@@ -56,14 +57,15 @@ export class IdentityClient {
     return (await this.post<CheckWebSessionAnswer>(INTERNAL_PATHS.checkWebSession, seen, deadline)).is_live;
   }
 
-  /** All sessions of the user of a session. */
-  async webSessions(id: string, deadline: number): Promise<readonly ListedWebSession[]> {
+  /** All sessions of the user of a session. Shape: null if its token may not read them. */
+  async webSessions(id: string, deadline: number): Promise<readonly ListedWebSession[] | null> {
     return (await this.post<ListWebSessionsAnswer>(INTERNAL_PATHS.listWebSessions, { id }, deadline)).sessions;
   }
 
-  /** Ends a session of the user of the session `id`. */
-  async endWebSession(id: string, endedId: string, deadline: number): Promise<void> {
-    await this.post(INTERNAL_PATHS.endWebSession, { id, ended_id: endedId }, deadline);
+  /** Ends a session of the user of the session `id`. Returns whether its token may do so. */
+  async endWebSession(id: string, endedId: string, deadline: number): Promise<boolean> {
+    const asked = { id, ended_id: endedId };
+    return (await this.post<EndWebSessionAnswer>(INTERNAL_PATHS.endWebSession, asked, deadline)).is_permitted;
   }
 
   /** Long-polls for changes after `after`, at most `waitMs`. */
@@ -96,7 +98,7 @@ export class IdentityClient {
       try {
         return await this.ask<A>({ method: 'POST', path, body, headers, signal });
       } catch (error) {
-        // An idle connection that identity closed says nothing about its health, and these requests change nothing.
+        // An idle connection that identity closed says nothing about its health, and these requests may be repeated.
         if (attempt === ATTEMPTS || signal.aborted || error instanceof Unavailable) {
           throw error instanceof Unavailable ? error : away(error);
         }

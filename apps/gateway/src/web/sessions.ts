@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual, webcrypto } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual, webcrypto } from 'node:crypto';
 import { WEB_SESSION_DAYS } from '@rookery/contracts';
 import type { ListedWebSession } from '@rookery/contracts';
 import { defaults, seal, unseal } from 'iron-webcrypto';
@@ -55,8 +55,9 @@ export class Sessions {
   async start(user: Omit<Session, 'id'>, browser: Browser, former: Session | null): Promise<string | null> {
     const { address, userAgent, deadline } = browser;
     const digest = createHash('sha256').update(user.token).digest('hex');
-    const id = await this.stored.startWebSession({ digest, ip: address, user_agent: userAgent }, deadline);
-    if (id === null) return null;
+    const id = randomUUID();
+    const started = { id, digest, ip: address, user_agent: userAgent };
+    if (!(await this.stored.startWebSession(started, deadline))) return null;
     if (former) await this.stored.endWebSession(former.id, former.id, deadline);
     const session: Session = { id, ...user };
     const sealed = await seal(webcrypto, session, this.secret, { ...defaults, ttl: LIFETIME_MS });
@@ -68,13 +69,13 @@ export class Sessions {
     return this.stored.isWebSessionLive({ id, ip: address }, deadline);
   }
 
-  /** All sessions of the user of a session, the one seen last first. */
-  list({ id }: Session, { deadline }: Browser): Promise<readonly ListedWebSession[]> {
+  /** All sessions of the user of a session, the one seen last first. Shape: null if its token may not read them. */
+  list({ id }: Session, { deadline }: Browser): Promise<readonly ListedWebSession[] | null> {
     return this.stored.webSessions(id, deadline);
   }
 
-  /** Ends a session, or another one of the same user. */
-  end({ id }: Session, { deadline }: Browser, ended = id): Promise<void> {
+  /** Ends a session, or another one of the same user. Returns whether its token may do so. */
+  end({ id }: Session, { deadline }: Browser, ended: string): Promise<boolean> {
     return this.stored.endWebSession(id, ended, deadline);
   }
 

@@ -49,6 +49,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const SIGN_IN = '/-/sign_in';
 const SIGN_OUT = '/-/sign_out';
 const SESSIONS = '/-/profile/sessions';
+const LACKS_SCOPE = 'The access token of this session lacks the scope for that: api, or read_api to read.';
 const ANOTHER_SITE = forbidden('This form was sent from another site');
 /** First segments that are never pages. */
 const NOT_PAGES = new Set(['api', 'internal', 'uploads', 'assets', '.well-known']);
@@ -163,11 +164,12 @@ export class Site {
     await request.api.get('/user');
     const ended = request.form?.get('session');
     if (ended) return this.endSession(session, browser, ended);
-    return { page: sessionsPage(request, await this.sessions.list(session, browser)) };
+    const sessions = await this.sessions.list(session, browser);
+    return { page: sessions === null ? refused(403, LACKS_SCOPE) : sessionsPage(request, sessions) };
   }
 
   private async endSession(session: Session, browser: Browser, ended: string): Promise<Outcome> {
-    await this.sessions.end(session, browser, ended);
+    if (!(await this.sessions.end(session, browser, ended))) return { page: refused(403, LACKS_SCOPE) };
     return ended === session.id ? this.redirectWithoutCookie('/') : { location: SESSIONS };
   }
 

@@ -208,6 +208,21 @@ describe('the list of sessions', () => {
     expect(estate.identityInside.webSessions.size).toBe(1);
   });
 
+  it('is closed to tokens without the scope, which may sign out still', async () => {
+    const [here, there] = [await signIn(), await signIn()];
+    const form_token = formTokenIn(await ask('/-/todos', { cookie: here.cookie }));
+    const [own, other] = [...estate.identityInside.webSessions.keys()];
+    estate.identityInside.areSessionsOpen = false;
+    try {
+      expect((await ask(list, { cookie: here.cookie })).status).toBe(403);
+      expect((await ask(list, { cookie: here.cookie, form: { form_token, session: other! } })).status).toBe(403);
+      expect((await ask('/-/todos', { cookie: there.cookie })).status).toBe(200);
+      expect((await ask(list, { cookie: here.cookie, form: { form_token, session: own! } })).status).toBe(303);
+    } finally {
+      estate.identityInside.areSessionsOpen = true;
+    }
+  });
+
   it('loses the session of a browser that signs out or signs in again', async () => {
     const { cookie } = await signIn();
     await ask('/-/sign_in', { form: { token: 'good' }, cookie });

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type {
@@ -40,6 +40,8 @@ export class FakeIdentity {
   epoch = 'e1';
   readonly asked: ResolveTokenRequest[] = [];
   readonly webSessions = new Map<string, Pick<ListedWebSession, 'id' | 'ip' | 'user_agent'>>();
+  /** Whether tokens have the scopes that the list of sessions needs. */
+  areSessionsOpen = true;
   readonly sudoUsers = new Map<string, NonNullable<ResolveSudoAnswer['user']>>();
   /** Units: milliseconds that each token check takes. */
   slowness = 0;
@@ -116,12 +118,16 @@ export class FakeIdentity {
   private webSession({ pathname }: URL, body: Record<string, unknown>): object {
     const id = String(body['id']);
     if (pathname.endsWith('/start')) {
-      const session = { id: randomUUID(), ip: String(body['ip']), user_agent: String(body['user_agent']) };
-      this.webSessions.set(session.id, session);
-      return { id: session.id };
+      this.webSessions.set(id, { id, ip: String(body['ip']), user_agent: String(body['user_agent']) });
+      return { is_started: true };
     }
     if (pathname.endsWith('/check')) return { is_live: this.webSessions.has(id) };
-    if (pathname.endsWith('/end')) this.webSessions.delete(String(body['ended_id']));
+    if (pathname.endsWith('/end')) {
+      const isPermitted = this.areSessionsOpen || id === body['ended_id'];
+      if (isPermitted) this.webSessions.delete(String(body['ended_id']));
+      return { is_permitted: isPermitted };
+    }
+    if (!this.areSessionsOpen) return { sessions: null };
     const at = '2026-11-29T10:00:00.000Z';
     const facts = { token_name: 'laptop', created_at: at, last_seen_at: at };
     return { sessions: [...this.webSessions.values()].map((one) => ({ ...one, ...facts, is_current: one.id === id })) };

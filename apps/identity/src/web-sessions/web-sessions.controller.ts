@@ -1,7 +1,12 @@
 import { Controller } from '@nestjs/common';
 import type { InternalRequest } from '@rookery/api-v4';
 import { Internal } from '@rookery/api-v4';
-import type { CheckWebSessionAnswer, ListWebSessionsAnswer, StartWebSessionAnswer } from '@rookery/contracts';
+import type {
+  CheckWebSessionAnswer,
+  EndWebSessionAnswer,
+  ListWebSessionsAnswer,
+  StartWebSessionAnswer,
+} from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { WebSessionsService } from './web-sessions.service';
 
@@ -15,9 +20,9 @@ export class WebSessionsController {
 
   @Internal('POST', INTERNAL_PATHS.startWebSession, INTERNAL_CALLERS.startWebSession)
   async start({ body }: InternalRequest): Promise<StartWebSessionAnswer> {
-    const { digest, ip, user_agent: userAgent } = body;
-    const asked = { digest: textOf(digest), ip: textOrNull(ip), user_agent: textOrNull(userAgent) };
-    return { id: await this.sessions.start(asked) };
+    const { id, digest, ip, user_agent: userAgent } = body;
+    const asked = { id: textOf(id), digest: textOf(digest), ip: textOrNull(ip), user_agent: textOrNull(userAgent) };
+    return { is_started: await this.sessions.start(asked) };
   }
 
   @Internal('POST', INTERNAL_PATHS.checkWebSession, INTERNAL_CALLERS.checkWebSession)
@@ -31,8 +36,7 @@ export class WebSessionsController {
   }
 
   @Internal('POST', INTERNAL_PATHS.endWebSession, INTERNAL_CALLERS.endWebSession)
-  async end({ body }: InternalRequest): Promise<object> {
-    await this.sessions.end(textOf(body['id']), textOf(body['ended_id']));
-    return {};
+  async end({ body }: InternalRequest): Promise<EndWebSessionAnswer> {
+    return { is_permitted: await this.sessions.end(textOf(body['id']), textOf(body['ended_id'])) };
   }
 }

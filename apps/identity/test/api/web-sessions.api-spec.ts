@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type {
   CheckWebSessionAnswer,
+  EndWebSessionAnswer,
   ListedWebSession,
   ListWebSessionsAnswer,
   StartWebSessionAnswer,
@@ -26,25 +27,29 @@ interface Holder {
 }
 /** Creates a person who has a token. */
 async function holder(username: string): Promise<Holder> {
-  const { id, client } = await identity.person(username);
-  const asked = { name: `token of ${username}`, scopes: ['k8s_proxy'] };
-  const { body } = await client.post('/api/v4/user/personal_access_tokens').send(asked).expect(201);
-  return { id, token: (body as Holder).token };
+  const { id } = await identity.person(username);
+  return { id, token: await tokenOf(id, ['api']) };
+}
+async function tokenOf(id: number, scopes: readonly string[], kind = 'personal_access'): Promise<string> {
+  const asked = { name: 'laptop', scopes };
+  const { body } = await identity.root.post(`/api/v4/users/${id}/${kind}_tokens`).send(asked).expect(201);
+  return (body as Holder).token;
 }
 
-async function start(token: string, more: object = {}): Promise<string | null> {
+async function start(token: string, more: object = {}, id = randomUUID()): Promise<string | null> {
   const digest = createHash('sha256').update(token).digest('hex');
-  const asked = { digest, ip: '192.0.2.1', user_agent: 'Lynx', ...more };
-  return (await internalCall<StartWebSessionAnswer>(identity, INTERNAL_PATHS.startWebSession, asked)).id;
+  const asked = { id, digest, ip: '192.0.2.1', user_agent: 'Lynx', ...more };
+  const answer = await internalCall<StartWebSessionAnswer>(identity, INTERNAL_PATHS.startWebSession, asked);
+  return answer.is_started ? id : null;
 }
 async function isLive(id: string | null, ip = '192.0.2.1'): Promise<boolean> {
   const answer = await internalCall<CheckWebSessionAnswer>(identity, INTERNAL_PATHS.checkWebSession, { id, ip });
   return answer.is_live;
 }
 async function list(id: string | null): Promise<readonly ListedWebSession[]> {
-  return (await internalCall<ListWebSessionsAnswer>(identity, INTERNAL_PATHS.listWebSessions, { id })).sessions;
+  return (await internalCall<ListWebSessionsAnswer>(identity, INTERNAL_PATHS.listWebSessions, { id })).sessions!;
 }
-const end = (id: string | null, ended_id: string | null): Promise<object> =>
+const end = (id: string | null, ended_id: string | null): Promise<EndWebSessionAnswer> =>
   internalCall(identity, INTERNAL_PATHS.endWebSession, { id, ended_id });
 const age = (id: string | null, column: string, by: string): Promise<unknown> =>
   identity.db.query(`update web_sessions set ${column} = now() - interval '${by}' where id = $1`, [id]);
@@ -109,4 +114,35 @@ it('lists none whose token is revoked', async () => {
   const [mine, his] = [await start(mina.token), await start(otto.token)];
   await identity.db.query('update access_tokens set revoked = true where user_id = $1', [otto.id]);
   expect([(await list(his)).length, (await list(mine)).length]).toEqual([0, 1]);
+});
+
+it('starts a session once, however often the request is repeated', async () => {
+  const id = randomUUID();
+  expect([await start(mina.token, {}, id), await start(mina.token, {}, id)]).toEqual([id, id]);
+  expect(await start(otto.token, {}, id)).toBeNull();
+  expect(await list(id)).toHaveLength(1);
+});
+
+it('is closed to tokens without the scope, which end their own session still', async () => {
+  const [whole, reading, narrow] = [
+    await start(mina.token),
+    await start(await tokenOf(mina.id, ['read_api'])),
+    await start(await tokenOf(mina.id, ['read_user'])),
+  ];
+  expect([(await list(reading)).length, await list(narrow)]).toEqual([3, null]);
+  for (const own of [reading, narrow]) expect(await end(own, whole)).toEqual({ is_permitted: false });
+  expect(await isLive(whole)).toBe(true);
+  for (const own of [reading, narrow]) expect(await end(own, own)).toEqual({ is_permitted: true });
+  expect([await isLive(reading), await isLive(narrow)]).toEqual([false, false]);
+});
+
+it('keeps sessions of an administrator who impersonates a user apart', async () => {
+  const own = await start(mina.token);
+  const token = await tokenOf(mina.id, ['api'], 'impersonation');
+  const [impersonated, also] = [await start(token), await start(token)];
+  expect((await list(own)).map(({ id }) => id)).toEqual([own]);
+  expect((await list(impersonated)).map(({ id }) => id).sort()).toEqual([impersonated, also].sort());
+  await end(own, also);
+  await end(impersonated, own);
+  expect([await isLive(own), await isLive(also)]).toEqual([true, true]);
 });
