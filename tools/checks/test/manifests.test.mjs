@@ -1,7 +1,7 @@
 /** The compose file, the manifests, and the script that generates their secrets, fit together. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -128,20 +128,20 @@ describe('secrets', () => {
   });
 
   it('get the keys of pairs that a new release has, and keep the others', () => {
-    const [first, later] = ['gateway-to-identity-key', 'import-to-package-key'].map((name) =>
-      join(folder, 'secrets', name),
-    );
-    const before = readFileSync(first ?? '', 'utf8');
-    rmSync(later ?? '');
-    execFileSync('sh', [join(folder, 'make-secrets.sh')]);
-    assert.equal(readFileSync(first ?? '', 'utf8'), before);
-    const made = readFileSync(later ?? '', 'utf8');
-    for (const name of ['import', 'package'])
-      assert.ok(
-        readFileSync(join(folder, 'secrets', `${name}-internal-keys`), 'utf8')
-          .split(',')
-          .includes(made),
-      );
+    const copy = mkdtempSync(join(tmpdir(), 'rookery-secrets-'));
+    try {
+      cpSync(folder, copy, { recursive: true });
+      /** @param {string} name */
+      const made = (name) => readFileSync(join(copy, 'secrets', name), 'utf8');
+      const before = made('gateway-to-identity-key');
+      rmSync(join(copy, 'secrets/import-to-package-key'));
+      execFileSync('sh', [join(copy, 'make-secrets.sh')]);
+      assert.equal(made('gateway-to-identity-key'), before);
+      for (const name of ['import', 'package'])
+        assert.ok(made(`${name}-internal-keys`).split(',').includes(made('import-to-package-key')));
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
   });
 
   it('contain the key of each service only for it and the gateway, and each key once', () => {
