@@ -4,7 +4,7 @@ import type { SendMailOptions } from 'nodemailer';
 import type { LeftOutSnippet } from './account-mail.entity';
 import { hostOf } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
-import { htmlMail } from '../mailer/mail-layout';
+import { mailMessage, subjectLine } from '../mailer/mail-message';
 import { oneLine } from '../mailer/mail-text';
 
 /** Content of an e-mail. */
@@ -71,30 +71,27 @@ export function composeAccountMail(
 ): SendMailOptions {
   const host = hostOf(identity);
   const { subject, paragraphs, label = 'View it' } = LETTERS[template](facts, host);
-  const title = [subject, oneLine(identity.subjectSuffix)].filter((part) => part !== '').join(' | ');
+  const title = subjectLine(subject, oneLine(identity.subjectSuffix));
   const isConfirmation = template === 'email_confirmation';
   const because = isConfirmation ? 'an account names this address' : `you have an account at ${host}`;
   const footer = `You get this e-mail because ${because}.`;
-  return {
-    from: { name: '', address: identity.from },
-    to: { name: '', address: facts.address },
-    replyTo: { name: '', address: identity.replyTo },
-    envelope: { from: identity.from, to: [facts.address] },
+  const message = {
+    address: facts.address,
+    replyName: '',
     subject: title,
     text: `${paragraphs.join('\n\n')}\n\n-- \n${footer}\n`,
-    html: htmlMail({
+    layout: {
       ...{ title, place: host, footer: escapeHtml(footer) },
       content: paragraphs
         .filter((paragraph) => paragraph !== facts.link)
         .map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`)
         .join(''),
       action: facts.link !== null && paragraphs.includes(facts.link) ? { label, url: facts.link } : null,
-    }),
+    },
     messageId,
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-    disableFileAccess: true,
-    disableUrlAccess: true,
   };
+  return mailMessage(message, identity);
 }
 
 function tokenNamed({ token }: Facts): string {

@@ -6,7 +6,8 @@ import type { ShownAs } from '../../../base/noteables/references.shape';
 import { unsubscribeKey, unsubscribeUrl } from '../../subscriptions/unsubscribing/unsubscribe-key';
 import { hostOf, listIdOf, messageIdFor, messageIdOfNote } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
-import { htmlMail, linkHtml, urlOfPath } from '../mailer/mail-layout';
+import { linkHtml, urlOfPath } from '../mailer/mail-layout';
+import { mailMessage, subjectLine } from '../mailer/mail-message';
 import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
 import type { Mail } from '../mail.entity';
 import { parseTemplate } from './mail-templates';
@@ -119,24 +120,21 @@ export function letterOf({ about, sender, messageId, body, because }: Letter, id
   const footer = `You get this e-mail ${because}.`;
   const thread = `<${about.kind.noun}_${identifierOf(about)}@${host}>`;
   const isFirst = messageId === thread;
-  return {
-    from: { name: oneLine(sender, 300), address: identity.from },
-    to: { name: '', address: about.address },
-    replyTo: { name: oneLine(about.parent_path, 200), address: identity.replyTo },
-    envelope: { from: identity.from, to: [about.address] },
+  const message = {
+    address: about.address,
+    sender: oneLine(sender, 300),
+    replyName: oneLine(about.parent_path, 200),
     subject: `${isFirst ? '' : 'Re: '}${subjectOf(about, identity)}`,
     text: `${body.text}\n\n-- \n${footer}\n${url}\nUnsubscribe from this ${word}, or see how to change your settings: ${unsubscribe}\n`,
-    html: htmlMail({
+    layout: {
       ...{ title: oneLine(about.title), place: oneLine(about.parent_path), content: body.html },
       action: { label: `View the ${about.note_id === null ? word : 'comment'}`, url },
       footer: `${escapeHtml(footer)} ${linkHtml(unsubscribe, `Unsubscribe from this ${word}, or see how to change your settings`)}.`,
-    }),
+    },
     messageId,
-    ...(isFirst ? {} : { inReplyTo: thread, references: thread }),
     headers: headersOf(about, identity, host),
-    disableFileAccess: true,
-    disableUrlAccess: true,
   };
+  return { ...mailMessage(message, identity), ...(isFirst ? {} : { inReplyTo: thread, references: thread }) };
 }
 
 export function explainReason(reason: MailReason | null, isWatching: boolean): string {
@@ -199,7 +197,7 @@ function headersOf(job: MailJob, identity: MailIdentity, host: string): Record<s
 
 function subjectOf(job: MailJob, { subjectSuffix }: MailIdentity): string {
   const parts = [oneLine(job.parent_name), `${oneLine(job.title)} (${shortReferenceOf(job)})`, oneLine(subjectSuffix)];
-  return parts.filter((part) => part !== '').join(' | ');
+  return subjectLine(...parts);
 }
 
 function linkTo({ kind, shown_id, note_id, parent_path }: MailJob, { externalUrl }: MailIdentity): string {

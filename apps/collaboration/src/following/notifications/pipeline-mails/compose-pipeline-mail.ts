@@ -3,7 +3,8 @@ import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
 import { hostOf, listIdOf } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
-import { htmlMail, linkHtml, urlOfPath } from '../mailer/mail-layout';
+import { linkHtml, urlOfPath } from '../mailer/mail-layout';
+import { mailMessage, subjectLine } from '../mailer/mail-message';
 import { oneLine } from '../mailer/mail-text';
 import type { PipelineMail } from './pipeline-mail.entity';
 
@@ -50,25 +51,21 @@ export function composePipelineMail(job: PipelineMailJob, messageId: string, ide
   const lead = `Pipeline #${job.pipeline_id} of the ${job.is_tag ? 'tag' : 'branch'} ${ref} ${verb}.`;
   const footer = 'You get this e-mail because the pipeline runs as you, and because of your notification settings.';
   const settings = `${project}/-/notifications`;
-  const parts = [oneLine(job.project_name), `${subject} for ${ref}`, sha, oneLine(identity.subjectSuffix)];
-  const title = parts.filter((part) => part !== '').join(' | ');
-  return {
-    from: { name: '', address: identity.from },
-    to: { name: '', address: job.address },
-    replyTo: { name: path.slice(0, 200), address: identity.replyTo },
-    envelope: { from: identity.from, to: [job.address] },
+  const title = subjectLine(oneLine(job.project_name), `${subject} for ${ref}`, sha, oneLine(identity.subjectSuffix));
+  const message = {
+    address: job.address,
+    replyName: path.slice(0, 200),
     subject: title,
     text: `${lead}\n${pipeline}\n\nProject: ${path}\nCommit: ${sha}\n${commit}\n\n-- \n${footer}\nNotification settings: ${settings}\n`,
-    html: htmlMail({
+    layout: {
       ...{ title, place: path, action: { label: 'View the pipeline', url: pipeline } },
       content: `<p>${escapeHtml(lead)}</p><p>Project: ${linkHtml(project, path)}<br>Commit: ${linkHtml(commit, sha)}</p>`,
       footer: `${escapeHtml(footer)} ${linkHtml(settings, 'Change your notification settings')}.`,
-    }),
+    },
     messageId,
     headers: headersOf(job, identity),
-    disableFileAccess: true,
-    disableUrlAccess: true,
   };
+  return mailMessage(message, identity);
 }
 
 function headersOf(job: PipelineMailJob, identity: MailIdentity): Record<string, string> {

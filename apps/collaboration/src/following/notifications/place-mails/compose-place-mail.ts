@@ -3,7 +3,8 @@ import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
 import { hostOf, listIdOf } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
-import { htmlMail, linkHtml, urlOfPath } from '../mailer/mail-layout';
+import { linkHtml, urlOfPath } from '../mailer/mail-layout';
+import { mailMessage, subjectLine } from '../mailer/mail-message';
 import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
 import type { PlaceMail } from './place-mail.entity';
 import type { PlaceMailTemplate } from './place-mail-templates';
@@ -98,25 +99,22 @@ export function composePlaceMail(job: PlaceMailJob, messageId: string, identity:
   const [url, settings] = [`${home}${path}`, `${home}/-/notifications`];
   const footer = `You get this e-mail ${because}.`;
   const text = manyLines(sent).trim();
-  const parts = [oneLine(job.place_name), oneLine(subject, 300), oneLine(identity.subjectSuffix)];
-  const title = parts.filter((part) => part !== '').join(' | ');
-  return {
-    from: { name: job.actor_name === null ? '' : actorOf(job), address: identity.from },
-    to: { name: '', address: job.address },
-    replyTo: { name: place.slice(0, 200), address: identity.replyTo },
-    envelope: { from: identity.from, to: [job.address] },
+  const title = subjectLine(oneLine(job.place_name), oneLine(subject, 300), oneLine(identity.subjectSuffix));
+  const message = {
+    address: job.address,
+    sender: job.actor_name === null ? '' : actorOf(job),
+    replyName: place.slice(0, 200),
     subject: title,
     text: `${lead}\n${url}\n\n${text === '' ? '' : `${text}\n\n`}-- \n${footer}\nNotification settings: ${settings}\n`,
-    html: htmlMail({
+    layout: {
       ...{ title, place, action: { label, url } },
       content: `<p>${escapeHtml(lead)}</p>${text === '' ? '' : htmlOf(text)}`,
       footer: `${escapeHtml(footer)} ${linkHtml(settings, 'Change your notification settings')}.`,
-    }),
+    },
     messageId,
     headers: headersOf(job, identity),
-    disableFileAccess: true,
-    disableUrlAccess: true,
   };
+  return mailMessage(message, identity);
 }
 
 function headersOf(job: PlaceMailJob, identity: MailIdentity): Record<string, string> {
