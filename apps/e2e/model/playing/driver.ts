@@ -124,7 +124,15 @@ export class Driver {
       reads.push(this.read(random, where, focus));
     }
     if (random.percent(30)) reads.push(this.writeNote(random, gateway, focus));
+    reads.push(this.openPage(random, random.pick(this.gateways)!, focus));
     await Promise.all(reads);
+  }
+
+  /** Opens a page as the person whom a change concerns. */
+  private async openPage(random: SeededRandom, gateway: Gateway, focus: Focus | undefined): Promise<void> {
+    const project = focus?.project ?? this.world.project(random);
+    const asker = focus?.asker ?? this.reads.asker(random);
+    if (project && asker) await this.pageReads.ofProject(random, gateway, asker, project.id);
   }
 
   private async readMeanwhile(random: SeededRandom, focus: Focus): Promise<void> {
