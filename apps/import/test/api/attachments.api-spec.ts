@@ -138,6 +138,20 @@ it('follows redirects to listed servers without the credential', async () => {
   expect(scene.inside.files.map(({ filename }) => filename)).toEqual(['../../a b.png']);
 });
 
+it('asks for no other path than those of attachments', async () => {
+  const started = await scene.started('shrike', withAttachments);
+  hosted('/api/v3/user', { type: 'application/json', content: Buffer.from('{"secret":true}') });
+  const [plain, encoded] = ['/assets/../api/v3/user', '/wren/shrike/files/%2e%2e/%2E./..%2f../api/v3/user'];
+  const text = `![x](${scene.host.url}${plain}) ![x](${scene.host.url}${encoded})`;
+  scene.host.put(started.repository, 'issues', [issue(1, text)]);
+  const { length } = scene.host.seen;
+  await scene.run(started.importId);
+  const expected = /^\/api\/v3\/repos|^\/wren\/shrike\.git\//;
+  expect(scene.host.seen.slice(length).filter(({ path }) => !expected.test(path))).toEqual([]);
+  expect([textsOf(started), scene.inside.files]).toEqual([[text], []]);
+  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+});
+
 it('stores each file once and writes the texts after a death between them', async () => {
   const started = await scene.started('ibis', withAttachments);
   const [a, b] = [hosted('/user-attachments/files/1/a.txt'), hosted('/user-attachments/files/1/b.txt')];

@@ -37,6 +37,11 @@ it.each([
   ['the image host of another service', 'https://user-images.githubusercontent.com/1/a.png'],
   ['a page of the host', 'https://git.example/wren/heron/issues/7 https://git.example/login'],
   ['the end of the text', 'https://git.example/user-attachments/assets/'],
+  ...[
+    ...['assets/../api/v3/user', 'assets/%2e%2e/api/v3/user', 'assets/.%2E/api/v3/user', 'assets/x/../y', 'assets/./x'],
+    ...['assets/..%2fapi/v3/user', 'assets/..%5Capi', 'assets/%252e%252e/api', 'assets/..;/api', 'assets/%2e?x=y'],
+    'wren/heron/files/../../other/files/1',
+  ].map((path) => [`a path that leads elsewhere: ${path}`, `![x](https://git.example/${path})`] as const),
 ])('finds nothing in %s', (_what, text) => {
   expect(links.findIn(text)).toEqual([]);
   expect(links.replaceIn(text, new Map())).toBe(text);
@@ -46,6 +51,11 @@ it('finds the image hosts of the public service', () => {
   const text =
     '![x](https://user-images.githubusercontent.com/1/a.png) https://private-user-images.githubusercontent.com/2';
   expect(new AttachmentLinks('https://github.com', 'wren/heron').findIn(text)).toHaveLength(2);
+});
+
+it('finds names with dots and escapes', () => {
+  const address = 'https://git.example/assets/..a/%C3%9C.%20.../b..?c=../d';
+  expect(links.findIn(`<img src="${address}">`)).toEqual([address]);
 });
 
 it('keeps addresses whose files were not stored', () => {

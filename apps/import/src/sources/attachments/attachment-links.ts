@@ -12,6 +12,11 @@ const READ_LIMIT = 100_000;
 const ADDRESS = String.raw`[^\s<>()\[\]"'\`|\\]{1,1024}`;
 /** The end of a sentence and emphasis are no parts of an address. */
 const END = /[.,;:!?*_~]+$/;
+/**
+ * Path with a segment of dots, or with an escaped separator. Servers and URL parsers resolve those, some of them after they
+ * have decoded the path twice or have dropped the parameters of a segment, and then the path is another one.
+ */
+const LEADS_ELSEWHERE = /\/(?:\.|%(?:25)*2e){1,2}(?:[/;]|$)|%(?:25)*(?:2f|5c)/i;
 /** Web pages of the public service, and its other hosts of attachments. */
 const PUBLIC_ORIGIN = 'https://github.com';
 const PUBLIC_FILES = [
@@ -25,6 +30,7 @@ const PUBLIC_FILES = [
  */
 export class AttachmentLinks {
   private readonly address: RegExp;
+  private readonly prefix: RegExp;
 
   constructor(webOrigin: string, name: string) {
     const own = ['user-attachments/assets/', 'user-attachments/files/', `${name}/assets/`, `${name}/files/`];
@@ -33,7 +39,15 @@ export class AttachmentLinks {
       ...[...own, 'storage/user/', 'assets/'].map((path) => `${webOrigin}/${path}`),
       ...(webOrigin === PUBLIC_ORIGIN ? PUBLIC_FILES : []),
     ];
-    this.address = new RegExp(`(?:${prefixes.map(escaped).join('|')})${ADDRESS}`, 'gi');
+    const anyPrefix = `(?:${prefixes.map(escaped).join('|')})`;
+    this.address = new RegExp(anyPrefix + ADDRESS, 'gi');
+    this.prefix = new RegExp(`^${anyPrefix}`, 'i');
+  }
+
+  /** Whether a request for the address asks for an attachment: its path leads nowhere else, also after it is parsed. */
+  isAttachment(address: string): boolean {
+    const [path] = address.split(/[?#]/, 1);
+    return !LEADS_ELSEWHERE.test(path!) && URL.canParse(address) && this.prefix.test(new URL(address).href);
   }
 
   /** Returns the addresses outside of code, each once. Bounds: MAX_FOUND_ATTACHMENTS. */
@@ -44,7 +58,8 @@ export class AttachmentLinks {
       .parse(part, {})
       .flatMap(({ children }) => (children ?? []).map((token) => (token.type === 'text' ? token.content : '')))
       .flatMap((plain) => plain.match(this.address) ?? []);
-    return [...new Set(found.map((address) => address.replace(END, '')))].slice(0, MAX_FOUND_ATTACHMENTS);
+    const addresses = new Set(found.map((address) => address.replace(END, '')));
+    return [...addresses].filter((address) => this.isAttachment(address)).slice(0, MAX_FOUND_ATTACHMENTS);
   }
 
   /** Replaces addresses by those of uploads. An address that is no part of a link or an image becomes one. */

@@ -37,6 +37,7 @@ export class UpstreamAttachments {
   /** Opens a file, also on another server that the host redirects to. Errors: SourceError. */
   async open(url: string, signal: AbortSignal): Promise<ArrivingAttachment> {
     const { credential } = this.access;
+    if (!this.links.isAttachment(url)) throw new SourceError('address', 'The address is not that of an attachment.');
     const isHost = new URL(url).origin === this.webOrigin;
     const headers: Record<string, string> = isHost ? { authorization: `Bearer ${credential}` } : {};
     const secrets = [credential];
