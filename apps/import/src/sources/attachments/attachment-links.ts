@@ -9,6 +9,13 @@ const parser = new MarkdownIt('zero', { maxNesting: 20 })
 
 /** Longest part of a text that is read. Units: UTF-16 code units. */
 const READ_LIMIT = 100_000;
+/**
+ * Longest text that has new addresses, which may have a hundred times the length of the old ones. A request to collaboration
+ * takes about three times as many bytes. Units: UTF-16 code units.
+ */
+const REWRITTEN_LIMIT = 300_000;
+/** Part of the text before an address that decides whether the address is in a link. Units: UTF-16 code units. */
+const LOOK_BACK = 300;
 const ADDRESS = String.raw`[^\s<>()\[\]"'\`|\\]{1,1024}`;
 /** The end of a sentence and emphasis are no parts of an address. */
 const END = /[.,;:!?*_~]+$/;
@@ -62,15 +69,27 @@ export class AttachmentLinks {
     return [...addresses].filter((address) => this.isAttachment(address)).slice(0, MAX_FOUND_ATTACHMENTS);
   }
 
-  /** Replaces addresses by those of uploads. An address that is no part of a link or an image becomes one. */
-  replaceIn(text: string, uploads: ReadonlyMap<string, ImportedAttachment>): string {
+  /**
+   * Replaces addresses by those of uploads. An address that is no part of a link or an image becomes one. Returns null if the
+   * new text is longer than REWRITTEN_LIMIT.
+   */
+  replaceIn(text: string, uploads: ReadonlyMap<string, ImportedAttachment>): string | null {
     if (uploads.size === 0) return text;
-    return text.replace(this.address, (found, offset: number) => {
+    if (text.length > REWRITTEN_LIMIT) return null;
+    const parts: string[] = [];
+    let [at, length] = [0, text.length];
+    for (const { 0: found, index } of text.matchAll(this.address)) {
       const address = found.replace(END, '');
       const upload = uploads.get(address);
-      if (!upload) return found;
-      return (isPlain(text.slice(0, offset)) ? upload.markdown : upload.url) + found.slice(address.length);
-    });
+      if (!upload) continue;
+      const isInText = isPlain(text.slice(Math.max(0, index - LOOK_BACK), index));
+      const replacement = isInText ? upload.markdown : upload.url;
+      length += replacement.length - address.length;
+      if (length > REWRITTEN_LIMIT) return null;
+      parts.push(text.slice(at, index), replacement);
+      at = index + address.length;
+    }
+    return [...parts, text.slice(at)].join('');
   }
 }
 

@@ -29,6 +29,7 @@ const TRIES = 2;
 const RETRY_MS = 250;
 /** Consecutive requests without an answer after which a host gets no more requests for files in this try of the import. */
 const MAX_UNANSWERED = 5;
+const TOO_LONG = 'The text would be too long with the new links.';
 const AWAY = 'The host did not send the files before this one.';
 
 /**
@@ -57,7 +58,9 @@ export class TextAttachments {
       if (typeof result === 'string') failed.push(failureOf(name, address, result));
       else stored.set(address, result);
     }
-    return { text: links.replaceIn(text, stored), fetched: addresses.length, failed };
+    const rewritten = links.replaceIn(text, stored);
+    if (rewritten === null) failed.push(...[...stored.keys()].map((address) => failureOf(name, address, TOO_LONG)));
+    return { text: rewritten ?? text, fetched: addresses.length, failed };
   }
 
   /** Returns the stored file, or the reason why there is none. */
