@@ -266,19 +266,49 @@ it('keeps links whose files cannot be fetched, and lists them as failed relation
   expect(forbiddenConnections).toBe(0);
 });
 
-it('asks a host that does not answer no longer than for a few files', async () => {
+const manyFiles = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `${scene.host.url}/user-attachments/files/9/${n}.txt`);
+const breakOff = (request: IncomingMessage): boolean => {
+  if (!request.url!.startsWith('/user-attachments/')) return false;
+  request.socket.destroy();
+  return true;
+};
+
+it('asks a host that does not answer no longer than for a few files, and leaves their links in the last try', async () => {
   const started = await scene.started('dunlin', withAttachments);
-  const addresses = Array.from({ length: 8 }, (_, n) => `${scene.host.url}/user-attachments/files/9/${n}.txt`);
-  scene.host.put(started.repository, 'issues', [issue(1, addresses.join(' '))]);
-  scene.host.answer = (request) => {
-    if (!request.url!.startsWith('/user-attachments/')) return false;
-    request.socket.destroy();
-    return true;
-  };
+  scene.host.put(started.repository, 'issues', [issue(1, manyFiles(8).join(' '))]);
+  scene.host.answer = breakOff;
   await scene.run(started.importId);
+  expect(await status(started)).toMatchObject({ import_status: 'started', failed_relations: [] });
+  await scene.run(started.importId, 4);
   const messages = (await status(started)).failed_relations.map((one) => one.exception_message.split(': ').at(-1));
   expect(messages).toEqual([
     ...Array.from({ length: 5 }, () => expect.stringContaining('cannot be reached')),
     ...Array.from({ length: 3 }, () => 'The host did not send the files before this one.'),
   ]);
+});
+
+it('stores all files of a host that answers again in a later try', async () => {
+  const started = await scene.started('curlew', withAttachments);
+  const addresses = manyFiles(7);
+  for (const address of addresses) hosted(new URL(address).pathname);
+  scene.host.put(started.repository, 'issues', [issue(1, addresses.join(' '))]);
+  scene.host.answer = breakOff;
+  await scene.run(started.importId);
+  scene.host.answer = null;
+  await scene.run(started.importId, 2);
+  expect(scene.inside.files).toHaveLength(7);
+  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+});
+
+it('goes on with a host that answers, whatever the answers are', async () => {
+  const started = await scene.started('godwit', withAttachments);
+  const addresses = manyFiles(7);
+  hosted(new URL(addresses.pop()!).pathname);
+  const location = `http://127.0.0.1:${portOf(forbidden)}/`;
+  for (const address of addresses) hosted(new URL(address).pathname, { location });
+  scene.host.put(started.repository, 'issues', [issue(1, [...addresses, manyFiles(7)[6]].join(' '))]);
+  await scene.run(started.importId);
+  expect(scene.inside.files.map(({ filename }) => filename)).toEqual(['6.txt']);
+  expect((await status(started)).failed_relations).toHaveLength(6);
 });

@@ -50,7 +50,7 @@ export class ImportRun {
     const source = {
       ...{ projectId: row.project_id!, importKey: row.import_key, importType: kind, pageSize: row.page_size },
       repository: this.hosts.open(kind, access, row.upstream_name),
-      attachments: upstream && { upstream, unanswered: new Map<string, number>() },
+      attachments: upstream && { upstream, unanswered: new Map<string, number>(), isLastTry: attempt.isLastTry },
     };
     for (const list of listsOf(kind, row)) await this.importList(row, list, source, attempt);
   }

@@ -2,19 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { ImportedAttachment } from '@rookery/contracts';
 import { EgressError } from '@rookery/egress';
+import type { EgressReason } from '@rookery/egress';
 import type { UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
 import { SourceError } from '../../sources/source-error';
-import { StageWaits } from '../stage-failure';
+import { StageFailed, StageWaits } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
 import { ProjectUploads } from './project-uploads';
 
 /**
  * Source of the attachments of one import. Shape: `unanswered` has the number of consecutive requests without an answer by
- * origin, in this try of the import.
+ * origin, in this try of the import. Links are left as they are for a host that is away in the last try only.
  */
 export interface AttachmentsSource {
   readonly upstream: UpstreamAttachments;
   readonly unanswered: Map<string, number>;
+  readonly isLastTry: boolean;
 }
 
 /** A text whose files are stored. Shape: `text` links to uploads; files that were not stored are `failed`. */
@@ -30,6 +32,7 @@ const RETRY_MS = 250;
 /** Consecutive requests without an answer after which a host gets no more requests for files in this try of the import. */
 const MAX_UNANSWERED = 5;
 const TOO_LONG = 'The text would be too long with the new links.';
+const IS_NO_ANSWER: ReadonlySet<EgressReason> = new Set(['unreachable', 'too slow', 'name unknown']);
 const AWAY = 'The host did not send the files before this one.';
 
 /**
@@ -40,7 +43,10 @@ const AWAY = 'The host did not send the files before this one.';
 export class TextAttachments {
   constructor(private readonly uploads: ProjectUploads) {}
 
-  /** Shape: `name` names the object of the text in failures. Errors: StageWaits; those of package; the reason of the signal. */
+  /**
+   * Shape: `name` names the object of the text in failures. Errors: StageFailed for a host that is away; StageWaits; those of
+   * package; the reason of the signal.
+   */
   async store(
     projectId: number,
     source: AttachmentsSource,
@@ -66,7 +72,7 @@ export class TextAttachments {
   /** Returns the stored file, or the reason why there is none. */
   private async storeOne(
     projectId: number,
-    { upstream, unanswered }: AttachmentsSource,
+    { upstream, unanswered, isLastTry }: AttachmentsSource,
     address: string,
     signal: AbortSignal,
   ): Promise<ImportedAttachment | string> {
@@ -82,7 +88,9 @@ export class TextAttachments {
         if (!(error instanceof SourceError)) throw error;
         if (error.reason === 'limit' && error.retryAt) throw new StageWaits(error.retryAt, { cause: error });
         if (!isTransient(error) || attempt === TRIES) {
-          unanswered.set(origin, error.status === null ? (unanswered.get(origin) ?? 0) + 1 : 0);
+          const count = hasNoAnswer(error) ? (unanswered.get(origin) ?? 0) + 1 : 0;
+          unanswered.set(origin, count);
+          if (count >= MAX_UNANSWERED && !isLastTry) throw new StageFailed(error.message, false, { cause: error });
           return error.message;
         }
         await delay(RETRY_MS, undefined, { signal });
@@ -103,6 +111,10 @@ export class TextAttachments {
       await arriving.close();
     }
   }
+}
+
+function hasNoAnswer({ cause }: SourceError): boolean {
+  return cause instanceof EgressError && IS_NO_ANSWER.has(cause.reason);
 }
 
 /** Whether a repetition may succeed: after an error of the server or a broken connection, but not after a time limit. */
