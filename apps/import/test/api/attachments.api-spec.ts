@@ -70,6 +70,9 @@ const status = async ({ projectId }: StartedImport) =>
   };
 const requestsFor = (path: string): number => scene.host.seen.filter((request) => request.path === path).length;
 
+const manyFiles = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `${scene.host.url}/user-attachments/files/9/${n}.txt`);
+
 it('stores the files of all texts, each once, and rewrites the texts', async () => {
   const started = await scene.started('heron', withAttachments);
   const { repository, importId } = started;
@@ -165,6 +168,23 @@ it('stores each file once and writes the texts after a death between them', asyn
   expect(requestsFor('/user-attachments/files/1/a.txt')).toBe(1);
   expect(textsOf(started)).toEqual(['[a](/uploads/0/a.txt)', '[a](/uploads/0/a.txt) [b](/uploads/1/b.txt)']);
   expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+});
+
+it('asks for no more files of a text after the import is cancelled', async () => {
+  const started = await scene.started('plover', withAttachments);
+  const addresses = manyFiles(3);
+  for (const address of addresses) hosted(new URL(address).pathname);
+  scene.host.put(started.repository, 'issues', [issue(1, addresses.join(' '))]);
+  scene.inside.afterFile = async () =>
+    void (await scene
+      .as(scene.owner)
+      .post('/api/v4/import/remote/cancel')
+      .send({ project_id: started.projectId })
+      .expect(200));
+  await scene.run(started.importId);
+  expect(scene.inside.files.map(({ filename }) => filename)).toEqual(['0.txt']);
+  expect(requestsFor(new URL(addresses[1]!).pathname)).toBe(0);
+  expect(textsOf(started)).toEqual([]);
 });
 
 it('waits for a rate limit of files, and then continues with the page', async () => {
@@ -266,8 +286,6 @@ it('keeps links whose files cannot be fetched, and lists them as failed relation
   expect(forbiddenConnections).toBe(0);
 });
 
-const manyFiles = (count: number): string[] =>
-  Array.from({ length: count }, (_, n) => `${scene.host.url}/user-attachments/files/9/${n}.txt`);
 const breakOff = (request: IncomingMessage): boolean => {
   if (!request.url!.startsWith('/user-attachments/')) return false;
   request.socket.destroy();

@@ -44,14 +44,14 @@ export class TextAttachments {
   constructor(private readonly uploads: ProjectUploads) {}
 
   /**
-   * Shape: `name` names the object of the text in failures. Errors: StageFailed for a host that is away; StageWaits; those of
-   * package; the reason of the signal.
+   * Shape: `name` names the object of the text in failures; `check` runs after each requested file. Errors: StageFailed for a
+   * host that is away; StageWaits; those of `check` and of package; the reason of the signal.
    */
   async store(
     projectId: number,
     source: AttachmentsSource,
     { name, text }: { readonly name: string; readonly text: string },
-    signal: AbortSignal,
+    { check, signal }: { check(): Promise<void>; readonly signal: AbortSignal },
   ): Promise<StoredText> {
     const { links } = source.upstream;
     const addresses = links.findIn(text);
@@ -63,6 +63,7 @@ export class TextAttachments {
       const result = await this.storeOne(projectId, source, address, signal);
       if (typeof result === 'string') failed.push(failureOf(name, address, result));
       else stored.set(address, result);
+      await check();
     }
     const rewritten = links.replaceIn(text, stored);
     if (rewritten === null) failed.push(...[...stored.keys()].map((address) => failureOf(name, address, TOO_LONG)));
