@@ -30,7 +30,7 @@ export class ImportAttachmentsController {
       const upload = found.get(source);
       return upload ? importedAttachmentOf(upload) : null;
     });
-    return { attachments };
+    return { attachments, total: await this.uploads.importedTotal(projectId as number) };
   }
 
   @InternalStreamed('POST', INTERNAL_PATHS.importAttachment, INTERNAL_CALLERS.importAttachment)

@@ -3,15 +3,21 @@ import { buffer } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
+import type { ImportedTotal } from '@rookery/contracts';
 import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import { NotFound, Refused, TooLarge } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { collection, Work } from '@rookery/persistence';
+import { collection, Database, statement, Work } from '@rookery/persistence';
 import type { Collection, ListQuery } from '@rookery/persistence';
 import { PackageFiles } from '../packages/package-files';
 import { Upload } from './upload.entity';
 import { HEAD_BYTES, pictureTypeOf, uploadNameOf } from './upload-name';
 
+const TOTAL = statement<{ project: number }, ImportedTotal>(
+  'uploads_imported_total',
+  `select count(*) as files, coalesce(sum(size), 0)::bigint as bytes from uploads
+   where project_id = :project::bigint and import_source is not null`,
+);
 const SECRET_BYTES = 16;
 /** Another request has stored the same upstream file meanwhile. */
 class StoredMeanwhile extends Error {}
@@ -33,6 +39,7 @@ export class UploadsService {
 
   constructor(
     work: Work,
+    private readonly database: Database,
     private readonly files: PackageFiles,
   ) {
     this.uploads = uploads.on(work);
@@ -59,6 +66,11 @@ export class UploadsService {
       void list.where((bind) => `row.import_source = any(${bind([...sources], 'sources')}::text[])`);
     const found = await this.uploads.all({ within: projectId, narrow });
     return new Map(found.map((upload) => [upload.importSource!, upload]));
+  }
+
+  async importedTotal(project: number): Promise<ImportedTotal> {
+    const [total] = await this.database.run(TOTAL, { project });
+    return total!;
   }
 
   /** The content comes first, then the row; a sweep removes contents without a row. */

@@ -51,9 +51,11 @@ it('stores a file once for each address, and finds it', async () => {
   expect([file.status, file.body, file.headers['content-type']]).toEqual([200, PNG, 'image/png']);
   const sources = [sourceOf('none'), source];
   const { body } = await find({ project_id: project.id, sources }).expect(200);
-  expect(body).toEqual({ attachments: [null, attachment] });
+  expect(body).toEqual({ attachments: [null, attachment], total: { files: 1, bytes: PNG.length } });
   const { id } = await service.seed.project();
-  expect((await find({ project_id: id, sources }).expect(200)).body).toEqual({ attachments: [null, null] });
+  expect((await find({ project_id: id, sources }).expect(200)).body).toEqual({
+    ...{ attachments: [null, null], total: { files: 0, bytes: 0 } },
+  });
 });
 
 it('stores a page that claims to be a picture as a file, under a name of one segment', async () => {

@@ -1,14 +1,19 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { SettingsOf } from '@rookery/platform';
+import { importSettings } from '../../import.config';
+import { AttachmentBudget } from '../../stages/attachments/attachment-budget';
+import type { AttachmentsSource } from '../../stages/attachments/text-attachments';
 import { ObjectsStage } from '../../stages/objects/objects-stage';
 import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-stage';
 import type { ObjectList } from '../../stages/objects/object-list';
 import { listsOf } from '../../stages/objects/import-lists';
 import { RepositoryStage } from '../../stages/repository/repository-stage';
 import { gitCredentialOf, headsOf, UpstreamHosts } from '../../sources/upstream-hosts';
+import type { UpstreamAccess } from '../../sources/upstream-repository';
 import { StageFailed } from '../../stages/stage-failure';
 import { ImportCredentials } from '../import-credentials';
 import type { ImportRow } from '../import-records';
-import { ImportStages } from '../import-stages';
+import { ATTACHMENTS, ImportStages } from '../import-stages';
 import { ImportChecks } from './import-checks';
 
 const NO_CREDENTIAL = 'The credential of the import cannot be read any more.';
@@ -33,6 +38,7 @@ export class ImportRun {
     private readonly repository: RepositoryStage,
     private readonly objects: ObjectsStage,
     private readonly hosts: UpstreamHosts,
+    @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
   /** Errors: StageFailed; StageWaits; those of the checks; the reason of the signal. */
@@ -46,13 +52,25 @@ export class ImportRun {
     const { source: kind, api_url: url } = row;
     if (kind === BY_URL || url === null || credential === null) return;
     const access = { url, credential };
-    const upstream = row.with_attachments ? this.hosts.attachments(kind, access, row.upstream_name) : null;
     const source = {
       ...{ projectId: row.project_id!, importKey: row.import_key, importType: kind, pageSize: row.page_size },
       repository: this.hosts.open(kind, access, row.upstream_name),
-      attachments: upstream && { upstream, unanswered: new Map<string, number>(), isLastTry: attempt.isLastTry },
+      attachments: await this.attachmentsOf(row, access, attempt),
     };
     for (const list of listsOf(kind, row)) await this.importList(row, list, source, attempt);
+  }
+
+  private async attachmentsOf(
+    row: ImportRow,
+    access: UpstreamAccess,
+    { isLastTry }: ImportTry,
+  ): Promise<AttachmentsSource | null> {
+    const upstream = row.with_attachments ? this.hosts.attachments(row.source, access, row.upstream_name) : null;
+    if (upstream === null) return null;
+    const { attachmentBytes: bytes, attachmentFiles: files } = this.settings;
+    const counts = (await this.stages.ofImport(row.id)).find(({ name }) => name === ATTACHMENTS);
+    const budget = new AttachmentBudget({ files, bytes }, counts ? counts.fetched - counts.imported : 0);
+    return { upstream, unanswered: new Map(), isLastTry, budget };
   }
 
   private async importRepository(row: ImportRow, credential: string | null, attempt: ImportTry): Promise<void> {

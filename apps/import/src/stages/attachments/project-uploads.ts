@@ -6,6 +6,7 @@ import type {
   FindAttachmentsAnswer,
   FindAttachmentsRequest,
   ImportedAttachment,
+  ImportedTotal,
   StoreAttachmentRequest,
 } from '@rookery/contracts';
 import { InternalRoutes } from '@rookery/platform';
@@ -14,6 +15,12 @@ import type { ArrivingAttachment } from '../../sources/attachments/upstream-atta
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 60_000;
+
+/** Files that the project has of the asked ones, by their addresses, and the sum of all its imported files. */
+export interface FoundUploads {
+  readonly stored: Map<string, ImportedAttachment>;
+  readonly total: ImportedTotal;
+}
 
 /** Uploads of projects in the package service. An upstream file is stored once for each project. Source: ADR 0202. */
 @Injectable()
@@ -27,18 +34,19 @@ export class ProjectUploads {
     this.stored = routes.to('package', INTERNAL_PATHS.importAttachment, limits);
   }
 
-  /** Returns the files that the project has already, by their addresses. Bounds: MAX_FOUND_ATTACHMENTS addresses. */
-  async find(projectId: number, addresses: readonly string[]): Promise<Map<string, ImportedAttachment>> {
+  /** Finds files that the project has already. Bounds: MAX_FOUND_ATTACHMENTS addresses. */
+  async find(projectId: number, addresses: readonly string[]): Promise<FoundUploads> {
     const sources = addresses.map(sourceOf);
-    const { attachments } = await this.found.ask({ project_id: projectId, sources });
-    return new Map(addresses.flatMap((address, at) => (attachments[at] ? [[address, attachments[at]]] : [])));
+    const { attachments, total } = await this.found.ask({ project_id: projectId, sources });
+    const stored = new Map(addresses.flatMap((address, at) => (attachments[at] ? [[address, attachments[at]]] : [])));
+    return { stored, total };
   }
 
   /** Stores a file while it arrives. Errors: those of its content; InternalRefusal; a plain Error without an answer. */
   async store(
     projectId: number,
     address: string,
-    { filename, content }: ArrivingAttachment,
+    { filename, content }: Pick<ArrivingAttachment, 'filename' | 'content'>,
     signal: AbortSignal,
   ): Promise<ImportedAttachment> {
     const question = { project_id: String(projectId), source: sourceOf(address), filename: filename.slice(0, 255) };

@@ -7,6 +7,7 @@ import type { UpstreamAttachments } from '../../sources/attachments/upstream-att
 import { SourceError } from '../../sources/source-error';
 import { StageFailed, StageWaits } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
+import type { AttachmentBudget } from './attachment-budget';
 import { ProjectUploads } from './project-uploads';
 
 /**
@@ -17,6 +18,7 @@ export interface AttachmentsSource {
   readonly upstream: UpstreamAttachments;
   readonly unanswered: Map<string, number>;
   readonly isLastTry: boolean;
+  readonly budget: AttachmentBudget;
 }
 
 /** A text whose files are stored. Shape: `text` links to uploads; files that were not stored are `failed`. */
@@ -53,13 +55,19 @@ export class TextAttachments {
     { name, text }: { readonly name: string; readonly text: string },
     { check, signal }: { check(): Promise<void>; readonly signal: AbortSignal },
   ): Promise<StoredText> {
-    const { links } = source.upstream;
+    const { budget, upstream } = source;
+    const { links } = upstream;
     const addresses = links.findIn(text);
     if (addresses.length === 0) return { text, fetched: 0, failed: [] };
-    const stored = await this.uploads.find(projectId, addresses);
+    const { stored, total } = await this.uploads.find(projectId, addresses);
+    budget.update(total);
     const failed: FailedObject[] = [];
     for (const address of addresses) {
       if (stored.has(address)) continue;
+      if (budget.isSpent) {
+        failed.push(failureOf(name, address, budget.message));
+        continue;
+      }
       const result = await this.storeOne(projectId, source, address, signal);
       if (typeof result === 'string') failed.push(failureOf(name, address, result));
       else stored.set(address, result);
@@ -73,15 +81,16 @@ export class TextAttachments {
   /** Returns the stored file, or the reason why there is none. */
   private async storeOne(
     projectId: number,
-    { upstream, unanswered, isLastTry }: AttachmentsSource,
+    source: AttachmentsSource,
     address: string,
     signal: AbortSignal,
   ): Promise<ImportedAttachment | string> {
+    const { budget, unanswered, isLastTry } = source;
     const { origin } = new URL(address);
     if ((unanswered.get(origin) ?? 0) >= MAX_UNANSWERED) return AWAY;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const stored = await this.fetchOne(projectId, upstream, address, signal);
+        const stored = await this.fetchOne(projectId, source, address, signal);
         unanswered.delete(origin);
         return stored;
       } catch (error) {
@@ -92,6 +101,7 @@ export class TextAttachments {
           const count = hasNoAnswer(error) ? (unanswered.get(origin) ?? 0) + 1 : 0;
           unanswered.set(origin, count);
           if (count >= MAX_UNANSWERED && !isLastTry) throw new StageFailed(error.message, false, { cause: error });
+          budget.noteFailed();
           return error.message;
         }
         await delay(RETRY_MS, undefined, { signal });
@@ -101,13 +111,14 @@ export class TextAttachments {
 
   private async fetchOne(
     projectId: number,
-    upstream: UpstreamAttachments,
+    { budget, upstream }: AttachmentsSource,
     address: string,
     signal: AbortSignal,
   ): Promise<ImportedAttachment> {
     const arriving = await upstream.open(address, signal);
     try {
-      return await this.uploads.store(projectId, address, arriving, signal);
+      const file = { filename: arriving.filename, content: budget.counted(arriving.content) };
+      return await this.uploads.store(projectId, address, file, signal);
     } finally {
       await arriving.close();
     }
