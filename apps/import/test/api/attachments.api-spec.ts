@@ -204,6 +204,41 @@ it('waits for a rate limit of files, and then continues with the page', async ()
   expect(textsOf(started)).toEqual(['[c](/uploads/0/c.txt)']);
 });
 
+it('gives up a file whose rate limit does not end', async () => {
+  const started = await scene.started('knot', withAttachments);
+  const path = '/user-attachments/files/1/k.txt';
+  const text = `[k](${hosted(path)})`;
+  scene.host.put(started.repository, 'issues', [issue(1, text)]);
+  scene.host.answer = (request, response) => {
+    if (request.url !== path) return false;
+    response.writeHead(429, { 'retry-after': '60' }).end();
+    return true;
+  };
+  await scene.run(started.importId);
+  expect(await status(started)).toMatchObject({ import_status: 'started', failed_relations: [] });
+  await scene.service.database.query(
+    `update project_imports set updated_at = now() - interval '7 hours' where id = $1`,
+    [started.importId],
+  );
+  await scene.run(started.importId);
+  expect(textsOf(started)).toEqual([text]);
+  expect(await status(started)).toMatchObject({
+    import_status: 'finished',
+    failed_relations: [{ exception_message: expect.stringContaining('The rate of requests is limited.') }],
+  });
+});
+
+it('does not wait for the rate limit of another server', async () => {
+  const started = await scene.started('ruff', withAttachments);
+  const location = `http://127.0.0.1:${portOf(cdn)}/store/1`;
+  onCdn = (response) => void response.writeHead(429, { 'retry-after': '60' }).end();
+  scene.host.put(started.repository, 'issues', [
+    issue(1, `![x](${hosted('/user-attachments/assets/1', { location })})`),
+  ]);
+  await scene.run(started.importId);
+  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [{}] });
+});
+
 it('keeps links whose files cannot be fetched, and lists them as failed relations', async () => {
   const endless = (response: ServerResponse): void => {
     const more = (): void => {

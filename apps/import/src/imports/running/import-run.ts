@@ -9,7 +9,7 @@ import type { ObjectList } from '../../stages/objects/object-list';
 import { listsOf } from '../../stages/objects/import-lists';
 import { RepositoryStage } from '../../stages/repository/repository-stage';
 import { gitCredentialOf, headsOf, UpstreamHosts } from '../../sources/upstream-hosts';
-import type { UpstreamAccess } from '../../sources/upstream-repository';
+import type { UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
 import { StageFailed } from '../../stages/stage-failure';
 import { ImportCredentials } from '../import-credentials';
 import type { ImportRow } from '../import-records';
@@ -21,10 +21,15 @@ const REPOSITORY = 'repository';
 /** Kind of imports by URL, which bring the repository alone, and need no credential for a public one. */
 const BY_URL = 'git';
 
+/** Longest time without progress in which an import waits for a host that limits requests for files. Units: ms. */
+const MAX_LIMITED_MS = 6 * 3_600_000;
+
 /** One try of an import. */
 export interface ImportTry {
   readonly signal: AbortSignal;
   readonly isLastTry: boolean;
+  /** Whether this try has made progress. */
+  hasAdvanced(): boolean;
   noteProgress(): Promise<void>;
 }
 
@@ -52,25 +57,26 @@ export class ImportRun {
     const { source: kind, api_url: url } = row;
     if (kind === BY_URL || url === null || credential === null) return;
     const access = { url, credential };
+    const upstream = row.with_attachments ? this.hosts.attachments(kind, access, row.upstream_name) : null;
     const source = {
       ...{ projectId: row.project_id!, importKey: row.import_key, importType: kind, pageSize: row.page_size },
       repository: this.hosts.open(kind, access, row.upstream_name),
-      attachments: await this.attachmentsOf(row, access, attempt),
+      attachments: await this.attachmentsOf(row, upstream, attempt),
     };
     for (const list of listsOf(kind, row)) await this.importList(row, list, source, attempt);
   }
 
   private async attachmentsOf(
     row: ImportRow,
-    access: UpstreamAccess,
-    { isLastTry }: ImportTry,
+    upstream: UpstreamAttachments | null,
+    { isLastTry, hasAdvanced }: ImportTry,
   ): Promise<AttachmentsSource | null> {
-    const upstream = row.with_attachments ? this.hosts.attachments(row.source, access, row.upstream_name) : null;
     if (upstream === null) return null;
     const { attachmentBytes: bytes, attachmentFiles: files } = this.settings;
     const counts = (await this.stages.ofImport(row.id)).find(({ name }) => name === ATTACHMENTS);
     const budget = new AttachmentBudget({ files, bytes }, counts ? counts.fetched - counts.imported : 0);
-    return { upstream, unanswered: new Map(), isLastTry, budget };
+    const canWait = (): boolean => hasAdvanced() || Date.now() - row.updated_at.getTime() < MAX_LIMITED_MS;
+    return { upstream, unanswered: new Map(), isLastTry, canWait, budget };
   }
 
   private async importRepository(row: ImportRow, credential: string | null, attempt: ImportTry): Promise<void> {

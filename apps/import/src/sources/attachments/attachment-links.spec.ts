@@ -41,8 +41,8 @@ it.each([
     ...['assets/../api/v3/user', 'assets/%2e%2e/api/v3/user', 'assets/.%2E/api/v3/user', 'assets/x/../y', 'assets/./x'],
     ...['assets/..%2fapi/v3/user', 'assets/..%5Capi', 'assets/%252e%252e/api', 'assets/..;/api', 'assets/%2e?x=y'],
     'wren/heron/files/../../other/files/1',
-  ].map((path) => [`a path that leads elsewhere: ${path}`, `![x](https://git.example/${path})`] as const),
-])('finds nothing in %s', (_what, text) => {
+  ].map((path) => [`a path that leads elsewhere: ${path}`, `![x](https://git.example/${path})`]),
+])('finds nothing in %s', (_what, text = '') => {
   expect(links.findIn(text)).toEqual([]);
   expect(links.replaceIn(text, new Map())).toBe(text);
 });

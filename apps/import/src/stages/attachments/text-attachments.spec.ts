@@ -39,7 +39,13 @@ class Import {
 
   async store(text: string): Promise<{ readonly stored: number; readonly messages: readonly string[] }> {
     const upstream = { links, open: async (address: string) => this.open(address) } as unknown as UpstreamAttachments;
-    const source = { upstream, unanswered: new Map<string, number>(), isLastTry: true, budget: this.budget };
+    const source = {
+      upstream,
+      unanswered: new Map<string, number>(),
+      isLastTry: true,
+      canWait: () => true,
+      budget: this.budget,
+    };
     const running = { signal: new AbortController().signal, check: async () => undefined };
     const { failed, fetched } = await this.stage.store(1, source, { name: '#1', text }, running);
     return { stored: fetched - failed.length, messages: failed.map(({ message }) => message) };

@@ -18,6 +18,8 @@ export interface AttachmentsSource {
   readonly upstream: UpstreamAttachments;
   readonly unanswered: Map<string, number>;
   readonly isLastTry: boolean;
+  /** Whether the import may wait for the end of a rate limit. If not, a limited file is one that cannot be stored. */
+  canWait(): boolean;
   readonly budget: AttachmentBudget;
 }
 
@@ -96,7 +98,8 @@ export class TextAttachments {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof SourceError)) throw error;
-        if (error.reason === 'limit' && error.retryAt) throw new StageWaits(error.retryAt, { cause: error });
+        if (error.reason === 'limit' && error.retryAt && source.canWait())
+          throw new StageWaits(error.retryAt, { cause: error });
         if (!isTransient(error) || attempt === TRIES) {
           const count = hasNoAnswer(error) ? (unanswered.get(origin) ?? 0) + 1 : 0;
           unanswered.set(origin, count);
