@@ -58,6 +58,28 @@ it('finds names with dots and escapes', () => {
   expect(links.findIn(`<img src="${address}">`)).toEqual([address]);
 });
 
+it.each([
+  ['a span', `![x](${A}) and \`${A}\` and ${B}`, `![x](/uploads/1/a.png) and \`${A}\` and [b.pdf](/uploads/2/b.pdf)`],
+  ['a fence', `\`\`\`${A}\n${A}\n\`\`\`\n[x](${A})`, `\`\`\`${A}\n${A}\n\`\`\`\n[x](/uploads/1/a.png)`],
+  [
+    'a list',
+    `- [x](${A})\n\n      ${A}\r\n- [x](${A})`,
+    `- [x](/uploads/1/a.png)\n\n      ${A}\r\n- [x](/uploads/1/a.png)`,
+  ],
+  [
+    'a quote',
+    `> \`a\n> ${A}\` ![x](${A})\n# ${A} #`,
+    `> \`a\n> ${A}\` ![x](/uploads/1/a.png)\n# ![a](/uploads/1/a.png) #`,
+  ],
+  ['another address', `\`${A}x\0\` ![x](${A})`, `\`${A}x\0\` ![x](/uploads/1/a.png)`],
+])('keeps addresses in code of %s that are also outside of it', (_what, text, expected) => {
+  expect(rewritten(text)).toBe(expected);
+});
+
+it('finds no address that the limit of reading cuts', () => {
+  expect(links.findIn(`${A} ${'x'.repeat(99_953 - A.length)} ${A}`)).toEqual([A]);
+});
+
 it('keeps addresses whose files were not stored', () => {
   const text = `${A}0 ![x](${B}x)`;
   expect(rewritten(text)).toBe(text);

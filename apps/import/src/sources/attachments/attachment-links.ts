@@ -1,6 +1,7 @@
 import { MAX_FOUND_ATTACHMENTS } from '@rookery/contracts';
 import type { ImportedAttachment } from '@rookery/contracts';
 import MarkdownIt from 'markdown-it';
+import type { Token } from 'markdown-it';
 
 // Only the rules that decide where code is, so that no text makes the parser slow (reference reliability 7.3 row 30).
 const parser = new MarkdownIt('zero', { maxNesting: 20 })
@@ -31,6 +32,16 @@ const PUBLIC_FILES = [
   'https://private-user-images.githubusercontent.com/',
 ];
 
+/** An address in a text. Shape: `index` is that of its first character. */
+interface Place {
+  readonly address: string;
+  readonly index: number;
+}
+interface Piece {
+  readonly content: string;
+  readonly isCode: boolean;
+}
+
 /**
  * Addresses of attachments of one upstream repository in texts. Shape: `webOrigin` is the address of the host's web
  * pages, `name` is owner and name of the repository. Source: reference identity-and-import 6.6.
@@ -59,13 +70,7 @@ export class AttachmentLinks {
 
   /** Returns the addresses outside of code, each once. Bounds: MAX_FOUND_ATTACHMENTS. */
   findIn(text: string): readonly string[] {
-    const part = text.slice(0, READ_LIMIT);
-    if (part.search(this.address) < 0) return [];
-    const found = parser
-      .parse(part, {})
-      .flatMap(({ children }) => (children ?? []).map((token) => (token.type === 'text' ? token.content : '')))
-      .flatMap((plain) => plain.match(this.address) ?? []);
-    const addresses = new Set(found.map((address) => address.replace(END, '')));
+    const addresses = new Set(this.placesIn(text).map(({ address }) => address));
     return [...addresses].filter((address) => this.isAttachment(address)).slice(0, MAX_FOUND_ATTACHMENTS);
   }
 
@@ -78,8 +83,7 @@ export class AttachmentLinks {
     if (text.length > REWRITTEN_LIMIT) return null;
     const parts: string[] = [];
     let [at, length] = [0, text.length];
-    for (const { 0: found, index } of text.matchAll(this.address)) {
-      const address = found.replace(END, '');
+    for (const { address, index } of this.placesIn(text)) {
       const upload = uploads.get(address);
       if (!upload) continue;
       const isInText = isPlain(text.slice(Math.max(0, index - LOOK_BACK), index));
@@ -91,6 +95,35 @@ export class AttachmentLinks {
     }
     return [...parts, text.slice(at)].join('');
   }
+
+  /** Returns the places of addresses outside of code, in their order. Bounds: READ_LIMIT. */
+  private placesIn(text: string): readonly Place[] {
+    // The parser replaces these characters, too.
+    const part = text.slice(0, READ_LIMIT).replaceAll('\0', '\uFFFD');
+    if (part.search(this.address) < 0) return [];
+    // The parser keeps the order of addresses but returns no positions.
+    const parsed = parser
+      .parse(part, {})
+      .flatMap(piecesOf)
+      .flatMap(({ content, isCode }) => (content.match(this.address) ?? []).map((found) => ({ found, isCode })));
+    const places: Place[] = [];
+    let at = 0;
+    for (const { 0: found, index } of part.matchAll(this.address)) {
+      const next = parsed[at];
+      // The parser omits parts that are nested too deeply.
+      if (next?.found !== found) continue;
+      at += 1;
+      const isCut = part.length < text.length && index + found.length === part.length;
+      if (!next.isCode && !isCut) places.push({ address: found.replace(END, ''), index });
+    }
+    return places;
+  }
+}
+
+function piecesOf({ type, info, content, children }: Token): readonly Piece[] {
+  if (children) return children.map((child) => ({ content: child.content, isCode: child.type === 'code_inline' }));
+  const isCode = type === 'fence' || type === 'code_block';
+  return isCode ? [info, content].map((text) => ({ content: text, isCode })) : [];
 }
 
 /** Whether an address that follows is plain text, neither the target of a link nor the value of an attribute. */
