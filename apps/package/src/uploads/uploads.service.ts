@@ -8,7 +8,7 @@ import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import { NotFound, Refused, TooLarge } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { collection, Database, statement, Work } from '@rookery/persistence';
-import type { Collection, ListQuery } from '@rookery/persistence';
+import type { Collection, ListQuery, Tx } from '@rookery/persistence';
 import { PackageFiles } from '../packages/package-files';
 import { Upload } from './upload.entity';
 import { HEAD_BYTES, pictureTypeOf, uploadNameOf } from './upload-name';
@@ -50,10 +50,18 @@ export class UploadsService {
     return this.add(project.id, { uploaderId: viewer.userId }, file);
   }
 
-  /** Stores an upstream file once for each `importSource`. Errors: as `store`. */
-  async storeImported(projectId: number, importSource: string, file: ArrivingFile): Promise<Upload> {
+  /**
+   * Stores an upstream file once for each `importSource`. Shape: `before` runs in the transaction that adds the row. Errors: as
+   * `store`; those of `before`.
+   */
+  async storeImported(
+    projectId: number,
+    importSource: string,
+    file: ArrivingFile,
+    before: (tx: Tx) => Promise<void>,
+  ): Promise<Upload> {
     try {
-      return await this.add(projectId, { uploaderId: null, importSource }, file);
+      return await this.add(projectId, { uploaderId: null, importSource }, file, before);
     } catch (error) {
       if (!(error instanceof StoredMeanwhile)) throw error;
       return this.uploads.find({ importSource }, projectId);
@@ -78,6 +86,7 @@ export class UploadsService {
     projectId: number,
     origin: Pick<Upload, 'uploaderId'> & Partial<Pick<Upload, 'importSource'>>,
     file: ArrivingFile,
+    before?: (tx: Tx) => Promise<void>,
   ): Promise<Upload> {
     const { sha256, size } = await this.files.store(file.source, MAX_UPLOAD_BYTES).catch((error: unknown) => {
       throw error instanceof Refused ? new TooLarge() : error;
@@ -88,7 +97,7 @@ export class UploadsService {
       secret: randomBytes(SECRET_BYTES).toString('hex'),
       pictureType: pictureTypeOf(head),
     };
-    return this.uploads.create(upload, { actorId: origin.uploaderId, within: projectId });
+    return this.uploads.create(upload, { actorId: origin.uploaderId, within: projectId, before });
   }
 
   /** Errors: NotFound. */

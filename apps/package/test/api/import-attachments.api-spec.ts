@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
 import { internalAuthorization } from '@rookery/testing';
+import { PackageFiles } from '../../src/packages/package-files';
 import { startPackage } from '../support/app';
 import type { PackageService } from '../support/app';
 
@@ -16,6 +20,7 @@ beforeAll(async () => {
   service = await startPackage();
   project = await service.seed.project({ visibility: 'public' });
 });
+afterEach(() => jest.restoreAllMocks());
 afterAll(() => service.close());
 
 const store = (query: object, content = PNG, key = KEY) =>
@@ -88,4 +93,36 @@ it('refuses other callers, bad parameters, and missing and archived projects, an
   const archived = await service.seed.project({ archived: true });
   await store({ project_id: archived.id }).expect(404);
   expect(await rows()).toHaveLength(before);
+});
+
+/** Sends the first part of a file. Returns the request, which the service has begun to store. */
+const beginning = async (projectId: number): Promise<ClientRequest> => {
+  const files = service.app.get(PackageFiles);
+  const whole = files.store.bind(files);
+  const stores = new Promise<void>((begun) => {
+    jest.spyOn(files, 'store').mockImplementation((...given) => {
+      begun();
+      return whole(...given);
+    });
+  });
+  const query = new URLSearchParams({ project_id: String(projectId), source: sourceOf('late'), filename: 'late.png' });
+  const sent = request(`${service.app.baseUrl}${INTERNAL_PATHS.importAttachment}?${query}`, {
+    ...{ method: 'POST', headers: { authorization: KEY, 'content-type': 'application/octet-stream' } },
+  });
+  sent.on('error', () => undefined).write(PNG);
+  await stores;
+  return sent;
+};
+const late = () => service.database.query(`select id from uploads where import_source = $1`, [sourceOf('late')]);
+
+it.each(['deleted', 'archived'])('stores no file of a project that is %s while the file arrives', async (what) => {
+  const other = await service.seed.project();
+  const sent = await beginning(other.id);
+  if (what === 'deleted') await service.seed.remove('projects', other.id);
+  else await service.seed.put('projects', { ...other, archived: true });
+  const answered = once(sent, 'response');
+  sent.end();
+  const [answer] = (await answered) as [IncomingMessage];
+  answer.resume();
+  expect([answer.statusCode, await late()]).toEqual([404, []]);
 });
