@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Controller } from '@nestjs/common';
-import { Internal, InternalStreamed } from '@rookery/api-v4';
+import { Internal, InternalStreamed, UploadAborted } from '@rookery/api-v4';
 import type { InternalRequest, InternalStream, InternalUpload } from '@rookery/api-v4';
 import { INTERNAL_CALLERS, INTERNAL_PATHS, MAX_FOUND_ATTACHMENTS } from '@rookery/contracts';
 import type { FindAttachmentsAnswer } from '@rookery/contracts';
@@ -54,7 +54,10 @@ export class ImportAttachmentsController {
       await tx.run(LOCK, { project: projectId });
       await this.writableProject(projectId, tx);
     };
-    const upload = await this.uploads.storeImported(projectId, source, file, recheck);
+    const upload = await this.uploads.storeImported(projectId, source, file, recheck).catch((error: unknown) => {
+      // The upstream host broke off, which is no outage of this service.
+      throw error === input.errored ? new UploadAborted() : error;
+    });
     const text = JSON.stringify(importedAttachmentOf(upload));
     return { mediaType: 'application/json', stream: Readable.from([text], { objectMode: false }) };
   }

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
+import { Outages } from '@rookery/platform';
 import { internalAuthorization } from '@rookery/testing';
 import { PackageFiles } from '../../src/packages/package-files';
 import { startPackage } from '../support/app';
@@ -125,4 +126,17 @@ it.each(['deleted', 'archived'])('stores no file of a project that is %s while t
   const [answer] = (await answered) as [IncomingMessage];
   answer.resume();
   expect([answer.statusCode, await late()]).toEqual([404, []]);
+});
+
+it('counts no outage for a file that breaks off, and stores nothing', async () => {
+  const noted = jest.spyOn(service.app.get(Outages), 'note');
+  const sent = await beginning(project.id);
+  const before = service.app.logs.length;
+  const [stored] = jest.mocked(service.app.get(PackageFiles).store).mock.results;
+  sent.destroy();
+  await expect(stored!.value).rejects.toThrow('aborted');
+  // The service answers this request after it has handled the error of the other one.
+  await find({ project_id: project.id, sources: [] }).expect(200);
+  expect([noted.mock.calls, await late()]).toEqual([[], []]);
+  expect(service.app.logs.slice(before).filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
 });
