@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import type { HostedFile } from '@rookery/testing';
+import { ProjectUploads } from '../../src/stages/attachments/project-uploads';
 import { ImportScene } from '../support/scene';
 import type { StartedImport } from '../support/scene';
 
@@ -226,6 +228,21 @@ it('gives up a file whose rate limit does not end', async () => {
     import_status: 'finished',
     failed_relations: [{ exception_message: expect.stringContaining('The rate of requests is limited.') }],
   });
+});
+
+it('sends as many files at a time as a worker runs imports', async () => {
+  const uploads = scene.service.app.get(ProjectUploads);
+  let release: () => void = () => undefined;
+  const allArrived = new Promise<void>((released) => (release = released));
+  scene.inside.afterFile = () => {
+    if (scene.inside.files.length === 3) release();
+    return allArrived;
+  };
+  const { signal } = new AbortController();
+  const sent = [1, 2, 3].map((n) =>
+    uploads.store(n, 'x', { filename: `${n}.txt`, content: Readable.from([PNG]) }, signal),
+  );
+  expect(await Promise.all(sent)).toHaveLength(3);
 });
 
 it('does not wait for the rate limit of another server', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type {
   FindAttachmentsAnswer,
@@ -9,8 +9,9 @@ import type {
   ImportedTotal,
   StoreAttachmentRequest,
 } from '@rookery/contracts';
+import { jobSettings } from '@rookery/jobs';
 import { InternalRoutes } from '@rookery/platform';
-import type { InternalRouteClient } from '@rookery/platform';
+import type { InternalRouteClient, SettingsOf } from '@rookery/platform';
 import type { ArrivingAttachment } from '../../sources/attachments/upstream-attachments';
 
 /** Maximum wait for an answer. Units: ms. */
@@ -28,10 +29,11 @@ export class ProjectUploads {
   private readonly found: InternalRouteClient<FindAttachmentsRequest, FindAttachmentsAnswer>;
   private readonly stored: InternalRouteClient<StoreAttachmentRequest, ImportedAttachment>;
 
-  constructor(routes: InternalRoutes) {
+  constructor(routes: InternalRoutes, @Inject(jobSettings.token) { concurrency }: SettingsOf<typeof jobSettings>) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
     this.found = routes.to('package', INTERNAL_PATHS.importAttachments, limits);
-    this.stored = routes.to('package', INTERNAL_PATHS.importAttachment, limits);
+    // A file holds its connection while it arrives from upstream, so each running import needs one.
+    this.stored = routes.to('package', INTERNAL_PATHS.importAttachment, { ...limits, connections: concurrency });
   }
 
   /** Finds files that the project has already. Bounds: MAX_FOUND_ATTACHMENTS addresses. */
