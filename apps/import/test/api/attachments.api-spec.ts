@@ -70,6 +70,13 @@ const status = async ({ projectId }: StartedImport) =>
     readonly stats: { readonly fetched: Record<string, number>; readonly imported: Record<string, number> };
     readonly failed_relations: readonly { readonly relation_name: string; readonly exception_message: string }[];
   };
+const limitRate = (path: string): void => {
+  scene.host.answer = (request, response) => {
+    if (request.url !== path) return false;
+    response.writeHead(429, { 'retry-after': '60' }).end();
+    return true;
+  };
+};
 const requestsFor = (path: string): number => scene.host.seen.filter((request) => request.path === path).length;
 
 const manyFiles = (count: number): string[] =>
@@ -193,11 +200,7 @@ it('waits for a rate limit of files, and then continues with the page', async ()
   const started = await scene.started('crane', withAttachments);
   const path = '/user-attachments/files/1/c.txt';
   scene.host.put(started.repository, 'issues', [issue(1, `[c](${hosted(path)})`)]);
-  scene.host.answer = (request, response) => {
-    if (request.url !== path) return false;
-    response.writeHead(429, { 'retry-after': '60' }).end();
-    return true;
-  };
+  limitRate(path);
   await scene.run(started.importId);
   expect(await scene.row(started.importId)).toMatchObject({ state: 'started' });
   expect(textsOf(started)).toEqual([]);
@@ -211,11 +214,7 @@ it('gives up a file whose rate limit does not end', async () => {
   const path = '/user-attachments/files/1/k.txt';
   const text = `[k](${hosted(path)})`;
   scene.host.put(started.repository, 'issues', [issue(1, text)]);
-  scene.host.answer = (request, response) => {
-    if (request.url !== path) return false;
-    response.writeHead(429, { 'retry-after': '60' }).end();
-    return true;
-  };
+  limitRate(path);
   await scene.run(started.importId);
   expect(await status(started)).toMatchObject({ import_status: 'started', failed_relations: [] });
   await scene.service.database.query(
