@@ -35,8 +35,9 @@ const TRIES = 2;
 const RETRY_MS = 250;
 /** Consecutive requests without an answer after which a host gets no more requests for files in this try of the import. */
 const MAX_UNANSWERED = 5;
+/** Errors of a host that may be away. After others, such as a file that is too large, it may send the next file. */
+const NO_ANSWER: ReadonlySet<EgressReason> = new Set(['unreachable', 'too slow', 'name unknown']);
 const TOO_LONG = 'The text would be too long with the new links.';
-const IS_NO_ANSWER: ReadonlySet<EgressReason> = new Set(['unreachable', 'too slow', 'name unknown']);
 const AWAY = 'The host did not send the files before this one.';
 
 /**
@@ -129,7 +130,7 @@ export class TextAttachments {
 }
 
 function hasNoAnswer({ cause }: SourceError): boolean {
-  return cause instanceof EgressError && IS_NO_ANSWER.has(cause.reason);
+  return cause instanceof EgressError && NO_ANSWER.has(cause.reason);
 }
 
 /** Whether a repetition may succeed: after an error of the server or a broken connection, but not after a time limit. */
