@@ -33,4 +33,14 @@ export const importSettings = defineSettings('import', {
     min: 1000,
     about: 'Longest time for fetching the repository of an import, and for storing it.',
   }),
+  attachmentBytes: setting.int('IMPORT_ATTACHMENT_BYTES', {
+    default: 2 ** 31,
+    min: 2 ** 20,
+    about: 'Most bytes of all files that the texts of one import link to. The links to further files stay.',
+  }),
+  attachmentFiles: setting.int('IMPORT_ATTACHMENT_COUNT', {
+    default: 10_000,
+    min: 0,
+    about: 'Most files that one import requests for its texts. The links to further files stay.',
+  }),
 });

@@ -22,6 +22,13 @@ export const MAX_UPLOAD_BYTES = 100 * 1024 * 1024;
 /** Shape: in the order of the request; null for a file that the project does not have. */
 export interface FindAttachmentsAnswer {
   readonly attachments: readonly (ImportedAttachment | null)[];
+  readonly total: ImportedTotal;
+}
+
+/** Number and size of all imported files of a project. */
+export interface ImportedTotal {
+  readonly files: number;
+  readonly bytes: number;
 }
 
 /**

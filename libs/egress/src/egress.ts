@@ -71,7 +71,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * reach the network of the service, nor to keep the service busy.
  * Shape: the URL is checked, its name is looked up once, each of its addresses is checked, and the connection goes to one
  * of them. Redirects are followed for GET and HEAD only, and are each checked again; they keep host, port and scheme
- * unless the request says otherwise. Every status counts as an answer.
+ * unless the request says otherwise, and lead from no public server to a listed one. Every status counts as an answer.
  * Errors: EgressError; the reason of `signal`.
  * Source: reference reliability 8.1.
  */
@@ -94,8 +94,11 @@ export class Egress {
   async open(request: EgressRequest): Promise<EgressStream> {
     const limits = { ...LIMITS, ...request.limits };
     const deadline = Date.now() + limits.totalMs;
+    let isFromPublic = false;
     for (let asked = request, hop = 0; ; hop += 1) {
       const destination = checkedDestination(asked.url, this.options);
+      if (isFromPublic && destination.isListed) throw leadsInside();
+      isFromPublic = !destination.isListed;
       const answer = await this.send(destination, asked, limits, deadline);
       try {
         const next = nextOf(answer, destination, asked, limits.redirects - hop);
@@ -217,6 +220,11 @@ function optionsOf(url: URL, { method = 'GET', headers, body }: EgressRequest, s
   const own = { 'accept-encoding': ACCEPTED_ENCODINGS, 'user-agent': 'Rookery', ...headers };
   const path = `${url.pathname}${url.search}`;
   return { path, method, headers: own, body: body ?? null, signal } satisfies Dispatcher.RequestOptions;
+}
+
+/** A listed host may be named by users, but a public server does not choose what is requested from it. */
+function leadsInside(): EgressError {
+  return new EgressError('address refused', 'A public server leads to one of EGRESS_ALLOW, which is not followed.');
 }
 
 /** The next URL of a redirect; null when the answer is final. Errors: EgressError `redirected`. */

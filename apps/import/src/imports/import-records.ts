@@ -10,7 +10,7 @@ import { reportImportState, runImport } from './import-jobs';
 import { ImportFailure, ProjectImport } from './project-import.entity';
 
 /** An import as stored. */
-export type ImportRow = RowOf<ProjectImport, Exclude<keyof ProjectImport, 'createdAt' | 'updatedAt'>>;
+export type ImportRow = RowOf<ProjectImport, Exclude<keyof ProjectImport, 'createdAt'>>;
 export type FailureRow = RowOf<ImportFailure, Exclude<keyof ImportFailure, 'importId'>>;
 export type NewImport = Omit<
   ProjectImport,
@@ -22,7 +22,8 @@ type FinalState = Extract<ImportState, 'finished' | 'failed' | 'canceled'>;
 
 const COLUMNS = `i.id, i.import_key, i.project_id, i.user_id, i.source, i.state, i.upstream_name, i.upstream_url, i.clone_url,
   i.default_branch, i.api_url, i.page_size, i.is_optimistic, i.single_endpoint_notes, i.with_attachments,
-  i.sealed_credential, i.job_id, i.progress_try, i.error`;
+  i.sealed_credential, i.job_id, i.progress_try, i.error,
+  i.updated_at`;
 /** Imports without progress for so long have failed. Source: reference identity-and-import 6.1. */
 const STUCK_HOURS = 24;
 /** A request that creates an import ends within this time. */

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import type { HostedFile } from '@rookery/testing';
+import { ProjectUploads } from '../../src/stages/attachments/project-uploads';
 import { ImportScene } from '../support/scene';
 import type { StartedImport } from '../support/scene';
 
@@ -68,7 +70,17 @@ const status = async ({ projectId }: StartedImport) =>
     readonly stats: { readonly fetched: Record<string, number>; readonly imported: Record<string, number> };
     readonly failed_relations: readonly { readonly relation_name: string; readonly exception_message: string }[];
   };
+const limitRate = (path: string): void => {
+  scene.host.answer = (request, response) => {
+    if (request.url !== path) return false;
+    response.writeHead(429, { 'retry-after': '60' }).end();
+    return true;
+  };
+};
 const requestsFor = (path: string): number => scene.host.seen.filter((request) => request.path === path).length;
+
+const manyFiles = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `${scene.host.url}/user-attachments/files/9/${n}.txt`);
 
 it('stores the files of all texts, each once, and rewrites the texts', async () => {
   const started = await scene.started('heron', withAttachments);
@@ -138,6 +150,20 @@ it('follows redirects to listed servers without the credential', async () => {
   expect(scene.inside.files.map(({ filename }) => filename)).toEqual(['../../a b.png']);
 });
 
+it('asks for no other path than those of attachments', async () => {
+  const started = await scene.started('shrike', withAttachments);
+  hosted('/api/v3/user', { type: 'application/json', content: Buffer.from('{"secret":true}') });
+  const [plain, encoded] = ['/assets/../api/v3/user', '/wren/shrike/files/%2e%2e/%2E./..%2f../api/v3/user'];
+  const text = `![x](${scene.host.url}${plain}) ![x](${scene.host.url}${encoded})`;
+  scene.host.put(started.repository, 'issues', [issue(1, text)]);
+  const { length } = scene.host.seen;
+  await scene.run(started.importId);
+  const expected = /^\/api\/v3\/repos|^\/wren\/shrike\.git\//;
+  expect(scene.host.seen.slice(length).filter(({ path }) => !expected.test(path))).toEqual([]);
+  expect([textsOf(started), scene.inside.files]).toEqual([[text], []]);
+  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+});
+
 it('stores each file once and writes the texts after a death between them', async () => {
   const started = await scene.started('ibis', withAttachments);
   const [a, b] = [hosted('/user-attachments/files/1/a.txt'), hosted('/user-attachments/files/1/b.txt')];
@@ -153,21 +179,80 @@ it('stores each file once and writes the texts after a death between them', asyn
   expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
 });
 
+it('asks for no more files of a text after the import is cancelled', async () => {
+  const started = await scene.started('plover', withAttachments);
+  const addresses = manyFiles(3);
+  for (const address of addresses) hosted(new URL(address).pathname);
+  scene.host.put(started.repository, 'issues', [issue(1, addresses.join(' '))]);
+  scene.inside.afterFile = async () =>
+    void (await scene
+      .as(scene.owner)
+      .post('/api/v4/import/remote/cancel')
+      .send({ project_id: started.projectId })
+      .expect(200));
+  await scene.run(started.importId);
+  expect(scene.inside.files.map(({ filename }) => filename)).toEqual(['0.txt']);
+  expect(requestsFor(new URL(addresses[1]!).pathname)).toBe(0);
+  expect(textsOf(started)).toEqual([]);
+});
+
 it('waits for a rate limit of files, and then continues with the page', async () => {
   const started = await scene.started('crane', withAttachments);
   const path = '/user-attachments/files/1/c.txt';
   scene.host.put(started.repository, 'issues', [issue(1, `[c](${hosted(path)})`)]);
-  scene.host.answer = (request, response) => {
-    if (request.url !== path) return false;
-    response.writeHead(429, { 'retry-after': '60' }).end();
-    return true;
-  };
+  limitRate(path);
   await scene.run(started.importId);
   expect(await scene.row(started.importId)).toMatchObject({ state: 'started' });
   expect(textsOf(started)).toEqual([]);
   scene.host.answer = null;
   await scene.run(started.importId);
   expect(textsOf(started)).toEqual(['[c](/uploads/0/c.txt)']);
+});
+
+it('gives up a file whose rate limit does not end', async () => {
+  const started = await scene.started('knot', withAttachments);
+  const path = '/user-attachments/files/1/k.txt';
+  const text = `[k](${hosted(path)})`;
+  scene.host.put(started.repository, 'issues', [issue(1, text)]);
+  limitRate(path);
+  await scene.run(started.importId);
+  expect(await status(started)).toMatchObject({ import_status: 'started', failed_relations: [] });
+  await scene.service.database.query(
+    `update project_imports set updated_at = now() - interval '7 hours' where id = $1`,
+    [started.importId],
+  );
+  await scene.run(started.importId);
+  expect(textsOf(started)).toEqual([text]);
+  expect(await status(started)).toMatchObject({
+    import_status: 'finished',
+    failed_relations: [{ exception_message: expect.stringContaining('The rate of requests is limited.') }],
+  });
+});
+
+it('sends as many files at a time as a worker runs imports', async () => {
+  const uploads = scene.service.app.get(ProjectUploads);
+  let release: () => void = () => undefined;
+  const allArrived = new Promise<void>((released) => (release = released));
+  scene.inside.afterFile = () => {
+    if (scene.inside.files.length === 3) release();
+    return allArrived;
+  };
+  const { signal } = new AbortController();
+  const sent = [1, 2, 3].map((n) =>
+    uploads.store(n, 'x', { filename: `${n}.txt`, content: Readable.from([PNG]) }, signal),
+  );
+  expect(await Promise.all(sent)).toHaveLength(3);
+});
+
+it('does not wait for the rate limit of another server', async () => {
+  const started = await scene.started('ruff', withAttachments);
+  const location = `http://127.0.0.1:${portOf(cdn)}/store/1`;
+  onCdn = (response) => void response.writeHead(429, { 'retry-after': '60' }).end();
+  scene.host.put(started.repository, 'issues', [
+    issue(1, `![x](${hosted('/user-attachments/assets/1', { location })})`),
+  ]);
+  await scene.run(started.importId);
+  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [{}] });
 });
 
 it('keeps links whose files cannot be fetched, and lists them as failed relations', async () => {
@@ -252,19 +337,47 @@ it('keeps links whose files cannot be fetched, and lists them as failed relation
   expect(forbiddenConnections).toBe(0);
 });
 
-it('asks a host that does not answer no longer than for a few files', async () => {
+const breakOff = (request: IncomingMessage): boolean => {
+  if (!request.url!.startsWith('/user-attachments/')) return false;
+  request.socket.destroy();
+  return true;
+};
+
+it('asks a host that does not answer no longer than for a few files, and leaves their links in the last try', async () => {
   const started = await scene.started('dunlin', withAttachments);
-  const addresses = Array.from({ length: 8 }, (_, n) => `${scene.host.url}/user-attachments/files/9/${n}.txt`);
-  scene.host.put(started.repository, 'issues', [issue(1, addresses.join(' '))]);
-  scene.host.answer = (request) => {
-    if (!request.url!.startsWith('/user-attachments/')) return false;
-    request.socket.destroy();
-    return true;
-  };
+  scene.host.put(started.repository, 'issues', [issue(1, manyFiles(8).join(' '))]);
+  scene.host.answer = breakOff;
   await scene.run(started.importId);
+  expect(await status(started)).toMatchObject({ import_status: 'started', failed_relations: [] });
+  await scene.run(started.importId, 4);
   const messages = (await status(started)).failed_relations.map((one) => one.exception_message.split(': ').at(-1));
   expect(messages).toEqual([
     ...Array.from({ length: 5 }, () => expect.stringContaining('cannot be reached')),
     ...Array.from({ length: 3 }, () => 'The host did not send the files before this one.'),
   ]);
+});
+
+it('stores all files of a host that answers again in a later try', async () => {
+  const started = await scene.started('curlew', withAttachments);
+  const addresses = manyFiles(7);
+  for (const address of addresses) hosted(new URL(address).pathname);
+  scene.host.put(started.repository, 'issues', [issue(1, addresses.join(' '))]);
+  scene.host.answer = breakOff;
+  await scene.run(started.importId);
+  scene.host.answer = null;
+  await scene.run(started.importId, 2);
+  expect(scene.inside.files).toHaveLength(7);
+  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+});
+
+it('goes on with a host that answers, whatever the answers are', async () => {
+  const started = await scene.started('godwit', withAttachments);
+  const addresses = manyFiles(7);
+  hosted(new URL(addresses.pop()!).pathname);
+  const location = `http://127.0.0.1:${portOf(forbidden)}/`;
+  for (const address of addresses) hosted(new URL(address).pathname, { location });
+  scene.host.put(started.repository, 'issues', [issue(1, [...addresses, manyFiles(7)[6]].join(' '))]);
+  await scene.run(started.importId);
+  expect(scene.inside.files.map(({ filename }) => filename)).toEqual(['6.txt']);
+  expect((await status(started)).failed_relations).toHaveLength(6);
 });

@@ -126,7 +126,9 @@ export class FakeServices {
   private serveFiles(body: unknown, response: ServerResponse): void {
     const { project_id, sources } = body as FindAttachmentsRequest;
     const attachments = sources.map((source) => this.fileOf(`${project_id}/${source}`));
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ attachments }));
+    const own = this.files.filter(({ key }) => key.startsWith(`${project_id}/`));
+    const total = { files: own.length, bytes: own.reduce((sum, { content }) => sum + content.length, 0) };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ attachments, total }));
   }
 
   private async storeFile(request: IncomingMessage, response: ServerResponse): Promise<void> {

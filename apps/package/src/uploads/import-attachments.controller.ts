@@ -1,16 +1,23 @@
 import { Readable } from 'node:stream';
 import { Controller } from '@nestjs/common';
-import { Internal, InternalStreamed } from '@rookery/api-v4';
+import { Internal, InternalStreamed, UploadAborted } from '@rookery/api-v4';
 import type { InternalRequest, InternalStream, InternalUpload } from '@rookery/api-v4';
 import { INTERNAL_CALLERS, INTERNAL_PATHS, MAX_FOUND_ATTACHMENTS } from '@rookery/contracts';
 import type { FindAttachmentsAnswer } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { InvalidParameters, NotFound } from '@rookery/kernel';
+import { statement } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
 import { importedAttachmentOf } from './upload.presenter';
 import { UploadsService } from './uploads.service';
 
 const SOURCE = /^[0-9a-f]{64}$/;
 const MAX_FILENAME = 1024;
+/** Delays the deletion of the project in the copy of the directory, and so the removal of its uploads. */
+const LOCK = statement<{ project: number }, never>(
+  'uploads_lock_project',
+  `select from directory_projects where id = :project::bigint for key share`,
+);
 
 /** Files that imported texts link to, for the import service. Source: ADR 0202. */
 @Controller()
@@ -30,7 +37,7 @@ export class ImportAttachmentsController {
       const upload = found.get(source);
       return upload ? importedAttachmentOf(upload) : null;
     });
-    return { attachments };
+    return { attachments, total: await this.uploads.importedTotal(projectId as number) };
   }
 
   @InternalStreamed('POST', INTERNAL_PATHS.importAttachment, INTERNAL_CALLERS.importAttachment)
@@ -42,15 +49,23 @@ export class ImportAttachmentsController {
       throw new InvalidParameters(['filename is invalid']);
     const projectId = await this.writableProject(Number(id));
     const file = { source: input, filename: () => filename };
-    const upload = await this.uploads.storeImported(projectId, source, file);
+    // The project may be deleted or archived while the file arrives.
+    const recheck = async (tx: Tx): Promise<void> => {
+      await tx.run(LOCK, { project: projectId });
+      await this.writableProject(projectId, tx);
+    };
+    const upload = await this.uploads.storeImported(projectId, source, file, recheck).catch((error: unknown) => {
+      // The upstream host broke off, which is no outage of this service.
+      throw error === input.errored ? new UploadAborted() : error;
+    });
     const text = JSON.stringify(importedAttachmentOf(upload));
     return { mediaType: 'application/json', stream: Readable.from([text], { objectMode: false }) };
   }
 
   /** Errors: NotFound for a missing or archived project; Unavailable if the copy of the directory is late. */
-  private async writableProject(id: number): Promise<number> {
-    await this.directory.assertCurrent();
-    const project = (await this.directory.projects([id])).get(id);
+  private async writableProject(id: number, tx?: Tx): Promise<number> {
+    await this.directory.assertCurrent(tx);
+    const project = (await this.directory.projects([id], tx)).get(id);
     if (!project || project.archived) throw new NotFound('Project');
     return id;
   }

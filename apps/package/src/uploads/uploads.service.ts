@@ -3,15 +3,21 @@ import { buffer } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
+import type { ImportedTotal } from '@rookery/contracts';
 import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import { NotFound, Refused, TooLarge } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { collection, Work } from '@rookery/persistence';
-import type { Collection, ListQuery } from '@rookery/persistence';
+import { collection, Database, statement, Work } from '@rookery/persistence';
+import type { Collection, ListQuery, Tx } from '@rookery/persistence';
 import { PackageFiles } from '../packages/package-files';
 import { Upload } from './upload.entity';
 import { HEAD_BYTES, pictureTypeOf, uploadNameOf } from './upload-name';
 
+const TOTAL = statement<{ project: number }, ImportedTotal>(
+  'uploads_imported_total',
+  `select count(*) as files, coalesce(sum(size), 0)::bigint as bytes from uploads
+   where project_id = :project::bigint and import_source is not null`,
+);
 const SECRET_BYTES = 16;
 /** Another request has stored the same upstream file meanwhile. */
 class StoredMeanwhile extends Error {}
@@ -33,6 +39,7 @@ export class UploadsService {
 
   constructor(
     work: Work,
+    private readonly database: Database,
     private readonly files: PackageFiles,
   ) {
     this.uploads = uploads.on(work);
@@ -43,10 +50,18 @@ export class UploadsService {
     return this.add(project.id, { uploaderId: viewer.userId }, file);
   }
 
-  /** Stores an upstream file once for each `importSource`. Errors: as `store`. */
-  async storeImported(projectId: number, importSource: string, file: ArrivingFile): Promise<Upload> {
+  /**
+   * Stores an upstream file once for each `importSource`. Shape: `before` runs in the transaction that adds the row. Errors: as
+   * `store`; those of `before`.
+   */
+  async storeImported(
+    projectId: number,
+    importSource: string,
+    file: ArrivingFile,
+    before: (tx: Tx) => Promise<void>,
+  ): Promise<Upload> {
     try {
-      return await this.add(projectId, { uploaderId: null, importSource }, file);
+      return await this.add(projectId, { uploaderId: null, importSource }, file, before);
     } catch (error) {
       if (!(error instanceof StoredMeanwhile)) throw error;
       return this.uploads.find({ importSource }, projectId);
@@ -61,11 +76,17 @@ export class UploadsService {
     return new Map(found.map((upload) => [upload.importSource!, upload]));
   }
 
+  async importedTotal(project: number): Promise<ImportedTotal> {
+    const [total] = await this.database.run(TOTAL, { project });
+    return total!;
+  }
+
   /** The content comes first, then the row; a sweep removes contents without a row. */
   private async add(
     projectId: number,
     origin: Pick<Upload, 'uploaderId'> & Partial<Pick<Upload, 'importSource'>>,
     file: ArrivingFile,
+    before?: (tx: Tx) => Promise<void>,
   ): Promise<Upload> {
     const { sha256, size } = await this.files.store(file.source, MAX_UPLOAD_BYTES).catch((error: unknown) => {
       throw error instanceof Refused ? new TooLarge() : error;
@@ -76,7 +97,7 @@ export class UploadsService {
       secret: randomBytes(SECRET_BYTES).toString('hex'),
       pictureType: pictureTypeOf(head),
     };
-    return this.uploads.create(upload, { actorId: origin.uploaderId, within: projectId });
+    return this.uploads.create(upload, { actorId: origin.uploaderId, within: projectId, before });
   }
 
   /** Errors: NotFound. */

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
+import { Outages } from '@rookery/platform';
 import { internalAuthorization } from '@rookery/testing';
+import { PackageFiles } from '../../src/packages/package-files';
 import { startPackage } from '../support/app';
 import type { PackageService } from '../support/app';
 
@@ -16,6 +21,7 @@ beforeAll(async () => {
   service = await startPackage();
   project = await service.seed.project({ visibility: 'public' });
 });
+afterEach(() => jest.restoreAllMocks());
 afterAll(() => service.close());
 
 const store = (query: object, content = PNG, key = KEY) =>
@@ -51,9 +57,11 @@ it('stores a file once for each address, and finds it', async () => {
   expect([file.status, file.body, file.headers['content-type']]).toEqual([200, PNG, 'image/png']);
   const sources = [sourceOf('none'), source];
   const { body } = await find({ project_id: project.id, sources }).expect(200);
-  expect(body).toEqual({ attachments: [null, attachment] });
+  expect(body).toEqual({ attachments: [null, attachment], total: { files: 1, bytes: PNG.length } });
   const { id } = await service.seed.project();
-  expect((await find({ project_id: id, sources }).expect(200)).body).toEqual({ attachments: [null, null] });
+  expect((await find({ project_id: id, sources }).expect(200)).body).toEqual({
+    ...{ attachments: [null, null], total: { files: 0, bytes: 0 } },
+  });
 });
 
 it('stores a page that claims to be a picture as a file, under a name of one segment', async () => {
@@ -86,4 +94,49 @@ it('refuses other callers, bad parameters, and missing and archived projects, an
   const archived = await service.seed.project({ archived: true });
   await store({ project_id: archived.id }).expect(404);
   expect(await rows()).toHaveLength(before);
+});
+
+/** Sends the first part of a file. Returns the request, which the service has begun to store. */
+const beginning = async (projectId: number): Promise<ClientRequest> => {
+  const files = service.app.get(PackageFiles);
+  const whole = files.store.bind(files);
+  const stores = new Promise<void>((begun) => {
+    jest.spyOn(files, 'store').mockImplementation((...given) => {
+      begun();
+      return whole(...given);
+    });
+  });
+  const query = new URLSearchParams({ project_id: String(projectId), source: sourceOf('late'), filename: 'late.png' });
+  const sent = request(`${service.app.baseUrl}${INTERNAL_PATHS.importAttachment}?${query}`, {
+    ...{ method: 'POST', headers: { authorization: KEY, 'content-type': 'application/octet-stream' } },
+  });
+  sent.on('error', () => undefined).write(PNG);
+  await stores;
+  return sent;
+};
+const late = () => service.database.query(`select id from uploads where import_source = $1`, [sourceOf('late')]);
+
+it.each(['deleted', 'archived'])('stores no file of a project that is %s while the file arrives', async (what) => {
+  const other = await service.seed.project();
+  const sent = await beginning(other.id);
+  if (what === 'deleted') await service.seed.remove('projects', other.id);
+  else await service.seed.put('projects', { ...other, archived: true });
+  const answered = once(sent, 'response');
+  sent.end();
+  const [answer] = (await answered) as [IncomingMessage];
+  answer.resume();
+  expect([answer.statusCode, await late()]).toEqual([404, []]);
+});
+
+it('counts no outage for a file that breaks off, and stores nothing', async () => {
+  const noted = jest.spyOn(service.app.get(Outages), 'note');
+  const sent = await beginning(project.id);
+  const before = service.app.logs.length;
+  const [stored] = jest.mocked(service.app.get(PackageFiles).store).mock.results;
+  sent.destroy();
+  await expect(stored!.value).rejects.toThrow('aborted');
+  // The service answers this request after it has handled the error of the other one.
+  await find({ project_id: project.id, sources: [] }).expect(200);
+  expect([noted.mock.calls, await late()]).toEqual([[], []]);
+  expect(service.app.logs.slice(before).filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
 });

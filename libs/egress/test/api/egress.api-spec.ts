@@ -190,6 +190,29 @@ describe('a redirect', () => {
     expect(other.connections()).toBe(1);
   });
 
+  it('from a public server to a listed one is not followed', async () => {
+    const inside = await outside((_request, response) => void response.end('internal'));
+    const location = `http://site2.internal:${inside.port}/any/path`;
+    const forge = await outside((_request, response) => void response.writeHead(302, { location }).end(), {
+      isTls: true,
+    });
+    const request = { url: `https://secure.example:${forge.port}/`, canLeaveServer: true };
+    const rules = { ports: [forge.port], ca: CERTIFICATE };
+    await jest.isolateModulesAsync(async () => {
+      // No test server has a public address.
+      jest.doMock('../../src/public-address', () => ({ isPublicAddress: () => true }));
+      const { Egress: WithPublicLoopback } = await import('../../src/egress');
+      const clientOf = (listed: readonly string[]): Egress =>
+        new WithPublicLoopback({ listed: listedDestinations(listed), resolve: toLoopback, ...rules });
+      const site = `site2.internal:${inside.port}`;
+      await expect(clientOf([site]).request(request)).rejects.toMatchObject(refusal('address refused'));
+      expect([forge.connections(), inside.connections()]).toEqual([1, 0]);
+      const { body } = await clientOf([site, `secure.example:${forge.port}`]).request(request);
+      expect(body.toString()).toBe('internal');
+    });
+    jest.dontMock('../../src/public-address');
+  });
+
   it('with a name and a password in it is refused', async () => {
     const { server, url, client } = await to((port) => `http://name:word@forge.internal:${port}/end`);
     await expect(client.request({ url })).rejects.toMatchObject(refusal('address refused'));

@@ -1,14 +1,19 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { SettingsOf } from '@rookery/platform';
+import { importSettings } from '../../import.config';
+import { AttachmentBudget } from '../../stages/attachments/attachment-budget';
+import type { AttachmentsSource } from '../../stages/attachments/text-attachments';
 import { ObjectsStage } from '../../stages/objects/objects-stage';
 import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-stage';
 import type { ObjectList } from '../../stages/objects/object-list';
 import { listsOf } from '../../stages/objects/import-lists';
 import { RepositoryStage } from '../../stages/repository/repository-stage';
 import { gitCredentialOf, headsOf, UpstreamHosts } from '../../sources/upstream-hosts';
+import type { UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
 import { StageFailed } from '../../stages/stage-failure';
 import { ImportCredentials } from '../import-credentials';
 import type { ImportRow } from '../import-records';
-import { ImportStages } from '../import-stages';
+import { ATTACHMENTS, ImportStages } from '../import-stages';
 import { ImportChecks } from './import-checks';
 
 const NO_CREDENTIAL = 'The credential of the import cannot be read any more.';
@@ -16,10 +21,15 @@ const REPOSITORY = 'repository';
 /** Kind of imports by URL, which bring the repository alone, and need no credential for a public one. */
 const BY_URL = 'git';
 
+/** Longest time without progress in which an import waits for a host that limits requests for files. Units: ms. */
+const MAX_LIMITED_MS = 6 * 3_600_000;
+
 /** One try of an import. */
 export interface ImportTry {
   readonly signal: AbortSignal;
   readonly isLastTry: boolean;
+  /** Whether this try has made progress. */
+  hasAdvanced(): boolean;
   noteProgress(): Promise<void>;
 }
 
@@ -33,6 +43,7 @@ export class ImportRun {
     private readonly repository: RepositoryStage,
     private readonly objects: ObjectsStage,
     private readonly hosts: UpstreamHosts,
+    @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
   /** Errors: StageFailed; StageWaits; those of the checks; the reason of the signal. */
@@ -50,9 +61,22 @@ export class ImportRun {
     const source = {
       ...{ projectId: row.project_id!, importKey: row.import_key, importType: kind, pageSize: row.page_size },
       repository: this.hosts.open(kind, access, row.upstream_name),
-      attachments: upstream && { upstream, unanswered: new Map<string, number>() },
+      attachments: await this.attachmentsOf(row, upstream, attempt),
     };
     for (const list of listsOf(kind, row)) await this.importList(row, list, source, attempt);
+  }
+
+  private async attachmentsOf(
+    row: ImportRow,
+    upstream: UpstreamAttachments | null,
+    { isLastTry, hasAdvanced }: ImportTry,
+  ): Promise<AttachmentsSource | null> {
+    if (upstream === null) return null;
+    const { attachmentBytes: bytes, attachmentFiles: files } = this.settings;
+    const counts = (await this.stages.ofImport(row.id)).find(({ name }) => name === ATTACHMENTS);
+    const budget = new AttachmentBudget({ files, bytes }, counts ? counts.fetched - counts.imported : 0);
+    const canWait = (): boolean => hasAdvanced() || Date.now() - row.updated_at.getTime() < MAX_LIMITED_MS;
+    return { upstream, unanswered: new Map(), isLastTry, canWait, budget };
   }
 
   private async importRepository(row: ImportRow, credential: string | null, attempt: ImportTry): Promise<void> {

@@ -37,7 +37,7 @@ export class ImportJob {
       state.hasAdvanced = true;
     };
     try {
-      await this.importRun.run(row, { signal, isLastTry, noteProgress });
+      await this.importRun.run(row, { signal, isLastTry, hasAdvanced: () => state.hasAdvanced, noteProgress });
       await this.records.end(row.id, 'finished');
     } catch (error) {
       if (error instanceof ImportEnded) return;

@@ -7,7 +7,7 @@ const uploads = new Map([
   [A, { url: '/uploads/1/a.png', markdown: '![a](/uploads/1/a.png)' }],
   [B, { url: '/uploads/2/b.pdf', markdown: '[b.pdf](/uploads/2/b.pdf)' }],
 ]);
-const rewritten = (text: string): string => links.replaceIn(text, uploads);
+const rewritten = (text: string): string | null => links.replaceIn(text, uploads);
 
 it.each([
   ['an image', `![x](${A})`, '![x](/uploads/1/a.png)'],
@@ -37,7 +37,12 @@ it.each([
   ['the image host of another service', 'https://user-images.githubusercontent.com/1/a.png'],
   ['a page of the host', 'https://git.example/wren/heron/issues/7 https://git.example/login'],
   ['the end of the text', 'https://git.example/user-attachments/assets/'],
-])('finds nothing in %s', (_what, text) => {
+  ...[
+    ...['assets/../api/v3/user', 'assets/%2e%2e/api/v3/user', 'assets/.%2E/api/v3/user', 'assets/x/../y', 'assets/./x'],
+    ...['assets/..%2fapi/v3/user', 'assets/..%5Capi', 'assets/%252e%252e/api', 'assets/..;/api', 'assets/%2e?x=y'],
+    'wren/heron/files/../../other/files/1',
+  ].map((path) => [`a path that leads elsewhere: ${path}`, `![x](https://git.example/${path})`]),
+])('finds nothing in %s', (_what, text = '') => {
   expect(links.findIn(text)).toEqual([]);
   expect(links.replaceIn(text, new Map())).toBe(text);
 });
@@ -48,14 +53,58 @@ it('finds the image hosts of the public service', () => {
   expect(new AttachmentLinks('https://github.com', 'wren/heron').findIn(text)).toHaveLength(2);
 });
 
+it('finds names with dots and escapes', () => {
+  const address = 'https://git.example/assets/..a/%C3%9C.%20.../b..?c=../d';
+  expect(links.findIn(`<img src="${address}">`)).toEqual([address]);
+});
+
+it.each([
+  ['a span', `![x](${A}) and \`${A}\` and ${B}`, `![x](/uploads/1/a.png) and \`${A}\` and [b.pdf](/uploads/2/b.pdf)`],
+  ['a fence', `\`\`\`${A}\n${A}\n\`\`\`\n[x](${A})`, `\`\`\`${A}\n${A}\n\`\`\`\n[x](/uploads/1/a.png)`],
+  [
+    'a list',
+    `- [x](${A})\n\n      ${A}\r\n- [x](${A})`,
+    `- [x](/uploads/1/a.png)\n\n      ${A}\r\n- [x](/uploads/1/a.png)`,
+  ],
+  [
+    'a quote',
+    `> \`a\n> ${A}\` ![x](${A})\n# ${A} #`,
+    `> \`a\n> ${A}\` ![x](/uploads/1/a.png)\n# ![a](/uploads/1/a.png) #`,
+  ],
+  ['another address', `\`${A}x\0\` ![x](${A})`, `\`${A}x\0\` ![x](/uploads/1/a.png)`],
+])('keeps addresses in code of %s that are also outside of it', (_what, text, expected) => {
+  expect(rewritten(text)).toBe(expected);
+});
+
+it('finds no address that the limit of reading cuts', () => {
+  expect(links.findIn(`${A} ${'x'.repeat(99_953 - A.length)} ${A}`)).toEqual([A]);
+});
+
 it('keeps addresses whose files were not stored', () => {
   const text = `${A}0 ![x](${B}x)`;
   expect(rewritten(text)).toBe(text);
 });
 
+/** Units: milliseconds of the processor. */
+const timeOf = (work: () => void): number => {
+  const startedAt = process.cpuUsage();
+  work();
+  return process.cpuUsage(startedAt).user / 1000;
+};
+
 it('reads long texts without delay', () => {
   const text = `${'['.repeat(50_000)}${'`'.repeat(50_000)}${A}`;
-  const startedAt = process.cpuUsage().user;
-  links.findIn(text);
-  expect(process.cpuUsage(undefined).user - startedAt).toBeLessThan(2_000_000);
+  expect(timeOf(() => links.findIn(text))).toBeLessThan(2000);
+});
+
+it.each([' ', '](', '\n', '= '])('rewrites long texts of addresses and %j without delay', (between) => {
+  const text = `${A}${between}`.repeat(300_000 / (A.length + between.length));
+  const kept = timeOf(() => void links.replaceIn(text, new Map([[A, { url: '/u', markdown: '[u](/u)' }]])));
+  expect(kept).toBeLessThan(1500);
+});
+
+it('does not rewrite a text that becomes too long', () => {
+  const url = `/uploads/1/${encodeURIComponent('名'.repeat(200))}`;
+  const text = `${A}\n`.repeat(200_000 / A.length);
+  expect(links.replaceIn(text, new Map([[A, { url, markdown: `[${'名'.repeat(200)}](${url})` }]]))).toBeNull();
 });

@@ -1,8 +1,8 @@
 import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
-import type { EgressStream } from '@rookery/egress';
+import type { EgressAnswer, EgressStream } from '@rookery/egress';
 import { SourceError } from '../source-error';
 import type { UpstreamAccess } from '../upstream-repository';
-import { refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { isLimited, refuseFailure, UpstreamRequests } from '../upstream-requests';
 import type { AttachmentLinks } from './attachment-links';
 
 const LIMITS = { bodyBytes: MAX_UPLOAD_BYTES, totalMs: 120_000 } as const;
@@ -37,12 +37,13 @@ export class UpstreamAttachments {
   /** Opens a file, also on another server that the host redirects to. Errors: SourceError. */
   async open(url: string, signal: AbortSignal): Promise<ArrivingAttachment> {
     const { credential } = this.access;
+    if (!this.links.isAttachment(url)) throw new SourceError('address', 'The address is not that of an attachment.');
     const isHost = new URL(url).origin === this.webOrigin;
     const headers: Record<string, string> = isHost ? { authorization: `Bearer ${credential}` } : {};
     const secrets = [credential];
     const answer = await this.requests.open({ url, secrets, headers, limits: LIMITS, canLeaveServer: true, signal });
     try {
-      if (answer.status !== 200) refuseFailure({ ...answer, body: await readShortBody(answer) }, secrets);
+      if (answer.status !== 200) this.refuse({ ...answer, body: await readShortBody(answer) });
       if (/^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? ''))
         throw new SourceError('other', 'The host sent a web page in place of a file.', { status: 200 });
       const filename = filenameOf(url, answer.headers);
@@ -52,6 +53,14 @@ export class UpstreamAttachments {
       await answer.close();
       throw error;
     }
+  }
+
+  /** Errors: SourceError, with a time to wait for only if the host itself limits the requests. */
+  private refuse(answer: EgressAnswer): void {
+    const { status } = answer;
+    if (isLimited(answer) && new URL(answer.url).origin !== this.webOrigin)
+      throw new SourceError('limit', 'Another server limits the rate of requests.', { status });
+    refuseFailure(answer, [this.access.credential]);
   }
 }
 

@@ -1,19 +1,27 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type {
   FindAttachmentsAnswer,
   FindAttachmentsRequest,
   ImportedAttachment,
+  ImportedTotal,
   StoreAttachmentRequest,
 } from '@rookery/contracts';
+import { jobSettings } from '@rookery/jobs';
 import { InternalRoutes } from '@rookery/platform';
-import type { InternalRouteClient } from '@rookery/platform';
+import type { InternalRouteClient, SettingsOf } from '@rookery/platform';
 import type { ArrivingAttachment } from '../../sources/attachments/upstream-attachments';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 60_000;
+
+/** Files that the project has of the asked ones, by their addresses, and the sum of all its imported files. */
+export interface FoundUploads {
+  readonly stored: Map<string, ImportedAttachment>;
+  readonly total: ImportedTotal;
+}
 
 /** Uploads of projects in the package service. An upstream file is stored once for each project. Source: ADR 0202. */
 @Injectable()
@@ -21,24 +29,26 @@ export class ProjectUploads {
   private readonly found: InternalRouteClient<FindAttachmentsRequest, FindAttachmentsAnswer>;
   private readonly stored: InternalRouteClient<StoreAttachmentRequest, ImportedAttachment>;
 
-  constructor(routes: InternalRoutes) {
+  constructor(routes: InternalRoutes, @Inject(jobSettings.token) { concurrency }: SettingsOf<typeof jobSettings>) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
     this.found = routes.to('package', INTERNAL_PATHS.importAttachments, limits);
-    this.stored = routes.to('package', INTERNAL_PATHS.importAttachment, limits);
+    // A file holds its connection while it arrives from upstream, so each running import needs one.
+    this.stored = routes.to('package', INTERNAL_PATHS.importAttachment, { ...limits, connections: concurrency });
   }
 
-  /** Returns the files that the project has already, by their addresses. Bounds: MAX_FOUND_ATTACHMENTS addresses. */
-  async find(projectId: number, addresses: readonly string[]): Promise<Map<string, ImportedAttachment>> {
+  /** Finds files that the project has already. Bounds: MAX_FOUND_ATTACHMENTS addresses. */
+  async find(projectId: number, addresses: readonly string[]): Promise<FoundUploads> {
     const sources = addresses.map(sourceOf);
-    const { attachments } = await this.found.ask({ project_id: projectId, sources });
-    return new Map(addresses.flatMap((address, at) => (attachments[at] ? [[address, attachments[at]]] : [])));
+    const { attachments, total } = await this.found.ask({ project_id: projectId, sources });
+    const stored = new Map(addresses.flatMap((address, at) => (attachments[at] ? [[address, attachments[at]]] : [])));
+    return { stored, total };
   }
 
   /** Stores a file while it arrives. Errors: those of its content; InternalRefusal; a plain Error without an answer. */
   async store(
     projectId: number,
     address: string,
-    { filename, content }: ArrivingAttachment,
+    { filename, content }: Pick<ArrivingAttachment, 'filename' | 'content'>,
     signal: AbortSignal,
   ): Promise<ImportedAttachment> {
     const question = { project_id: String(projectId), source: sourceOf(address), filename: filename.slice(0, 255) };

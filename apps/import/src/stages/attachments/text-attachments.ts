@@ -2,19 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { ImportedAttachment } from '@rookery/contracts';
 import { EgressError } from '@rookery/egress';
+import type { EgressReason } from '@rookery/egress';
 import type { UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
 import { SourceError } from '../../sources/source-error';
-import { StageWaits } from '../stage-failure';
+import { StageFailed, StageWaits } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
+import type { AttachmentBudget } from './attachment-budget';
 import { ProjectUploads } from './project-uploads';
 
 /**
  * Source of the attachments of one import. Shape: `unanswered` has the number of consecutive requests without an answer by
- * origin, in this try of the import.
+ * origin, in this try of the import. Links are left as they are for a host that is away in the last try only.
  */
 export interface AttachmentsSource {
   readonly upstream: UpstreamAttachments;
   readonly unanswered: Map<string, number>;
+  readonly isLastTry: boolean;
+  /** Whether the import may wait for the end of a rate limit. If not, a limited file is one that cannot be stored. */
+  canWait(): boolean;
+  readonly budget: AttachmentBudget;
 }
 
 /** A text whose files are stored. Shape: `text` links to uploads; files that were not stored are `failed`. */
@@ -29,6 +35,9 @@ const TRIES = 2;
 const RETRY_MS = 250;
 /** Consecutive requests without an answer after which a host gets no more requests for files in this try of the import. */
 const MAX_UNANSWERED = 5;
+/** Errors of a host that may be away. After others, such as a file that is too large, it may send the next file. */
+const NO_ANSWER: ReadonlySet<EgressReason> = new Set(['unreachable', 'too slow', 'name unknown']);
+const TOO_LONG = 'The text would be too long with the new links.';
 const AWAY = 'The host did not send the files before this one.';
 
 /**
@@ -39,47 +48,64 @@ const AWAY = 'The host did not send the files before this one.';
 export class TextAttachments {
   constructor(private readonly uploads: ProjectUploads) {}
 
-  /** Shape: `name` names the object of the text in failures. Errors: StageWaits; those of package; the reason of the signal. */
+  /**
+   * Shape: `name` names the object of the text in failures; `check` runs after each requested file. Errors: StageFailed for a
+   * host that is away; StageWaits; those of `check` and of package; the reason of the signal.
+   */
   async store(
     projectId: number,
     source: AttachmentsSource,
     { name, text }: { readonly name: string; readonly text: string },
-    signal: AbortSignal,
+    { check, signal }: { check(): Promise<void>; readonly signal: AbortSignal },
   ): Promise<StoredText> {
-    const { links } = source.upstream;
+    const { budget, upstream } = source;
+    const { links } = upstream;
     const addresses = links.findIn(text);
     if (addresses.length === 0) return { text, fetched: 0, failed: [] };
-    const stored = await this.uploads.find(projectId, addresses);
+    const { stored, total } = await this.uploads.find(projectId, addresses);
+    budget.update(total);
     const failed: FailedObject[] = [];
     for (const address of addresses) {
       if (stored.has(address)) continue;
+      if (budget.isSpent) {
+        failed.push(failureOf(name, address, budget.message));
+        continue;
+      }
       const result = await this.storeOne(projectId, source, address, signal);
       if (typeof result === 'string') failed.push(failureOf(name, address, result));
       else stored.set(address, result);
+      await check();
     }
-    return { text: links.replaceIn(text, stored), fetched: addresses.length, failed };
+    const rewritten = links.replaceIn(text, stored);
+    if (rewritten === null) failed.push(...[...stored.keys()].map((address) => failureOf(name, address, TOO_LONG)));
+    return { text: rewritten ?? text, fetched: addresses.length, failed };
   }
 
   /** Returns the stored file, or the reason why there is none. */
   private async storeOne(
     projectId: number,
-    { upstream, unanswered }: AttachmentsSource,
+    source: AttachmentsSource,
     address: string,
     signal: AbortSignal,
   ): Promise<ImportedAttachment | string> {
+    const { budget, unanswered, isLastTry } = source;
     const { origin } = new URL(address);
     if ((unanswered.get(origin) ?? 0) >= MAX_UNANSWERED) return AWAY;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const stored = await this.fetchOne(projectId, upstream, address, signal);
+        const stored = await this.fetchOne(projectId, source, address, signal);
         unanswered.delete(origin);
         return stored;
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof SourceError)) throw error;
-        if (error.reason === 'limit' && error.retryAt) throw new StageWaits(error.retryAt, { cause: error });
+        if (error.reason === 'limit' && error.retryAt && source.canWait())
+          throw new StageWaits(error.retryAt, { cause: error });
         if (!isTransient(error) || attempt === TRIES) {
-          unanswered.set(origin, error.status === null ? (unanswered.get(origin) ?? 0) + 1 : 0);
+          const count = hasNoAnswer(error) ? (unanswered.get(origin) ?? 0) + 1 : 0;
+          unanswered.set(origin, count);
+          if (count >= MAX_UNANSWERED && !isLastTry) throw new StageFailed(error.message, false, { cause: error });
+          budget.noteFailed();
           return error.message;
         }
         await delay(RETRY_MS, undefined, { signal });
@@ -89,17 +115,22 @@ export class TextAttachments {
 
   private async fetchOne(
     projectId: number,
-    upstream: UpstreamAttachments,
+    { budget, upstream }: AttachmentsSource,
     address: string,
     signal: AbortSignal,
   ): Promise<ImportedAttachment> {
     const arriving = await upstream.open(address, signal);
     try {
-      return await this.uploads.store(projectId, address, arriving, signal);
+      const file = { filename: arriving.filename, content: budget.counted(arriving.content) };
+      return await this.uploads.store(projectId, address, file, signal);
     } finally {
       await arriving.close();
     }
   }
+}
+
+function hasNoAnswer({ cause }: SourceError): boolean {
+  return cause instanceof EgressError && NO_ANSWER.has(cause.reason);
 }
 
 /** Whether a repetition may succeed: after an error of the server or a broken connection, but not after a time limit. */

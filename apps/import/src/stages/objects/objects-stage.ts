@@ -148,11 +148,11 @@ export class ObjectsStage {
     for (const object of found.objects) {
       const { body } = object as { readonly body: string | null };
       const given = { name: list.nameOf(object), text: body ?? '' };
-      const { text, fetched, failed } = await this.attachments.store(projectId, attachments, given, signal);
+      const running = { signal, check: () => journal.check() };
+      const { text, fetched, failed } = await this.attachments.store(projectId, attachments, given, running);
       objects.push(text === given.text ? object : { ...(object as object), body: text });
       files.fetched += fetched;
       files.failed.push(...failed);
-      if (fetched > 0) await journal.check();
     }
     return { ...found, objects, files };
   }
