@@ -103,7 +103,7 @@ describe('streams that break', () => {
 
   it.each([
     ['an answer', TODOS, 1],
-    ['a refusal', '/api/v4/nowhere', 30],
+    ['a refusal', '/api/v4/nowhere', 300],
     ['an answer of the gateway', '/api/v4/openapi.json', 1],
   ])('end when their client does not take the end of %s', async (_, path, ahead) => {
     const end = 'x'.repeat(60_000);
