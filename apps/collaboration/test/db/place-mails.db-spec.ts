@@ -204,6 +204,27 @@ describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s
 });
 const userRow = (): object => Object.fromEntries(Object.entries(user).filter(([name]) => name !== 'namespace_id'));
 
+test('events of former days have no e-mail', async () => {
+  await service.seed.member(user, project, 'developer');
+  await setLevel(user, 'custom', { new_release: true });
+  const [asked] = await people(1);
+  const requested = { ...of('project', asked!), state: 'requested', changed_at: AT } as const;
+  const events = [added('project'), changed('project'), request('project', 'denied', actor.id), moved()];
+  const at = new Date(Date.now() - 25 * 60 * 60 * 1000);
+  for (const event of [
+    ...[...events, await release()],
+    accessRequestChanged.of({ aggregateId: 1, actorId: asked!.id, data: requested }),
+  ])
+    await publish(nats, event, undefined, at);
+  await worker.drained();
+  expect([await query('select 1 from place_mails'), await query('select 1 from place_mail_fan_outs')]).toEqual([
+    [],
+    [],
+  ]);
+  await happens(changed('project'));
+  expect(smtp.recipients()).toEqual(names(user));
+});
+
 describe('the e-mail about a release', () => {
   test('is for users who turned its switch on, with its description', async () => {
     const [on, off, watcher, near, general] = (await people(5)) as [SeededUser, ...SeededUser[]];
