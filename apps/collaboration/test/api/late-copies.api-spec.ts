@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DecideAnswer, DirectoryProject } from '@rookery/contracts';
 import type { SeededService, SeededUser } from '@rookery/testing';
+import { RefProtections } from '../../src/code/protected-refs/ref-protections';
 import { startCollaboration } from '../support/app';
 import { commitFiles, repositoryOf } from '../support/files-repository';
 
@@ -136,4 +137,17 @@ it('a user who has just lost their role in a target may not push to the branch t
   expect(await mayPush(as(reader))).toBe(true);
   const removed = () => seed.remove('memberships', role.id);
   expect(await afterNext(reader, 0, mayPush, removed)).toBe(false);
+});
+
+it('a group that has just forbidden first pushes of developers decides about them', async () => {
+  const { seed } = service;
+  const developers = { push_levels: [30], merge_levels: [30], allow_force_push: true };
+  const group = await seed.group({ default_branch_protection: { ...developers, developer_can_initial_push: true } });
+  const empty = await seed.project({ namespace_id: group.id, default_branch: null });
+  const viewer = seed.viewer(reader);
+  const next = { ...viewer.directory, version: viewer.directory.version + 1 };
+  const mayPush = () =>
+    service.app.get(RefProtections).canDevelopersPushFirst(empty.id, { ...viewer, directory: next });
+  const forbidden = () => seed.put('namespaces', { ...group, default_branch_protection: null });
+  expect(await afterNext(reader, 30, mayPush, forbidden)).toBe(false);
 });

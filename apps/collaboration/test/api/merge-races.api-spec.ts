@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { objectId } from '@rookery/git';
+import { NO_OBJECT, objectId } from '@rookery/git';
 import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
@@ -175,5 +175,67 @@ describe('a process that is slow or dead after it moved the target branch', () =
     });
     const events = await as(place).get(`${place.path}/${request.iid}/resource_state_events`).expect(200);
     expect((events.body as { state: string }[]).map(({ state }) => state)).toEqual(['closed', 'merged']);
+  });
+
+  /** Stores an attempt to merge by a fast-forward that was refused. */
+  const refuseFastForward = (place: MergePlace, { iid, commit }: Request) =>
+    service.database.query('update merge_requests set merge_intent = $3 where project_id = $1 and iid = $2', [
+      ...[place.project.id, iid],
+      JSON.stringify({
+        ...{ tip: commit, head: commit, userId: place.cast.maintainer.id },
+        ...{ mergeCommitSha: null, squashCommitSha: null },
+      }),
+    ]);
+
+  test('a refused fast-forward merges no request with a later head, and none that was closed', async () => {
+    const place = await scene.place();
+    const request = await open1(place);
+    await refuseFastForward(place, request);
+    await scene.push(place, 'change', ['A later change']);
+    const { git } = scene;
+    await git.ok(place.folder, 'push', '--quiet', 'origin', `${request.commit}:main`);
+    expect(await stateOf(place, request)).toBe('opened');
+
+    const other = await scene.place();
+    const closed = await open1(other);
+    await refuseFastForward(other, closed);
+    await as(other).put(`${other.path}/${closed.iid}`).send({ state_event: 'close' }).expect(200);
+    await git.ok(other.folder, 'push', '--quiet', 'origin', `${closed.commit}:main`);
+    expect(await stateOf(other, closed)).toBe('closed');
+  });
+
+  test('a fast-forward that moved the branch merges a request that was closed before the settlement', async () => {
+    const place = await scene.place();
+    const request = await open1(place);
+    await refuseFastForward(place, request);
+    const git = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+    const update = { ref: 'refs/heads/main', oldId: objectId(place.mainSha), newId: objectId(request.commit) };
+    const by = { projectId: place.project.id, userId: place.cast.maintainer.id, source: 'api' } as const;
+    const pushId = await service.app.get(RefIntents).record(by, [update]);
+    await as(place).put(`${place.path}/${request.iid}`).send({ state_event: 'close' }).expect(200);
+    await git.run({ args: ['update-ref', update.ref, update.newId, update.oldId] });
+    await service.app.get(Settlement).settle(git, pushId, null);
+    expect(await stateOf(place, request)).toBe('merged');
+  });
+
+  test('a merge leaves a push of git alone that has not moved all its refs yet', async () => {
+    const place = await scene.place({ merge_settings: { merge_method: 'ff' } });
+    const request = await open1(place);
+    await refuseFastForward(place, request);
+    const git = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+    const newId = objectId(request.commit);
+    const updates = [
+      { ref: 'refs/heads/main', oldId: objectId(place.mainSha), newId },
+      { ref: 'refs/heads/second', oldId: NO_OBJECT, newId },
+    ];
+    const by = { projectId: place.project.id, userId: place.cast.maintainer.id, source: 'git' } as const;
+    const pushId = await service.app.get(RefIntents).record(by, updates);
+    await git.run({ args: ['update-ref', 'refs/heads/main', newId] });
+    await as(place).put(`${place.path}/${request.iid}/merge`);
+    await git.run({ args: ['update-ref', 'refs/heads/second', newId] });
+    await service.app.get(Settlement).settle(git, pushId, new Set(updates.map(({ ref }) => ref)));
+    const states = 'select state from ref_updates where push_id = $1';
+    expect(await service.database.query(states, [pushId])).toEqual([{ state: 'done' }, { state: 'done' }]);
+    expect(await stateOf(place, request)).toBe('merged');
   });
 });

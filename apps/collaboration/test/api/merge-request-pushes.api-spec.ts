@@ -179,6 +179,29 @@ test('a push of some of its commits to the target moves the merge base; a forced
   expect(await versionsOf(iid)).toHaveLength(3);
 });
 
+test('closed requests that were to be merged take no place of an open one in a push, and keep no old attempt', async () => {
+  const { iid, commits } = await open(['One', 'Two']);
+  await scene.git.ok(place.folder, 'push', '--quiet', 'origin', `${commits[0]}:main`);
+  const [row] = await service.database.query<{ row: object }>(
+    `select to_jsonb(i) || '{"state": "closed", "merge_intent": {"tip": "x"}}' as row from merge_requests i
+     where project_id = $1 and iid = $2`,
+    [place.project.id, iid],
+  );
+  await service.database.query(
+    `insert into merge_requests select (jsonb_populate_record(null::merge_requests, $1::jsonb || jsonb_build_object(
+       'id', 9000000 + n, 'iid', 1000 + n, 'closed_at', now() - n * interval '1 hour'))).*
+     from generate_series(1, 50) n`,
+    [JSON.stringify(row!.row)],
+  );
+  await scene.git.ok(place.folder, 'push', '--quiet', '--force', 'origin', `${place.mainSha}:main`);
+  expect(await shown(iid)).toMatchObject({ changes_count: '2', diff_refs: { base_sha: place.mainSha } });
+  const [left] = await service.database.query(
+    'select count(*)::int as attempts from merge_requests where project_id = $1 and merge_intent is not null',
+    [place.project.id],
+  );
+  expect(left).toEqual({ attempts: 23 });
+});
+
 test('ten pushes in a row: the last state is right, and no version is lost', async () => {
   const { iid, source, commits } = await open();
   const heads: string[] = [];

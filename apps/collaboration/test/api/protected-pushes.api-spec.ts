@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { DirectoryProject } from '@rookery/contracts';
 import { NO_OBJECT, readRef } from '@rookery/git';
@@ -7,6 +10,7 @@ import { awaitedBy } from '@rookery/platform';
 import { GitClient } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
+import { PushLimits } from '../../src/code/repositories/ref-updates/push-limits';
 import { RefChanges } from '../../src/code/repositories/ref-updates/ref-changes';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
 import { startCollaboration } from '../support/app';
@@ -190,6 +194,25 @@ describe('a push to a protected branch', () => {
     const [, left] = await api('developer', 'get', '/repository/branches');
     expect((left as { name: string }[]).map(({ name }) => name)).toEqual(['kept', 'main']);
   });
+});
+
+it('checks the rules of a push again after a search for large files', async () => {
+  const { project, folder, push, api } = await filled();
+  await writeFile(join(git.folder, folder, 'random'), randomBytes(200 * 1024));
+  await git.ok(folder, 'add', 'random');
+  await git.ok(folder, 'commit', '--quiet', '-m', 'Random');
+  const spy = jest.spyOn(service.app.get(PushLimits), 'warningOfFiles').mockImplementationOnce(async () => {
+    expect((await api('maintainer', 'post', '/protected_branches', { name: 'feature' }))[0]).toBe(201);
+    return null;
+  });
+  try {
+    const text = 'You are not allowed to create protected branches on this project.';
+    expect(await push('developer', 'main:feature')).toEqual(refusedWith(text));
+  } finally {
+    spy.mockRestore();
+  }
+  const pushes = 'select 1 from pushes where project_id = $1';
+  expect(await service.database.query(pushes, [project.id])).toHaveLength(1);
 });
 
 it('protects tags', async () => {

@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
+import { GitBusy, NO_OBJECT, objectId } from '@rookery/git';
+import type { Repository } from '@rookery/git';
 import { InstanceSettings } from '@rookery/instance';
 import type { PlanLimitName } from '@rookery/instance';
 import { GitClient } from '@rookery/testing';
 import type { Ran, SeededService, SeededUser } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
+import { PushLimits } from '../../src/code/repositories/ref-updates/push-limits';
 import { RepositoriesJob } from '../../src/code/repositories/repositories.job';
 import { startCollaboration } from '../support/app';
 import { GitFront } from '../support/git-front';
@@ -105,6 +108,25 @@ it('warns about files of more than 100 MiB that no limit refuses', async () => {
   expect(code).toBe(0);
   expect(output).toContain('remote: Rookery: Warning: This push adds files of more than 100MiB');
   expect(output).toContain(`remote: - ${id} (100MiB)`);
+});
+
+it('gives no warning if the search fails or takes too long, and ends with the push', async () => {
+  const limits = service.app.get(PushLimits);
+  const updates = [{ ref: 'refs/heads/main', oldId: NO_OBJECT, newId: objectId('1'.repeat(40)) }];
+  const search = (open: (of: { readonly signal: AbortSignal }) => Promise<never>, signal: AbortSignal) =>
+    limits.warningOfFiles({ open } as unknown as Repository, { storedBytes: MIB, signal }, updates);
+  const { signal } = new AbortController();
+  expect(await search(() => Promise.reject(new GitBusy('Too many git processes are running.', 2)), signal)).toBeNull();
+  const untilAborted = (of: { readonly signal: AbortSignal }) =>
+    new Promise<never>((_, reject) => {
+      const end = () => reject(of.signal.reason as Error);
+      if (of.signal.aborted) end();
+      else of.signal.addEventListener('abort', end);
+    });
+  const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort(new Error('late')));
+  expect(await search(untilAborted, signal)).toBeNull();
+  timeout.mockRestore();
+  await expect(search(untilAborted, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
 });
 
 describe('repository_max_file_size', () => {

@@ -1,14 +1,16 @@
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { DirectoryProject } from '@rookery/contracts';
-import { readRefs, updateRefs } from '@rookery/git';
-import type { ObjectId } from '@rookery/git';
+import { NO_OBJECT, PushHooks, readRefs, updateRefs } from '@rookery/git';
+import type { ObjectId, PushChecks } from '@rookery/git';
 import { Forbidden, NotFound, Unavailable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { GitClient, internalAuthorization } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
+import { PushLimits } from '../../src/code/repositories/ref-updates/push-limits';
 import { PushReceiver } from '../../src/code/repositories/ref-updates/push-receiver';
 import { RefIntents } from '../../src/code/repositories/ref-updates/ref-intents';
 import { Settlement } from '../../src/code/repositories/ref-updates/settlement';
@@ -48,6 +50,13 @@ async function place(): Promise<{ project: DirectoryProject; folder: string }> {
   await git.init(folder, front.url(`${group.full_path}/${project.path}.git`, 'maintainer'));
   return { project, folder };
 }
+
+/** A project as maintainers meet it. */
+const scopeOf = (project: DirectoryProject): ProjectScope =>
+  ({
+    ...{ ...project, level: 40, fullPath: 'a/b' },
+    namespace: { plan: 'free', traversalIds: [project.namespace_id] },
+  }) as unknown as ProjectScope;
 
 interface Pushed {
   readonly push_id: number;
@@ -156,10 +165,7 @@ describe('a push whose caller loses the permission meanwhile', () => {
     const { project, folder } = await place();
     const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: null });
     front.receive = (request, response) => {
-      const scope = {
-        ...{ ...project, level: 40, fullPath: 'a/b' },
-        namespace: { plan: 'free', traversalIds: [project.namespace_id] },
-      } as unknown as ProjectScope;
+      const scope = scopeOf(project);
       const viewer = service.seed.viewer(maintainer) as SignedInViewer;
       const push = { project: scope, viewer, input: request, notice: null };
       const lost = { ...push, recheckRights: () => Promise.reject(loss) };
@@ -174,6 +180,73 @@ describe('a push whose caller loses the permission meanwhile', () => {
     expect(await readRefs(repository, ['refs/heads/main'])).toEqual(new Map());
     expect(await pushesOf(project)).toEqual([]);
     expect(await service.database.query('select 1 from pushes where project_id = $1', [project.id])).toEqual([]);
+  });
+});
+
+describe('the decision about a push', () => {
+  /** Checks of a push of the branch `late`, and a push of it with many new bytes. */
+  async function decision(viewer: SignedInViewer | null, recheckRights = () => Promise.resolve()) {
+    const { project, folder } = await place();
+    await git.ok(folder, 'push', '--quiet', 'origin', 'main');
+    const newId = (await git.ok(folder, 'rev-parse', 'HEAD')).trim() as ObjectId;
+    const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+    const expecting = jest.spyOn(service.app.get(PushHooks), 'expect').mockImplementationOnce(() => {
+      throw new Error('Only the checks are needed.');
+    });
+    const push = { project: scopeOf(project), viewer, input: Readable.from([]), notice: null };
+    const receiver = service.app.get(PushReceiver);
+    await expect(receiver.receive(repository, { ...push, recheckRights })).rejects.toThrow();
+    const checks: PushChecks = expecting.mock.calls[0]![1];
+    expecting.mockRestore();
+    const ended = new AbortController();
+    const updates = [{ ref: 'refs/heads/late', oldId: NO_OBJECT, newId }];
+    const sent = { updates, quarantined: repository, storedBytes: 1024 ** 2, options: [], signal: ended.signal };
+    return { project, checks, ended, sent };
+  }
+
+  it('checks the permissions of the pusher after the search for large files', async () => {
+    let isLost = false;
+    const recheckRights = () => (isLost ? Promise.reject(new NotFound('Project')) : Promise.resolve());
+    const viewer = service.seed.viewer(maintainer) as SignedInViewer;
+    const { project, checks, sent } = await decision(viewer, recheckRights);
+    const spy = jest.spyOn(service.app.get(PushLimits), 'warningOfFiles').mockImplementationOnce(async () => {
+      isLost = true;
+      return null;
+    });
+    expect(await checks.beforeUpdate(sent)).toBe('Rookery: You are not allowed to push code to this project.');
+    spy.mockRestore();
+    expect(await service.database.query('select 1 from pushes where project_id = $1', [project.id])).toHaveLength(1);
+  });
+
+  it('leaves no open intent if it takes too long', async () => {
+    const { project, checks, ended, sent } = await decision(service.seed.viewer(maintainer) as SignedInViewer);
+    const intents = service.app.get(RefIntents);
+    const record = intents.recordWithinQuota.bind(intents);
+    const spy = jest.spyOn(intents, 'recordWithinQuota').mockImplementationOnce(async (...args) => {
+      const outcome = await record(...args);
+      ended.abort();
+      return outcome;
+    });
+    await checks.beforeUpdate(sent);
+    spy.mockRestore();
+    const rows = await service.database.query(
+      `select p.settled_at is not null as settled, u.state from pushes p join ref_updates u on u.push_id = p.id
+       where p.project_id = $1 and u.ref = 'refs/heads/late'`,
+      [project.id],
+    );
+    expect(rows).toEqual([{ settled: true, state: 'refused' }]);
+  });
+
+  it('searches for large files only if a user reads the warning', async () => {
+    const decisions = [await decision(null), await decision(service.seed.viewer(maintainer) as SignedInViewer)];
+    const spy = jest.spyOn(service.app.get(PushLimits), 'warningOfFiles');
+    const searches: number[] = [];
+    for (const { checks, sent } of decisions) {
+      expect(await checks.beforeUpdate(sent)).toBeNull();
+      searches.push(spy.mock.calls.length);
+    }
+    spy.mockRestore();
+    expect(searches).toEqual([0, 1]);
   });
 });
 

@@ -103,6 +103,10 @@ describe('a new release', () => {
       ...{ release_id: expect.any(Number), project_id: made.project.id, author_id: cast.developer.id },
       created_at: answer.body.created_at,
     });
+    // The effects wait until their copy of the directory is as new as that of the request.
+    const seen = `select directory_version as version, directory_epoch as epoch from outbox
+      where subject = 'collaboration.release.created.v1' order by id desc limit 1`;
+    expect(await service.database.query(seen)).toEqual([developer.directory]);
     const { assets, author, milestones, _links: links, ...rest } = answer.body as ShownRelease;
     expect(rest).toEqual({
       ...{ name: 'First', tag_name: tag, description: '# Hi', upcoming_release: false, evidences: [] },

@@ -204,6 +204,64 @@ describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s
 });
 const userRow = (): object => Object.fromEntries(Object.entries(user).filter(([name]) => name !== 'namespace_id'));
 
+test('an e-mail that waits covers later events of the same kind', async () => {
+  const [asker] = (await people(1, null)) as [SeededUser];
+  await service.seed.member(user, project, 'developer');
+  // Without allowance no e-mail is taken.
+  const used =
+    'insert into mail_allowances (recipient_id, tokens, refilled_at) select unnest($1::bigint[]), -1000, now()';
+  await query(used, [[user.id, actor.id]]);
+  const asks = (state: 'requested' | 'withdrawn', changed_at: string) =>
+    accessRequestChanged.of({
+      ...{ aggregateId: 1, actorId: asker.id },
+      data: { ...of('project', asker), state, changed_at },
+    });
+  const now = Date.now();
+  const at = (seconds: number) => new Date(now + seconds * 1000).toISOString();
+  const asked = [asks('requested', at(0)), asks('withdrawn', at(1)), asks('requested', at(2))];
+  for (const event of [added('project'), added('project'), changed('project'), changed('project'), changed('group')])
+    await publish(nats, event);
+  for (const event of asked) await publish(nats, event);
+  for (let again = 0; again < 2; again += 1) {
+    await publish(nats, moved());
+    await worker.drained();
+    await until(async () => (await query('select 1 from place_mail_fan_outs')).length === 0, 'the end of the job');
+  }
+  expect(await query('select template, recipient_id as to from place_mails order by template')).toEqual([
+    { template: 'access_requested', to: actor.id },
+    { template: 'member_added', to: user.id },
+    { template: 'member_changed', to: user.id },
+    { template: 'moved_project', to: user.id },
+  ]);
+  await query('delete from mail_allowances');
+  await query('update place_mails set next_attempt_at = now(), allowed_at = now()');
+  await settled();
+  expect(smtp.recipients()).toEqual([...names(actor), ...names(user, user, user)].sort());
+  await happens(changed('project'));
+  expect(smtp.mails).toHaveLength(5);
+});
+
+test('events of former days have no e-mail', async () => {
+  await service.seed.member(user, project, 'developer');
+  await setLevel(user, 'custom', { new_release: true });
+  const [asked] = await people(1);
+  const requested = { ...of('project', asked!), state: 'requested', changed_at: AT } as const;
+  const events = [added('project'), changed('project'), request('project', 'denied', actor.id), moved()];
+  const at = new Date(Date.now() - 25 * 60 * 60 * 1000);
+  for (const event of [
+    ...[...events, await release()],
+    accessRequestChanged.of({ aggregateId: 1, actorId: asked!.id, data: requested }),
+  ])
+    await publish(nats, event, undefined, at);
+  await worker.drained();
+  expect([await query('select 1 from place_mails'), await query('select 1 from place_mail_fan_outs')]).toEqual([
+    [],
+    [],
+  ]);
+  await happens(changed('project'));
+  expect(smtp.recipients()).toEqual(names(user));
+});
+
 describe('the e-mail about a release', () => {
   test('is for users who turned its switch on, with its description', async () => {
     const [on, off, watcher, near, general] = (await people(5)) as [SeededUser, ...SeededUser[]];

@@ -142,7 +142,7 @@ export class MembershipsService {
 
   private announce(tx: Tx, id: number, { userId, source, level, actorId }: NewMembership, at: Date): void {
     const of = { user_id: userId, source_type: source.kind, source_id: source.id, access_level: level };
-    tx.emit(memberAdded.of({ aggregateId: id, actorId, data: { ...of, added_at: at.toISOString() } }));
+    this.log.emit(tx, memberAdded.of({ aggregateId: id, actorId, data: { ...of, added_at: at.toISOString() } }));
   }
 }
 

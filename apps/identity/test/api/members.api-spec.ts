@@ -37,6 +37,17 @@ const person = () => identity.person(unique('person'));
 const levels = (body: { id: number; access_level: number }[]) =>
   Object.fromEntries(body.map((row) => [row.id, row.access_level]));
 
+it('a new membership is announced with the version of the directory that has it', async () => {
+  const source = await project();
+  await ada.client.post(source.base).send({ user_id: bob.id, access_level: 30 }).expect(201);
+  const rows = await identity.db.query(
+    `select payload, directory_version = (select version from directory_head) as is_current from outbox
+     where subject = 'identity.member.added.v1' order by id desc limit 1`,
+  );
+  const payload = { user_id: bob.id, source_type: 'project', source_id: source.id, access_level: 30 };
+  expect(rows).toEqual([{ payload: { ...payload, added_at: expect.any(String) }, is_current: true }]);
+});
+
 describe('a changed membership is announced', () => {
   it.each([
     ['another level', { access_level: 20 }, 20],

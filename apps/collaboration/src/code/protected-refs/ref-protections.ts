@@ -131,8 +131,13 @@ export class RefProtections {
     return new RefAccess(caller, rules, new Set(shared.map(({ name }) => name)));
   }
 
-  /** Whether developers may push to the repository of a project while it is empty. */
-  async canDevelopersPushFirst(projectId: number): Promise<boolean> {
+  /**
+   * Whether developers may push to the repository of a project while it is empty. The settlement of the first push reads the
+   * same setting for the first rule. Shape: without a viewer for an import. Errors: those of `Directory.fresh`.
+   */
+  async canDevelopersPushFirst(projectId: number, viewer: Viewer | null): Promise<boolean> {
+    // Settings of groups decide too, and the permission check covered only this project.
+    if (viewer !== null) await this.directory.fresh(viewer);
     const [group] = await this.database.run(groupProtection, { projectId });
     return canDevelopersPushFirst(group?.setting);
   }

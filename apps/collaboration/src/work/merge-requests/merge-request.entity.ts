@@ -11,6 +11,10 @@ export type StoredMergeStatus = 'unchecked' | 'can_be_merged' | 'cannot_be_merge
 interface MergeAttempt {
   /** New value of the target branch. */
   readonly tip: string;
+  /** Head of the request. A fast-forward has it as `tip`. Absent in attempts of former releases. */
+  readonly head?: string;
+  /** The user who merges. Absent in attempts of former releases. */
+  readonly userId?: number;
   readonly mergeCommitSha: string | null;
   readonly squashCommitSha: string | null;
   /** Whether the automatic merge does it; absent if not. */

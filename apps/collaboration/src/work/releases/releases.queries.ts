@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { releaseCreated } from '@rookery/contracts';
 import { Conflict, NotFound } from '@rookery/kernel';
 import type { Page, PageRequest } from '@rookery/kernel';
 import { collection, filter, Work } from '@rookery/persistence';
@@ -30,11 +29,6 @@ export const releases = collection(Release, {
   within: 'projectId',
   bytes: 'coalesce(octet_length(row.description), 0)',
   filters: FILTERS,
-  created: (release, actorId) => {
-    const { id: release_id, projectId: project_id, createdAt } = release;
-    const data = { release_id, project_id, author_id: release.authorId!, created_at: createdAt.toISOString() };
-    return releaseCreated.of({ aggregateId: release_id, actorId, data });
-  },
   taken: { uq_releases_tag: () => new Conflict('Release already exists') },
 });
 

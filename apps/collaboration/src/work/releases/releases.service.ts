@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
+import { releaseCreated } from '@rookery/contracts';
 import { CLOCK, Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
-import type { Clock } from '@rookery/kernel';
+import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Collection, Tx } from '@rookery/persistence';
 import { findMilestonesByTitle } from '../../planning/milestones/assigning/milestone-choice';
@@ -83,6 +84,7 @@ export class ReleasesService {
     const made = await this.releases.create(release, by, async (row, tx) => {
       await replaceMilestones(tx, row.id, await reached(tx, project, input));
       await tx.manager.insert(ReleaseLink, links.map((link) => ({ ...link, releaseId: row.id })) as never);
+      emitCreated(tx, viewer, row);
     });
     await this.keepWithTag(writer, made);
     return made;
@@ -117,6 +119,11 @@ export class ReleasesService {
     await this.releases.remove(id, { actorId: writer.viewer.userId, within: writer.project.id });
     throw new NotFound('Tag');
   }
+}
+
+function emitCreated(tx: Tx, { userId, directory }: SignedInViewer, { id, projectId, createdAt }: Release): void {
+  const data = { release_id: id, project_id: projectId, author_id: userId, created_at: createdAt.toISOString() };
+  tx.emit(releaseCreated.of({ aggregateId: id, actorId: userId, seen: directory, data }));
 }
 
 /** Errors: Refused. */

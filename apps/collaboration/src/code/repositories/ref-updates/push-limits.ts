@@ -24,6 +24,8 @@ const MAX_FILES_SHOWN = 10;
 const WARNED_BYTES = 100 * MIB;
 /** Smallest pack that can add such a file: zlib saves at most 1031 of 1032 bytes. Units: bytes. */
 const SMALLEST_WARNED_PACK = Math.floor(WARNED_BYTES / 1032);
+/** Longest search for files to warn about. Units: milliseconds. */
+const WARNING_MS = 5000;
 
 /** Advisory lock of a quota. It has two keys, so that it cannot collide with advisory locks that have one. */
 const lock = statement<{ kind: string; id: number }, never>(
@@ -72,15 +74,31 @@ export class PushLimits {
     return files.length === 0 ? null : refusalOf(files, aboveBytes);
   }
 
-  /** Returns a warning about files that a push adds although they are large, or null. Shape: as `refusalOfFiles`. */
+  /** Whether the checks of a push may read all its objects, which may take long. */
+  readsObjects({ namespace }: ProjectScope, { storedBytes }: { readonly storedBytes: number }): boolean {
+    return (
+      storedBytes >= SMALLEST_WARNED_PACK || this.instance.planLimit('repository_max_file_size', namespace.plan) > 0
+    );
+  }
+
+  /**
+   * Returns a warning about files that a push adds although they are large, or null. A search that fails or takes too long
+   * gives no warning, so that it never refuses the push. Shape: as `refusalOfFiles`. Errors: the reason of `signal`.
+   */
   async warningOfFiles(
     view: Repository,
     { storedBytes, signal }: { readonly storedBytes: number; readonly signal: AbortSignal },
     updates: readonly RefUpdate[],
   ): Promise<string | null> {
     if (storedBytes < SMALLEST_WARNED_PACK) return null;
-    const files = await largeFiles(view, updates, WARNED_BYTES, signal);
-    return files.length === 0 ? null : warningOf(files);
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(WARNING_MS)]);
+    try {
+      const files = await largeFiles(view, updates, WARNED_BYTES, ended);
+      return files.length === 0 ? null : warningOf(files);
+    } catch {
+      signal.throwIfAborted();
+      return null;
+    }
   }
 
   hasQuota(project: ProjectScope): boolean {

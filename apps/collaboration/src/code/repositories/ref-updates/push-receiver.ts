@@ -77,13 +77,8 @@ export class PushReceiver {
   private checksOf(repository: Repository, push: IncomingPush, recorded: Recorded): PushChecks {
     return {
       beforeUpdate: async (sent) => {
-        const refused = await this.refusalOf(push, sent);
-        if (refused === null) {
-          recorded.warning = await this.limits.warningOfFiles(sent.quarantined, sent, sent.updates);
-          // A decision that took too long is refused already, and the push moves no ref.
-          sent.signal.throwIfAborted();
-        }
-        const refusal = refused ?? (await this.record(repository, push, sent, recorded));
+        const refusal =
+          (await this.refusalOf(push, sent, recorded)) ?? (await this.record(repository, push, sent, recorded));
         if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
         return null;
       },
@@ -98,7 +93,7 @@ export class PushReceiver {
   private async record(
     repository: Repository,
     { project, viewer }: IncomingPush,
-    { updates: sent, options, storedBytes }: Push,
+    { updates: sent, options, storedBytes, signal }: Push,
     recorded: Recorded,
   ): Promise<string | null> {
     const updates = sent.filter(({ ref }) => !isImportedHead(ref));
@@ -112,18 +107,32 @@ export class PushReceiver {
     const outcome = await this.intents.recordWithinQuota(repository, { project, bytes: storedBytes }, intent, updates);
     if ('refusal' in outcome) return outcome.refusal;
     recorded.id = outcome.id;
+    // The wait for the locks of quotas may outlast the time limit of the decision: then no ref moves.
+    if (signal.aborted) await this.settle(repository, recorded, new Set());
     return null;
   }
 
-  private async refusalOf(
-    { project, viewer, recheckRights }: IncomingPush,
-    { quarantined, updates, signal }: Push,
-  ): Promise<string | null> {
+  /** Checks everything but quotas. Rules and permissions are checked last, since reading the objects may take long. */
+  private async refusalOf(push: IncomingPush, sent: Push, recorded: Recorded): Promise<string | null> {
+    const { project, viewer } = push;
+    const { quarantined, updates, signal } = sent;
     const request = { project, viewer, source: 'git' } as const;
-    const refusal =
+    const early =
       (await this.rules.refusalOf(quarantined, request, updates)) ??
       (await this.limits.refusalOfFiles(quarantined, project, updates, signal));
-    if (refusal !== null) return refusal;
+    if (early !== null) return early;
+    // An import has no reader of a warning.
+    if (viewer !== null) recorded.warning = await this.limits.warningOfFiles(quarantined, sent, updates);
+    const late = this.limits.readsObjects(project, sent)
+      ? await this.rules.refusalOf(quarantined, request, updates)
+      : null;
+    const refusal = late ?? (await this.refusalOfRights(push));
+    // A decision that took too long is refused already, and the push moves no ref.
+    signal.throwIfAborted();
+    return refusal;
+  }
+
+  private async refusalOfRights({ recheckRights }: IncomingPush): Promise<string | null> {
     try {
       await recheckRights();
       return null;

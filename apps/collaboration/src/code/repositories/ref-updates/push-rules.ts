@@ -47,7 +47,7 @@ export class PushRules {
     const isEmpty = branches.length === 0;
     const facts: PushFacts = {
       ...{ defaultBranch, access, source, isMerge: isMerge === true, isEmpty },
-      canDevelopersPushFirst: isEmpty && (await this.protections.canDevelopersPushFirst(project.id)),
+      canDevelopersPushFirst: isEmpty && (await this.protections.canDevelopersPushFirst(project.id, viewer)),
       isImport: viewer === null,
       isMaintainer: viewer?.isAdmin || project.level >= ACCESS_LEVELS.maintainer,
       noDefaultBranchText: this.noDefaultBranchText(project, defaultBranch),

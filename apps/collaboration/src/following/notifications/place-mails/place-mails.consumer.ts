@@ -1,4 +1,4 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   accessRequestChanged,
   memberAdded,
@@ -8,6 +8,8 @@ import {
   releaseCreated,
 } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
+import { CLOCK } from '@rookery/kernel';
+import type { Clock } from '@rookery/kernel';
 import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
@@ -16,16 +18,20 @@ import { QueuePlaceMails } from './queue-place-mails';
 
 type MemberEvent = Delivered<typeof memberAdded | typeof memberChanged | typeof accessRequestChanged>;
 const QUEUEING = { effect: 'queue-place-mails' };
+/** Age of the oldest event with an e-mail. Units: milliseconds. */
+const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Queues e-mails about members and access requests. Those about releases and moved projects may have many recipients, so a
- * job queues them. Source: reference work-tracking 8.4, 8.9.
+ * job queues them. Older events have no e-mail: a new or repeated subscription gets all events that the bus still has.
+ * Source: reference work-tracking 8.4, 8.9.
  */
 @Controller()
 export class PlaceMailsConsumer {
   constructor(
     private readonly mails: QueuePlaceMails,
     private readonly directory: Directory,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Consume(memberAdded, QUEUEING)
@@ -43,7 +49,7 @@ export class PlaceMailsConsumer {
   async requested({ tx, events }: EffectBatch<typeof accessRequestChanged>): Promise<void> {
     const denied = events.filter(({ data }) => data.state === 'denied');
     await this.forMembers(tx, denied, 'access_denied');
-    const requested = events.filter(({ data }) => data.state === 'requested');
+    const requested = this.recent(events).filter(({ data }) => data.state === 'requested');
     if (requested.length > 0) await this.directory.assertCurrentFor(tx, requested);
     for (const event of requested) {
       const notice = noticeOf(event, 'access_requested');
@@ -68,9 +74,10 @@ export class PlaceMailsConsumer {
 
   /** Queues an e-mail for the user of each event. */
   private async forMembers(tx: Tx, events: readonly MemberEvent[], template: PlaceMailTemplate): Promise<void> {
-    if (events.length === 0) return;
-    await this.directory.assertCurrentFor(tx, events);
-    for (const event of events) await this.mails.forUser(tx, noticeOf(event, template), event.data.user_id);
+    const recent = this.recent(events);
+    if (recent.length === 0) return;
+    await this.directory.assertCurrentFor(tx, recent);
+    for (const event of recent) await this.mails.forUser(tx, noticeOf(event, template), event.data.user_id);
   }
 
   private async ofProjects<E extends Delivered<typeof releaseCreated | typeof projectMoved | typeof projectRenamed>>(
@@ -79,13 +86,20 @@ export class PlaceMailsConsumer {
     template: 'new_release' | 'moved_project',
     subjectOf: (event: E) => number | null,
   ): Promise<void> {
-    await this.directory.assertCurrentFor(tx, events);
-    for (const event of events) {
+    const recent = this.recent(events);
+    if (recent.length === 0) return;
+    await this.directory.assertCurrentFor(tx, recent);
+    for (const event of recent) {
       await this.mails.forAll(tx, {
         ...{ eventId: event.id, template, projectId: event.data.project_id, groupId: null },
         ...{ actorId: event.actorId, subjectId: subjectOf(event) },
       });
     }
+  }
+
+  private recent<E extends { readonly time: string }>(events: readonly E[]): readonly E[] {
+    const since = this.clock.now().getTime() - MAX_AGE_MS;
+    return events.filter(({ time }) => Date.parse(time) >= since);
   }
 }
 

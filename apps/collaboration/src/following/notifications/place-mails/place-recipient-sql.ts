@@ -44,13 +44,16 @@ const WANTED: Readonly<Record<PlaceMailTemplate, (parent: Parent) => string>> = 
          or coalesce((setting.switches ->> 'moved_project')::boolean, ${isOn({}, 'moved_project')}))`,
   member_added: () => 'm.access_level is not null',
   member_changed: () => 'm.access_level is not null',
-  // A recipient who has completed the to-do has seen the request, or it was settled.
+  // A recipient who has completed the to-do has seen the request, or it was settled. The user may have asked again since.
   access_requested: (parent) => `requester.id is not null and exists (
          select 1 from directory_namespaces home ${parent === 'project' ? 'join directory_projects p on p.id = i.project_id and p.namespace_id = home.id' : 'left join directory_projects p on false'}
          cross join lateral ${accessRequestReceiversSql('i.subject_id')} receiver
          where ${parent === 'project' ? 'true' : 'home.id = i.group_id'} and receiver.user_id = u.id)
-         and not exists (select 1 from todos t where t.source_event_id = i.source_event_id and t.user_id = u.id
-           and t.state = 'done')`,
+         and (not exists (select 1 from todos t where t.source_event_id = i.source_event_id and t.user_id = u.id
+             and t.state = 'done')
+           or exists (select 1 from todos t where t.user_id = u.id and t.state = 'pending' and t.author_id = i.subject_id
+             and t.action = 'member_access_requested' and t.target_type = '${parent === 'project' ? 'Project' : 'Namespace'}'
+             and t.target_id = i.${parent}_id))`,
   access_denied: () => 'not a.is_member',
 };
 

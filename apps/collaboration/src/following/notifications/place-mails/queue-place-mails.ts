@@ -34,8 +34,16 @@ const rowsSql = (recipients: string): string => `(select :event::uuid as source_
      :subject::bigint as subject_id from ${recipients} one offset 0) i`;
 const INSERT = `insert into place_mails (source_event_id, recipient_id, template, project_id, group_id, actor_id, subject_id)
    select i.source_event_id, i.recipient_id, i.template, i.project_id, i.group_id, i.actor_id, i.subject_id`;
-/** The user who acted gets no e-mail. */
-const OTHERS = 'and i.recipient_id is distinct from i.actor_id on conflict do nothing returning 1 as queued';
+/**
+ * The user who acted gets no e-mail. A waiting e-mail covers later events of the same kind, since its text has the facts of
+ * the time when it is sent.
+ */
+const OTHERS = `and i.recipient_id is distinct from i.actor_id and not exists (
+     select 1 from place_mails waiting where waiting.recipient_id = i.recipient_id and waiting.template = i.template
+       and waiting.state = 'queued' and waiting.claim is null
+       and (waiting.project_id, waiting.group_id, waiting.subject_id)
+         is not distinct from (i.project_id, i.group_id, i.subject_id))
+   on conflict do nothing returning 1 as queued`;
 
 const statementsFor = (parent: 'project' | 'group', name: string, recipients: string) =>
   statement<NoticeParams & { readonly user: number }, { readonly queued: number }>(

@@ -6,7 +6,10 @@ import { Settlement } from '../../../code/repositories/ref-updates/settlement';
 import { branchRef } from '../versions/measure-version';
 import type { MergingRow } from './merging-rows';
 
-/** Unsettled pushes by attempts to merge a request, the oldest first. Shape: `tip` is the result of the attempt. */
+/**
+ * Unsettled pushes by attempts to merge a request, the oldest first. A push of git may have moved the branch, but not yet
+ * its other refs, so that only its own process settles it. Shape: `tip` is the result of the attempt.
+ */
 const unsettledAttempts = statement<
   { id: number; project: number; ref: string },
   { readonly push_id: number; readonly tip: ObjectId }
@@ -14,7 +17,7 @@ const unsettledAttempts = statement<
   'merge_requests_unsettled_attempts',
   `select p.id as push_id, u.new_id as tip
    from pushes p join ref_updates u on u.push_id = p.id and u.ref = :ref join merge_requests i on i.id = :id::bigint
-   where p.project_id = :project::bigint and p.settled_at is null
+   where p.project_id = :project::bigint and p.settled_at is null and p.source = 'api'
      and (i.merge_intent ->> 'tip' = u.new_id
        or i.merge_intent -> 'earlier' @> jsonb_build_array(jsonb_build_object('tip', u.new_id)))
    order by p.id`,

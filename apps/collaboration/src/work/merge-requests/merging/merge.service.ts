@@ -7,6 +7,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
+import type { MergeIntent } from '../merge-request.entity';
 import { branchRef } from '../versions/measure-version';
 import { writeMerge } from './merge-commits';
 import { MergeChecks, REFUSED, staleSha } from './merge-checks';
@@ -102,7 +103,10 @@ export class MergeService {
     const commits = await writeMerge(view, recipe);
     if (commits === null) throw new Unprocessable(REFUSED);
     const squashCommitSha = commits.squashCommitSha ?? (isSquash ? source : null);
-    const intent = { ...commits, squashCommitSha, ...(wishes.isExecutedByAutoMerge && { isAutomatic: true }) };
+    const intent: MergeIntent = {
+      ...{ ...commits, squashCommitSha, head: source, userId: viewer.userId },
+      ...(wishes.isExecutedByAutoMerge && { isAutomatic: true }),
+    };
     const intended = await this.database.run(intendMerge, {
       ...{ id: row.id, head: source, intent: JSON.stringify(intent) },
       ...{ removes: wishes.removesSource, squashes: wishes.squash },

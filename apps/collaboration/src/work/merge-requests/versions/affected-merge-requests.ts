@@ -71,6 +71,17 @@ export const uncheck = statement<{ ids: readonly number[] }, never>(
      and i.merge_status in ('can_be_merged', 'cannot_be_merged') order by i.id for no key update)`,
 );
 
+/** Removes the attempts to merge requests that were closed a day ago, unless a push from before is not settled. */
+export const dropOldAttempts = statement<{ ids: readonly number[] }, never>(
+  'merge_requests_drop_old_attempts',
+  `update merge_requests set merge_intent = null where id in (
+     select i.id from merge_requests i
+     where i.id = any(:ids::bigint[]) and i.state = 'closed' and i.closed_at < now() - interval '1 day'
+       and not exists (select 1 from pushes p
+         where p.project_id = i.project_id and p.settled_at is null and p.created_at < i.closed_at)
+     for no key update skip locked)`,
+);
+
 const BRANCHES = 'refs/heads/';
 
 /** Updates of branches by their short name. */

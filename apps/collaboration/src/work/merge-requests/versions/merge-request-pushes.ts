@@ -14,7 +14,15 @@ import { ClosedByPush } from '../merging/closed-by-push';
 import type { PushActor } from '../merging/closed-by-push';
 import { DiffThreadFollower } from '../reviews/followed-threads';
 import type { FollowedThreads } from '../reviews/followed-threads';
-import { affectedBy, branchUpdates, isDeletion, lockAffected, overtaken, uncheck } from './affected-merge-requests';
+import {
+  affectedBy,
+  branchUpdates,
+  dropOldAttempts,
+  isDeletion,
+  lockAffected,
+  overtaken,
+  uncheck,
+} from './affected-merge-requests';
 import type { AffectedRow } from './affected-merge-requests';
 import { branchRef, measureVersion } from './measure-version';
 import type { MeasuredVersion } from './measure-version';
@@ -33,7 +41,12 @@ type Consequence =
       readonly version: MeasuredVersion;
       readonly commits: NewCommits;
     }
-  | { readonly kind: 'merged'; readonly tip: ObjectId }
+  | {
+      readonly kind: 'merged';
+      readonly tip: ObjectId;
+      /** Whether the push still merges the row, which may have changed meanwhile. */
+      applies(row: AffectedRow): boolean;
+    }
   | { readonly kind: 'retraced'; readonly version: MeasuredVersion };
 
 /** A consequence with the new places of the diff threads; null if none moves. */
@@ -70,8 +83,12 @@ export class MergeRequestPushes implements RefUpdateEffect {
     if (rows.length === 0) return null;
     const planned = await this.withThreads(await this.planAll(settled, moved, rows));
     const targeting = rows.filter((row) => row.is_target).map(({ id }) => id);
+    const closed = rows.filter(({ state }) => state === 'closed').map(({ id }) => id);
     return {
-      write: (tx) => this.write(tx, settled, planned, targeting),
+      write: async (tx) => {
+        await this.write(tx, settled, planned, targeting);
+        if (closed.length > 0) await tx.run(dropOldAttempts, { ids: closed });
+      },
       finish: async () => {
         for (const { row, repository } of planned) await this.versions.publish(repository, row.id);
         // Threads that were started meanwhile.
@@ -100,14 +117,14 @@ export class MergeRequestPushes implements RefUpdateEffect {
     const targets = new Map<string, TargetPush>();
     for (const [branch, update] of moved) {
       const into = rows.filter((row) => row.is_target && row.target_branch === branch);
-      const iids = into.map(({ iid }) => iid);
+      const iids = into.filter(({ state }) => state === 'opened').map(({ iid }) => iid);
       targets.set(branch, await readTargetPush(repository, update, iids));
     }
     const planned: Planned[] = [];
     for (const row of rows) {
       const target = row.is_target ? moved.get(row.target_branch) : undefined;
       const source = row.is_source ? moved.get(row.source_branch) : undefined;
-      const merged = target && mergedBy(row, target, targets.get(row.target_branch)!);
+      const merged = target && mergedBy(row, target, { settled, push: targets.get(row.target_branch)! });
       if (merged) planned.push({ row, repository, ref: target.ref, consequence: merged });
       else if (row.state === 'closed') continue;
       else if (source) planned.push(...(await this.planSource(settled, row, source)));
@@ -146,7 +163,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
     if (targeting.length > 0) await tx.run(uncheck, { ids: targeting });
     for (const { row: before, ref, consequence, threads } of planned) {
       const row = locked.get(before.id);
-      if (!row || (row.state === 'closed' && consequence.kind !== 'merged')) continue;
+      if (!row || !(consequence.kind === 'merged' ? consequence.applies(row) : row.state === 'opened')) continue;
       const { pushedAt, defaultBranch } = settled;
       const by = { actorId: settled.userId ?? row.author_id, at: row.at, pushedAt, defaultBranch };
       const isLate = late.has(ref);
@@ -179,10 +196,26 @@ export class MergeRequestPushes implements RefUpdateEffect {
 }
 
 /** Returns the merge that a push completes, or null. Only an attempt from before the closing merges a closed request. */
-function mergedBy(row: AffectedRow, { newId }: RefUpdate, { pushed }: TargetPush): Consequence | null {
-  const isIntended = attemptOf(row.merge_intent, newId) !== null;
-  const hasHead = row.state === 'opened' && row.head_sha !== null && pushed.has(row.head_sha);
-  return isIntended || hasHead ? { kind: 'merged', tip: newId } : null;
+function mergedBy(
+  row: AffectedRow,
+  { newId }: RefUpdate,
+  { settled, push: { pushed } }: { readonly settled: SettledUpdates; readonly push: TargetPush },
+): Consequence | null {
+  const applies = (now: AffectedRow): boolean => {
+    const hasHead = now.state === 'opened' && now.head_sha !== null && pushed.has(now.head_sha);
+    return hasHead || isIntended(now, newId, settled);
+  };
+  return applies(row) ? { kind: 'merged', tip: newId, applies } : null;
+}
+
+/**
+ * Whether a push has the result of an attempt to merge. Other pushes may have that of a fast-forward too, since it is the
+ * head itself. So it counts for the present head only, and for a closed request only if the same user merges.
+ */
+function isIntended(row: AffectedRow, tip: ObjectId, { source, userId }: SettledUpdates): boolean {
+  const attempt = attemptOf(row.merge_intent, tip);
+  if (attempt === null || attempt.head !== tip) return attempt !== null;
+  return row.head_sha === tip && (row.state === 'opened' || (source === 'api' && userId === attempt.userId));
 }
 
 async function planTarget(
