@@ -6,7 +6,7 @@ export class CreateWebSessions1767225600430 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`create table web_sessions (
-      id uuid not null default gen_random_uuid(),
+      id uuid not null,
       token_id bigint not null,
       user_id bigint not null,
       ip text,

@@ -6,7 +6,7 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 @Index('ix_web_sessions_token_id', ['tokenId'])
 @Index('ix_web_sessions_user_id', ['userId', 'createdAt'])
 export class WebSession {
-  @PrimaryColumn({ type: 'uuid', default: () => 'gen_random_uuid()', primaryKeyConstraintName: 'pk_web_sessions' })
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_web_sessions' })
   id: string;
   @ForeignKey('access_tokens', { name: 'fk_web_sessions_token_id', onDelete: 'CASCADE' })
   @Column({ type: 'bigint' })

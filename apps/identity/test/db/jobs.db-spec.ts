@@ -47,6 +47,7 @@ test('all housekeeping jobs are scheduled, each by its cron line', async () => {
     'lapse-unconfirmed-addresses',
     'remove-due',
     'remove-ended-bots',
+    'remove-old-web-sessions',
     'tell-of-ending-tokens',
   ]);
 });
