@@ -60,6 +60,9 @@ export function attemptOf(intent: MergeIntent | null, tip: string): MergeAttempt
 @Index('ix_merge_requests_project_id_updated_at', { synchronize: false })
 @Index('ix_merge_requests_project_id_created_at_opened', { synchronize: false })
 @Index('ix_merge_requests_project_id_target_branch', ['projectId', 'targetBranch'], { where: `state = 'opened'` })
+@Index('ix_merge_requests_closed_in_merge', ['projectId', 'targetBranch'], {
+  where: `state = 'closed' and merge_intent is not null`,
+})
 @Index('ix_merge_requests_author_id_project_id', ['authorId', 'projectId', 'id'])
 @Index('ix_merge_requests_source_project_id', ['sourceProjectId', 'sourceBranch'])
 @Index('ix_merge_requests_milestone_id', { synchronize: false })
