@@ -5,18 +5,11 @@ import type { Exchange } from '../request/exchange';
 import type { Tally } from '../metrics/tally';
 import { forbidden, REFUSALS } from '../request/refusal';
 import { collect, isCollected } from '../request/request-body';
-import { ApiCalls, ApiRefused, ProjectMoved } from './api-calls';
+import { ApiCalls, ApiRefused } from './api-calls';
 import type { PublicHandler } from './api-calls';
-import { Redirect, renderPage, sitePath } from './page';
+import { Redirect, renderPage } from './page';
 import type { Banner, Page, PageRequest } from './page';
-import { blobPage, commitPage, commitsPage, treePage } from './pages/code';
-import { itemsPage, todosPage } from './pages/lists';
-import { EPICS, ISSUES, MERGE_REQUESTS, mergeRequestDiffsPage, noteablePage, SNIPPETS } from './pages/noteables';
-import { objectPage } from './pages/objects';
-import { importPage } from './pages/imports';
-import { notificationsPage } from './pages/notifications';
-import { packagePage, packagesPage } from './pages/packages';
-import { groupPage, placePage, projectsPage } from './pages/places';
+import { pageAt } from './page-routes';
 import { sessionsPage } from './pages/sessions';
 import { safeNext, signInPage } from './pages/sign-in';
 import { Sessions } from './sessions';
@@ -146,10 +139,7 @@ export class Site {
       if (path === SIGN_OUT && !form) return { location: '/' };
       if (path === SIGN_OUT) return await this.endSession(session!, browser, session!.id);
       if (path === SESSIONS) return await this.ownSessions(request, session, browser);
-      const segments = exchange.target.segments.map(decodeURIComponent);
-      return {
-        page: await pageAt(request, segments).catch((error: unknown) => redirectIfMoved(request, segments, error)),
-      };
+      return { page: await pageAt(request, exchange.target.segments.map(decodeURIComponent)) };
     } catch (error) {
       if (error instanceof Redirect) return { location: error.location };
       if (error instanceof ApiRefused) return this.refusal(request, session, error);
@@ -262,78 +252,6 @@ function refused(status: number, reason: string): Page {
     content: html`<h1>${status}</h1>
       <p class="problem" role="alert">${reason}</p>`,
   };
-}
-
-/** Leads from a former path of a project to the same page below its path. Errors: Redirect; else the error itself. */
-async function redirectIfMoved(request: PageRequest, segments: readonly string[], error: unknown): Promise<never> {
-  if (!(error instanceof ProjectMoved)) throw error;
-  const { api, query } = request;
-  const { path_with_namespace: path } = await api.get<{ path_with_namespace: string }>(`/projects/${error.projectId}`);
-  const dash = segments.indexOf('-');
-  const rest = dash < 0 ? [] : segments.slice(dash);
-  throw new Redirect(`${sitePath(path, ...rest)}${query.size === 0 ? '' : `?${query.toString()}`}`);
-}
-
-/** Finds the page of an address. Errors: ApiRefused, ProjectMoved, Redirect. */
-async function pageAt(request: PageRequest, segments: readonly string[]): Promise<Page> {
-  const dash = segments.indexOf('-');
-  if (dash === 0) return ownPage(request, segments.slice(1));
-  if (dash > 0) {
-    const isGroup = segments[0] === 'groups';
-    const place = segments.slice(isGroup ? 1 : 0, dash).join('/');
-    const tail = segments.slice(dash + 1);
-    return isGroup ? pageOfGroup(request, place, tail) : pageOfProject(request, place, tail);
-  }
-  if (segments.length === 0) return request.username ? todosPage(request) : projectsPage(request);
-  if (segments.length === 2 && segments[0] === 'dashboard' && segments[1] === 'todos') return todosPage(request);
-  return segments[0] === 'groups'
-    ? groupPage(request, segments.slice(1).join('/'))
-    : placePage(request, segments.join('/'));
-}
-
-function ownPage(request: PageRequest, [name = '', number]: readonly string[]): Promise<Page> {
-  if (name === 'todos' && number === undefined) return todosPage(request);
-  if (name === 'projects' && number === undefined) return projectsPage(request);
-  if (name === 'profile' && number === 'notifications') return notificationsPage(request, null);
-  throw new ApiRefused(404, '404 Not Found');
-}
-
-function pageOfGroup(request: PageRequest, place: string, [kind, number]: readonly string[]): Promise<Page> {
-  if (kind === 'epics' && number !== undefined) return noteablePage(request, EPICS, place, number);
-  if (kind === 'notifications') return notificationsPage(request, { kind: 'groups', path: place });
-  return groupPage(request, place);
-}
-
-const NOTEABLES = { issues: ISSUES, merge_requests: MERGE_REQUESTS, snippets: SNIPPETS };
-
-function pageOfProject(request: PageRequest, place: string, tail: readonly string[]): Promise<Page> {
-  const [kind = '', number, part] = tail;
-  switch (kind) {
-    case 'issues':
-    case 'merge_requests':
-      if (number === undefined) return itemsPage(request, place, kind);
-      if (kind === 'merge_requests' && part === 'diffs') return mergeRequestDiffsPage(request, place, number);
-      return noteablePage(request, NOTEABLES[kind], place, number);
-    case 'snippets':
-      return noteablePage(request, SNIPPETS, place, number ?? '');
-    case 'tree':
-      return treePage(request, place, tail.slice(1));
-    case 'blob':
-    case 'raw':
-      return blobPage(request, place, tail.slice(1));
-    case 'commits':
-      return commitsPage(request, place, tail.slice(1));
-    case 'commit':
-      return commitPage(request, place, number ?? '');
-    case 'packages':
-      return number === undefined ? packagesPage(request, place) : packagePage(request, place, number);
-    case 'import':
-      return importPage(request, place);
-    case 'notifications':
-      return notificationsPage(request, { kind: 'projects', path: place });
-    default:
-      return objectPage(request, place, tail);
-  }
 }
 
 /** Writes an answer. The duration of redirects is rounded as that of refusals, so that hidden and missing addresses are alike. */

@@ -50,6 +50,7 @@ button.main{background:var(--link);border-color:var(--link);color:var(--paper)}
 .problem{border-color:var(--bad)}
 nav.pages{display:flex;gap:1rem;margin:1rem 0}
 footer{color:var(--soft);font-size:.85rem;border-top:1px solid var(--line);margin-top:2rem}
+@media(max-width:40rem){header.site nav{order:1;flex-basis:100%}header.site>div>form,header.site>div>a{margin-left:auto}}
 @media print{header.site nav,form,nav.pages,footer{display:none}}
 `;
 
