@@ -2,6 +2,7 @@ import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual, webcr
 import { WEB_SESSION_DAYS } from '@rookery/contracts';
 import type { ListedWebSession } from '@rookery/contracts';
 import { defaults, seal, unseal } from 'iron-webcrypto';
+import { LRUCache } from 'lru-cache';
 import type { IdentityClient } from '../auth/identity-client';
 
 /** A signed-in browser. */
@@ -14,6 +15,9 @@ export interface Session {
 
 /** Units: milliseconds. */
 const LIFETIME_MS = WEB_SESSION_DAYS * 24 * 3600_000;
+const MAX_UNSEALED = 1000;
+/** Units: milliseconds. */
+const UNSEALED_MS = 600_000;
 const NAME = 'rookery_session';
 
 /** The browser that asks. */
@@ -35,6 +39,8 @@ type StoredSessions = Pick<IdentityClient, 'startWebSession' | 'isWebSessionLive
  */
 export class Sessions {
   private readonly secret: string;
+  /** Sessions by their sealed cookies: unsealing one takes longer than rendering a page. */
+  private readonly unsealed = new LRUCache<string, Session>({ max: MAX_UNSEALED, ttl: UNSEALED_MS });
   private readonly name: string;
 
   /** Shape: `secret` has at least 32 characters; null for a random one, with which sessions end when the process does. */
@@ -88,8 +94,12 @@ export class Sessions {
   async read(header: string | undefined): Promise<Session | null> {
     const sealed = header && valueOf(header, this.name);
     if (!sealed) return null;
+    const known = this.unsealed.get(sealed);
+    if (known) return known;
     try {
-      return (await unseal(webcrypto, sealed, this.secret, { ...defaults, ttl: LIFETIME_MS })) as Session;
+      const session = (await unseal(webcrypto, sealed, this.secret, { ...defaults, ttl: LIFETIME_MS })) as Session;
+      this.unsealed.set(sealed, session);
+      return session;
     } catch {
       return null;
     }
