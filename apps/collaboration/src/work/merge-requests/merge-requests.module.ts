@@ -68,6 +68,7 @@ import { AutoMerge } from './merging/auto-merge';
 import { ChecksAfterPushes } from './merging/check-merge-requests';
 import { CheckResults } from './merging/check-results';
 import { ClosedByPush } from './merging/closed-by-push';
+import { EarlierAttempts } from './merging/earlier-attempts';
 import { MergeController } from './merging/merge.controller';
 import { MergeChecks } from './merging/merge-checks';
 import { MergePermissions } from './merging/merge-permissions';
@@ -199,6 +200,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ApplySuggestionsService,
     AutoMergeRuns,
     AutoMergeRunsJob,
+    EarlierAttempts,
     MergeRequestHeads,
     MergeRequestPipelinesQueries,
     PipelineTodos,

@@ -10,7 +10,6 @@ import { AutoMerge } from './auto-merge';
 import { allowsMerge, mergeRulesOf } from './merge-rules';
 import type { MergeWishes } from './merge-wishes';
 import { MergePermissions } from './merge-permissions';
-import { MergeTurns } from './merge-turns';
 import { Mergeability } from './mergeability';
 import { mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
@@ -25,7 +24,6 @@ const HAS_FAILED: readonly (string | null)[] = ['failed', 'canceled'];
 @Injectable()
 export class MergeChecks {
   constructor(
-    readonly turns: MergeTurns,
     private readonly database: Database,
     private readonly mergeability: Mergeability,
     private readonly autoMerge: AutoMerge,

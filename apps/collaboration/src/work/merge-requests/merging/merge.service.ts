@@ -9,11 +9,13 @@ import { ProjectRepositories } from '../../../code/repositories/project-reposito
 import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
 import type { MergeIntent } from '../merge-request.entity';
 import { branchRef } from '../versions/measure-version';
+import { EarlierAttempts } from './earlier-attempts';
 import { writeMerge } from './merge-commits';
 import { MergeChecks, REFUSED, staleSha } from './merge-checks';
 import { MergeRecipes } from './merge-recipes';
 import type { PlannedMerge } from './merge-recipes';
 import { mergeRulesOf } from './merge-rules';
+import { MergeTurns } from './merge-turns';
 import type { MergeWishes } from './merge-wishes';
 import { branchesOf, failMerge, intendMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
@@ -36,6 +38,8 @@ export class MergeService {
     private readonly changes: RefChanges,
     private readonly recipes: MergeRecipes,
     private readonly checks: MergeChecks,
+    private readonly turns: MergeTurns,
+    private readonly earlier: EarlierAttempts,
   ) {}
 
   /**
@@ -49,7 +53,7 @@ export class MergeService {
       await this.database.run(failMerge, { id: row.id, why: SQUASH_FORBIDDEN });
       throw new Unprocessable(REFUSED);
     }
-    await this.checks.turns.take(project.id, row.target_branch, () =>
+    await this.turns.take(project.id, row.target_branch, () =>
       this.repositories.use(project, (repository) => this.mergeNow(repository, viewer, project, { row, wishes })),
     );
     const [merged] = await this.database.run(mergingRow, { project: project.id, iid });
@@ -71,7 +75,7 @@ export class MergeService {
         isMerge: true,
         write: async (view) => {
           const tips = await this.tipsOf(view, merge.row);
-          const isMoved = await this.checks.turns.settleEarlier(repository, merge.row, tips.target);
+          const isMoved = await this.earlier.settle(repository, merge.row, tips.target);
           return isMoved ? [] : [await this.write(view, viewer, project, { ...merge, ...tips })];
         },
       });
