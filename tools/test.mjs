@@ -5,8 +5,8 @@
  *
  *   node tools/test.mjs [--only unit|db|api|contract|e2e|estate|model] [--layout six|one] [--with-check] [words for jest]
  *
- * Most specs wait for timers of the product more than they compute, so the suites run in parallel. Failed spec files
- * are repeated once, alone, after everything else (tools/jest/repeats.mjs). `--with-check` runs `npm run check` too.
+ * Journeys wait more than they compute, so jest runs at the same time. Failed spec files are repeated once, alone, after
+ * everything else (tools/jest/repeats.mjs). `--with-check` runs `npm run check` too.
  * `--layout one` runs journeys and model against an estate with all services in one process (ADR 0197).
  * The last line contains the totals, `N passed, N failed, N skipped`; a suite that cannot run counts as failed.
  *
@@ -24,6 +24,7 @@ import { installDependencies, refuseOldNode } from './processes/install.mjs';
 import { layoutIn } from './processes/environment.mjs';
 import { runJest } from './jest/jest-run.mjs';
 import { runJourneys } from './jest/journeys.mjs';
+import { newestNode } from './jest/newest-node.mjs';
 import { runNodeTests } from './jest/node-run.mjs';
 import { repeatFailed } from './jest/repeats.mjs';
 import { Report } from './jest/report.mjs';
@@ -43,6 +44,7 @@ const TEST_FOLDERS = ['cli', 'processes', 'servers', 'snapshots', 'checks', 'jes
 const LONG_MODEL_RUN = { MODEL_STEPS: '20000', MODEL_RATE: '100' };
 /** A jest worker grows to about this much before its garbage is collected. Units: bytes. */
 const WORKER_BYTES = 3 * 2 ** 30;
+const USAGE = `npm test [-- --only ${[...Object.keys(FILES), 'e2e', 'estate', 'model'].join('|')}] [--layout six|one] [--with-check] [words for jest]`;
 const report = new Report();
 
 /** @param {string[]} words */
@@ -86,7 +88,9 @@ function suitesOf({ only, layout, words, digests }) {
   const pattern = only === null ? undefined : FILES[only];
   const kind = pattern ? ['--testPathPatterns', pattern] : [];
   const jest = { config: 'tools/jest/all.cjs', workers: workerCount(), words: [...kind, ...words] };
-  if (only === null || pattern) suites.push({ name: 'jest', run: (file) => runJest({ ...jest, only: file }) });
+  const program = () => newestNode((text) => console.error(text));
+  if (only === null || pattern)
+    suites.push({ name: 'jest', run: (file) => runJest({ ...jest, only: file, program: program() }) });
   const tests = testFiles();
   if (only === null || only === 'estate')
     suites.push({ name: 'estate', run: (file) => runNodeTests({ files: tests, only: file }) });
@@ -112,10 +116,13 @@ async function runAll(suites) {
   return finished;
 }
 
-/** Twice the number of cores, because specs mostly wait; fewer with little memory, but at least two. */
+/**
+ * One worker for each core; fewer with little memory, but at least two. More are slower: specs that wait for the product
+ * ask it again and again, and so take the time of those that work.
+ */
 function workerCount() {
   const fitting = Math.floor(totalmem() / WORKER_BYTES);
-  return Math.max(2, Math.min(fitting, 2 * availableParallelism()));
+  return Math.max(2, Math.min(fitting, availableParallelism()));
 }
 
 /** Tests of the tools, for Node's own runner. */
@@ -145,6 +152,10 @@ async function check() {
   if (status !== 0) report.checkFailed(status);
 }
 
+if (process.argv.some((word) => ['-h', '--help'].includes(word))) {
+  console.log(USAGE);
+  process.exit(0);
+}
 try {
   await main(process.argv.slice(2));
 } catch (error) {

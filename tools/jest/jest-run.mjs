@@ -16,17 +16,27 @@ let count = 0;
 /**
  * Runs jest over the spec files of a configuration.
  * `words` are passed to jest unchanged; `only` narrows their selection to one file, as a path from the root of the
- * repository. jest's report goes to stderr. `isQuiet` hides it.
+ * repository. jest's report goes to stderr. `isQuiet` hides it. `program` is the Node that
+ * runs jest.
  * @param {{ config: string, workers: number, words?: string[], env?: Record<string, string>, only?: string | null,
- *   isQuiet?: boolean }} options
+ *   isQuiet?: boolean, program?: string }} options
  * @returns {Promise<SuiteResult>}
  */
-export async function runJest({ config, workers, words = [], env = {}, only = null, isQuiet = false }) {
+export async function runJest({
+  config,
+  workers,
+  words = [],
+  env = {},
+  only = null,
+  isQuiet = false,
+  program = process.execPath,
+}) {
   mkdirSync(RESULTS, { recursive: true });
   const output = join(RESULTS, `jest-${process.pid}-${++count}.json`);
   const about = ['-c', join(ROOT, config), '-w', String(only ? 1 : workers), '--passWithNoTests'];
   const alone = only ? ['--filter', ONE_FILE] : [];
   const status = await ended(
+    program,
     [join(ROOT, 'node_modules/jest/bin/jest.js'), ...about, '--json', `--outputFile=${output}`, ...alone, ...words],
     { ...env, ...(only ? { TEST_ONLY_FILE: join(ROOT, only) } : {}) },
     isQuiet,
@@ -40,14 +50,15 @@ export async function runJest({ config, workers, words = [], env = {}, only = nu
 
 /**
  * Runs a process until it ends. With --json, jest also prints its result to stdout, so stdout is ignored.
+ * @param {string} program
  * @param {string[]} words
  * @param {Record<string, string>} env
  * @param {boolean} isQuiet
  * @returns {Promise<number>}
  */
-function ended(words, env, isQuiet) {
+function ended(program, words, env, isQuiet) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, {
+    const child = spawn(program, words, {
       cwd: ROOT,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
