@@ -10,7 +10,8 @@ import { availableParallelism } from 'node:os';
 import { Ledger } from './ledger.mjs';
 
 const CLIENTS = 64;
-const BURNERS_A_CORE = 3;
+/** Processes that burn CPU, for the whole machine. */
+export const BURNERS = 3 * availableParallelism();
 const SECONDS = 60;
 /** Limit for the 99th percentile of answer times. Units: milliseconds. */
 const PATIENCE_MS = 5000;
@@ -19,13 +20,13 @@ const PATIENCE_MS = 5000;
  * Shape: `statuses` and times of all answers, `reasons` of refusals, `wrong` is the number of violations.
  * @param {Client} client
  * @param {unknown} _prepared
- * @param {{ seconds?: number }} [options]
+ * @param {{ seconds?: number, burners?: number }} [options]
  */
-export async function run(client, _prepared, { seconds = SECONDS } = {}) {
+export async function run(client, _prepared, { seconds = SECONDS, burners: count = BURNERS } = {}) {
   const ledger = new Ledger(client, { writers: CLIENTS, mails: false });
   await ledger.prepare();
   const crowd = new Crowd(client, ledger);
-  const burners = Array.from({ length: BURNERS_A_CORE * availableParallelism() }, burn);
+  const burners = Array.from({ length: count }, burn);
   try {
     await crowd.work(seconds * 1000);
   } finally {
