@@ -115,6 +115,10 @@ export const gatewaySettings = defineSettings('gateway', {
     about:
       'Unknown credentials a minute from one address before further unknown ones are answered 429, and new ones are checked two at a time.',
   }),
+  accessLog: setting.flag('GATEWAY_ACCESS_LOG', {
+    default: false,
+    about: 'Whether each request is logged as one JSON line, without its query, headers and body.',
+  }),
   sessionSecret: setting.secret('GATEWAY_SESSION_SECRET', {
     default: null,
     check: (text) => (text.length < 32 ? 'is shorter than 32 characters' : null),

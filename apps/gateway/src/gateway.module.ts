@@ -22,6 +22,7 @@ import { DirectoryWatch } from './auth/directory-watch';
 import { IdentityClient } from './auth/identity-client';
 import { Sudo } from './auth/sudo';
 import { TokenLeases } from './auth/token-leases';
+import { AccessLog } from './edge/access-log';
 import { Edge } from './edge/edge';
 import { Admission } from './edge/admission';
 import { gatewaySettings, managementUrls } from './gateway.config';
@@ -108,9 +109,9 @@ const pipeline = [
   ),
   provided(
     Edge,
-    [RouteTable, Admission, Forwarder, own, Tally],
-    (routes: RouteTable, admission: Admission, forwarder: Forwarder, settings: Own, tally: Tally) =>
-      new Edge(routes, admission, forwarder, settings, tally),
+    [RouteTable, Admission, Forwarder, own, Tally, LOGGER],
+    (routes: RouteTable, admission: Admission, forwarder: Forwarder, settings: Own, tally: Tally, logger: Logger) =>
+      new Edge(routes, admission, forwarder, settings, tally, settings.accessLog ? new AccessLog(logger) : null),
   ),
   provided(
     Site,

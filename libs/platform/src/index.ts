@@ -12,6 +12,7 @@ export { Follower } from './waiting/follower';
 export { Metrics } from './observability/metrics';
 export type { Total } from './observability/metrics';
 export { Outages } from './observability/outages';
+export { activeTraceId } from './observability/tracing';
 export { Pace } from './waiting/pace';
 export { awaitedBy, runShared, currentWaiter, runDetached } from './waiting/waiter';
 export type { LimitState, Rights, Waiter } from './waiting/waiter';

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RateLimit } from '@rookery/kernel';
 import { mayNameSudo, readBody, readQuery } from '../auth/credential';
 import type { Credential } from '../auth/credential';
+import type { AccessLog } from './access-log';
 import type { Admission } from './admission';
 import type { Forwarder } from '../upstream/forwarder';
 import type { Tally } from '../metrics/tally';
@@ -61,6 +62,7 @@ export class Edge {
     private readonly forwarder: Forwarder,
     private readonly settings: EdgeSettings,
     private readonly tally: Tally,
+    private readonly accessLog: AccessLog | null,
   ) {
     const most = settings.socketsPerAddress;
     const setting = 'GATEWAY_SOCKETS_PER_ADDRESS_COUNT';
@@ -88,9 +90,12 @@ export class Edge {
       this.refuseSurplus(exchange);
       return;
     }
+    const log = this.accessLog?.begin(exchange);
     response.on('close', () => {
       ended();
-      this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
+      const status = response.headersSent ? response.statusCode : 499;
+      this.tally.answered(exchange.route?.service ?? 'none', status);
+      log?.(status);
       this.reportOutage(exchange);
     });
     try {

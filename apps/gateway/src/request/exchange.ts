@@ -60,6 +60,10 @@ export class Exchange {
     this.address = clientAddress(request.socket.remoteAddress, head.forwardedFor, trustedProxies);
   }
 
+  get elapsedMs(): number {
+    return performance.now() - this.startedAt;
+  }
+
   get hasBody(): boolean {
     return this.head.isChunked || this.head.contentLength > 0;
   }
@@ -83,7 +87,7 @@ export class Exchange {
 
   /** Headers that every answer carries. Source: reference identity-and-import 1.4. */
   commonHeaders(status: number): string[] {
-    const seconds = (performance.now() - this.startedAt) / 1000;
+    const seconds = this.elapsedMs / 1000;
     const shown = status < 400 ? seconds : Math.ceil(seconds / REFUSAL_STEP) * REFUSAL_STEP;
     const headers = [
       'Vary',

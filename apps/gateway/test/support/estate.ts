@@ -31,8 +31,6 @@ export const routes = generateRoutes({
   package: packageDocument,
 });
 
-const logger = createLogger({ service: 'gateway', level: 'silent' });
-
 /** A running gateway; only the services behind it are fakes. */
 export interface Gateway {
   readonly url: string;
@@ -42,6 +40,8 @@ export interface Gateway {
   readonly shutdown: ShutdownOrder;
   /** Requests that it received. */
   readonly requests: number;
+  /** Every log line since the start, parsed. */
+  readonly logs: readonly Readonly<Record<string, unknown>>[];
   stop(): Promise<void>;
 }
 
@@ -92,10 +92,12 @@ async function startGateway(
   over: Partial<GatewaySettings>,
   neighbours: Neighbours,
 ): Promise<Gateway> {
+  const logs: Record<string, unknown>[] = [];
+  const write = (line: string): void => void logs.push(JSON.parse(line) as Record<string, unknown>);
+  const logger = createLogger({ service: 'gateway', level: 'info' }, { write });
   const values = readSettings([platformSettings, gatewaySettings], {
     PORT: '0',
     HOST: '127.0.0.1',
-    LOG_LEVEL: 'silent',
     ROOKERY_INTERNAL_KEYS: testInternalKeys('gateway'),
     ROOKERY_CONTEXT_KEYS: KEYS,
     ...env,
@@ -130,7 +132,7 @@ async function startGateway(
   };
   const { shutdown } = made;
   return {
-    ...{ url: `http://127.0.0.1:${port}`, port, app, metrics, shutdown, stop },
+    ...{ url: `http://127.0.0.1:${port}`, port, app, metrics, shutdown, stop, logs },
     get requests() {
       return requests;
     },

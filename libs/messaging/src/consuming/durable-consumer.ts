@@ -7,6 +7,7 @@ import type { Broker } from '../bus/broker';
 import type { DeliveredWith } from './consume';
 import type { Effect, Effects } from './effects';
 import { decode, letterOf } from './envelope';
+import { inEventTrace } from './event-trace';
 import type { FaultPoints } from '../bus/fault-points';
 import { retryWhileUnavailable } from '../bus/retry-while-unavailable';
 import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from '../bus/streams';
@@ -232,7 +233,10 @@ export class DurableConsumer {
   private async attempt(deliveries: readonly Delivery[]): Promise<{ readonly reason: unknown } | null> {
     const { effects, faults } = this.parts;
     try {
-      const fresh = await this.whileAvailable(() => effects.run(this.effect, deliveries));
+      const parents = deliveries.flatMap(({ message }) => message.headers?.get('traceparent') || []);
+      const fresh = await inEventTrace(this.effect.name, parents, () =>
+        this.whileAvailable(() => effects.run(this.effect, deliveries)),
+      );
       if (fresh === null) return null;
       this.counters.done.inc({ effect: this.effect.name }, fresh);
       this.counters.absorbed.inc({ effect: this.effect.name }, deliveries.length - fresh);

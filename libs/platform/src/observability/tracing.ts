@@ -1,3 +1,4 @@
+import { trace } from '@opentelemetry/api';
 import type { ProxyTracerProvider, Span, Tracer, TracerProvider } from '@opentelemetry/api';
 import type { resources } from '@opentelemetry/sdk-node';
 
@@ -37,6 +38,11 @@ export async function startTracing(service: string, current?: () => string | nul
     provider.setDelegate(spansByService(provider.getDelegate(), current, named));
   }
   return () => sdk.shutdown();
+}
+
+/** The id of the current trace; undefined if nothing is traced. */
+export function activeTraceId(): string | undefined {
+  return trace.getActiveSpan()?.spanContext().traceId;
 }
 
 /**

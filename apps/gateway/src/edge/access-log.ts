@@ -1,0 +1,43 @@
+import { activeTraceId } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import type { Exchange } from '../request/exchange';
+
+/** Beginning of paths that contain a key: the links in e-mails that end a subscription. */
+const WITH_KEY = '/-/sent_notifications/';
+
+/**
+ * Logs one line for each request when its answer ends, with the facts that an operator searches for: who did what, from
+ * where, the status and the duration. Queries, headers and bodies are not logged, because they may contain secrets.
+ * Source: reference reliability 10.
+ */
+export class AccessLog {
+  constructor(private readonly logger: Logger) {}
+
+  /** Returns the function that logs the request. Shape: `status` is 499 if the client left before an answer. */
+  begin(exchange: Exchange): (status: number) => void {
+    // When the answer ends, the context of the trace is over.
+    const traceId = activeTraceId();
+    return (status) => this.logger.info({ ...factsOf(exchange), traceId, status }, 'request');
+  }
+}
+
+/** Facts that the request has, depending on how far it came. */
+function factsOf(exchange: Exchange): object {
+  const { requestId, method, address, elapsedMs, refused } = exchange;
+  const { target, route, caller }: Partial<Pick<Exchange, 'target' | 'route' | 'caller'>> = exchange;
+  const holder = caller?.holder;
+  return {
+    requestId,
+    method,
+    path: target?.path.startsWith(WITH_KEY) ? undefined : target?.path,
+    route: route?.template,
+    upstream: route?.service,
+    refusal: refused?.refusal.reason,
+    ms: Math.round(elapsedMs),
+    address,
+    userId: holder?.user_id,
+    tokenId: holder?.token_id ?? undefined,
+    isAdmin: holder?.admin,
+    actingForId: caller?.actingFor,
+  };
+}
