@@ -9,4 +9,5 @@ module.exports = {
   testPathIgnorePatterns: [...project.testPathIgnorePatterns, ...IN_SIX_PROCESSES],
   setupFilesAfterEnv: ['<rootDir>/support/checked-answers.ts'],
   testTimeout: 300_000,
+  testSequencer: require.resolve('../../tools/jest/spec-order.cjs'),
 };

@@ -55,7 +55,7 @@ const IN_COMMENT = BANNED.map(([word, instead]) => ({
 const IN_NAME = BANNED.map(([word, instead]) => ({ pattern: new RegExp(`^(?:${word})$`), instead }));
 const HEADLESS = /(?:^|[.!?]\s+)(?:What|Who|Whoever|Whose)\s+(?!(?:is|are|was|does|do|did|may)\b[^.]*\?)[a-z]/;
 /** Technical terms that contain a banned word. */
-const FREE = /stack traces?|traceparent|trace id|otherwise/gi;
+const FREE = /stack traces?|traceparent|trace ?ids?|otherwise/gi;
 
 /**
  * Findings of one file.
@@ -78,7 +78,7 @@ export function findingsIn(name, source) {
   walk(tree, (node) => {
     const name = declaredName(node);
     if (!name) return;
-    const words = partsOf(name.text);
+    const words = partsOf(name.text.replace(FREE, ''));
     for (const { pattern, instead } of IN_NAME) {
       if (words.some((word) => pattern.test(word)))
         names.push({ line: lineAt(name.getStart(tree)), text: name.text, instead });

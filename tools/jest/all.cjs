@@ -7,6 +7,7 @@ module.exports = {
   rootDir: root,
   // A setting of the whole run: jest ignores it in a project.
   testTimeout: 180_000,
+  testSequencer: join(__dirname, 'spec-order.cjs'),
   projects: ['libs', 'apps'].flatMap((kind) =>
     readdirSync(join(root, kind))
       .filter((name) => name !== 'e2e')

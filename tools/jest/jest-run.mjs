@@ -16,10 +16,10 @@ let count = 0;
 /**
  * Runs jest over the spec files of a configuration.
  * `words` are passed to jest unchanged; `only` narrows their selection to one file, as a path from the root of the
- * repository. jest's report goes to stderr. `isQuiet` hides it. `program` is the Node that
- * runs jest.
+ * repository. jest's report goes to stderr. `isQuiet` hides it. `program` is the Node that runs jest. At the time `until`
+ * (epoch milliseconds) the run ends, and the files without a result are returned as `notRun`.
  * @param {{ config: string, workers: number, words?: string[], env?: Record<string, string>, only?: string | null,
- *   isQuiet?: boolean, program?: string }} options
+ *   isQuiet?: boolean, program?: string, until?: number | null }} options
  * @returns {Promise<SuiteResult>}
  */
 export async function runJest({
@@ -30,22 +30,39 @@ export async function runJest({
   only = null,
   isQuiet = false,
   program = process.execPath,
+  until = null,
 }) {
   mkdirSync(RESULTS, { recursive: true });
   const output = join(RESULTS, `jest-${process.pid}-${++count}.json`);
+  const list = `${output}.list`;
   const about = ['-c', join(ROOT, config), '-w', String(only ? 1 : workers), '--passWithNoTests'];
   const alone = only ? ['--filter', ONE_FILE] : [];
   const status = await ended(
     program,
     [join(ROOT, 'node_modules/jest/bin/jest.js'), ...about, '--json', `--outputFile=${output}`, ...alone, ...words],
-    { ...env, ...(only ? { TEST_ONLY_FILE: join(ROOT, only) } : {}) },
+    {
+      ...env,
+      ...(only ? { TEST_ONLY_FILE: join(ROOT, only) } : {}),
+      ...(until === null || only ? {} : { TEST_UNTIL: String(until), TEST_LIST: list }),
+    },
     isQuiet,
   );
   if (!existsSync(output)) return { files: [], problem: `jest ended with status ${status} and wrote no result` };
   const result = JSON.parse(readFileSync(output, 'utf8'));
   rmSync(output);
-  const problem = status !== 0 && result.success ? `jest ended with status ${status}, though every test passed` : null;
-  return { files: result.testResults.map(resultOf), problem };
+  /** @type {FileResult[]} */
+  const files = result.testResults.map(resultOf);
+  const known = new Set(files.map(({ file }) => file));
+  /** @type {string[]} */
+  const wanted = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : [];
+  rmSync(list, { force: true });
+  const notRun = wanted.filter((file) => !known.has(file));
+  const isUnexplained = status !== 0 && result.success && notRun.length === 0;
+  return {
+    files,
+    problem: isUnexplained ? `jest ended with status ${status}, though every test passed` : null,
+    ...(notRun.length > 0 ? { notRun } : {}),
+  };
 }
 
 /**

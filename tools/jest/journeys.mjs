@@ -12,11 +12,11 @@ import { runJest } from './jest-run.mjs';
 /**
  * Runs the journeys against an estate that is made for this run and deleted after it. A repeat therefore meets a new
  * estate: the failed file may have left the first one with a stopped service or with changed settings.
- * `layout` is that of the estate (ADR 0197).
+ * `layout` is that of the estate (ADR 0197); `until` as in runJest.
  * @param {{ digests: import('../processes/build.mjs').SchemaDigests, layout: string, words: string[],
- *   modelRun?: Record<string, string>, only?: string | null }} options
+ *   modelRun?: Record<string, string>, only?: string | null, until?: number | null }} options
  */
-export async function runJourneys({ digests, layout, words, modelRun = {}, only = null }) {
+export async function runJourneys({ digests, layout, words, modelRun = {}, only = null, until = null }) {
   const { startEstate } = await import('../processes/estate.mjs');
   const { startControl } = await import('../processes/control.mjs');
   const { freePort } = await import('../processes/process-records.mjs');
@@ -48,7 +48,7 @@ export async function runJourneys({ digests, layout, words, modelRun = {}, only 
       ...modelRun,
       ...variablesWith('MODEL_'),
     };
-    return await runJest({ config: 'apps/e2e/jest.config.cjs', workers: 1, words, only, env: environment });
+    return await runJest({ config: 'apps/e2e/jest.config.cjs', workers: 1, words, only, until, env: environment });
   } finally {
     await control.stop();
     await second.discard();

@@ -11,12 +11,33 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * Runs test files one after the other, each in a separate process. Failures are printed immediately.
- * `files` are absolute paths; `only` is one of them, as a path from the root of the repository.
- * @param {{ files: string[], only?: string | null, say?: (text: string) => void }} options
+ * `files` are absolute paths; `only` is one of them, as a path from the root of the repository. No file starts after the
+ * time `until` (epoch milliseconds); those that did not start are returned as `notRun`.
+ * @param {{ files: string[], only?: string | null, until?: number | null, say?: (text: string) => void }} options
  * @returns {Promise<SuiteResult>}
  */
-export async function runNodeTests({ files, only = null, say = (text) => console.error(text) }) {
-  const chosen = only ? files.filter((file) => nameOf(file) === only) : files;
+export async function runNodeTests({ files, only = null, until = null, say = (text) => console.error(text) }) {
+  if (only)
+    return runFiles(
+      files.filter((file) => nameOf(file) === only),
+      say,
+    );
+  if (until === null) return runFiles(files, say);
+  /** @type {Required<SuiteResult>} */
+  const whole = { files: [], problem: null, notRun: [] };
+  for (const file of files) {
+    if (Date.now() > until) whole.notRun.push(nameOf(file));
+    else whole.files.push(...(await runFiles([file], say)).files);
+  }
+  return whole;
+}
+
+/**
+ * @param {string[]} chosen
+ * @param {(text: string) => void} say
+ * @returns {Promise<SuiteResult>}
+ */
+async function runFiles(chosen, say) {
   const results = new Map(chosen.map((file) => [file, emptyResult(file)]));
   for await (const { type, data } of run({ files: chosen, concurrency: 1, timeout: 1_800_000 })) {
     // Every file reports its end, even without a result of its own.

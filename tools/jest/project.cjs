@@ -18,6 +18,7 @@ const project = (name, directory) => ({
   rootDir: directory,
   testEnvironment: join(root, 'tools/jest/environment.cjs'),
   runtime: join(root, 'tools/jest/runtime.cjs'),
+  runner: join(root, 'tools/jest/timed-runner.cjs'),
   testMatch: ['<rootDir>/**/*.{spec,db-spec,api-spec,contract-spec,e2e-spec}.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],

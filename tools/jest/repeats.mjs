@@ -3,11 +3,12 @@
  * as passed. A file that fails twice has failed.
  *
  * Results have the same shape for both runners. A file that could not be loaded has one failure without a test. `problem` is
- * null or the reason why the whole run is invalid, such as a runner that wrote no result.
+ * null or the reason why the whole run is invalid, such as a runner that wrote no result. `notRun` names files for which
+ * the time did not suffice.
  *
  * @typedef {{ file: string, seconds: number, passed: number, failed: number, skipped: number,
  *   failures: { test: string | null, message: string }[] }} FileResult
- * @typedef {{ files: FileResult[], problem: string | null }} SuiteResult
+ * @typedef {{ files: FileResult[], problem: string | null, notRun?: string[] }} SuiteResult
  * @typedef {SuiteResult & { run(file: string): Promise<SuiteResult>, flaky?: FileResult[] }} Suite
  */
 

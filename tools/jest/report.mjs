@@ -22,12 +22,15 @@ export class Report {
   #startedAt = performance.now();
   /** @type {number | null} */
   #failedCheck = null;
+  /** @type {string[]} */
+  #notRun = [];
 
   /**
    * Adds the results of a suite.
-   * @param {{ files: FileResult[], flaky?: FileResult[], problem?: string | null }} suite
+   * @param {{ files: FileResult[], flaky?: FileResult[], problem?: string | null, notRun?: string[] }} suite
    */
-  add({ files, flaky = [], problem = null }) {
+  add({ files, flaky = [], problem = null, notRun = [] }) {
+    this.#notRun.push(...notRun);
     this.#files.push(...files);
     this.#flaky.push(...flaky);
     for (const file of files) for (const outcome of OUTCOMES) this.#totals[outcome] += file[outcome];
@@ -82,6 +85,7 @@ export class Report {
       ...slowest.map((file) => `slow: ${file.file}: ${seconds(file.seconds * 1000)}`),
       ...this.#phases,
       `all phases, some of them in parallel: ${seconds(performance.now() - this.#startedAt)}`,
+      ...this.#notRun.map((file) => `not run, because the time was up: ${file}`),
       ...this.#flaky.map(flakyLine),
       ...(this.#failedCheck === null ? [] : [`npm run check failed with status ${this.#failedCheck}`]),
       ...this.#problems,

@@ -1,5 +1,8 @@
 require('reflect-metadata');
 
+/** Of jest's 100 frames, each is looked up in a source map whenever an error is created whose stack is read. */
+Error.stackTraceLimit = 15;
+
 /**
  * Delays files that would start shortly before midnight (UTC) until the next day, because many tests calculate dates at their
  * start and compare them at their end. Units: milliseconds.

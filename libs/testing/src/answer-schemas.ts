@@ -31,7 +31,13 @@ export interface SeenAnswer {
 type Check = (method: string, answer: SeenAnswer) => string | null;
 
 const newAjv = () => addFormats(new Ajv({ strict: false, allowUnionTypes: true, validateFormats: true }));
-const ofEndpoints = newAjv();
+/**
+ * Compiled schemas of endpoints, by their JSON. They are kept at the package, which a worker of jest loads once for all
+ * its spec files, while this module is evaluated for each of them (ADR 0015).
+ */
+const ofEndpoints: { readonly ajv: Ajv; readonly compiled: Map<string, ValidateFunction> } = ((
+  Ajv as unknown as Record<symbol, typeof ofEndpoints>
+)[Symbol.for('rookery.answer-schemas')] ??= { ajv: newAjv(), compiled: new Map() });
 const known = new Map<EndpointRecord, Map<number, Check>>();
 
 /**
@@ -49,9 +55,13 @@ function checkOf(endpoint: EndpointRecord, status: number): Check {
   const { paths, components } = openApiDocument({ service: 'test', version: '0', endpoints: [endpoint] }) as Document;
   const operation = Object.values(Object.values(paths)[0]!)[0]!;
   const { schemas } = components;
-  return checkBy(operation.responses[String(status)], components, (schema) =>
-    ofEndpoints.compile({ ...closed(schema), components: closed({ schemas }) }),
-  );
+  return checkBy(operation.responses[String(status)], components, (schema) => {
+    const whole = { ...closed(schema), components: closed({ schemas }) };
+    const key = JSON.stringify(whole);
+    const validate = ofEndpoints.compiled.get(key) ?? ofEndpoints.ajv.compile(whole);
+    ofEndpoints.compiled.set(key, validate);
+    return validate;
+  });
 }
 
 /**
@@ -130,7 +140,7 @@ const isJson = (answer: SeenAnswer): boolean => typeOf(answer) === JSON_TYPE && 
 
 function bodyProblem(validate: ValidateFunction, text: string): string | null {
   if (validate(JSON.parse(text))) return null;
-  return ofEndpoints.errorsText(validate.errors, { dataVar: 'answer', separator: '; ' });
+  return ofEndpoints.ajv.errorsText(validate.errors, { dataVar: 'answer', separator: '; ' });
 }
 
 /** An answer without a body is allowed unless JSON is documented. */

@@ -28,6 +28,7 @@ describe('words', () => {
     ['a subordinate clause', '/** Returns what the caller may see. */\nconst list = 1;'],
     ['code in backquotes', '/** Reads `told` of the row. */\nconst list = 1;'],
     ['a stack trace', '/** Writes the stack trace. */\nconst list = 1;'],
+    ['a trace id', '/** The trace id. */\nconst traceId = 1;'],
     ['strings', "const text = 'Somebody told you.';"],
     ['properties of interfaces, which may be on the wire', 'interface Row {\n  thing: string;\n}'],
     ['longer words', '/** Retells nothing worsened. */\nconst storyteller = 1;'],

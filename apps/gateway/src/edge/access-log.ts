@@ -15,7 +15,7 @@ export class AccessLog {
 
   /** Returns the function that logs the request. Shape: `status` is 499 if the client left before an answer. */
   begin(exchange: Exchange): (status: number) => void {
-    // When the answer ends, the context of the trace is over.
+    // When the answer ends, the span of the request is no longer active.
     const traceId = activeTraceId();
     return (status) => this.logger.info({ ...factsOf(exchange), traceId, status }, 'request');
   }

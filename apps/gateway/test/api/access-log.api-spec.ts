@@ -48,7 +48,14 @@ describe('the access log', () => {
   it('names administrators, also behind sudo', async () => {
     const root = { 'private-token': 'root' };
     expect(await lineOf('/api/v4/user', root)).toMatchObject({ userId: 1, isAdmin: true });
-    estate.identityInside.sudoUsers.set('mina', { user_id: 7, username: 'mina', admin: false, external: false });
+    estate.identityInside.sudoUsers.set('mina', {
+      id: 7,
+      username: 'mina',
+      admin: false,
+      external: false,
+      bot: false,
+      state: 'active',
+    });
     expect(await lineOf('/api/v4/user', { ...root, sudo: 'mina' })).toMatchObject({ userId: 7, actingForId: 1 });
   });
 

@@ -7,7 +7,7 @@ import type { Broker } from '../bus/broker';
 import type { DeliveredWith } from './consume';
 import type { Effect, Effects } from './effects';
 import { decode, letterOf } from './envelope';
-import { inEventTrace } from './event-trace';
+import { inEventSpan } from './event-span';
 import type { FaultPoints } from '../bus/fault-points';
 import { retryWhileUnavailable } from '../bus/retry-while-unavailable';
 import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from '../bus/streams';
@@ -234,7 +234,7 @@ export class DurableConsumer {
     const { effects, faults } = this.parts;
     try {
       const parents = deliveries.flatMap(({ message }) => message.headers?.get('traceparent') || []);
-      const fresh = await inEventTrace(this.effect.name, parents, () =>
+      const fresh = await inEventSpan(this.effect.name, parents, () =>
         this.whileAvailable(() => effects.run(this.effect, deliveries)),
       );
       if (fresh === null) return null;

@@ -40,7 +40,7 @@ export async function startTracing(service: string, current?: () => string | nul
   return () => sdk.shutdown();
 }
 
-/** The id of the current trace; undefined if nothing is traced. */
+/** The trace id of the active span; undefined without one. */
 export function activeTraceId(): string | undefined {
   return trace.getActiveSpan()?.spanContext().traceId;
 }

@@ -1,12 +1,12 @@
 import { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 
 /**
- * Runs an effect on events in a span of the trace of the request that caused them: a trace then leads from the request
- * over the bus to what followed. The span of a batch belongs to the trace of its first traced event, and links to the
- * others.
- * Shape: `parents` are the `traceparent` headers of the traced events; without any, there is no span.
+ * Runs an effect on events in a span below that of the request that caused them, so that the spans of a request lead over
+ * the bus to what followed. The span of a batch is below the request of its first event with a span, and links to those
+ * of the others.
+ * Shape: `parents` are the `traceparent` headers of the events that have one; without any, there is no span.
  */
-export function inEventTrace<T>(effect: string, parents: readonly string[], use: () => Promise<T>): Promise<T> {
+export function inEventSpan<T>(effect: string, parents: readonly string[], use: () => Promise<T>): Promise<T> {
   const [first, ...others] = parents.map((traceparent) => propagation.extract(ROOT_CONTEXT, { traceparent }));
   if (first === undefined) return use();
   const links = others.flatMap((other) => trace.getSpanContext(other) ?? []).map((context) => ({ context }));

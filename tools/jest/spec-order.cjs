@@ -1,0 +1,45 @@
+/**
+ * The order of spec files in a run that may be ended early: those that changed in the last day, then the others in
+ * an order that differs from commit to commit. Each file thus has its turn, and new work is always tested. Other runs
+ * have jest's order. The path of each file of the run is written to the file `TEST_LIST`.
+ */
+const { createHash } = require('node:crypto');
+const { execFileSync } = require('node:child_process');
+const { writeFileSync } = require('node:fs');
+const { relative, join } = require('node:path');
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+const ROOT = join(__dirname, '../..');
+const RECENT_SECONDS = 86_400;
+
+module.exports = class SpecOrder extends Sequencer {
+  /** @type {import('@jest/test-sequencer').default['sort']} */
+  async sort(tests) {
+    const list = process.env['TEST_LIST'];
+    if (list === undefined) return super.sort(tests);
+    const byLength = await super.sort(tests);
+    const { commit, changed } = recentWork();
+    /** @param {{ path: string }} test */
+    const nameOf = ({ path }) => relative(ROOT, path).replaceAll('\\', '/');
+    /** @param {{ path: string }} test */
+    const rank = (test) =>
+      changed.has(nameOf(test))
+        ? ''
+        : createHash('sha256')
+            .update(`${commit} ${nameOf(test)}`)
+            .digest('hex');
+    const ranks = new Map(byLength.map((test) => [test, rank(test)]));
+    const ordered = byLength.toSorted((a, b) => ((ranks.get(a) ?? '') < (ranks.get(b) ?? '') ? -1 : 1));
+    writeFileSync(list, JSON.stringify(ordered.map(nameOf)));
+    return ordered;
+  }
+};
+
+/** The newest commit, and the files that changed within the day before it. */
+function recentWork() {
+  /** @param {string[]} words */
+  const git = (...words) => execFileSync('git', words, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 27 });
+  const [commit = '', at = '0'] = git('log', '-1', '--format=%H %ct').trim().split(' ');
+  const since = `--since=${Number(at) - RECENT_SECONDS}`;
+  return { commit, changed: new Set(git('log', since, '--name-only', '--format=').split('\n')) };
+}
