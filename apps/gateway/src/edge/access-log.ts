@@ -8,7 +8,7 @@ const WITH_KEY = '/-/sent_notifications/';
 /**
  * Logs one line for each request when its answer ends, with the facts that an operator searches for: who did what, from
  * where, the status and the duration. Queries, headers and bodies are not logged, because they may contain secrets.
- * Source: reference reliability 10.
+ * Source: docs/operations.md 3.
  */
 export class AccessLog {
   constructor(private readonly logger: Logger) {}
