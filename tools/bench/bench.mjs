@@ -337,7 +337,7 @@ const comparisons = {
 for (const [name, bench] of Object.entries(comparisons)) {
   if (!chosen.names.includes(name)) continue;
   const words = chosen.names.filter((one) => one !== name);
-  const most = name === 'git' ? 1000 : 100;
+  const most = name === 'git' ? 3000 : 100;
   const isKept = await bench({ words, rounds: chosen.rounds, count: Math.min(chosen.count, most) });
   process.exit(isKept ? 0 : 1);
 }

@@ -3,6 +3,7 @@ export { GitModule } from './git.module';
 export { GitBusy, GitError } from './process/git-error';
 export type { GitReason } from './process/git-error';
 export type { RunningGit } from './process/git-processes';
+export { TRANSPORT_WAIT_MS } from './process/process-slots';
 export { gitProblem } from './process/version';
 export { hashedPath, Repositories } from './repository/repositories';
 export type { Repository, RepositoryAddress } from './repository/repository';

@@ -62,13 +62,12 @@ export async function git(folder, words, { withinMs = WITHIN_MS, onStart = () =>
 }
 
 /**
- * Ids of the processes of git among the descendants of a process. Shape: `except` are words of commands that do not count.
- * @param {number} root
- * @param {string[]} [except]
- * @returns {number[]}
+ * All processes of this machine by id.
+ * @typedef {Map<number, { parent: number, name: string }>} Processes
+ * @returns {Processes}
  */
-export function gitBelow(root, except = []) {
-  /** @type {Map<number, { parent: number, name: string }>} */
+export function allProcesses() {
+  /** @type {Processes} */
   const processes = new Map();
   for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -78,6 +77,17 @@ export function gitBelow(root, except = []) {
       // The process has ended.
     }
   }
+  return processes;
+}
+
+/**
+ * Ids of the processes of git among the descendants of a process. Shape: `except` are words of commands that do not count.
+ * @param {number} root
+ * @param {string[]} [except]
+ * @param {Processes} [processes]
+ * @returns {number[]}
+ */
+export function gitBelow(root, except = [], processes = allProcesses()) {
   const isBelow = (/** @type {number} */ pid) => {
     for (let at = processes.get(pid); at; at = processes.get(at.parent)) if (at.parent === root) return true;
     return false;
@@ -89,8 +99,11 @@ export function gitBelow(root, except = []) {
     .map(([pid]) => pid);
 }
 
-/** @param {number} pid */
-function commandOf(pid) {
+/**
+ * Command line of a process; empty if it has ended.
+ * @param {number} pid
+ */
+export function commandOf(pid) {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {

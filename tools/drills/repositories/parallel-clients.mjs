@@ -9,10 +9,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
 import { sharedTemporary } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
-import { git, gitBelow, repositoryOf, urlOf } from './git.mjs';
+import { allProcesses, commandOf, git, gitBelow, repositoryOf, urlOf } from './git.mjs';
 
 const CLONES = 50;
 const PUSHES = 20;
@@ -21,6 +22,10 @@ const KILLED = 5;
 const REPOSITORY_BYTES = 20_000_000;
 const REMOVED_PUSH_BYTES = 60_000_000;
 const WITHIN_MS = 8 * 60_000;
+/** A service trusts a check of the caller for one second. */
+const TRUSTED_MS = 1500;
+/** Programs that a client runs while it receives or sends a pack. */
+const TRANSFERS = /index-pack|unpack-objects|pack-objects/;
 const SERVICES = ['gateway', 'collaboration'];
 
 export const prepare = () => ({ env: WITHOUT_RATES });
@@ -53,6 +58,8 @@ class ParallelClients {
   pushes = [];
   /** @type {string[]} */
   examples = [];
+  /** Clients that are killed in the middle of their transfer. @type {Set<number>} */
+  victims = new Set();
   project = { id: 0, path: '' };
   work = '';
   folder = mkdtempSync(join(sharedTemporary(), 'rookery-clients-'));
@@ -91,7 +98,8 @@ class ParallelClients {
 
   async useAtOnce() {
     const before = this.#resident();
-    const timer = setInterval(() => this.#noteGrowth(before), 20);
+    const growth = setInterval(() => this.#noteGrowth(before), 100);
+    const kills = setInterval(() => this.#killTransfers(), 50);
     // The killed pushes send a large file, so that they are killed while they send it.
     await git(this.work, ['checkout', '--quiet', '-b', 'large']);
     await this.#commit(REPOSITORY_BYTES);
@@ -103,7 +111,9 @@ class ParallelClients {
       ...numbers(KILLED).map((n) => this.#killed(['clone', '--quiet', '--bare', this.url, `killed-${n}`])),
       ...numbers(KILLED).map((n) => this.#killed(['-C', 'work', 'push', '--quiet', this.url, `large:killed-${n}`])),
     ]);
-    clearInterval(timer);
+    clearInterval(growth);
+    clearInterval(kills);
+    if (this.killed === 0) this.complain('no client was killed');
   }
 
   #resident() {
@@ -136,25 +146,36 @@ class ParallelClients {
   }
 
   /**
-   * Kills a client and its helpers once the server works for the repository.
+   * Runs a client that is killed.
    * @param {string[]} words
    */
   async #killed(words) {
-    /** @type {import('node:child_process').ChildProcess | undefined} */
-    let client;
-    const ended = git(this.folder, words, { withinMs: WITHIN_MS, onStart: (child) => (client = child) });
-    const root = Number(client?.pid);
-    const isOver = ended.then(() => true);
-    const isSending = () => gitBelow(root).length > 0 && this.#serverProcesses().length > 0;
-    await Promise.race([isOver, until('the client transfers', isSending, WITHIN_MS)]);
-    for (const pid of [root, ...gitBelow(root)]) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It has ended.
+    let root = 0;
+    const onStart = (/** @type {import('node:child_process').ChildProcess} */ { pid }) => {
+      root = Number(pid);
+      this.victims.add(root);
+    };
+    const { code } = await git(this.folder, words, { withinMs: WITHIN_MS, onStart });
+    this.victims.delete(root);
+    if (code !== 0) this.killed += 1;
+  }
+
+  /** Kills the clients, with their helpers, that have begun to send or receive a pack. */
+  #killTransfers() {
+    if (this.victims.size === 0) return;
+    const processes = allProcesses();
+    for (const root of this.victims) {
+      const helpers = gitBelow(root, [], processes);
+      if (!helpers.some((pid) => TRANSFERS.test(commandOf(pid)))) continue;
+      this.victims.delete(root);
+      for (const pid of [root, ...helpers]) {
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          // It has ended.
+        }
       }
     }
-    if ((await ended).code !== 0) this.killed += 1;
   }
 
   /** Processes that collaboration has started for transports; the kept readers stay. */
@@ -171,9 +192,11 @@ class ParallelClients {
     const gate = await openGate(Number(new URL(client.estate.baseUrl).port), REMOVED_PUSH_BYTES / 2);
     const url = urlOf(gate.url, this.project.path, person);
     const pushed = git(this.work, ['push', '--quiet', url, 'HEAD:refs/heads/removed'], { withinMs: WITHIN_MS });
-    await Promise.race([gate.reached, pushed.then(({ output }) => this.complain(`the push ended early: ${output}`))]);
+    const early = await Promise.race([gate.reached, pushed]);
+    if (early) this.complain(`the push ended early: ${early.output}`);
     const { status } = await client.api('DELETE', `/projects/${this.project.id}/members/${person.id}`);
     if (status !== 204) this.complain(`the membership ended with ${status}`);
+    await delay(TRUSTED_MS);
     gate.open();
     const { code, output } = await pushed;
     gate.close();
@@ -196,8 +219,10 @@ class ParallelClients {
     await this.#checkEvents(branches);
     const { code, output: problems } = await git(repository, ['fsck', '--strict', '--no-dangling']);
     if (code !== 0) this.complain(`fsck: ${problems}`);
-    const files = /** @type {string[]} */ (readdirSync(repository, { recursive: true }));
-    for (const file of files.filter((name) => /tmp_|\.lock$/.test(name))) this.complain(`${file} is left`);
+    // The packing of the repository may have begun meanwhile.
+    const isClean = () => temporaryFiles(repository).length === 0;
+    await until('no temporary file is left', isClean).catch(() => undefined);
+    for (const file of temporaryFiles(repository)) this.complain(`${file} is left`);
   }
 
   /** @param {string[]} branches */
@@ -217,6 +242,12 @@ class ParallelClients {
   }
 }
 
+/** @param {string} repository */
+function temporaryFiles(repository) {
+  const files = /** @type {string[]} */ (readdirSync(repository, { recursive: true }));
+  return files.filter((name) => /tmp_|\.tmp-|\.lock$/.test(name));
+}
+
 /**
  * Starts a server before another one that stops passing on what a client sends after so many bytes, until it is opened.
  * @param {number} port
@@ -227,7 +258,8 @@ async function openGate(port, bytes) {
   /** @type {(() => void)[]} */
   const waiting = [];
   let noteReached = () => {};
-  const reached = new Promise((resolve) => (noteReached = () => resolve(undefined)));
+  /** @type {Promise<void>} */
+  const reached = new Promise((resolve) => (noteReached = resolve));
   const server = createServer((socket) => {
     const onward = connect(port, '127.0.0.1');
     let seen = 0;

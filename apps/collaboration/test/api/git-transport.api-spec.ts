@@ -1,9 +1,15 @@
 import { readdir } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { DirectoryProject } from '@rookery/contracts';
+import { NotFound } from '@rookery/kernel';
 import type { Visibility } from '@rookery/kernel';
+import { awaitedBy } from '@rookery/platform';
 import { GitClient } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
+import { SmartHttpController } from '../../src/code/repositories/transport/smart-http.controller';
+import type { ListAdvertisedRefs } from '../../src/code/repositories/transport/smart-http.dto';
 import { startCollaboration } from '../support/app';
 import { gitIn } from '../support/commits-fixture';
 import { GitFront } from '../support/git-front';
@@ -150,6 +156,34 @@ it('takes chunked pushes, gzip negotiations, push options, tags, forced pushes a
 });
 
 describe('access', () => {
+  it.each(['advertise', 'upload'] as const)(
+    'is rechecked after %s has waited for a free git process',
+    async (handler) => {
+      const { project, path } = await filled();
+      const controller = service.app.get(SmartHttpController);
+      const request = {
+        params: { full_path: path, service: 'git-upload-pack' },
+        within: { ...project, level: 20, fullPath: path, defaultBranch: 'main' } as unknown as ProjectScope,
+        viewer: service.seed.viewer(reporter),
+        body: Readable.from(['0000'], { objectMode: false }),
+      } as unknown as Call<ListAdvertisedRefs, ProjectScope> & StreamedCall<ListAdvertisedRefs, ProjectScope>;
+      let isLost = false;
+      const rights = {
+        recheckBeforeRead: () => (isLost ? Promise.reject(new NotFound('Project')) : null),
+        recheckBeforeWrite: () => null,
+        validForMs: () => 1000,
+        committed: () => undefined,
+      };
+      const ask = async (): Promise<unknown> => {
+        const { stream }: FileAnswer = await controller[handler](request);
+        isLost = true;
+        return (stream as () => Promise<Readable>)();
+      };
+      const waiter = { kind: 'client', deadline: Date.now() + 60_000, rights } as const;
+      await expect(awaitedBy(waiter, ask)).rejects.toThrow(NotFound);
+    },
+  );
+
   it('asks anonymous callers for a credential wherever they see nothing, and serves public code', async () => {
     const [hidden, open] = [await filled('private'), await filled('public')];
     for (const path of [hidden.path, 'nowhere/at-all']) {

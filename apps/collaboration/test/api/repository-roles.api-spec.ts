@@ -14,6 +14,7 @@ let scene: MergeRequestScene;
 const clients = {} as Record<MatrixRole, Agent>;
 const open = {} as Places;
 const limited = {} as Places;
+const disabled = {} as Places;
 
 beforeAll(async () => {
   service = await startCollaboration();
@@ -28,6 +29,10 @@ beforeAll(async () => {
   for (const visibility of MATRIX_VISIBILITIES) {
     open[visibility] = await placeOf({ visibility }, people);
     limited[visibility] = await placeOf({ visibility, repository_access_level: 'private' }, people);
+    disabled[visibility] = await placeOf({ visibility }, people);
+    await service.database.query(`update directory_projects set repository_access_level = 'disabled' where id = $1`, [
+      disabled[visibility]['project'],
+    ]);
   }
   clients.anonymous = app.as(seed.anonymous());
   clients.outsider = app.as(seed.viewer(await seed.user()));
@@ -40,12 +45,12 @@ afterAll(async () => {
 
 /** A project with a commit and a tag, in which people have their roles. */
 async function placeOf(over: Partial<DirectoryProject>, people: ReadonlyMap<Role, Viewer>) {
-  const { project, folder, mainSha } = await scene.place(over);
+  const { project, folder, mainSha, fullPath } = await scene.place(over);
   for (const [role, { userId }] of people) await service.seed.member({ id: userId! }, project, role);
   await scene.git.ok(folder, 'tag', 'v1');
   await scene.git.ok(folder, 'push', '--quiet', 'origin', 'v1');
   const blob = (await scene.git.ok(folder, 'rev-parse', 'HEAD:README.md')).trim();
-  return { project: `${project.id}`, sha: mainSha, blob };
+  return { project: `${project.id}`, path: fullPath, sha: mainSha, blob };
 }
 
 const routes = /\/projects\/:id\/(?:protected_|repository\/)(?!commits\/:sha\/(?:comments|discussions))/;
@@ -57,4 +62,8 @@ describe('a repository for all who see the project', () => {
 
 describe('a repository for members', () => {
   roleMatrix({ file: file('members-repositories.tsv'), routes, clients: () => clients, places: () => limited });
+});
+
+describe('a disabled repository', () => {
+  roleMatrix({ file: file('disabled-repositories.tsv'), routes, clients: () => clients, places: () => disabled });
 });

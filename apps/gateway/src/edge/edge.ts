@@ -240,9 +240,12 @@ export class Edge {
   private meteredBody(exchange: Exchange, recheck: Recheck): BodyMeter | null {
     if (!exchange.hasBody) return null;
     exchange.sendContinue();
-    const limit = this.limitOf(exchange);
-    const mayBeSlow = exchange.route.streamsRequest === true;
-    const meter = new BodyMeter({ limit, slowPeerMs: this.settings.slowPeerMs, mayBeSlow }, recheck);
+    const { streamsRequest, deadlineMs = 0 } = exchange.route;
+    const { slowPeerMs } = this.settings;
+    // A service may let a body wait for as long as its answer.
+    const serviceMs = Math.max(slowPeerMs * STALLED_TIMES, deadlineMs);
+    const limits = { limit: this.limitOf(exchange), slowPeerMs, mayBeSlow: streamsRequest === true, serviceMs };
+    const meter = new BodyMeter(limits, recheck);
     exchange.response.once('close', () => meter.destroy());
     return exchange.request.pipe(meter);
   }

@@ -60,9 +60,11 @@ export interface MeterLimits {
   readonly slowPeerMs: number;
   /** The body may be slow while bytes arrive; otherwise a minimum rate applies. */
   readonly mayBeSlow: boolean;
+  /** Longest time without progress because the service does not read. Units: milliseconds. */
+  readonly serviceMs: number;
 }
 
-/** Slow-peer times without a byte after which a service or client that does not read is given up. */
+/** Slow-peer times without a byte after which a client that does not read is given up, and by default a service. */
 export const STALLED_TIMES = 3;
 
 /**
@@ -74,9 +76,9 @@ export const STALLED_TIMES = 3;
 export class BodyMeter extends Transform {
   private received = 0;
   private held: Buffer | null = null;
-  /** Bytes at the last check, and consecutive checks at which the service did not read. */
+  /** Bytes at the last check, and the time since the service last read at a check. Units: milliseconds. */
   private seen = 0;
-  private stalls = 0;
+  private stalledMs = 0;
   /** The client has sent all of it; the service may still have to read. */
   private isWhole = false;
   private readonly startedAt = performance.now();
@@ -125,8 +127,8 @@ export class BodyMeter extends Transform {
     this.seen = this.received;
     // Waiting data means that the service is slow, not the client.
     const waitsForService = this.writableNeedDrain || this.readableLength > 0;
-    this.stalls = waitsForService && !hasMoved ? this.stalls + 1 : 0;
-    if (this.stalls >= STALLED_TIMES) this.destroy(new BodyRefused(REFUSALS.late));
+    this.stalledMs = waitsForService && !hasMoved ? this.stalledMs + this.limits.slowPeerMs : 0;
+    if (this.stalledMs >= this.limits.serviceMs) this.destroy(new BodyRefused(REFUSALS.late));
     else if (!waitsForService && !this.isWhole && this.isTooSlow(hasMoved))
       this.destroy(new BodyRefused(REFUSALS.requestTimeout));
   }

@@ -80,6 +80,11 @@ export interface EndpointOptions<
   readonly takesNoKey?: true;
   /** Units: bytes. Default 1 MiB. */
   readonly bodyLimit?: number;
+  /**
+   * Longest wait until the answer begins; for a streamed body it counts from the end of the body. Units: milliseconds.
+   * Default: that of the gateway.
+   */
+  readonly deadlineMs?: number;
   /** Passes the body to the handler as the stream `call.body`. It is not read before. */
   readonly body?: B;
   /**

@@ -93,6 +93,7 @@ function operationOf(
     ...(endpoint.file === null ? {} : { 'x-rookery-file': endpoint.file }),
     'x-rookery-token-scopes': scopes ?? 'any',
     'x-rookery-body-limit': declared.body?.maxBytes ?? declared.bodyLimit ?? DEFAULT_BODY_LIMIT,
+    ...(declared.deadlineMs === undefined ? {} : { 'x-rookery-deadline-ms': declared.deadlineMs }),
     ...streamsOf(endpoint),
     ...(template.includes('*') ? { 'x-rookery-template': template } : {}),
     ...(aliasOf === null ? {} : { 'x-rookery-alias-of': aliasOf }),

@@ -52,6 +52,8 @@ it('documents the source, permission and answers of each operation', () => {
   expect(Object.keys(body.content)).toEqual(['application/json', 'application/x-www-form-urlencoded']);
   const picture = make().paths['/api/v4/projects/{id}/widgets/picture']!['put']!;
   expect(picture['requestBody']).toMatchObject({ content: { 'multipart/form-data': {} } });
+  expect(picture).toMatchObject({ 'x-rookery-body-limit': 2048, 'x-rookery-deadline-ms': 60_000 });
+  expect(create).not.toHaveProperty('x-rookery-deadline-ms');
   const face = make().paths['/api/v4/projects/{id}/widgets/face']!['put']!;
   const formOf = (avatar: object): object => ({ schema: { type: 'object', properties: { avatar } } });
   const noFile = { type: ['string', 'null'], maxLength: 0, description: 'Empty: the file is removed.' };

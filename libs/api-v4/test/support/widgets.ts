@@ -228,6 +228,7 @@ export class WidgetsController {
     params: Picture,
     answers: json({ type: 'object' }),
     bodyLimit: 2048,
+    deadlineMs: 60_000,
   })
   picture({ params }: Call<Picture, ProjectScope>): object {
     const { avatar, title } = params;

@@ -12,10 +12,15 @@ export interface SlotLimits {
 }
 
 const QUEUED = 64;
+/** Each waiting transport holds a connection of the gateway, which has 256 to a service, so half of them stay free. */
+const QUEUED_TRANSPORTS = 128;
 /** A command belongs to a request, which ends after 30 seconds. */
 const COMMAND_WAIT_MS = 20_000;
-/** git clients wait for an answer without a limit and do not repeat a refused clone, so that a wait beats a refusal. */
-const TRANSPORT_WAIT_MS = 300_000;
+/**
+ * Longest wait of a clone or push for a free process. git clients wait for an answer without a limit and do not repeat a
+ * refused clone, so that a wait beats a refusal. Units: milliseconds.
+ */
+export const TRANSPORT_WAIT_MS = 300_000;
 
 /** Fetches between repositories of this machine. A push to a fork may wait for one while it has a transport slot itself. */
 const INSIDE = 4;
@@ -33,7 +38,7 @@ export function slotLimits(
   });
   return {
     command: limits(commands, COMMAND_WAIT_MS),
-    transport: limits(transports, TRANSPORT_WAIT_MS),
+    transport: { ...limits(transports, TRANSPORT_WAIT_MS), queued: QUEUED_TRANSPORTS },
     inside: limits(INSIDE, COMMAND_WAIT_MS),
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_OBJECT } from '../../src/names/object-id';
 import type { ObjectId } from '../../src/names/object-id';
@@ -39,6 +39,10 @@ it('packs objects and refs, and keeps all of them', async () => {
   for (const rev of [...ids, unreferenced]) expect(await objectInfo(repository, { rev })).not.toBeNull();
   expect(readFileSync(join(directory, 'packed-refs'), 'utf8')).toContain(`${ids.at(-1)} refs/heads/main`);
   expect(git(directory, ['commit-graph', 'verify', '--no-progress'])).toBe('');
+  const graphs = join(directory, 'objects/info/commit-graphs');
+  const [graph] = readdirSync(graphs).filter((name) => name.endsWith('.graph'));
+  // The chunk with filters of changed paths.
+  expect(readFileSync(join(graphs, graph!)).includes('BDAT')).toBe(true);
   expect(git(directory, ['fsck', '--strict', '--no-dangling'])).toBe('');
 });
 

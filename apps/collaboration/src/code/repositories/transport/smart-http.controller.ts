@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { Controller } from '@nestjs/common';
 import { Endpoint, file, projectByAnyPath, streamedBody } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
-import { openAdvertisement, uploadPack } from '@rookery/git';
-import type { PackService } from '@rookery/git';
+import { openAdvertisement, TRANSPORT_WAIT_MS, uploadPack } from '@rookery/git';
+import type { PackService, RunningGit } from '@rookery/git';
 import { Forbidden, isSignedIn, Unauthorized } from '@rookery/kernel';
-import { Links } from '@rookery/platform';
+import { currentWaiter, Links } from '@rookery/platform';
 import { usesGit, usesNamedGit } from '../git-access.permission';
 import { ProjectRepositories } from '../project-repositories';
 import { PushReceiver } from '../ref-updates/push-receiver';
@@ -25,6 +25,7 @@ const common = {
   failsAs: 'text',
   source: 'reference repositories 1.1',
   refusals: { parentAs: invisibleAs },
+  deadlineMs: TRANSPORT_WAIT_MS,
 } as const;
 
 /** Git over HTTP, protocols 0 to 2. Source: reference repositories 1. */
@@ -50,8 +51,9 @@ export class SmartHttpController {
     const repository = await convertGitFailures(() => this.repositories.open(within));
     const open = () => openAdvertisement(repository, service, { protocol: params.git_protocol });
     return answerOf(service, 'advertisement', async () => {
-      const { preamble, stdout } = await open();
-      return Readable.from(withPreamble(preamble, stdout), { objectMode: false });
+      const running = await open();
+      await recheckRights(running);
+      return Readable.from(withPreamble(running.preamble, running.stdout), { objectMode: false });
     });
   }
 
@@ -73,6 +75,7 @@ export class SmartHttpController {
     const repository = await convertGitFailures(() => this.repositories.open(within));
     return answerOf('git-upload-pack', 'result', async () => {
       const running = await uploadPack(repository, { input: body, protocol: params.git_protocol });
+      await recheckRights(running);
       return running.stdout;
     });
   }
@@ -104,6 +107,16 @@ export class SmartHttpController {
       },
     };
     return answerOf('git-receive-pack', 'result', () => this.pushes.receive(repository, push));
+  }
+}
+
+/** Ends a process whose caller lost the right while the request waited for its start. Errors: the refusal. */
+async function recheckRights(running: RunningGit): Promise<void> {
+  try {
+    await currentWaiter()?.rights?.recheckBeforeRead();
+  } catch (error) {
+    running.kill(error);
+    throw error;
   }
 }
 
