@@ -59,7 +59,7 @@ function options(words) {
   const count = numberOf('--count', words.includes('watchers') ? 20_000 : 3000);
   const concurrency = numberOf('--concurrency', words.includes('hot') || words.includes('effects') ? 100 : 16);
   const seconds = numberOf('--seconds', 30);
-  const entries = numberOf('--entries', 10_000);
+  const entries = numberOf('--entries', words.includes('merge-requests') ? 1_000_000 : 10_000);
   /** @type {(name: string) => string | undefined} */
   const textOf = (name) => {
     const at = words.indexOf(name);
@@ -338,7 +338,12 @@ for (const [name, bench] of Object.entries(comparisons)) {
   if (!chosen.names.includes(name)) continue;
   const words = chosen.names.filter((one) => one !== name);
   const most = name === 'git' ? 3000 : 100;
-  const isKept = await bench({ words, rounds: chosen.rounds, count: Math.min(chosen.count, most) });
+  const isKept = await bench({
+    words,
+    rounds: chosen.rounds,
+    count: Math.min(chosen.count, most),
+    entries: chosen.entries,
+  });
   process.exit(isKept ? 0 : 1);
 }
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,9 +1,10 @@
 /**
- * `npm run bench -- merge-requests [parts of paths] [--rounds 5] [--count 100]`: merge requests of one project in two estates,
- * one with ten thousand rows of merge requests, the other with a million. Goals: data of other projects increase the p50 of a
- * call by a factor of at most 1.15; the list of 1,000 merge requests takes at most 1.3 times as long as the list of 1,000
- * issues; the first page of the diffs of 3,000 files takes at most a second; after a push of 1,000 commits the merge request is
- * right within two seconds, and ten pushes bring ten versions. The exit code is 1 if a goal is missed.
+ * `npm run bench -- merge-requests [parts of paths] [--rounds 3] [--count 100] [--entries 1000000]`: merge requests of one
+ * project in two estates, one with ten thousand rows of merge requests, the other with as many as asked for. Goals: data of
+ * other projects increase the p50 of a call by a factor of at most 1.15; the list of 1,000 merge requests takes at most 1.3
+ * times as long as the list of 1,000 issues; the first page of the diffs of 3,000 files takes at most a second; a push of 1,000
+ * commits ends, and the merge request is right, within two seconds; ten pushes bring ten versions. The exit code is 1 if a goal
+ * is missed.
  * Source: docs/performance.md 10.
  *
  * @import { Estate } from '../processes/estate.mjs'
@@ -25,7 +26,7 @@ const DIFFS_GOAL = 1000;
 const PUSH_GOAL = 2000;
 /** Merge requests, and issues, of the measured project. */
 const OWN = 1000;
-const SIZES = { few: 10_000, many: 1_000_000 };
+const FEW = 10_000;
 /** Ids of other resources begin here. */
 const OTHERS = 1_000_000;
 const BATCH = 100_000;
@@ -113,10 +114,11 @@ async function seed(estate, total) {
   [url.username, url.password] = ['oauth2', estate.token];
   const clone = new Clone(url.href);
   const main = clone.write('main', null, [{ 'README.md': 'Bench\n' }]);
-  const text = Array.from({ length: LINES }, (_, n) => `line ${n}\n`).join('');
-  const wide = Object.fromEntries(Array.from({ length: FILES }, (_, n) => [`src/part-${n % 30}/file-${n}.txt`, text]));
-  clone.write('wide', main, [wide]);
-  clone.write('pushed', main, [{ 'code.txt': text }]);
+  const textOf = (/** @type {number} */ file) =>
+    Array.from({ length: LINES }, (_, n) => `line ${n} of file ${file}\n`).join('');
+  const wide = Array.from({ length: FILES }, (_, n) => [`src/part-${n % 30}/file-${n}.txt`, textOf(n)]);
+  clone.write('wide', main, [Object.fromEntries(wide)]);
+  clone.write('pushed', main, [{ 'code.txt': textOf(0) }]);
   for (const branch of ['main', 'wide', 'pushed']) clone.push(branch);
   const open = (/** @type {string} */ branch) =>
     post(`/projects/${project.id}/merge_requests`, { source_branch: branch, target_branch: 'main', title: branch });
@@ -128,7 +130,7 @@ async function seed(estate, total) {
   const client = new pg.Client({ connectionString: estate.databases['collaboration'] });
   await client.connect();
   await client.query('set synchronous_commit = off');
-  await plan(client, { project: project.id, total });
+  await plan(client, project.id);
   await fill(client, { from: 1, to: OWN, project: `${project.id}`, reader: reader.id });
   for (let from = OWN + 1; from <= total; from += BATCH) {
     const to = Math.min(total, from + BATCH - 1);
@@ -143,9 +145,9 @@ async function seed(estate, total) {
 /**
  * Creates the labels, milestones and issues of the project.
  * @param {pg.Client} client
- * @param {{ project: number, total: number }} options
+ * @param {number} project
  */
-async function plan(client, { project }) {
+async function plan(client, project) {
   await client.query(
     `insert into labels (id, project_id, title, description_html, color, text_color)
      select n, $1, 'Label ' || n, '', '#ff0000', '#ffffff' from generate_series(1, 200) n`,
@@ -170,8 +172,8 @@ async function plan(client, { project }) {
 }
 
 /**
- * Creates merge requests with their attached rows, by number. `project` is an SQL expression over `n`; the reader is the author
- * of a tenth.
+ * Creates merge requests with their attached rows, by number. Those of the project have labels 1 to 100. `project` is an SQL
+ * expression over `n`; the reader is the author of a tenth.
  * @param {pg.Client} client
  * @param {{ from: number, to: number, project: string, reader: number }} options
  */
@@ -194,7 +196,7 @@ async function fill(client, { from, to, project, reader }) {
     `insert into merge_request_reviewers (merge_request_id, user_id, position)
      select n + ${OTHERS}, ${user}, 1 from ${numbers} where n % 5 = 0`,
     `insert into label_links (noteable_type, noteable_id, label_id, project_id)
-     select 'MergeRequest', n + ${OTHERS}, 1 + n % 100, ${project} from ${numbers} where n % 3 > 0`,
+     select 'MergeRequest', n + ${OTHERS}, ${from === 1 ? 1 : 101} + n % 100, ${project} from ${numbers} where n % 3 > 0`,
     `insert into merge_request_versions (merge_request_id, head_sha, base_sha, start_sha, files_count, commits_count)
      select n + ${OTHERS}, ${sha}, ${sha}, ${sha}, 3, 2 from ${numbers}`,
   ])
@@ -271,32 +273,32 @@ async function measurePushes(place, rounds) {
     times.push(await push(place, commits));
   }
   const after = { versions: await versions(), pushes: await pushes(), outdated: await outdated() };
-  const isRight =
+  const isCounted =
     after.versions - before.versions === rounds &&
     after.pushes - before.pushes === rounds &&
     after.outdated === THREADS;
-  const rightMs = median(times.map((one) => one.rightMs));
   const pushMs = median(times.map((one) => one.pushMs));
+  const wholeMs = median(times.map((one) => one.pushMs + one.rightMs));
   console.log(
-    `push of ${COMMITS} commits: git ${pushMs.toFixed(0)} ms, right ${rightMs.toFixed(0)} ms after it (goal ${PUSH_GOAL});` +
-      ` versions, pushes and outdated threads ${isRight ? 'right' : `wrong: ${JSON.stringify({ before, after })}`}`,
+    `push of ${COMMITS} commits: right after ${wholeMs.toFixed(0)} ms (goal ${PUSH_GOAL}), ${pushMs.toFixed(0)} of them git's;` +
+      ` versions, pushes and outdated threads ${isCounted ? 'right' : `wrong: ${JSON.stringify({ before, after })}`}`,
   );
   const from = performance.now();
   for (let n = 0; n < 10; n += 1) await push(place, [{ 'last.txt': `${n}\n` }]);
   const ms = performance.now() - from;
   const all = (await versions()) - after.versions;
   console.log(`ten pushes, each of them read: ${ms.toFixed(0)} ms, ${all} versions`);
-  return isRight && rightMs <= PUSH_GOAL && all === 10;
+  return isCounted && wholeMs <= PUSH_GOAL && all === 10;
 }
 
 /**
  * Runs the benchmark. Resolves to whether every goal was met. `words` select calls by parts of their paths.
- * @param {{ words: string[], rounds: number, count: number }} options
+ * @param {{ words: string[], rounds: number, count: number, entries: number }} options
  */
-export async function benchMergeRequests({ words, rounds, count: requests }) {
+export async function benchMergeRequests({ words, rounds, count: requests, entries }) {
   /** @type {Clone[]} */
   const clones = [];
-  const { estates, end } = await startSeeded(SIZES, async (estate, total) => {
+  const { estates, end } = await startSeeded({ few: FEW, many: entries }, async (estate, total) => {
     const place = await seed(estate, total);
     clones.push(place.clone);
     return { ...place, estate };
@@ -320,9 +322,10 @@ export async function benchMergeRequests({ words, rounds, count: requests }) {
         `list${query}: issues ${issues.toFixed(2)} ms, merge requests ${own.toFixed(2)} ms, x ${(own / issues).toFixed(2)} (goal ${LIST_GOAL})`,
       );
     }
-    isKept = (await measurePushes(few, 3)) && isKept;
-    console.log(`p50 in ms with ${SIZES.few} and ${SIZES.many} merge requests, and their ratio (goal ${GROWTH_GOAL})`);
-    return (await compareAll(estates, HELD, { goal: GROWTH_GOAL, words, rounds, count: requests })) && isKept;
+    console.log(`p50 in ms with ${FEW} and ${entries} merge requests, and their ratio (goal ${GROWTH_GOAL})`);
+    isKept = (await compareAll(estates, HELD, { goal: GROWTH_GOAL, words, rounds, count: requests })) && isKept;
+    // Afterwards, because it adds notes and versions in one of the estates.
+    return (await measurePushes(few, 3)) && isKept;
   } finally {
     await end();
     for (const { folder } of clones) rmSync(folder, { recursive: true, force: true });

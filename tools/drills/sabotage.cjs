@@ -20,7 +20,7 @@ const CHANGES = {
   /** A repeated merge does not notice that the branch has moved already. */
   'merges-again': {
     only: /apps[\\/]collaboration/,
-    file: /merging[\\/]merge-turns\.js$/,
+    file: /merging[\\/]earlier-attempts\.js$/,
     from: /if \(!await isMerged\([^)]*\)\) continue;/,
     to: 'continue;',
   },

@@ -73,3 +73,4 @@ export * from './migrations/1767225854590-map-imported-events';
 export * from './migrations/1767225854620-index-attempts-to-merge';
 export * from './migrations/1767225854640-create-place-mails';
 export * from './migrations/1767225854641-index-due-days-of-issues';
+export * from './migrations/1767225854642-add-patch-id-sha-to-merge-request-versions';

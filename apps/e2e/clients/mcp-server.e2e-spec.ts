@@ -135,6 +135,14 @@ describe('an MCP server', () => {
       [{ body: 'Good' }],
     ]);
 
+    const [version, ...others] = await byReviewer('list_merge_request_versions', at);
+    expect([version, others]).toMatchObject([{ head_commit_sha: shown.sha, state: 'collected', real_size: '1' }, []]);
+    expect(version.patch_id_sha).toMatch(/^[0-9a-f]{40}$/);
+    const contents = await byReviewer('get_merge_request_version', { ...at, version_id: version.id });
+    const { id: versionId, patch_id_sha: patchId } = version;
+    const listed = { commits: [{ title: 'Add more code' }], diffs: [{ new_path: 'src/new.txt' }] };
+    expect(contents).toMatchObject({ id: versionId, patch_id_sha: patchId, ...listed });
+
     await byReviewer('approve_merge_request', at);
     expect(await byOwner('get_merge_request_approval_state', at)).toMatchObject({
       approved: true,

@@ -34,7 +34,15 @@ export type { NamedRef, RefOrder, RefQuery } from './refs/refs';
 export { removeDeadLocks } from './refs/dead-locks';
 export { updateRefs } from './refs/update-refs';
 export type { RefFailure, RefOutcome, RefUpdate } from './refs/update-refs';
-export { listChangedFiles, listChanges, openDiff, openPatches, readHunks, readPatches } from './history/diffs';
+export {
+  listChangedFiles,
+  listChanges,
+  openDiff,
+  openPatches,
+  readHunks,
+  readPatches,
+  readPatchId,
+} from './history/diffs';
 export type { DiffQuery, FileHunks, PatchQuery } from './history/diffs';
 export type { Hunk } from './history/parse-hunks';
 export {

@@ -20,7 +20,9 @@ afterAll(async () => {
   await service.close();
 });
 
-const MERGES = 20;
+const MERGES = 50;
+/** Merges at once with pushes and closing. */
+const MIXED_MERGES = 20;
 const CLOSED = 4;
 const PUSHES = 4;
 
@@ -32,9 +34,9 @@ interface Request {
 const as = ({ cast }: MergePlace) => service.app.as(service.seed.viewer(cast.developer));
 
 /** Opens merge requests of one commit each, in one push. */
-async function open(place: MergePlace): Promise<Request[]> {
+async function open(place: MergePlace, count: number): Promise<Request[]> {
   const { git } = scene;
-  const names = Array.from({ length: MERGES }, (_, n) => `change-${n}`);
+  const names = Array.from({ length: count }, (_, n) => `change-${n}`);
   const commits: string[] = [];
   for (const name of names) {
     await git.ok(place.folder, 'checkout', '--quiet', '-B', name, 'origin/main');
@@ -65,9 +67,9 @@ async function history({ project }: MergePlace): Promise<ReadonlyMap<string, num
   return counts;
 }
 
-test('of 20 merges into one branch at once, each is in the history once', async () => {
+test('of 50 merges into one branch at once, each is in the history once', async () => {
   const place = await scene.place();
-  const requests = await open(place);
+  const requests = await open(place, MERGES);
   const statuses = await Promise.all(requests.map((request) => merge(place, request)));
   // A busy server may refuse some for load; the client tries again.
   for (const [n, request] of requests.entries()) {
@@ -80,7 +82,7 @@ test('of 20 merges into one branch at once, each is in the history once', async 
 
 test('merges at once with pushes to the branch and with closing: merged or refused, and nothing is lost', async () => {
   const place = await scene.place();
-  const requests = await open(place);
+  const requests = await open(place, MIXED_MERGES);
   const closing = requests.slice(0, CLOSED).map(async ({ iid }) => {
     await as(place).put(`${place.path}/${iid}`).send({ state_event: 'close' });
   });

@@ -234,6 +234,29 @@ test('ten commits at once: each that is accepted has its version, in the order o
   expect((await versionsOf(iid)).map(({ head }) => head)).toEqual([...commits, ...history]);
 });
 
+test('ten clients that push at once, each until it is accepted: the last state is right, and no version is lost', async () => {
+  const { iid, source, commits } = await open();
+  const { folder } = place;
+  await scene.git.ok(folder, 'checkout', '--quiet', source);
+  const heads: string[] = [];
+  for (let number = 0; number < 10; number++)
+    heads.push(await scene.git.commit(folder, `Push ${number}`, `push-${number}`));
+  const url = scene.urlFor(place.fullPath, cast.maintainer);
+  const push = async (head: string): Promise<void> => {
+    // git refuses a push if another one moves or locks the branch meanwhile.
+    for (let attempt = 0; attempt < 50; attempt++)
+      if ((await scene.git.run(folder, 'push', '--quiet', '--force', url, `${head}:refs/heads/${source}`)).code === 0)
+        return;
+    throw new Error(`${head} is never accepted`);
+  };
+  await Promise.all(heads.map(push));
+  const last = await scene.ref(place, `refs/heads/${source}`);
+  expect(await shown(iid)).toMatchObject({ sha: last, changes_count: `${heads.indexOf(last) + 2}` });
+  const versions = (await versionsOf(iid)).map(({ head }) => head);
+  expect([...versions].sort()).toEqual([...commits, ...heads].sort());
+  expect([versions[0], versions.at(-1)]).toEqual([commits[0], last]);
+});
+
 test('a push of 1,000 commits: one version, note and event; threads on lines that it changed are outdated', async () => {
   const { iid, source } = await open(['Kept', 'Changed']);
   const refs = (await shown(iid))['diff_refs'] as Record<string, string>;

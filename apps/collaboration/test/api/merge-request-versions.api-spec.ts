@@ -7,6 +7,7 @@ import type { MergePlace } from '../support/merge-request-scene';
 interface Version {
   readonly id: number;
   readonly head_commit_sha: string;
+  readonly patch_id_sha: string | null;
 }
 
 /** Commits, diffs, versions and reviewers of a merge request with two versions. */
@@ -48,6 +49,13 @@ const diffOf = (title: string) => ({
   deleted_file: false,
   generated_file: false,
 });
+
+/** Patch id of the changes from `main` to a commit, as a git client prints it. */
+async function printedPatchId(head: string): Promise<string> {
+  const command = `!git diff-tree -p ${place.mainSha} ${head} | git patch-id --stable`;
+  const printed = await scene.git.ok(place.folder, '-c', `alias.patches=${command}`, 'patches');
+  return printed.split(' ', 1)[0]!;
+}
 
 test('commits come newest first, with totals', async () => {
   const { body, headers } = await get('commits', { per_page: 2 }).expect(200);
@@ -98,8 +106,9 @@ test('versions are listed newest first, and shown with commits and files', async
     merge_request_id: expect.any(Number),
     state: 'collected',
     real_size: '3',
-    patch_id_sha: null,
+    patch_id_sha: await printedPatchId(commits[2]!),
   });
+  expect(first.patch_id_sha).toBe(await printedPatchId(commits[1]!));
   const shown = await get(`versions/${first.id}`).expect(200);
   expect(shown.body).toMatchObject({
     ...first,
@@ -107,6 +116,26 @@ test('versions are listed newest first, and shown with commits and files', async
     diffs: [diffOf('One'), diffOf('Two')],
   });
   expect((await get('versions/999999').expect(404)).body).toEqual({ message: '404 Not found' });
+});
+
+test('the same changes on another commit are a version with the same patch id', async () => {
+  const own = await scene.place();
+  await scene.branch(own, 'moved', ['One', 'Two']);
+  const sent = { title: 'Moved', source_branch: 'moved', target_branch: 'main' };
+  const author = service.app.as(service.seed.viewer(own.cast.developer));
+  await author.post(own.path).send(sent).expect(201);
+  const [target] = await scene.push(own, 'main', ['Else']);
+  await scene.git.ok(own.folder, 'rebase', '--quiet', 'main', 'moved');
+  await scene.git.ok(own.folder, 'push', '--quiet', '--force', 'origin', 'moved');
+  const { body } = await author.get(`${own.path}/1/versions`).expect(200);
+  const [rebased, first] = body as [Version, Version];
+  expect(body).toMatchObject([{ base_commit_sha: target }, { base_commit_sha: own.mainSha }]);
+  expect(rebased.patch_id_sha).toMatch(/^[0-9a-f]{40}$/);
+  expect(rebased.patch_id_sha).toBe(first.patch_id_sha);
+  const [pushed] = await scene.push(own, 'moved', ['Three']);
+  const [last] = (await author.get(`${own.path}/1/versions`)).body as [Version];
+  expect(last).toMatchObject({ head_commit_sha: pushed, patch_id_sha: expect.stringMatching(/^[0-9a-f]{40}$/) });
+  expect(last.patch_id_sha).not.toBe(first.patch_id_sha);
 });
 
 test('a version is reached through its own merge request only', async () => {
@@ -149,5 +178,5 @@ test('a merge request without commits has none', async () => {
   expect((await as('reporter').get(`${own}/raw_diffs`).buffer(true).expect(200)).text).toBe('');
   const [version] = (await as('reporter').get(`${own}/versions`)).body as Version[];
   const shown = await as('reporter').get(`${own}/versions/${version!.id}`).expect(200);
-  expect(shown.body).toMatchObject({ state: 'empty', real_size: '0', commits: [], diffs: [] });
+  expect(shown.body).toMatchObject({ state: 'empty', real_size: '0', patch_id_sha: null, commits: [], diffs: [] });
 });

@@ -59,7 +59,8 @@ export const WORDS_OF_MERGE_REQUESTS: Readonly<Record<string, string>> = {
   rebase_in_progress: 'Whether a rebase is running.',
   changes: 'Changed files.',
   overflow: 'Whether files or patches are missing, because the diff is too large.',
-  patch_id_sha: 'Always null: patch ids are not computed.',
+  patch_id_sha:
+    'Hash of the changes, the same for the same changes on another commit; null without changes, or for a large diff.',
   commit_id: 'Id of the commit.',
   position: 'Place in the diff.',
   position_type: 'Kind of the place: a line, an image or a whole file.',

@@ -107,15 +107,27 @@ export class GitProcesses {
 
   /** Runs a command to its end and returns its output. Bounds: `limits.outputBytes`. */
   async run(command: GitCommand): Promise<GitOutput> {
-    const running = await this.open(command);
-    const chunks: Buffer[] = [];
+    return readOutput(await this.open(command));
+  }
+
+  /**
+   * Runs two commands of one repository, and returns the output of the second, whose input is the output of the first. Both have
+   * one slot: a first one that waited for the slot of the second could wait for others like itself.
+   */
+  async runPiped(first: GitCommand, second: GitCommand): Promise<GitOutput> {
+    const free = await this.slots.command.take(first.gitDirectory ?? '', first.signal);
+    const start = (command: GitCommand) => this.start(command, 'command', () => undefined);
     try {
-      for await (const chunk of running.stdout) chunks.push(chunk as Buffer);
-    } catch {
-      // `ended` rejects with the reason.
+      const source = start(first);
+      try {
+        return await readOutput(start({ ...second, stdin: source.stdout }));
+      } finally {
+        source.kill(new GitError('failed', 'The second command stopped reading.'));
+        await source.ended.catch(() => undefined);
+      }
+    } finally {
+      free();
     }
-    const { code, stderr } = await running.ended;
-    return { code, stderr, stdout: Buffer.concat(chunks) };
   }
 
   /** Starts a command whose output is read as a stream. It waits for a slot first. */
@@ -162,6 +174,18 @@ export class GitProcesses {
       stdio: [input, 'pipe', 'pipe'],
     });
   }
+}
+
+/** Reads the whole output of a process. */
+async function readOutput(running: RunningGit): Promise<GitOutput> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of running.stdout) chunks.push(chunk as Buffer);
+  } catch {
+    // `ended` rejects with the reason.
+  }
+  const { code, stderr } = await running.ended;
+  return { code, stderr, stdout: Buffer.concat(chunks) };
 }
 
 /** Programs of util-linux that set limits and the signal for the death of the parent, then become git. */

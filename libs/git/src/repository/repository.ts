@@ -44,15 +44,24 @@ export class Repository {
   }
 
   run(command: RepositoryCommand): Promise<GitOutput> {
-    return this.tools.processes.run({ ...command, gitDirectory: this.directory, quarantine: this.quarantine });
+    return this.tools.processes.run(this.complete(command));
+  }
+
+  /** Runs a command whose input is the output of another one. */
+  runPiped(first: RepositoryCommand, second: RepositoryCommand): Promise<GitOutput> {
+    return this.tools.processes.runPiped(this.complete(first), this.complete(second));
   }
 
   open(command: RepositoryCommand): Promise<RunningGit> {
-    return this.tools.processes.open({ ...command, gitDirectory: this.directory, quarantine: this.quarantine });
+    return this.tools.processes.open(this.complete(command));
   }
 
   /** Returns a view of the repository that sees the objects in a quarantine and writes into it. */
   within(quarantine: Quarantine): Repository {
     return new Repository(this.address, this.directory, this.tools, quarantine);
+  }
+
+  private complete(command: RepositoryCommand): GitCommand {
+    return { ...command, gitDirectory: this.directory, quarantine: this.quarantine };
   }
 }

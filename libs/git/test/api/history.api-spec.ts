@@ -1,4 +1,4 @@
-import { listChanges, readHunks, readPatches } from '../../src/history/diffs';
+import { listChanges, readHunks, readPatches, readPatchId } from '../../src/history/diffs';
 import type { PatchQuery } from '../../src/history/diffs';
 import {
   blame,
@@ -266,6 +266,50 @@ describe('changes of files', () => {
     expect(await listChanges(repository, { oldId, newId, paths: [':(glob)*'] })).toHaveLength(1);
     expect(await listChanges(repository, { oldId: null, newId: oldId })).toHaveLength(ODD.length + 2);
     expect(await listChanges(repository, { oldId, newId: oldId })).toEqual([]);
+  });
+});
+
+describe('patch ids', () => {
+  const lines = (first: string) => `${first}\n${'line\n'.repeat(20)}`;
+
+  it('are those of git, and the same for the same changes elsewhere', async () => {
+    const repository = await test.create();
+    const oldId = commit(repository, { code: lines('old'), name: 'same\n', bin: Buffer.from([0, 1]) });
+    const files = { renamed: 'same\n', bin: Buffer.from([0, 2]) };
+    const newId = commit(repository, { code: lines('new'), ...files });
+    const movedOld = commit(repository, {
+      code: `${lines('old')}${lines('end')}`,
+      name: 'same\n',
+      bin: Buffer.from([0, 1]),
+    });
+    const movedNew = commit(repository, { code: `${lines('new')}${lines('end')}`, ...files });
+    const diff = git(repository.directory, ['diff-tree', '-p', '--full-index', oldId, newId]);
+    const [printed] = git(repository.directory, ['patch-id', '--stable'], Buffer.from(diff)).split(' ', 1);
+    expect(await readPatchId(repository, { oldId, newId })).toBe(printed);
+    expect(await readPatchId(repository, { oldId: movedOld, newId: movedNew })).toBe(printed);
+    expect(await readPatchId(repository, { oldId: newId, newId: oldId })).not.toBe(printed);
+    expect(await readPatchId(repository, { oldId: null, newId: oldId })).toMatch(/^[0-9a-f]{40}$/);
+    expect(await readPatchId(repository, { oldId, newId: oldId })).toBeNull();
+  });
+
+  it('of a diff that cannot be read fail, and free their slot', async () => {
+    const repository = await test.create();
+    const newId = commit(repository, { a: 'a' });
+    const missing = 'a'.repeat(40) as ObjectId;
+    await expect(readPatchId(repository, { oldId: missing, newId })).rejects.toMatchObject({ reason: 'not found' });
+    const text = `${'x'.repeat(999)}\n`.repeat(40_000);
+    const large = commit(repository, { first: text, second: text });
+    await expect(readPatchId(repository, { oldId: null, newId: large })).rejects.toMatchObject({ reason: 'too large' });
+    expect(test.processes.slots.command.load).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it('of more diffs than there are slots are read in turn', async () => {
+    const repository = await test.create();
+    // Patches of this size do not fit into pipes, so that a process waits for its reader.
+    const ids = [commit(repository, { a: 'a' }), commit(repository, { a: 'line\n'.repeat(200_000) })] as const;
+    const read = () => readPatchId(repository, { oldId: ids[0], newId: ids[1] });
+    const [first, ...others] = await Promise.all(Array.from({ length: 20 }, read));
+    expect(others).toEqual(others.map(() => first));
   });
 });
 

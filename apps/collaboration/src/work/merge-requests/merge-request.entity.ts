@@ -211,6 +211,8 @@ export class MergeRequestVersion {
   @Column({ type: 'integer' }) filesCount: number;
   @Column({ type: 'integer' }) commitsCount: number;
   @Column({ type: 'text', default: 'collected' }) state: 'collected' | 'overflow' | 'without_files' | 'empty';
+  /** Null without changes, for a diff that is too large for git, and for versions from before the column. */
+  @Column({ type: 'text', nullable: true }) patchIdSha: string | null;
   /** Time of the push, so that versions of pushes that were settled late keep their place. */
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
 }

@@ -23,14 +23,15 @@ interface VersionParams {
   readonly files: number;
   readonly commits: number;
   readonly state: string;
+  readonly patch_id: string | null;
   readonly at: Date | null;
 }
 
 const insertVersion = statement<VersionParams, { readonly id: number }>(
   'merge_request_versions_insert',
   `insert into merge_request_versions (merge_request_id, head_sha, base_sha, start_sha, files_count, commits_count, state,
-     created_at)
-   values (:merge_request::bigint, :head, :base, :start, :files::integer, :commits::integer, :state,
+     patch_id_sha, created_at)
+   values (:merge_request::bigint, :head, :base, :start, :files::integer, :commits::integer, :state, :patch_id,
      coalesce(:at::timestamptz, now())) returning id`,
 );
 
@@ -97,7 +98,8 @@ export class MergeRequestRecords {
     { at = null, isLate = false }: { readonly at?: Date | null; readonly isLate?: boolean } = {},
   ): Promise<number> {
     const { headSha: head, baseSha: base, startSha: start, filesCount: files, commitsCount: commits, state } = version;
-    const [row] = await tx.run(insertVersion, { merge_request: id, head, base, start, files, commits, state, at });
+    const measured = { head, base, start, files, commits, state, patch_id: version.patchId };
+    const [row] = await tx.run(insertVersion, { merge_request: id, ...measured, at });
     if (!isLate) await this.recordIssues(tx, id, 'commits', version.messages);
     return row!.id;
   }

@@ -1,4 +1,4 @@
-import { countCommits, GitError, listChanges, mergeBase, readRefs } from '@rookery/git';
+import { countCommits, GitError, listChanges, mergeBase, readPatchId, readRefs } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { readReferringCommits } from '../../../code/commits/referring-commits';
 
@@ -11,6 +11,8 @@ export interface MeasuredVersion {
   readonly filesCount: number;
   readonly commitsCount: number;
   readonly state: 'collected' | 'overflow' | 'empty';
+  /** Hash of the changes. Null without changes, and for a diff that is too large for git. */
+  readonly patchId: string | null;
   /** Messages of commits that may refer to issues. */
   readonly messages: readonly string[];
 }
@@ -43,7 +45,7 @@ export async function readTips(
 }
 
 /**
- * Measures what merging one commit into another would bring: merge base, changed files and commits.
+ * Measures what merging one commit into another would bring: merge base, changed files, patch id and commits.
  * Bounds: messages of the 500 newest commits; counts stop at 10,000 commits; a diff that is too large for git counts as 1001 files.
  */
 export async function measureVersion(
@@ -52,20 +54,26 @@ export async function measureVersion(
 ): Promise<MeasuredVersion> {
   const baseSha = await mergeBase(repository, [target, source]);
   const commitsCount = await countCommits(repository, { from: [source], notFrom: [target], max: MAX_COMMITS });
-  const files = commitsCount === 0 ? 0 : await countFiles(repository, baseSha, source);
+  const diff = { oldId: baseSha, newId: source };
+  const files =
+    commitsCount === 0 ? 0 : await unlessTooLarge(listChanges(repository, diff).then(({ length }) => length));
   const state = commitsCount === 0 ? 'empty' : files === null ? 'overflow' : 'collected';
   const referring = { from: source, notFrom: [target], max: MAX_MESSAGES };
-  const commits = commitsCount === 0 ? [] : await readReferringCommits(repository, referring);
+  const [commits, patchId] = await Promise.all([
+    commitsCount === 0 ? [] : readReferringCommits(repository, referring),
+    files === 0 || files === null ? null : unlessTooLarge(readPatchId(repository, diff)),
+  ]);
   return {
-    ...{ headSha: source, baseSha, startSha: target, filesCount: files ?? TOO_MANY_FILES, commitsCount, state },
+    ...{ headSha: source, baseSha, startSha: target, filesCount: files ?? TOO_MANY_FILES },
+    ...{ commitsCount, state, patchId },
     messages: commits.map(({ message }) => message),
   };
 }
 
-/** Shape: null if the diff is too large. */
-async function countFiles(repository: Repository, oldId: ObjectId | null, newId: ObjectId): Promise<number | null> {
+/** Returns null instead of a result that is too large for git, or takes too long. */
+async function unlessTooLarge<T>(result: Promise<T>): Promise<T | null> {
   try {
-    return (await listChanges(repository, { oldId, newId })).length;
+    return await result;
   } catch (error) {
     if (error instanceof GitError && (error.reason === 'too large' || error.reason === 'timed out')) return null;
     throw error;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { fetchCommit, readRef } from '@rookery/git';
+import { fetchCommit, mergeBase, readRef } from '@rookery/git';
 import type { ObjectId, RefUpdate, Repository } from '@rookery/git';
 import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
@@ -225,7 +225,8 @@ async function planTarget(
   push: TargetPush,
 ): Promise<Planned[]> {
   if (row.head_sha === null || !push.mayMove(row.iid)) return [];
+  const base = await mergeBase(repository, [update.newId, row.head_sha]);
+  if (base === row.base_sha && !push.isForced) return [];
   const version = await measureVersion(repository, { source: row.head_sha, target: update.newId });
-  if (version.baseSha === row.base_sha && !push.isForced) return [];
   return [{ row, repository, ref: update.ref, consequence: { kind: 'retraced', version } }];
 }

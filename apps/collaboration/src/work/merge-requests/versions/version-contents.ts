@@ -31,6 +31,7 @@ export interface VersionRow {
   readonly files_count: number;
   readonly commits_count: number;
   readonly state: string;
+  readonly patch_id_sha: string | null;
   readonly created_at: Date;
 }
 
@@ -56,7 +57,7 @@ const latestOf = statement<{ project: number; iid: number }, LatestRow>(
 );
 const versionOf = statement<{ request: number; version: number }, VersionRow>(
   'merge_request_versions_one',
-  `select id, merge_request_id, head_sha, base_sha, start_sha, files_count, commits_count, state, created_at
+  `select id, merge_request_id, head_sha, base_sha, start_sha, files_count, commits_count, state, patch_id_sha, created_at
    from merge_request_versions where merge_request_id = :request::bigint and id = :version::bigint`,
 );
 

@@ -1,4 +1,4 @@
-import { alwaysNull, instant, int, list, nested, nullable, presenter, text } from '@rookery/api-v4';
+import { instant, int, list, nested, nullable, presenter, text } from '@rookery/api-v4';
 import { commitPresenter } from '../../../code/commits/commit.presenter';
 import { diffPresenter } from '../../../code/commits/diffs/diff.presenter';
 import { json } from '../../../base/noteables/json.shape';
@@ -14,7 +14,7 @@ const version = presenter<Pick<VersionContents, 'version'>>('MergeRequestVersion
   merge_request_id: [int, ({ version: row }) => row.merge_request_id],
   state: [text, ({ version: row }) => row.state, { about: 'Whether the list of files is complete.' }],
   real_size: [text, ({ version: row }) => String(row.files_count), { about: 'Number of changed files.' }],
-  patch_id_sha: [alwaysNull, () => null],
+  patch_id_sha: [nullable(text), ({ version: row }) => row.patch_id_sha],
 });
 
 /** A version in a list. Source: reference repositories 8.5. */
