@@ -155,7 +155,7 @@ const MAX_MEASURED_OBJECTS = 10;
 const MEASURED: ReadonlySet<ImportedKind> = new Set(['merge_request', 'diff_note']);
 
 /** Returns the largest number of objects of a kind in one request. */
-export function mostImported(kind: ImportedKind): number {
+export function maxObjectsPerRequest(kind: ImportedKind): number {
   return MEASURED.has(kind) ? MAX_MEASURED_OBJECTS : MAX_IMPORTED_OBJECTS;
 }
 export const MAX_IMPORTED_PEOPLE = 500;

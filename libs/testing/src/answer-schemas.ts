@@ -189,7 +189,7 @@ function isOfWildcard(template: string | undefined, path: string): boolean {
   return new RegExp(`^${text}$`).test(path);
 }
 
-/** The same schema, with references into the one named `document`. */
+/** Returns the schema with its references pointing into the document that is registered as `document`. */
 function within<T>(schema: T): T {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/')) as T;
 }

@@ -34,7 +34,7 @@ export async function publishEvent(
   return id;
 }
 
-/** Queries of the database between two of the bus while the database still has work. */
+/** Number of database queries between two queries of the bus, while the database still has work. */
 const DATABASE_QUERIES = 10;
 
 /**

@@ -145,7 +145,7 @@ class BusDoor {
     };
   }
 
-  /** Without a user name, and with a wrong password. */
+  /** Connects without a user name, and with a wrong password. */
   async strangers() {
     const { host } = new URL(this.nats.url);
     for (const login of [

@@ -21,13 +21,13 @@ const SETTLED_WITHIN_MS = 8 * 60_000;
 /** A lock of a killed process is removed once it is older than the longest transaction of refs. */
 export const UNLOCKED_WITHIN_MS = 7 * 60_000;
 const ROUNDS = 3;
-/** Acknowledged changes between two faults. */
+/** Number of acknowledged changes between two faults. */
 const PROGRESS = 3;
 const PROGRESS_WITHIN_MS = 20_000;
 /** Kills of single processes of git in each round. */
 const GIT_KILLS = 12;
 const NATS_DOWN_MS = 5000;
-/** Effects of the last changes are still on their way after the load. */
+/** Maximum time after the load until the last changes have had their effects. */
 const EFFECTS_WITHIN_MS = 60_000;
 const IN_PUSH_WITHIN_MS = 5000;
 const OPEN_PUSHES = 'select count(*)::int as count from pushes where settled_at is null';

@@ -33,7 +33,7 @@ let pool: Pool;
 const externalUrl = 'http://localhost:8080';
 const statements = new NoteStatements(issueKind, externalUrl);
 const discussions = new DiscussionStatements(issueKind, externalUrl);
-const awards = new AwardStatements(issueKind, 'iid', 'thing', externalUrl);
+const awards = new AwardStatements(issueKind, 'iid', 'noteable', externalUrl);
 const noteAwards = new AwardStatements(issueKind, 'iid', 'note', externalUrl);
 const issues = new IssuesQueries({} as Database, { externalUrl } as never);
 const milestones = new MilestonesQueries({} as Database, {} as Directory, { externalUrl } as never);

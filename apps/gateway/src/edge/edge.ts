@@ -69,7 +69,7 @@ export class Edge {
     this.connections = { name: 'connections_per_address', most, each: 'moment', setting };
   }
 
-  /** Sets what answers addresses without a route. Pages ask the edge for their content, so it exists before them. */
+  /** Sets the pages that answer addresses without an API route. The edge is created first, because pages call it. */
   open(pages: Pages): void {
     this.pages = pages;
   }

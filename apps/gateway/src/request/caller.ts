@@ -12,7 +12,7 @@ export interface Caller {
   readonly mark: DirectoryMark;
   /** Id of the administrator behind a sudo, or behind the impersonation token that the sudo came with. */
   readonly actingFor?: number;
-  /** The token is revoked; the caller may only read the answer to the rotation that revoked it again. */
+  /** The token is revoked. Its caller may only repeat the rotation that revoked it, to read that answer again. */
   readonly isReplayOnly?: true;
 }
 

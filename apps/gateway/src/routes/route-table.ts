@@ -1,4 +1,4 @@
-import { byPrecision, literalOf, segmentsOf, takesRest, wildcardTail } from '@rookery/api-v4';
+import { byPrecision, literalOf, matchesTail, segmentsOf, wildcardTail } from '@rookery/api-v4';
 import type { WildcardTail } from '@rookery/api-v4';
 import { routeOf } from './route';
 import type { Route, RouteRows } from './route';
@@ -102,7 +102,9 @@ function search(node: Node, segments: readonly string[], at: number, method: str
     if (found) return found;
   }
   const found = node.parameter ? search(node.parameter, segments, at + 1, method) : undefined;
-  return found ?? node.rest.find(({ tail, route }) => route.method === method && takesRest(tail, segments, at))?.route;
+  return (
+    found ?? node.rest.find(({ tail, route }) => route.method === method && matchesTail(tail, segments, at))?.route
+  );
 }
 
 /** Collects the methods of all templates that match. */
@@ -116,7 +118,7 @@ function gather(node: Node, segments: readonly string[], at: number, into: Set<s
   if (literal) gather(literal, segments, at + 1, into);
   for (const one of node.mixed) if (fits(one, segment)) gather(one.node, segments, at + 1, into);
   if (node.parameter) gather(node.parameter, segments, at + 1, into);
-  for (const { tail, route } of node.rest) if (takesRest(tail, segments, at)) into.add(route.method);
+  for (const { tail, route } of node.rest) if (matchesTail(tail, segments, at)) into.add(route.method);
 }
 
 function fits(one: { readonly prefix: string; readonly suffix: string }, segment: string): boolean {

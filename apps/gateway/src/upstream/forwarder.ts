@@ -176,7 +176,7 @@ export class Forwarder {
     };
     this.placesOf(service)
       .run(this.asking(exchange), begin)
-      .catch((error: unknown) => exchange.response.closed || this.crowdedOut(call, error));
+      .catch((error: unknown) => exchange.response.closed || this.refuseAboveLimit(call, error));
   }
 
   /**
@@ -207,7 +207,8 @@ export class Forwarder {
     };
   }
 
-  private crowdedOut(call: ProxyCall, error: unknown): void {
+  /** Refuses a request that was not sent, because too many wait for the service. Other errors are faults: 500. */
+  private refuseAboveLimit(call: ProxyCall, error: unknown): void {
     if (!(error instanceof TooManyRequests)) return call.refuse(REFUSALS.internal, String(error));
     this.tally.throttled('connections');
     call.refuse(throttled(error.limit, ['Retry-After', String(error.retryAfterSeconds)]), 'throttled');

@@ -1,6 +1,6 @@
 import { Int, Text } from '@rookery/api-v4';
 
-/** Parameters below a group or project, which the path names as in other routes. */
+/** Parameters of an attribute of a group or project, whose id or path comes from `within` of the endpoint. */
 export class OneAttribute {
   @Text() key: string;
 }
@@ -8,7 +8,7 @@ export class UpdateAttribute extends OneAttribute {
   @Text() value: string;
 }
 
-/** Parameters below a user, identified by the numeric id only. */
+/** Parameters of the attributes of a user, who is identified by the numeric id only. */
 export class ListUserAttributes {
   @Int() id: number;
 }

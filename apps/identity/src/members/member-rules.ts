@@ -8,7 +8,7 @@ import { EmailConfirmationsService } from '../emails/confirming/email-confirmati
 import type { GroupSettings } from '../namespaces/settings/group-settings';
 import { checkBotMembership } from '../users/bot-home';
 import type { MemberSource } from './listing/member-source';
-import { belowInherited, mayGrantLevel } from './member.policy';
+import { inheritedLevelProblem, mayGrantLevel } from './member.policy';
 
 /** Access level and end of a membership. */
 export interface Grant {
@@ -44,7 +44,7 @@ export class MemberRules {
        order by m.access_level desc, cardinality(n.traversal_ids) desc limit 1`,
       [userId, source.ancestorIds],
     );
-    const problem = highest ? belowInherited(level, highest) : null;
+    const problem = highest ? inheritedLevelProblem(level, highest) : null;
     if (problem) throw new Invalid({ access_level: [problem] });
   }
 

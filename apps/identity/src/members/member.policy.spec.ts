@@ -1,5 +1,5 @@
 import type { Viewer } from '@rookery/kernel';
-import { belowInherited, mayGrantLevel, mayManageMembers } from './member.policy';
+import { inheritedLevelProblem, mayGrantLevel, mayManageMembers } from './member.policy';
 import { usersNamed } from './listing/user-reference';
 
 const viewer = { isAdmin: false } as Viewer;
@@ -24,8 +24,8 @@ describe('members', () => {
   });
 
   it('have at least the inherited level', () => {
-    expect(belowInherited(30, { access_level: 30, name: 'Foo' })).toBeNull();
-    expect(belowInherited(20, { access_level: 30, name: 'Foo' })).toBe(
+    expect(inheritedLevelProblem(30, { access_level: 30, name: 'Foo' })).toBeNull();
+    expect(inheritedLevelProblem(20, { access_level: 30, name: 'Foo' })).toBe(
       'should be greater than or equal to Developer inherited membership from group Foo',
     );
   });

@@ -27,10 +27,10 @@ const LEVEL_NAMES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Returns why a direct level must not be below the inherited one. Shape: null when it is not below. Source: reference
+ * Returns why a direct level must not be below the inherited one; null if it is not below. Source: reference
  * identity-and-import 2.8.
  */
-export function belowInherited(
+export function inheritedLevelProblem(
   level: number,
   inherited: { readonly access_level: number; readonly name: string },
 ): string | null {

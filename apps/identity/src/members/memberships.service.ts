@@ -132,7 +132,7 @@ export class MembershipsService {
    * Deletes the memberships of groups and projects that are being deleted. The caller has recorded the change and
    * emitted the event.
    */
-  async endOfSources(tx: Tx, sources: SourceIds): Promise<void> {
+  async deleteForSources(tx: Tx, sources: SourceIds): Promise<void> {
     await tx.query(
       `delete from members where (source_type = 'namespace' and source_id = any($1))
          or (source_type = 'project' and source_id = any($2))`,

@@ -85,10 +85,10 @@ export class ProjectsService {
   }
 
   /**
-   * Returns why a personal namespace cannot have another project: it has reached its limit, or its user is external,
-   * who may have projects in groups only. Shape: problems by field, empty when it can.
+   * Returns why a personal namespace cannot have another project: it has reached its limit, or its user is external.
+   * External users may have projects in groups only. Shape: problems by field; empty if there are none.
    */
-  async problemsOfRoom(tx: Tx, home: Home): Promise<Record<string, string[]>> {
+  async projectLimitProblems(tx: Tx, home: Home): Promise<Record<string, string[]>> {
     if (home.owner_id === null) return {};
     const [row] = (await tx.query(
       `select case when u.external and not u.admin then 0 else u.projects_limit end as most,

@@ -16,8 +16,8 @@ export class RemovedSources {
 
   /** Ends the members and shares. */
   async remove(tx: Tx, sources: SourceIds): Promise<void> {
-    await this.memberships.endOfSources(tx, sources);
-    await this.shares.endOfSources(tx, sources);
+    await this.memberships.deleteForSources(tx, sources);
+    await this.shares.deleteForSources(tx, sources);
   }
 
   /**

@@ -46,10 +46,10 @@ function measurementStatement(name: string, columns: readonly string[], at: stri
   );
 }
 
-/** Figures about projects that other services report in events. Source: ADR 0110. */
+/** Stores figures about projects that other services report in events. Source: ADR 0110. */
 @Injectable()
 export class ProjectStatistics {
-  async measure(tx: Tx, of: keyof typeof STATEMENTS, facts: readonly Measured[]): Promise<void> {
+  async store(tx: Tx, of: keyof typeof STATEMENTS, facts: readonly Measured[]): Promise<void> {
     const projects = facts.map((fact) => fact.project_id);
     await tx.prepared(STATEMENTS[of], [projects, JSON.stringify(facts)]);
   }

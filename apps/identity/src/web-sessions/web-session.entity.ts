@@ -18,7 +18,7 @@ export class WebSession {
   @Column({ type: 'text', nullable: true }) ip: string | null;
   /** Header User-Agent of the sign-in, shortened. */
   @Column({ type: 'text', nullable: true }) userAgent: string | null;
-  /** Time of the last page, recorded at most every ten minutes. */
+  /** Time of the last request for a page, recorded at most every ten minutes. */
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) lastSeenAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
 }

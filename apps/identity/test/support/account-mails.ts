@@ -3,7 +3,7 @@ import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { IdentityApp } from './app';
 import { internalCall } from './internal-calls';
 
-/** Requests facts like the mailer. */
+/** Requests the facts of account e-mails from identity, as the mailer of collaboration does. */
 export async function mailFacts(
   identity: IdentityApp,
   ...mails: readonly AccountMailRequest[]

@@ -57,7 +57,7 @@ const NEXT_OF_USER = statement<{ user: number }, { id: number }>(
   'project_imports_next_of_user',
   `select id from project_imports where user_id = :user::bigint and state = 'scheduled' order by id limit 1`,
 );
-/** The next import of each user of whom none runs. Shape: those whose job waits or runs are listed, too. */
+/** Users with an import that is scheduled for long and none that runs, including those whose job waits. */
 const FORGOTTEN = statement<{ count: number }, { user_id: number }>(
   'project_imports_forgotten',
   `select distinct i.user_id from project_imports i

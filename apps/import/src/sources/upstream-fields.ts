@@ -25,7 +25,7 @@ export function timeIn(value: unknown): string | null {
 
 /** Returns at most the first `most` characters of a text. */
 export function textIn(value: unknown, most = Infinity): string | null {
-  return typeof value === 'string' && value !== '' ? cleaned(value.slice(0, most)) : null;
+  return typeof value === 'string' && value !== '' ? storableText(value.slice(0, most)) : null;
 }
 
 export function listIn(value: unknown): readonly unknown[] {
@@ -37,11 +37,11 @@ export function isId(value: unknown): value is number {
 }
 
 /** Returns a username without control characters, cut to its maximum. A cut may leave a half of a surrogate pair. */
-export function usernameIn(text: string): string {
-  return cleaned(text.replace(/\p{C}/gu, '').slice(0, MAX_USERNAME));
+export function storableUsername(text: string): string {
+  return storableText(text.replace(/\p{C}/gu, '').slice(0, MAX_USERNAME));
 }
 
-/** PostgreSQL cannot store the character NUL, nor a half of a surrogate pair. */
-export function cleaned(text: string): string {
+/** Returns a text that PostgreSQL can store: without NUL, and with U+FFFD for each half of a surrogate pair. */
+export function storableText(text: string): string {
   return text.replaceAll('\0', '').replace(/\p{Cs}/gu, '\ufffd');
 }

@@ -12,7 +12,7 @@ export interface UpstreamProject {
   readonly defaultBranch: string | null;
 }
 
-/** Longest name and address. Units: characters. */
+/** Maximum length of the name and of the address of a repository. Units: characters. */
 const MAX_NAME = 1024;
 const MAX_ADDRESS = 2048;
 

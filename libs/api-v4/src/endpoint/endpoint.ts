@@ -13,11 +13,11 @@ export type ParamsClass<P> = new () => P;
 
 /** Deliberate exceptions to the usual order or body of refusals. Source: ADR 0003. */
 export interface Refusals {
-  /** Instead of 401 for an anonymous caller. */
+  /** Error in place of 401 for an anonymous caller. */
   readonly anonymousAs?: () => RookeryError;
-  /** Instead of 403 for a caller without the permission. */
+  /** Error in place of 403 for a caller without the permission. */
   readonly forbiddenAs?: () => RookeryError;
-  /** Instead of 404 for an invisible parent. */
+  /** Error in place of 404 for an invisible parent. */
   readonly parentAs?: (viewer: Viewer) => RookeryError;
   /** Validates parameters before anonymous callers are refused. */
   readonly validateFirst?: true;

@@ -40,7 +40,7 @@ import { pathNamesOf, wildcardNameOf } from './route-template';
 import type { ApiRuntime } from './runtime';
 import { UnreadParams } from './unread-params';
 import { parentOf } from './parent';
-import { inFormOfClient } from './refusal-form';
+import { renderForClient } from './refusal-form';
 import { moveDeadline, Upload } from './upload';
 import { refuseUnreadSudo } from '../params/unread-sudo';
 import { writeWebPage } from '../answers/web-page';
@@ -145,7 +145,7 @@ export class EndpointPipeline {
       const own = requestId === '' ? log : log.child({ requestId });
       const meant = rights?.hasCommitted ? afterCommit(error) : error;
       const rendered = renderError(meant, own, outages, requestId);
-      writeError(reply, facts, inFormOfClient(this.options, rendered, request.headers.accept));
+      writeError(reply, facts, renderForClient(this.options, rendered, request.headers.accept));
     }
     upload?.close();
     traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);

@@ -8,7 +8,7 @@ import type { EndpointRecord } from './endpoint';
  * Returns an answer to an error in the form that the clients of the endpoint read. Redirects and unmodified resources stay
  * as they are: they are no refusals, whose text clients show. Shape: `accept` is the header of the request.
  */
-export function inFormOfClient(
+export function renderForClient(
   { refusals, failsAs }: EndpointRecord['options'],
   rendered: RenderedError,
   accept: string | undefined,

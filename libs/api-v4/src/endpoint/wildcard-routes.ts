@@ -1,4 +1,4 @@
-import { byPrecision, literalOf, segmentsOf, takesRest, wildcardAt, wildcardTail } from './wildcard';
+import { byPrecision, literalOf, matchesTail, segmentsOf, wildcardAt, wildcardTail } from './wildcard';
 import type { WildcardTail } from './wildcard';
 
 interface WildcardRoute<T> {
@@ -59,7 +59,7 @@ function isTakenBy<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly st
     if (segment === undefined) return false;
     if (!segments[i]!.startsWith(':') && literalOf(segment) !== segments[i]) return false;
   }
-  return takesRest(tail, raw, at);
+  return matchesTail(tail, raw, at);
 }
 
 /**

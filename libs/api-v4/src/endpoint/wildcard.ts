@@ -40,8 +40,11 @@ export function wildcardTail(segments: readonly string[]): WildcardTail {
   return { name, suffix: suffix!, after: after.map((segment) => (PARAMETER.test(segment) ? null : segment)) };
 }
 
-/** Whether a tail matches the rest of a path. Shape: raw segments; those before `from` are matched already. */
-export function takesRest(tail: WildcardTail, segments: readonly string[], from: number): boolean {
+/**
+ * Whether the tail of a template, from its wildcard on, matches the rest of a path. Shape: raw segments; those before
+ * `from` match already.
+ */
+export function matchesTail(tail: WildcardTail, segments: readonly string[], from: number): boolean {
   const end = segments.length - tail.after.length;
   if (end <= from || (from === 0 && FIXED_SEGMENTS.has(literalOf(segments[0]!)))) return false;
   if (tail.suffix !== '' && !endsIn(literalOf(segments[end - 1]!), tail.suffix)) return false;

@@ -15,7 +15,7 @@ export type MigrationClass = new () => MigrationInterface;
 /** An arbitrary number that only our migrations use; one process at a time migrates a database. */
 const MIGRATION_LOCK = 7_316_420_001;
 
-/** The plumbing and these migrations, each once, in the order of their numbers. */
+/** Returns the migrations of this library and the given ones, each once, in the order of their numbers. */
 function complete(migrations: readonly MigrationClass[]): MigrationClass[] {
   const order = (migration: MigrationClass) => Number(migration.name.slice(-13));
   return [...new Set([...plumbingMigrations, ...migrations])].sort((left, right) => order(left) - order(right));

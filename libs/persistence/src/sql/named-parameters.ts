@@ -7,7 +7,7 @@ export interface Compiled {
   readonly names: readonly string[];
 }
 
-/** Marks of everything but plain words: parameters and casts, constructs that may contain colons, and brackets. */
+/** Characters that need attention: of parameters and casts, of constructs that may contain colons, and brackets. */
 const MARKS = [':', `'`, '"', '--', '/*', '$', '[', ']'] as const;
 const NAME = /[A-Za-z_]\w*/y;
 

@@ -20,7 +20,7 @@ export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
   let drained = (): void => undefined;
   server.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
     const place = inFlight.take(response);
-    if (isStopping) sayClose(response);
+    if (isStopping) setConnectionClose(response);
     response.once('close', () => {
       inFlight.free(place);
       if (isStopping && inFlight.count === 0) drained();
@@ -28,7 +28,7 @@ export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
   });
   shutdown.on('announce', 'HTTP answers', () => {
     isStopping = true;
-    for (const response of inFlight.all()) sayClose(response);
+    for (const response of inFlight.all()) setConnectionClose(response);
     return Promise.resolve();
   });
   shutdown.on('stop-accepting', 'HTTP listener', () => {
@@ -73,6 +73,7 @@ class InFlight {
   }
 }
 
-function sayClose(response: ServerResponse): void {
+/** Asks the client to close the connection after this answer. */
+function setConnectionClose(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }

@@ -96,7 +96,10 @@ export interface NoteableKind extends ShownAs {
   readonly stateColumn: string | null;
   /** Date column; absent for kinds without e-mails on the day before they are due. */
   readonly dueColumn?: string;
-  /** Whether it has the columns `title_edited_by_id` and `edited_by_id` (of the description); false if its texts never mention users. */
+  /**
+   * Whether the table has the columns `title_edited_by_id` and `edited_by_id` (of the description). False for kinds
+   * whose texts never mention users.
+   */
   readonly hasEditorColumns: boolean;
   readonly abilities: readonly Ability[];
   /** Whether an update of a note may send only the deprecated `confidential`, which has no effect. */

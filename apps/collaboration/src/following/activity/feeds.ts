@@ -67,8 +67,8 @@ export interface FeedParams {
   readonly each_of_memberships: FeedViewerParams;
 }
 
-// Parameters are hidden from the planner in subqueries. AlternativeAnswer its row estimates for a user or project make a custom plan
-// look cheaper than the generic plan, and planning a feed takes several times as long as reading it.
+// Parameters are hidden from the planner in subqueries. Otherwise its row estimates for a user or project make a
+// custom plan look cheaper than the generic plan, and planning a feed takes several times as long as reading it.
 const VIEWER = '(select :viewer::bigint)';
 const IS_ADMIN = '(select :is_admin::boolean)';
 const person = { user: VIEWER, isAdmin: IS_ADMIN, isExternal: '(select :is_external::boolean)' };
@@ -78,7 +78,7 @@ const ONE_PROJECT = `(select (select :project::bigint) as project_id, (select :p
       (select :reads_merge_requests::boolean) as reads_merge_requests, (select :reads_snippets::boolean) as reads_snippets)`;
 
 const NOTE = `left join notes n on n.id = e.target_id and e.target_type in (${NOTE_TARGETS})`;
-/** A deleted milestone has no row, so its entry depends on the access to all milestones of the project. */
+/** Boolean SQL: whether the viewer reads milestones of the project, also the deleted ones, which have no row. */
 const READS_MILESTONES = '(a.reads_issues or a.reads_merge_requests)';
 /**
  * Boolean SQL: whether the milestone `m` belongs to the project or to a group above it. A promoted milestone keeps its

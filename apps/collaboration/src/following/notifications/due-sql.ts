@@ -5,10 +5,10 @@ import { storedTemplate } from './composing/mail-templates';
 import { TEXT_LIMIT } from './mailer/mail-text';
 import { byIdSql } from './by-id-sql';
 import {
-  noteVisibleSql,
   preferenceColumnsSql,
   preferenceOfRow,
   preferenceSql,
+  recipientReadsNoteSql,
   recipientSql,
   wantedSql,
 } from './recipient-sql';
@@ -85,7 +85,7 @@ export function stillDueSql(kind: NoteableKind, of = ROWS): string {
    ${byIdSql('directory_users', 'actor', of.actor)}
    ${recipient.joins}
    ${preference.joins}
-   where m.noteable_type = '${kind.type}' and ${recipient.where} and ${noteVisibleSql(of.note)}
+   where m.noteable_type = '${kind.type}' and ${recipient.where} and ${recipientReadsNoteSql(of.note)}
      and ${namedExistSql(kind, 'i')} and ${wantedSql(kind, preference, ROW)}`;
 }
 
@@ -128,6 +128,6 @@ export function combinedDueSql(kind: NoteableKind): string {
    left join lateral unnest(m.note_ids) with ordinality as one (note_id, place) on true
    ${byIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
    ${byIdSql('directory_users', 'actor', actorSql('one.note_id'))}
-   where ${noteVisibleSql('coalesce(one.note_id, m.note_id)')} and ${namedExistSql(kind, 'a')}
+   where ${recipientReadsNoteSql('coalesce(one.note_id, m.note_id)')} and ${namedExistSql(kind, 'a')}
      and ${wantedSql(kind, preferenceOfRow('a'), ROW)})`;
 }

@@ -34,7 +34,7 @@ export function addresseeSql({ userId, access }: { readonly userId: string; read
  * Boolean SQL: whether the recipient can read the note of an e-mail; true for an e-mail without a note. Shape: `note` is
  * the id by which the alias `n` was joined; `a` is the access.
  */
-export function noteVisibleSql(note: string): string {
+export function recipientReadsNoteSql(note: string): string {
   return `(${note} is null or (n.id is not null and (not n.internal or a.reads_internal)))`;
 }
 

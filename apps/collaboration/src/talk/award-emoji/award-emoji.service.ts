@@ -30,7 +30,7 @@ export class AwardEmojiService {
     private readonly work: Work,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    const ofNoteables = perKindAndColumn((kind, by) => new AwardStatements(kind, by, 'thing', externalUrl));
+    const ofNoteables = perKindAndColumn((kind, by) => new AwardStatements(kind, by, 'noteable', externalUrl));
     const ofNotes = perKindAndColumn((kind, by) => new AwardStatements(kind, by, 'note', externalUrl));
     this.statementsOf = ({ on, noteId }) => (noteId === null ? ofNoteables(on) : ofNotes(on));
   }

@@ -49,8 +49,8 @@ interface NewAwardRow extends AwardedRow {
   readonly json: string | null;
 }
 
-/** Target of emoji: the noteable (`thing`), or a note on it. */
-export type AwardTarget = 'thing' | 'note';
+/** Target of emoji: the noteable, or a note on it. */
+export type AwardTarget = 'noteable' | 'note';
 
 /** SQL for the number that an emoji adds to a vote counter of its noteable. */
 const votesSql = (award: string, name: string): string => `case when ${award}.name = '${name}' then 1 else 0 end`;
@@ -124,7 +124,7 @@ export class AwardStatements {
   private targetSql(): string {
     const { table, type } = this.kind;
     const noteable = 'i.id as noteable_id, i.discussion_locked is true as locked';
-    if (this.on === 'thing') {
+    if (this.on === 'noteable') {
       return `(select i.id, false as hidden, false as system, ${noteable} from ${table} i where ${this.visible})`;
     }
     return `(select n.id, n.internal and not ${READS_INTERNAL} as hidden, n.system, ${noteable} from ${table} i

@@ -1,7 +1,7 @@
 import { findCodeLines, parsedPart } from './markdown-blocks';
 import { findMentions, MENTION } from './mentions';
 
-/** Invisible, and no part of a name. */
+/** Invisible character. After an `@` it prevents a mention, because no username contains it. */
 const WORD_JOINER = '\u2060';
 const LINE_END = /(\r\n|\r|\n)/;
 

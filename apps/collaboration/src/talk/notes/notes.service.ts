@@ -177,7 +177,7 @@ export class NotesService {
       const note = await this.subject(tx, viewer, on, named);
       if (body === null || body === note.body) return this.queries.one(viewer, on, named.id, tx);
       const mentionedBefore = await this.mentionedIds(tx, note.body);
-      if (mentionsMore(note.body, body)) this.limit.count(tx, viewer);
+      if (addsMention(note.body, body)) this.limit.count(tx, viewer);
       if (suggestions) await replaceSuggestions(tx, note.id, suggestions);
       const [edited] = await tx.run(statements.of('edit', { ...values, body }));
       // The noteable was deleted while this transaction waited for it.
@@ -264,7 +264,7 @@ export class NotesService {
 }
 
 /** Whether a change adds a mention, which notifies the mentioned user as a new note does. */
-function mentionsMore(before: string, after: string): boolean {
+function addsMention(before: string, after: string): boolean {
   const known = new Set(findMentions(before).all.map((name) => name.toLowerCase()));
   return findMentions(after).all.some((name) => !known.has(name.toLowerCase()));
 }

@@ -37,7 +37,7 @@ export const EpicNotesController = notesController(byId);
 export const EpicDiscussionsController = discussionsController(byId);
 export const EpicLabelEventsController = resourceEventsController(byId, labelEvents);
 export const EpicStateEventsController = resourceEventsController(byId, stateEvents);
-export const EpicAwardEmojiController = awardEmojiController(byNumber, 'thing');
+export const EpicAwardEmojiController = awardEmojiController(byNumber, 'noteable');
 export const EpicNoteAwardEmojiController = awardEmojiController(byNumber, 'note');
 /** `todos` is an alias for one widely used client. */
 export const EpicMarkingController = markingController(byNumber, ['groups/:id/epics/:epic_iid/todos']);

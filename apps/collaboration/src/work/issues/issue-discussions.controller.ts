@@ -23,7 +23,7 @@ const issues: NoteableRoutes = {
   notesSource: 'requirements 1 §4 Issue notes',
 };
 
-export const IssueAwardEmojiController = awardEmojiController(issues, 'thing');
+export const IssueAwardEmojiController = awardEmojiController(issues, 'noteable');
 export const IssueNoteAwardEmojiController = awardEmojiController(issues, 'note');
 export const IssueIterationEventsController = resourceEventsController(issues, iterationEvents);
 export const IssueLabelEventsController = resourceEventsController(issues, labelEvents);

@@ -59,7 +59,7 @@ const FILTERS = issueFilters(REACH);
 
 const HERE_ALONE = '(select :project::bigint as project_id) a';
 /** Two ways to find issues by words: few matches are looked up by id; for many, the list is scanned in its order. */
-const searchWays = ({ areFew, hasThem }: WordSearch): [each: string, part: string][] => [
+const searchAlternatives = ({ areFew, hasThem }: WordSearch): [each: string, part: string][] => [
   [`(select * from found where ${areFew}) f`, '(select * from issues own where own.id = f.issue_id) i'],
   [
     `(select 1 where not ${areFew}) f`,
@@ -140,7 +140,7 @@ export class IssuesQueries {
         .where(VISIBLE)
         .narrow(FILTERS, words ? remainingFilter(filter) : filter)
         .orderBy(issueSorting(order, REACH));
-      if (words) list.fromEach(...searchWays(words));
+      if (words) list.fromEach(...searchAlternatives(words));
       const before = [...(needsStrayLabels(filter, order) ? [STRAYS] : []), ...(words ? [words.with] : [])];
       return list.json(page, {
         ...(before.length > 0 ? { with: before.join(', ') } : {}),

@@ -21,7 +21,7 @@ const mergeRequests: NoteableRoutes = {
   notesSource: 'requirements 1 §4',
 };
 
-export const MergeRequestAwardEmojiController = awardEmojiController(mergeRequests, 'thing');
+export const MergeRequestAwardEmojiController = awardEmojiController(mergeRequests, 'noteable');
 export const MergeRequestNoteAwardEmojiController = awardEmojiController(mergeRequests, 'note');
 export const MergeRequestLabelEventsController = resourceEventsController(mergeRequests, labelEvents);
 export const MergeRequestMilestoneEventsController = resourceEventsController(mergeRequests, milestoneEvents);

@@ -46,7 +46,7 @@ export class MergeRequestWrites {
       const described = { ...permitted, description: input.description === null ? null : rest };
       const steps = commands.length === 0 ? more : await this.stepsOf(viewer, project, commands, more);
       const { id, iid } = await this.mergeRequests.create(viewer, project, described, version, steps);
-      await this.afterwards(repository, id, viewer.userId);
+      await this.catchUpVersions(repository, id, viewer.userId);
       return iid;
     });
   }
@@ -62,7 +62,7 @@ export class MergeRequestWrites {
     const update = await this.branches.permittedUpdate(viewer, project, iid, asked);
     const branches = await this.branches.prepare(viewer, project, iid, update);
     const { id } = await this.mergeRequests.update(viewer, project, iid, update, branches, steps);
-    if (branches) await this.branches.use(project, (repository) => this.afterwards(repository, id, viewer.userId));
+    if (branches) await this.branches.use(project, (repository) => this.catchUpVersions(repository, id, viewer.userId));
   }
 
   /** Deletes a merge request with its refs. `check` receives its last change and may refuse. */
@@ -100,8 +100,11 @@ export class MergeRequestWrites {
     };
   }
 
-  /** A failure does not fail the request, whose rows are committed: the next push or a job repeats it. */
-  private async afterwards(repository: Repository, id: number, actorId: number): Promise<void> {
+  /**
+   * Records a version if a branch has moved meanwhile, and publishes the head. A failure does not fail the request,
+   * whose rows are committed: the next push or a job repeats it.
+   */
+  private async catchUpVersions(repository: Repository, id: number, actorId: number): Promise<void> {
     try {
       await this.versions.catchUp(repository, id, actorId);
       await this.versions.publish(repository, id);

@@ -9,7 +9,7 @@ import {
   INTERNAL_CALLERS,
   INTERNAL_PATHS,
   list,
-  mostImported,
+  maxObjectsPerRequest,
   problemsOf,
 } from '@rookery/contracts';
 import type { ImportObjectsAnswer, ImportObjectsRequest } from '@rookery/contracts';
@@ -35,7 +35,7 @@ function requestIn(body: InternalRequest['body']): ImportObjectsRequest {
     Number.isSafeInteger(body['project_id']) &&
     IMPORT_TYPES.some((type) => type === body['import_type']) &&
     problemsOf(list(IMPORTED_OBJECTS[kind]), body['objects']).length === 0 &&
-    (body['objects'] as readonly unknown[]).length <= mostImported(kind);
+    (body['objects'] as readonly unknown[]).length <= maxObjectsPerRequest(kind);
   // PostgreSQL cannot store it.
   if (!isWhole || hasNul(body)) throw new InvalidParameters(['objects is invalid']);
   return body as unknown as ImportObjectsRequest;

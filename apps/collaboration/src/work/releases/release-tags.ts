@@ -23,7 +23,7 @@ export interface ReleaseTag {
   readonly ref?: string | null;
 }
 
-/** A tag that was created again by a later push keeps its new release. */
+/** Deletes the releases of tags that a push deleted, except where a later push has created the tag again. */
 const removeWithTags = statement<{ push: number; project: number; tags: readonly string[] }, never>(
   'releases_remove_with_tags',
   `delete from releases r where r.project_id = :project::bigint and r.tag = any(:tags::text[])

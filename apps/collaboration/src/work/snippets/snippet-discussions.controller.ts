@@ -14,7 +14,7 @@ const snippets: NoteableRoutes = {
   notesSource: 'requirements 1 §4 Snippet notes',
 };
 
-export const SnippetAwardEmojiController = awardEmojiController(snippets, 'thing');
+export const SnippetAwardEmojiController = awardEmojiController(snippets, 'noteable');
 export const SnippetNoteAwardEmojiController = awardEmojiController(snippets, 'note');
 export const SnippetOriginsController = originsController(snippets, 'reference work-tracking 9.2');
 export const SnippetNotesController = notesController(snippets);

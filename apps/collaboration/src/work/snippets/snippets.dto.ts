@@ -14,7 +14,7 @@ const FILES = 'At most 10 files with 4 MiB of text in all.';
 const ALONE = 'Content of the only file, instead of `files`.';
 /** Limit of a request body: 4 MiB of text, escaped. Units: bytes. Source: reference work-tracking 9.2. */
 export const SNIPPET_BODY_LIMIT = 8 * 1024 * 1024;
-/** More actions than files, since several actions may change one file. */
+/** Maximum number of actions. There may be more actions than files, since several may change one file. */
 const MOST_ACTIONS = 100;
 
 export class OneSnippet {

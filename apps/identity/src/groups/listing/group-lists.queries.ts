@@ -9,7 +9,7 @@ import {
   reachedTopGroupsSql,
 } from '../../directory/reach/reached-groups-sql';
 import type { ParentGroup, GroupFilters } from './group-filters';
-import { narrow, narrowByState } from './group-narrowing';
+import { narrowByCommonFilters, narrowByState } from './group-narrowing';
 import { groupOrder } from './group-order';
 import { listedColumns } from './group-columns';
 import { reachOf, narrowToVisible, narrowToVisibleBelow, requiredLevel } from './group-visibility';
@@ -112,12 +112,12 @@ function reachedGroups(
 }
 
 function narrowAll(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
-  narrow(list, viewer, params, 'full path');
+  narrowByCommonFilters(list, viewer, params, 'full path');
   narrowByState(list, viewer, params);
 }
 
 function narrowBelow(list: ListQuery<unknown>, viewer: Viewer, above: ParentGroup, params: GroupFilters): void {
   narrowToVisibleBelow(list, viewer, params, above);
-  narrow(list, viewer, params, 'own path');
+  narrowByCommonFilters(list, viewer, params, 'own path');
   narrowByState(list, viewer, params);
 }

@@ -32,7 +32,7 @@ const STATES_FOR_ADMINISTRATORS: Filters<GroupFilters> = {
  * Adds the filters of all lists of groups. Shape: groups are `n`; `searched` says whether the search includes the path
  * above.
  */
-export function narrow(
+export function narrowByCommonFilters(
   list: ListQuery<unknown>,
   viewer: Viewer,
   params: LinkedGroupFilters,

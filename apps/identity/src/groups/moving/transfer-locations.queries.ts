@@ -33,7 +33,7 @@ export class TransferLocationsQueries {
       .where((bind) => `n.id is distinct from ${bind(group.parentId)}::bigint`)
       .narrow({ search: filter.contains('n.name', 'n.path') }, { search })
       .orderBy([['n.name', 'asc']]);
-    if (!viewer.isAdmin) amongThoseWithSubgroups(list, viewer);
+    if (!viewer.isAdmin) narrowToPossibleParents(list, viewer);
     return list.page(this.db, request);
   }
 }
@@ -42,7 +42,7 @@ export class TransferLocationsQueries {
  * Restricts the list to groups in which the viewer may create subgroups, starting from the groups that the viewer
  * reaches.
  */
-function amongThoseWithSubgroups(list: ListQuery<GroupReference>, viewer: Viewer): void {
+function narrowToPossibleParents(list: ListQuery<GroupReference>, viewer: Viewer): void {
   const user = `${list.bind(viewer.userId)}::bigint`;
   const reached = (level: number) => reachedGroupsSql({ user, level: String(level) });
   list.where(`(n.subgroup_creation_level = 'maintainer' or n.id in (${reached(ACCESS_LEVELS.owner)}))`);

@@ -5,7 +5,7 @@ import { notExpiredSql } from '../../directory/reach/reach-sql';
 import { seenGroupSql } from '../../directory/reach/seen-sql';
 import { listedColumns } from '../listing/group-columns';
 import type { ParentGroup, LinkedGroupFilters } from '../listing/group-filters';
-import { narrow } from '../listing/group-narrowing';
+import { narrowByCommonFilters } from '../listing/group-narrowing';
 import { groupOrder } from '../listing/group-order';
 import { levelSql } from '../listing/group-visibility';
 import type { ListedGroupRow } from '../listing/listed-group-row';
@@ -63,7 +63,7 @@ export class LinkedGroupsQueries {
     if (viewer.userId !== null && params.min_access_level !== undefined) {
       list.filter(levelSql(list, viewer, params.min_access_level));
     }
-    narrow(list, viewer, params, 'own path');
+    narrowByCommonFilters(list, viewer, params, 'own path');
     return list.orderBy(groupOrder(list.bind, params)).page(this.db, request);
   }
 }

@@ -76,7 +76,7 @@ export class SharesService {
       if (!how.isAllowed) return;
       how.unchanged(share.updated_at);
       if (!mayShareAt(viewer, source, share.access_level)) throw new Forbidden();
-      await this.end(tx, [share.id]);
+      await this.deleteByIds(tx, [share.id]);
     });
   }
 
@@ -87,7 +87,7 @@ export class SharesService {
        limit $1 for update skip locked`,
       [atMost],
     );
-    await this.end(
+    await this.deleteByIds(
       tx,
       rows.map((row) => row.id),
     );
@@ -95,7 +95,7 @@ export class SharesService {
   }
 
   /** Deletes the shares of groups and projects that are being deleted. The caller has recorded the change. */
-  async endOfSources(tx: Tx, sources: SourceIds): Promise<void> {
+  async deleteForSources(tx: Tx, sources: SourceIds): Promise<void> {
     await tx.query(
       `delete from shares where (source_type = 'namespace' and source_id = any($1))
          or (source_type = 'project' and source_id = any($2))`,
@@ -103,7 +103,7 @@ export class SharesService {
     );
   }
 
-  private async end(tx: Tx, ids: readonly number[]): Promise<void> {
+  private async deleteByIds(tx: Tx, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await tx.query(`delete from shares where id = any($1)`, [ids]);
     this.log.record(tx, 'share', ...ids);
@@ -116,7 +116,7 @@ export class SharesService {
       `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${notExpiredSql('s')} for update`,
       place,
     );
-    await this.end(
+    await this.deleteByIds(
       tx,
       over.map((row) => row.id),
     );

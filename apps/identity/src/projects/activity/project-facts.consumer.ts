@@ -36,19 +36,19 @@ export class ProjectFactsConsumer {
   @Consume(collaborationStorageMeasured, STATISTICS_EFFECT)
   storageMeasured({ tx, events }: EffectBatch<typeof collaborationStorageMeasured>): Promise<void> {
     const facts = events.map((event) => event.data);
-    return this.statistics.measure(tx, 'storage', facts);
+    return this.statistics.store(tx, 'storage', facts);
   }
 
   @Consume(packageStorageMeasured, STATISTICS_EFFECT)
   packagesMeasured({ tx, events }: EffectBatch<typeof packageStorageMeasured>): Promise<void> {
     const facts = events.map((event) => event.data);
-    return this.statistics.measure(tx, 'packages', facts);
+    return this.statistics.store(tx, 'packages', facts);
   }
 
   @Consume(projectIssuesCounted, STATISTICS_EFFECT)
   issuesCounted({ tx, events }: EffectBatch<typeof projectIssuesCounted>): Promise<void> {
     const facts = events.map(({ data }) => ({ ...data, measured_at: data.counted_at }));
-    return this.statistics.measure(tx, 'issues', facts);
+    return this.statistics.store(tx, 'issues', facts);
   }
 
   @Consume(pushCompleted, { effect: 'note-pushes' })

@@ -90,7 +90,7 @@ export class ProjectCreationService {
       ...problemsOfProject({ name, path, visibility }, home),
       ...refused,
       ...this.projects.problemsOfPicture(related),
-      ...(await this.projects.problemsOfRoom(tx, home)),
+      ...(await this.projects.projectLimitProblems(tx, home)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const taken = await this.projects.taken(tx, home.id, { name, path });

@@ -120,7 +120,7 @@ export class ProjectForksService {
     const problems = {
       ...problemsOfProject(draft, target),
       ...problemsOfTexts({ description, default_branch: defaultBranch ?? undefined }),
-      ...(await this.projects.problemsOfRoom(tx, target)),
+      ...(await this.projects.projectLimitProblems(tx, target)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const taken = await this.projects.taken(tx, target.id, draft);

@@ -89,7 +89,7 @@ export class ProjectImportsService {
     const problems = {
       ...problemsOfProject(draft, home),
       ...problemsOfTexts({ default_branch: draft.defaultBranch ?? '' }),
-      ...(await this.projects.problemsOfRoom(tx, home)),
+      ...(await this.projects.projectLimitProblems(tx, home)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const taken = await this.projects.taken(tx, home.id, draft);

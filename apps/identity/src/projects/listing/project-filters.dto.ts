@@ -7,7 +7,7 @@ import type { ProjectFilters, ProjectOrder } from './project-filters';
 /** Bounds: each topic is a separate look-up. */
 const MAX_TOPICS = 20;
 
-/** Typed as the wider union, so that a list which extends this class may have more orders. */
+/** Orders of all lists of projects. The type is wider, so that a class that extends this one may allow more orders. */
 const ORDERS: readonly ProjectOrder[] = PROJECT_ORDERS;
 
 /** Parameters of all lists of projects. Source: reference identity-and-import 2.7, 10.2. */

@@ -60,7 +60,7 @@ export class ProjectMovesService {
     if (Object.keys(await this.projects.taken(tx, target.id, { name, path })).length > 0) throw refusal(TAKEN);
     const problems = [
       ...projectPathProblems(path, target.full_path).map((text) => `Path ${text}`),
-      ...Object.values(await this.projects.problemsOfRoom(tx, target)).flat(),
+      ...Object.values(await this.projects.projectLimitProblems(tx, target)).flat(),
     ];
     if (problems.length > 0) throw refusal(...problems);
   }

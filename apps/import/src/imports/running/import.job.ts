@@ -9,7 +9,7 @@ import { ImportRun } from './import-run';
 
 /** Failures in a row without progress. They take about half a minute, since the clients of an import wait for it. */
 const MAX_FAILED_TRIES = 4;
-/** Tries without progress, also those that ended with their process. */
+/** Maximum number of tries without progress, including those that ended with their process. */
 const MAX_TRIES_WITHOUT_PROGRESS = 10;
 const INTERRUPTED = 'The import was interrupted too often.';
 const UNEXPECTED = 'The import failed for an unexpected reason.';

@@ -23,7 +23,7 @@ const CHANGES: ReadonlyMap<unknown, Change> = new Map<string, Change>([
   ['review_request_removed', 'review_request_removed'],
   ['cross-referenced', 'mentioned'],
 ]);
-/** Longest name. Units: characters. */
+/** Maximum length of a title or of the name of a team; the rest is cut off. Units: characters. */
 const MAX_NAME = 1024;
 
 /** An event in the timeline of an issue or a pull request. */

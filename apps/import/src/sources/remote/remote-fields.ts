@@ -1,5 +1,5 @@
 import type { UpstreamPerson } from '@rookery/contracts';
-import { cleaned, DELETED, fieldsOf, isId, MAX_USERNAME, timeIn, usernameIn } from '../upstream-fields';
+import { DELETED, fieldsOf, isId, MAX_USERNAME, storableText, storableUsername, timeIn } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 
 export function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
@@ -10,12 +10,12 @@ export function timesIn(fields: Fields): { readonly createdAt: string; readonly 
 export function personIn(value: unknown): UpstreamPerson {
   const { id, login } = fieldsOf(value);
   if (!isId(id) || typeof login !== 'string' || login === '') return DELETED;
-  return { id, username: usernameIn(login) };
+  return { id, username: storableUsername(login) };
 }
 
 export function nameOfLabel(value: unknown): string | null {
   const name = typeof value === 'string' ? value : fieldsOf(value)['name'];
-  return typeof name === 'string' ? cleaned(name) : null;
+  return typeof name === 'string' ? storableText(name) : null;
 }
 
 /** Returns a username as a part of the name of a branch; empty if there is none. */

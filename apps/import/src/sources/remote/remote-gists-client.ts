@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EgressError } from '@rookery/egress';
 import type { EgressAnswer } from '@rookery/egress';
 import { SourceError } from '../source-error';
-import { cleaned } from '../upstream-fields';
+import { storableText } from '../upstream-fields';
 import { SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage } from '../upstream-repository';
 import { jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
@@ -64,7 +64,7 @@ export class RemoteGistsClient {
     refuseFailure(answer, request.secrets);
     if (answer.body.includes(credential))
       throw new SourceError('other', 'The answer repeats the credential.', { status: answer.status });
-    return cleaned(answer.body.toString());
+    return storableText(answer.body.toString());
   }
 
   private async send(request: UpstreamRequest): Promise<EgressAnswer> {

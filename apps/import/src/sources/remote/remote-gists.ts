@@ -1,4 +1,4 @@
-import { cleaned, fieldsOf, isId, textIn, timeIn } from '../upstream-fields';
+import { fieldsOf, isId, storableText, textIn, timeIn } from '../upstream-fields';
 
 /** A file of a gist. Shape: `content` null if the host sends it at `rawUrl` alone. Units: `bytes` as the host says. */
 export interface RemoteGistFile {
@@ -38,7 +38,7 @@ function fileIn(value: unknown): RemoteGistFile | null {
   if (typeof filename !== 'string' || filename === '' || typeof rawUrl !== 'string') return null;
   const isWhole = typeof content === 'string' && truncated !== true;
   return {
-    ...{ name: cleaned(filename), rawUrl, bytes: isId(size) ? size : 0 },
-    content: isWhole ? cleaned(content) : null,
+    ...{ name: storableText(filename), rawUrl, bytes: isId(size) ? size : 0 },
+    content: isWhole ? storableText(content) : null,
   };
 }

@@ -1,4 +1,4 @@
-import { cleaned, fieldsOf, isId, listIn, textIn, timeIn } from '../upstream-fields';
+import { fieldsOf, isId, listIn, storableText, textIn, timeIn } from '../upstream-fields';
 import type {
   UpstreamComment,
   UpstreamCommit,
@@ -16,7 +16,7 @@ export function labelIn(item: unknown): UpstreamLabel | null {
   const fields = fieldsOf(item);
   const { name, color } = fields;
   if (typeof name !== 'string' || typeof color !== 'string') return null;
-  return { name: cleaned(name), color: cleaned(color), description: textIn(fields['description']) };
+  return { name: storableText(name), color: storableText(color), description: textIn(fields['description']) };
 }
 
 export function milestoneIn(item: unknown): UpstreamMilestone | null {
@@ -26,7 +26,7 @@ export function milestoneIn(item: unknown): UpstreamMilestone | null {
   if (!isId(number) || typeof title !== 'string' || !times) return null;
   const due = timeIn(fields['due_on']);
   return {
-    ...{ number, title: cleaned(title), description: textIn(fields['description']), isClosed: state === 'closed' },
+    ...{ number, title: storableText(title), description: textIn(fields['description']), isClosed: state === 'closed' },
     ...{ ...times, dueOn: due?.slice(0, 10) ?? null },
   };
 }
@@ -38,7 +38,7 @@ export function issueIn(item: unknown): UpstreamIssue | null {
   if (!isId(number) || typeof title !== 'string' || !times) return null;
   const milestone = fieldsOf(fields['milestone'])['number'];
   return {
-    ...{ number, title: cleaned(title), body: textIn(fields['body']), isClosed: state === 'closed' },
+    ...{ number, title: storableText(title), body: textIn(fields['body']), isClosed: state === 'closed' },
     ...{ ...times, isLocked: locked === true, closedAt: timeIn(fields['closed_at']) },
     author: personIn(fields['user']),
     assignees: listIn(fields['assignees']).map(personIn),
@@ -69,7 +69,7 @@ export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
   return {
     ...{
       number,
-      title: cleaned(title),
+      title: storableText(title),
       body: textIn(fields['body']),
       isDraft: draft === true,
       isLocked: locked === true,
@@ -90,7 +90,7 @@ export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
 function commitIn(value: unknown): UpstreamCommit | null {
   const { ref, sha, user } = fieldsOf(value);
   if (typeof ref !== 'string' || typeof sha !== 'string') return null;
-  return { branch: cleaned(ref), sha: cleaned(sha), owner: ownerIn(user) };
+  return { branch: storableText(ref), sha: storableText(sha), owner: ownerIn(user) };
 }
 
 /** Shape: undefined for a repository that was deleted. */
@@ -111,7 +111,7 @@ export function commentIn(item: unknown): UpstreamComment | null {
   const [, page, number] = pageOf(item) ?? [];
   if (!isId(id) || typeof body !== 'string' || !times || number === undefined) return null;
   const on = { number: Number(number), isOnPullRequest: page === 'pull' };
-  return { id, ...on, author: personIn(fields['user']), body: cleaned(body), ...times };
+  return { id, ...on, author: personIn(fields['user']), body: storableText(body), ...times };
 }
 
 function pageOf(item: unknown): RegExpExecArray | null {

@@ -1,4 +1,4 @@
-import { cleaned, fieldsOf, isId, textIn, timeIn } from '../upstream-fields';
+import { fieldsOf, isId, storableText, textIn, timeIn } from '../upstream-fields';
 import type { UpstreamProtectedBranch, UpstreamRelease } from '../upstream-objects';
 import { personIn } from './remote-fields';
 
@@ -13,7 +13,7 @@ export function releaseIn(item: unknown): UpstreamRelease | null {
   const createdAt = timeIn(fields['created_at']);
   if (!isId(id) || typeof tag !== 'string' || createdAt === null) return null;
   return {
-    ...{ id, tag: cleaned(tag), name: textIn(fields['name']), body: textIn(fields['body']), createdAt },
+    ...{ id, tag: storableText(tag), name: textIn(fields['name']), body: textIn(fields['body']), createdAt },
     ...{ author: personIn(fields['author']), publishedAt: timeIn(fields['published_at']) },
   };
 }
@@ -21,7 +21,9 @@ export function releaseIn(item: unknown): UpstreamRelease | null {
 /** Returns the path of the protection of a branch; null for a malformed one. */
 export function protectionPathOf(item: unknown): string | null {
   const { name } = fieldsOf(item);
-  return typeof name === 'string' && name !== '' ? `/branches/${encodeURIComponent(cleaned(name))}/protection` : null;
+  return typeof name === 'string' && name !== ''
+    ? `/branches/${encodeURIComponent(storableText(name))}/protection`
+    : null;
 }
 
 export function protectedBranchIn(item: unknown): UpstreamProtectedBranch | null {
@@ -29,7 +31,7 @@ export function protectedBranchIn(item: unknown): UpstreamProtectedBranch | null
   const { name, required_pull_request_reviews: reviews, allow_force_pushes: force } = fields;
   if (typeof name !== 'string' || name === '') return null;
   return {
-    name: cleaned(name),
+    name: storableText(name),
     needsPullRequest: typeof reviews === 'object' && reviews !== null,
     allowsForcePush: fieldsOf(force)['enabled'] === true,
   };

@@ -1,5 +1,5 @@
 import { withSuggestionRange } from '../suggestion-range';
-import { cleaned, fieldsOf, isId, textIn, timeIn } from '../upstream-fields';
+import { fieldsOf, isId, storableText, textIn, timeIn } from '../upstream-fields';
 import type { UpstreamReview, UpstreamReviewComment } from '../upstream-objects';
 import { personIn, timesIn } from './remote-fields';
 
@@ -47,8 +47,8 @@ export function reviewCommentIn(item: unknown): UpstreamReviewComment | null {
   if (!isId(id) || typeof body !== 'string' || typeof path !== 'string' || !times || number === null) return null;
   const at = lineOf(fields);
   return {
-    ...{ id, number, author: personIn(fields['user']), path: cleaned(path), ...at, ...times },
-    body: withSuggestionRange(cleaned(body), at),
+    ...{ id, number, author: personIn(fields['user']), path: storableText(path), ...at, ...times },
+    body: withSuggestionRange(storableText(body), at),
     replyTo: isId(replyTo) ? replyTo : null,
   };
 }
@@ -63,7 +63,7 @@ function lineOf(fields: Readonly<Record<string, unknown>>) {
     side: fields['side'] === 'LEFT' ? ('old' as const) : ('new' as const),
     line: isWholeFile ? null : line,
     startLine: !isWholeFile && isId(startLine) && startLine < line ? startLine : null,
-    commitId: typeof commitId === 'string' ? cleaned(commitId) : '',
+    commitId: typeof commitId === 'string' ? storableText(commitId) : '',
   };
 }
 

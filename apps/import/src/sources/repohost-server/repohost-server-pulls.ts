@@ -2,15 +2,15 @@ import type { UpstreamPerson } from '@rookery/contracts';
 import { hashedId } from '../hashed-ids';
 import { withSuggestionRange } from '../suggestion-range';
 import {
-  cleaned,
   DELETED,
   fieldsOf,
   isId,
   listIn,
   MAX_SHA,
   MAX_USERNAME,
+  storableText,
+  storableUsername,
   textIn,
-  usernameIn,
 } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 import type {
@@ -77,7 +77,7 @@ export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
   const merge = fieldsOf(listIn(fields['values']).find((one) => fieldsOf(one)['action'] === 'MERGED'));
   const isMerged = state === 'MERGED';
   return {
-    ...{ number: id, title: cleaned(title), body: textIn(fields['description']), ...times, head, base },
+    ...{ number: id, title: storableText(title), body: textIn(fields['description']), ...times, head, base },
     ...{ isDraft: fields['draft'] === true, isLocked: false, labels: [], milestone: null, assignees: [] },
     state: isMerged ? 'merged' : state === 'DECLINED' ? 'closed' : 'opened',
     closedAt: state === 'DECLINED' ? closedAt : null,
@@ -169,7 +169,7 @@ function bodyIn(item: unknown): string | null {
 
 /** The text is cut first, because it may have megabytes. */
 function quoteOf(answered: string): string {
-  const line = cleaned(answered.slice(0, 4 * MAX_QUOTE))
+  const line = storableText(answered.slice(0, 4 * MAX_QUOTE))
     .replace(/\s+/g, ' ')
     .trim();
   return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE).replace(/\p{Cs}$/u, '')}…` : line;
@@ -202,7 +202,7 @@ function commitIn(value: unknown): UpstreamCommit | null {
   if (typeof branch !== 'string' || typeof latestCommit !== 'string') return null;
   const { key } = fieldsOf(fieldsOf(repository)['project']);
   const owner = typeof key === 'string' ? key.replace(/[^\w.-]/g, '').slice(0, MAX_USERNAME) : '';
-  return { branch: cleaned(branch), sha: cleaned(latestCommit), owner };
+  return { branch: storableText(branch), sha: storableText(latestCommit), owner };
 }
 
 /** Shape: undefined for a repository that was deleted. */
@@ -228,5 +228,5 @@ function personIn(value: unknown): UpstreamPerson {
   const { id, slug, name } = fieldsOf(value);
   const username = [slug, name].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   if (username === undefined) return DELETED;
-  return { id: isId(id) ? id : hashedId(username), username: usernameIn(username) };
+  return { id: isId(id) ? id : hashedId(username), username: storableUsername(username) };
 }

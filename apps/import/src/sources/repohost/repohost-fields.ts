@@ -1,6 +1,6 @@
 import type { UpstreamPerson } from '@rookery/contracts';
 import { hashedId } from '../hashed-ids';
-import { DELETED, fieldsOf, textIn, timeIn, usernameIn } from '../upstream-fields';
+import { DELETED, fieldsOf, storableUsername, textIn, timeIn } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 
 export function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
@@ -14,7 +14,7 @@ export function personIn(value: unknown): UpstreamPerson {
   const id = [uuid, account].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   const name = [nickname, username, shown].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   if (id === undefined || name === undefined) return DELETED;
-  return { id: hashedId(id), username: usernameIn(name) };
+  return { id: hashedId(id), username: storableUsername(name) };
 }
 
 /** Returns the Markdown source of a text. */

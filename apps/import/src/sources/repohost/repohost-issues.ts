@@ -1,4 +1,4 @@
-import { cleaned, fieldsOf, isId } from '../upstream-fields';
+import { fieldsOf, isId, storableText } from '../upstream-fields';
 import type { UpstreamComment, UpstreamIssue } from '../upstream-objects';
 import { personIn, rawTextIn, timesIn } from './repohost-fields';
 
@@ -18,7 +18,14 @@ export function issueIn(item: unknown): UpstreamIssue | null {
   if (!isId(id) || typeof title !== 'string' || !times) return null;
   const isClosed = CLOSED.has(state);
   return {
-    ...{ number: id, title: cleaned(title), body: rawTextIn(fields['content']), isClosed, isLocked: false, ...times },
+    ...{
+      number: id,
+      title: storableText(title),
+      body: rawTextIn(fields['content']),
+      isClosed,
+      isLocked: false,
+      ...times,
+    },
     closedAt: isClosed ? times.updatedAt : null,
     author: personIn(fields['reporter']),
     assignees: fieldsOf(assignee)['uuid'] === undefined ? [] : [personIn(assignee)],

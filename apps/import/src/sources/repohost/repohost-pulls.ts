@@ -1,5 +1,5 @@
 import { withSuggestionRange } from '../suggestion-range';
-import { cleaned, fieldsOf, isId, listIn, MAX_SHA, MAX_USERNAME, textIn, timeIn } from '../upstream-fields';
+import { fieldsOf, isId, listIn, MAX_SHA, MAX_USERNAME, storableText, textIn, timeIn } from '../upstream-fields';
 import type {
   UpstreamComment,
   UpstreamCommit,
@@ -49,7 +49,7 @@ export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
   const [isMerged, isOpen] = [state === 'MERGED', state === 'OPEN'];
   const closedBy = fields['closed_by'];
   return {
-    ...{ number: id, title: cleaned(title), ...times, head, base, labels: [], milestone: null, assignees: [] },
+    ...{ number: id, title: storableText(title), ...times, head, base, labels: [], milestone: null, assignees: [] },
     body: textIn(fields['description']) ?? rawTextIn(fields['summary']),
     ...{ isDraft: fields['draft'] === true, isLocked: false },
     state: isMerged ? 'merged' : isOpen ? 'opened' : 'closed',
@@ -106,7 +106,7 @@ export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
   const at = { line, startLine: line !== null && isId(start) && start < line ? start : null };
   const replyTo = fieldsOf(parent)['id'];
   return {
-    ...{ ...found, ...at, path: cleaned(path), body: withSuggestionRange(found.body, at) },
+    ...{ ...found, ...at, path: storableText(path), body: withSuggestionRange(found.body, at) },
     side: isId(to) || !isId(from) ? 'new' : 'old',
     commitId: head,
     replyTo: isId(replyTo) ? replyTo : null,
@@ -135,7 +135,7 @@ function commitOf(value: unknown): UpstreamCommit | null {
   const fullName = fieldsOf(repository)['full_name'];
   const owner = typeof fullName === 'string' ? fullName.split('/', 1)[0]!.replace(/[^\w.-]/g, '') : '';
   const sha = textIn(fieldsOf(commit)['hash']) ?? '';
-  return { branch: cleaned(name), sha, owner: owner.slice(0, MAX_USERNAME) };
+  return { branch: storableText(name), sha, owner: owner.slice(0, MAX_USERNAME) };
 }
 
 /** Shape: undefined for a repository that was deleted. */

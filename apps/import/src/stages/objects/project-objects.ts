@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { INTERNAL_PATHS, mostImported } from '@rookery/contracts';
+import { INTERNAL_PATHS, maxObjectsPerRequest } from '@rookery/contracts';
 import type { ImportObjectsAnswer, ImportObjectsRequest, UnimportedObject } from '@rookery/contracts';
 import { InternalRoutes } from '@rookery/platform';
 import type { InternalRouteClient } from '@rookery/platform';
@@ -23,7 +23,7 @@ export class ProjectObjects {
   async write(request: ImportObjectsRequest): Promise<readonly UnimportedObject[]> {
     const sizes = request.objects.map((object) => Buffer.byteLength(JSON.stringify(object)));
     const failed: UnimportedObject[] = [];
-    const most = mostImported(request.kind);
+    const most = maxObjectsPerRequest(request.kind);
     let batch: number[] = [];
     let bytes = 0;
     for (const [index, size] of sizes.entries()) {

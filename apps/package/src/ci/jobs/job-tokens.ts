@@ -10,7 +10,7 @@ import type { StoredJob } from './job-rows';
 
 /** Prefix of job tokens. Source: reference identity-and-import 4.2. */
 const PREFIX = 'glcbt-';
-/** Longest run of a job, and so the longest life of its token. */
+/** Maximum duration of a job, and so the maximum lifetime of its token. Units: ms. */
 const LONGEST_RUN_MS = 3_600_000;
 
 /** A job, with whether its token works now. */

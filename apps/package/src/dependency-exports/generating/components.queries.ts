@@ -8,7 +8,7 @@ export type Occurrence = RowOf<
   DependencyComponent,
   'id' | 'position' | 'name' | 'version' | 'packager' | 'licenses' | 'isTopLevel' | 'ancestors'
 >;
-/** A component, however many documents name it. */
+/** A component that one or several documents name. */
 export type DistinctComponent = RowOf<
   DependencyComponent,
   'ref' | 'name' | 'version' | 'componentType' | 'purl' | 'licenses'

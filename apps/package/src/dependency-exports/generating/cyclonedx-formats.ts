@@ -79,7 +79,7 @@ async function* documentOf(
   yield ']}';
 }
 
-/** Returns the tools of the reports in the form of 1.4, and this program. */
+/** Returns Rookery and the tools that made the reports, in the form of CycloneDX 1.4. */
 function toolsOf(reports: readonly SourceReport[], { version }: DocumentMaker): readonly object[] {
   const tools = reports
     .flatMap((report) => report.tools)

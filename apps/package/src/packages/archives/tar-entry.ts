@@ -12,7 +12,7 @@ export interface WantedTarEntry {
   /** Bytes that any tarball may have inflated before the entry. Beyond them, a multiple of its own bytes counts. */
   readonly freeInflatedBytes: number;
   readonly maxRatio: number;
-  /** Bytes that are not compressed are no tarball. */
+  /** Whether bytes without gzip compression are not accepted as a tarball. */
   readonly isAlwaysGzip?: true;
   /** Error for a tarball beyond the bounds, behind which an entry could hide. */
   readonly refusal: () => Error;

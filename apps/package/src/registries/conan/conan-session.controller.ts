@@ -71,7 +71,7 @@ function conanSessionBelow(kind: ConanRegistryKind, protocol: ConanProtocol) {
   return ConanSessionController;
 }
 
-/** The first request of clients of both versions. */
+/** Creates the controller of `ping`, the first request of Conan 1 and Conan 2 clients. */
 function conanPingBelow(kind: ConanRegistryKind) {
   const reads = kind === 'project' ? readsPackages : anyone();
   const within = (kind === 'project' ? { within: CONAN_REGISTRIES.project.within } : {}) as object;

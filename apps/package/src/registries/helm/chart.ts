@@ -106,7 +106,7 @@ function text(value: unknown, place: string): string {
   return value;
 }
 
-/** A value to take over: a path, or its two ends. */
+/** Reads an entry of `import-values`: the name of an export of the subchart, or paths by `child` and `parent`. */
 function importValue(value: unknown, place: string): unknown {
   return typeof value === 'string' ? text(value, place) : textsByKey(value, place);
 }

@@ -37,7 +37,7 @@ const ADD_FACTS = statement<{ file: number; sha512: string; listed: readonly str
   `insert into maven_files (file_id, sha512, listed_files)
    values (:file::bigint, :sha512, :listed::text[])`,
 );
-/** In the order of the key, so that parallel uploads do not wait for each other in a circle. */
+/** Adds or updates plugins in the order of their key, so that parallel uploads do not deadlock. */
 const MERGE_PLUGINS = statement<
   {
     package: number;

@@ -86,7 +86,10 @@ export class MavenService {
     await this.publishing.publish(project, viewer, address, file, upload.answered);
   }
 
-  /** Digests of metadata are not compared, since Rookery generates it. A wrong MD5 fails builds of some clients. */
+  /**
+   * Compares an uploaded digest with that of the stored file. An MD5 is ignored, because refusing a wrong one would
+   * fail builds. A digest of metadata is ignored, because Rookery generates the metadata. Errors: NotFound, Conflict.
+   */
   private async compare(
     { id }: ProjectScope,
     address: MavenAddress,

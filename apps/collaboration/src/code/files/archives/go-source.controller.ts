@@ -60,7 +60,9 @@ export class GoSourceController {
       const id = await commitOf(repository, rev);
       const [commit] = id === null ? [] : await readCommits(repository, [id]);
       if (id === null || !commit) return { commit: null };
-      const contents = await Promise.all(asked.paths.map((path) => contentOf(repository, id, path, asked.max_bytes)));
+      const contents = await Promise.all(
+        asked.paths.map((path) => readAsBase64(repository, id, path, asked.max_bytes)),
+      );
       const tags = asked.finds_tags ? await listRefs(repository, { under: ['refs/tags'], pointsAt: id }) : [];
       if (asked.keeps) await setHiddenRefs(repository, [keepAround(id)]);
       const names = tags.map(({ name }) => name.slice(TAGS.length));
@@ -111,7 +113,7 @@ async function commitOf(repository: Repository, rev: string | null): Promise<Obj
 }
 
 /** Returns a file as base64: null if there is none, and an empty text for one that is too large. */
-async function contentOf(
+async function readAsBase64(
   repository: Repository,
   rev: ObjectId,
   path: string,

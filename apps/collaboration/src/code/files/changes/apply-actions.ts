@@ -109,7 +109,7 @@ function checkPath(path: string): void {
   if (!isWritablePath(path)) throw refused(`invalid path: '${path}'`);
 }
 
-/** Links and other modes stay as they are. */
+/** Returns the new mode of a file. Links and other modes stay as they are. */
 function modeOf(mode: string, isExecutable: boolean | undefined): string {
   if (isExecutable === undefined || (mode !== PLAIN && mode !== EXECUTABLE)) return mode;
   return isExecutable ? EXECUTABLE : PLAIN;

@@ -27,7 +27,7 @@ export async function readBlamedLines(
   return groups.map((group) => ({ commit: commits.get(group.id)!, lines: group.lines }));
 }
 
-/** git refuses a range after the last line. */
+/** Returns no lines for a range after the last line, which git refuses. Errors: all others. */
 function beyondTheEnd(error: unknown): readonly BlamedLine[] {
   if (error instanceof GitError && error.reason === 'not found') return [];
   throw error;

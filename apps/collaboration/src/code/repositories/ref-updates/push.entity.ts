@@ -50,7 +50,7 @@ export class RefUpdateRow {
   /** Number of pushed commits, and title of the newest one. Null until the update is done, and for deletions. */
   @Column({ type: 'integer', nullable: true }) commitCount: number | null;
   @Column({ type: 'text', nullable: true }) commitTitle: string | null;
-  /** Feeds show it only together with others of its type and action. */
+  /** Whether feeds combine this update with others of its type and action into one entry. */
   @Column({ type: 'boolean', default: false }) isBulk: boolean;
   /** Time at which push options about merge requests were applied; null before, and for pushes without them. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) optionsAppliedAt: Date | null;

@@ -1,4 +1,4 @@
-import { happenedUpdates } from './settled-states';
+import { appliedPushIds } from './settled-states';
 import type { RecordedUpdate } from './settled-states';
 
 const update = (pushId: number, oldId: string, newId: string, state: RecordedUpdate['state'] = 'intended') => ({
@@ -27,5 +27,5 @@ it.each([
     [3, 1],
   ],
 ])('decides about %s', (_, updates, now, happened) => {
-  expect([...happenedUpdates(updates, now)]).toEqual(happened);
+  expect([...appliedPushIds(updates, now)]).toEqual(happened);
 });

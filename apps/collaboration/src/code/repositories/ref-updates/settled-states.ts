@@ -14,7 +14,7 @@ export interface RecordedUpdate {
  * Shape: `updates` are ordered from the newest to the oldest; `now` is the value of the ref, zeros if it does not
  * exist. Returns the ids of pushes whose update happened.
  */
-export function happenedUpdates(updates: readonly RecordedUpdate[], now: string): ReadonlySet<number> {
+export function appliedPushIds(updates: readonly RecordedUpdate[], now: string): ReadonlySet<number> {
   const happened = new Set<number>();
   let value = now;
   for (const { pushId, oldId, newId, state } of updates) {

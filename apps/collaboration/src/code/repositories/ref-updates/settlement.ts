@@ -17,7 +17,7 @@ import { readPushedCommits } from './pushed-commits';
 import type { PushedCommits } from './pushed-commits';
 import { RefUpdateEffects } from './ref-update-effects';
 import type { PreparedEffect } from './ref-update-effects';
-import { happenedUpdates } from './settled-states';
+import { appliedPushIds } from './settled-states';
 
 interface UpdateRow {
   readonly ref: string;
@@ -181,7 +181,7 @@ export class Settlement {
         const updates = rows
           .filter((row) => row.ref === ref)
           .map(({ push_id: pushId, old_id: oldId, new_id: newId, state }) => ({ pushId, oldId, newId, state }));
-        return happenedUpdates(updates, now.get(ref) ?? NO_OBJECT).has(id);
+        return appliedPushIds(updates, now.get(ref) ?? NO_OBJECT).has(id);
       }),
     );
   }

@@ -9,7 +9,8 @@ import { Links } from '@rookery/platform';
 /** Namespaces are nested at most this deep. */
 const MAX_SEGMENTS = 21;
 
-class OneImportPath {
+/** Parameters of a `go get` request. */
+class OneGoImport {
   @Text({ in: 'path', about: 'Import path of a Go package without the host: a project and a folder in it.' })
   import_path: string;
 }
@@ -26,12 +27,12 @@ export class GoImportController {
     about: 'Names the repository of a Go package. The gateway sends requests with `go-get=1` here.',
     source: 'reference repositories 1.8',
     may: anyone(),
-    params: OneImportPath,
+    params: OneGoImport,
     answers: file('text/html'),
     fails: [404],
     tokenScopes: 'any',
   })
-  async show({ params, viewer }: Call<OneImportPath>): Promise<FileAnswer> {
+  async show({ params, viewer }: Call<OneGoImport>): Promise<FileAnswer> {
     const segments = params.import_path.split('/');
     const path = await this.repositoryPath(viewer, segments);
     return { mediaType: 'text/html; charset=utf-8', stream: Buffer.from(this.page(path)) };

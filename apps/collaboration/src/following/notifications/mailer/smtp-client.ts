@@ -35,7 +35,7 @@ export class SmtpClient {
     };
     this.transport = createTransport(options as never) as Transporter;
     this.transport.use('stream', (mail, done) => {
-      mail.message.transform(inOnePiece);
+      mail.message.transform(joinWrites);
       done();
     });
   }
@@ -71,8 +71,8 @@ export class SmtpClient {
   }
 }
 
-/** Joins a message into one write, in place of one for each header, part and boundary. Messages are small. */
-function inOnePiece(): Transform {
+/** Joins a message into one write instead of one for each header, part and boundary. Messages are small. */
+function joinWrites(): Transform {
   const pieces: Buffer[] = [];
   return new Transform({
     transform: (piece: Buffer, _, done) => {

@@ -61,7 +61,7 @@ const rowsSql = (more = '', which = 'own.project_id = a.project_id'): string =>
  * Two ways to find issues by words: few matches are looked up by id; for many, the issues of each project are scanned
  * in the list's order.
  */
-const searchWays = ({ areFew, hasThem }: WordSearch, more: string): [each: string, part: string][] => [
+const searchAlternatives = ({ areFew, hasThem }: WordSearch, more: string): [each: string, part: string][] => [
   [
     `(select a.*, f.issue_id from found f join read a on a.project_id = f.project_id where ${areFew}) a`,
     rowsSql(more, 'own.id = a.issue_id and own.project_id = a.project_id'),
@@ -145,7 +145,7 @@ export class InstanceIssuesQueries {
         .orderBy(issueSorting(order, ORDER));
       const [strays, more] = needsStrayLabels(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
       const read = `read as materialized (${readProjectsSql(places, candidateProjectsSql(places, filter, list.bind), strays)})`;
-      const ways: [string, string][] = words ? searchWays(words, more) : [['read a', rowsSql(more)]];
+      const ways: [string, string][] = words ? searchAlternatives(words, more) : [['read a', rowsSql(more)]];
       return list.fromEach(...ways).json(page, {
         with: words ? `${read}, ${words.with}` : read,
         rows: (...rows) =>

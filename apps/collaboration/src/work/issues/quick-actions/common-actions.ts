@@ -54,6 +54,6 @@ export const COMMON_ACTIONS = {
 } as const satisfies Record<string, CommonAction>;
 
 /** Checks whether the text of a new noteable makes it confidential. */
-export function opensConfidential(commands: readonly { readonly name: string }[]): boolean {
+export function makesConfidential(commands: readonly { readonly name: string }[]): boolean {
   return commands.some(({ name }) => Object.hasOwn(CONFIDENTIAL_ACTIONS, name));
 }

@@ -32,7 +32,7 @@ const MAX_LENGTH = 1_000_000;
 const MAX_DRAFTS = 1000;
 /** All drafts of a review are published at once. Units: bytes. */
 const MAX_BYTES = 4 * 1024 ** 2;
-/** Drafts of an author on a merge request, without the one that changes. */
+/** Counts the drafts of an author on a merge request, except the one that the request changes. */
 const othersOf = statement<
   { request: number; author: number; changed: number | null },
   { readonly count: number; readonly bytes: number }

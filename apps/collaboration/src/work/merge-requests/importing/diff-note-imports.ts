@@ -89,7 +89,7 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
       for (const given of first) {
         if (Date.now() > until) break;
         const row = reviewed.get(requests.get(given.merge_request) ?? 0);
-        const place = row ? await placeOf(repository, row, given).catch(noPlaceIfTooLarge) : null;
+        const place = row ? await placeOf(repository, row, given).catch(nullIfTooLarge) : null;
         if (place) places.set(given.id, place);
       }
       return places;
@@ -97,8 +97,8 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
   }
 }
 
-/** A comment whose diff is too large for git becomes a thread that names its place. Errors: all others. */
-function noPlaceIfTooLarge(error: unknown): null {
+/** Returns null for a diff that is too large for git; the thread then only names its place. Errors: all others. */
+function nullIfTooLarge(error: unknown): null {
   if (error instanceof GitError && (error.reason === 'too large' || error.reason === 'timed out')) return null;
   throw error;
 }

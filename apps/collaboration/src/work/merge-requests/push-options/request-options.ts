@@ -14,7 +14,7 @@ export interface RequestOptions {
   readonly mergesAutomatically: boolean;
   readonly labels: readonly string[];
   readonly unlabels: readonly string[];
-  /** Ids or usernames. */
+  /** Ids or usernames of users to assign. */
   readonly assignees: readonly string[];
   readonly unassignees: readonly string[];
 }

@@ -95,7 +95,7 @@ export class DiffThreads implements CodeReview {
     );
   }
 
-  /** A failure does not fail the request: the next version repeats it. */
+  /** Moves a new thread to the latest version. A failure does not fail the request: the next version repeats it. */
   async finish(on: PlacedNoteable): Promise<void> {
     try {
       const project = projectOf(on);

@@ -62,7 +62,7 @@ export const overtaken = statement<{ push: number; refs: readonly string[] }, { 
    where own.id = :push::bigint`,
 );
 
-/** The result of the check depends on the target branch, whose push leaves `updated_at` as it is. */
+/** Marks the result of the mergeability check as outdated after a push to the target branch. `updated_at` stays. */
 export const uncheck = statement<{ ids: readonly number[] }, never>(
   'merge_requests_uncheck',
   `update merge_requests set merge_status =

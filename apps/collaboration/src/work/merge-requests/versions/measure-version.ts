@@ -24,7 +24,7 @@ export interface BranchTips {
 }
 
 const MAX_COMMITS = 10_000;
-/** Commits whose messages are searched for issues, from the newest on. */
+/** Maximum number of commits whose messages are searched for issues, the newest first. */
 const MAX_MESSAGES = 500;
 /** Number that stands for more files than git lists within its limits. */
 const TOO_MANY_FILES = 1001;

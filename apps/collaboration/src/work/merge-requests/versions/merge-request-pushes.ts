@@ -190,7 +190,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
         return this.versions.add(tx, row, { ...consequence, by, isLate });
       case 'retraced':
         if (row.head_sha !== consequence.version.headSha) return;
-        return this.versions.retrace(tx, row.id, consequence.version, by.pushedAt);
+        return this.versions.recordTargetPush(tx, row.id, consequence.version, by.pushedAt);
     }
   }
 }

@@ -109,7 +109,7 @@ export class MergeRequestVersions {
   }
 
   /** Adds the version of a push to the target branch, which leaves `updated_at` as it is. */
-  async retrace(tx: Tx, id: number, version: MeasuredVersion, at: Date): Promise<void> {
+  async recordTargetPush(tx: Tx, id: number, version: MeasuredVersion, at: Date): Promise<void> {
     await this.records.recordVersion(tx, id, version, { at });
     await tx.manager.update(MergeRequest, id, versionColumns(version));
   }

@@ -10,7 +10,7 @@ import { INSTALLABLE_STATUSES, literals } from '../../../packages/package-types'
 import { setDeprecated } from '../../../packages/publishing/package-deprecation';
 import { PackageRemoval } from '../../../packages/removal/package-removal';
 import type { ScannedDocument } from '../publishing/document-scanner';
-import { soundText } from '../publishing/new-version';
+import { storableText } from '../publishing/new-version';
 import { NpmGate } from '../publishing/npm-gate';
 import { NpmQueries } from '../reading/npm.queries';
 import type { NpmVersionRow } from '../reading/npm.queries';
@@ -50,12 +50,12 @@ export class NpmMaintenance {
   async deprecate(project: ProjectScope, viewer: Viewer, name: string, document: ScannedDocument): Promise<void> {
     if (!canDeletePackages(viewer, project)) throw new Forbidden();
     const sent = [...document.versions].flatMap(([version, { deprecated }]) =>
-      typeof deprecated === 'string' ? [[version, soundText(deprecated)] as const] : [],
+      typeof deprecated === 'string' ? [[version, storableText(deprecated)] as const] : [],
     );
     if (sent.length === 0) throw new Refused('"package versions to deprecate" not given');
     if (sent.some(([, text]) => text.length > MAX_DEPRECATION_CHARACTERS))
       throw new Refused(`Deprecation is too long (maximum is ${MAX_DEPRECATION_CHARACTERS} characters)`);
-    const versions = sent.map(([version]) => soundText(version));
+    const versions = sent.map(([version]) => storableText(version));
     const texts = sent.map(([, text]) => text);
     await this.work.run(async (tx) => {
       const now = this.clock.now();

@@ -22,11 +22,11 @@ export interface StoredManifest {
 }
 
 const MAX_MANIFEST_CHARACTERS = 20_000;
-/** Larger values of the fields that the limit leaves out are not stored. */
+/** Maximum length of a field that does not count towards the limit; a longer one is not stored. */
 const MAX_FREE_CHARACTERS = 20_000;
 const MAX_README_CHARACTERS = 64 * 1024;
 const MAX_TAGS = 20;
-/** Fields that the limit leaves out. Source: reference packages-and-admin 4.4. */
+/** Fields that do not count towards MAX_MANIFEST_CHARACTERS. Source: reference packages-and-admin 4.4. */
 const FREE = ['contributors', 'exports'] as const;
 /** Fields that answers compute, or that are stored elsewhere. */
 const OWN = ['readme', 'readmeFilename', 'licenseText', 'dist', 'deprecated', '_id', '_npmUser', '_attachments'];
@@ -141,11 +141,11 @@ function hasInstallScript({ scripts, gypfile }: Manifest): boolean {
 
 /** Text of a readme that the database can hold. */
 function readmeOf(sent: unknown): string | null {
-  return typeof sent === 'string' && sent !== '' ? soundText(sent.slice(0, MAX_README_CHARACTERS)) : null;
+  return typeof sent === 'string' && sent !== '' ? storableText(sent.slice(0, MAX_README_CHARACTERS)) : null;
 }
 
-/** A text without characters that PostgreSQL cannot store. */
-export function soundText(text: string): string {
+/** Returns the text without characters that PostgreSQL cannot store: NUL and halves of surrogate pairs. */
+export function storableText(text: string): string {
   return text.replace(/[\0\p{Cs}]/gu, '');
 }
 

@@ -13,7 +13,7 @@ import { isRepetition, UploadReceipts } from '../../../packages/publishing/uploa
 import type { EarlierUpload, UploadTurn } from '../../../packages/publishing/upload-receipts';
 import { scopeOf, storedFileName, withoutBuild } from '../npm-names';
 import type { StoredTarball } from './document-reader';
-import { soundText } from './new-version';
+import { storableText } from './new-version';
 import type { SentVersion, StoredManifest } from './new-version';
 
 /** A version that is published. */
@@ -148,7 +148,7 @@ export class NpmPublications {
       ...{ creatorId: viewer.userId, content: tarball.content, repeatableBy: viewer.tokenId },
     });
     const sentDeprecation = sent.manifest['deprecated'];
-    const deprecation = typeof sentDeprecation === 'string' && sentDeprecation ? soundText(sentDeprecation) : null;
+    const deprecation = typeof sentDeprecation === 'string' && sentDeprecation ? storableText(sentDeprecation) : null;
     await tx.run(ADD, {
       ...{ package: id, project: project.id, ...stored, readme: sent.readme, session, deprecation },
       integrity: `sha512-${tarball.sha512}`,

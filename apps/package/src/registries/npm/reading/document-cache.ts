@@ -19,7 +19,7 @@ export class DocumentCache {
     return found;
   }
 
-  /** Passes a document on, and keeps it once it is whole. */
+  /** Yields a document as bytes, and caches it if it is read to its end. */
   async *kept(revision: string, texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
     let parts: Buffer[] | null = [];
     let size = 0;

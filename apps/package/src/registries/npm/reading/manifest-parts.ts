@@ -4,9 +4,9 @@ export interface SizedManifest {
   readonly size: number;
 }
 
-/** Most manifests of a part. */
+/** Maximum number of manifests that one query reads. */
 const MAX_COUNT = 500;
-/** Of the manifests of a part, unless one alone is larger. Units: bytes. */
+/** Maximum size of the manifests that one query reads, unless one alone is larger. Units: bytes. */
 const MAX_BYTES = 2 * 1024 ** 2;
 
 /** Divides manifests into parts that are read at a time. Shape: ids in the given order; no part is empty. */

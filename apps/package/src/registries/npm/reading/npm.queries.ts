@@ -106,7 +106,7 @@ const TAGS = statement<{ projects: readonly number[]; name: string }, NpmTagRow>
 );
 
 type JoinedManifests = Joined<'ids' | 'manifests' | 'integrities' | 'shasums'> & {
-  /** Texts by the id of the package. */
+  /** Texts of the deprecations by the id of the package. */
   readonly deprecations: Readonly<Record<string, string>> | null;
 };
 const manifests = (column: 'manifest' | 'brief'): string =>
