@@ -40,7 +40,8 @@
  *   exports    a million components become exports of each kind, in one of which the package service is killed
  *
  * Imports:
- *   imports    a repository is imported again and again while the services, NATS and PostgreSQL are killed
+ *   imports    a repository is imported again and again while the services, NATS and PostgreSQL are killed, between stages and
+ *              at any time; then the credential of the host is searched for in files, databases and processes
  *   imports-server, imports-cloud  the same from a repository server, and from the repository service
  *
  * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of OUTSIDE_CODE), to show that the drill detects it.

@@ -24,6 +24,18 @@ const CHANGES = {
     from: /if \(!await isMerged\([^)]*\)\) continue;/,
     to: 'continue;',
   },
+  /** Headers with credentials of killed processes stay on disk. */
+  'left-headers': {
+    file: /transport[\\/]authorization\.js$/,
+    from: /await removeAbandoned\(\);/,
+    to: '',
+  },
+  /** git gets headers with credentials by its arguments or its environment. */
+  'shown-headers': {
+    file: /transport[\\/]authorization\.js$/,
+    from: /'include\.path',\s*path\b/,
+    to: "'http.extraHeader', `Authorization: ${authorization}`",
+  },
   /** A failed commit counts as rolled back. */
   'no-doubt': {
     file: /persistence[\\/]dist[\\/]work[\\/]work\.js$/,

@@ -1,23 +1,30 @@
 /**
  * Imports a repository with 2,000 commits, 500 issues where the host has them, 200 pull requests and 5,200 comments. Then
- * imports it repeatedly while the import service, collaboration, NATS and PostgreSQL are killed. Each import ends as
- * finished, with each object once, and with the authors, times and texts of the host. Source: reference
- * identity-and-import 6.6, 6.7; reliability 11.
+ * imports it again while the import service, collaboration and NATS are killed between each two stages, and repeatedly while
+ * they and PostgreSQL are killed at any time. Each import ends as finished, with each object once, and with the authors, times
+ * and texts of the host. In the end no file, no database and no process has the credential of the host. Source: reference
+ * identity-and-import 6.6, 6.7; reliability 8.5, 11.
  *
  * @import { Client } from '../client.mjs'
- * @typedef {InstanceType<(typeof UPSTREAMS)[keyof typeof UPSTREAMS]>} Upstream
+ * @import { History, Upstream } from './upstreams.mjs'
  * @typedef {{ id: number, project: number, seconds: number }} Import
  */
-import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
+import { sharedTemporary } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
-import { COMMENTS, COMMITS, FROM, personOf, PULLS, range, timesOf, UPSTREAMS } from './upstreams.mjs';
+import { CredentialSearch } from './credential-search.mjs';
+import { ImportedProject } from './imported-project.mjs';
+import { addHistory } from './upstream-history.mjs';
+import { COMMENTS, UPSTREAMS } from './upstreams.mjs';
 
 /** Kills by process, in an order that mixes them. */
 const KILLS = ['import', 'collaboration', 'import', 'nats', 'collaboration', 'import', 'postgres', 'collaboration'];
 const MIN_KILLS = 24;
-/** A job of a killed process goes on after about 40 s. */
+/** With the defaults, each job of a killed process would wait for 40 s. Units: ms. */
+const FAST_JOBS = { JOBS_LOST_AFTER_MS: '8000', JOBS_WATCH_MS: '500', JOBS_POLL_MS: '1000' };
 const PROGRESS_WITHIN_MS = 120_000;
 const NATS_DOWN_MS = 2000;
 /** Comments per second. */
@@ -33,37 +40,54 @@ const WITHIN_MS = 10 * 60_000;
 export function importsFrom(kind) {
   return {
     async prepare() {
+      // The doubles of hosts are in the test library.
+      const { build } = await import('../../processes/build.mjs');
+      await build();
       const upstream = await UPSTREAMS[kind].start();
-      const server = { upstream, close: () => upstream.host.stop() };
-      return { env: { ...WITHOUT_RATES, ...upstream.env }, server };
+      const temporary = await mkdtemp(join(sharedTemporary(), 'rookery-drill-temporary-'));
+      const close = async () => {
+        await upstream.host.stop();
+        await rm(temporary, { recursive: true, force: true });
+      };
+      const env = { ...WITHOUT_RATES, ...FAST_JOBS, ...upstream.env, TMPDIR: temporary };
+      return { env, server: { upstream, temporary, close } };
     },
     run,
   };
 }
 
 /**
- * Shape: figures of the first import; `kills` by process; `wrong` is the number of violations.
+ * Shape: figures of the first import; `kills` by process; `boundaries` are those between stages; `wrong` is the number of
+ * violations.
  * @param {Client} client
- * @param {{ server: { upstream: Upstream } }} prepared
+ * @param {{ server: { upstream: Upstream, temporary: string } }} prepared
  */
-async function run(client, { server: { upstream } }) {
+async function run(client, { server: { upstream, temporary } }) {
   const drill = new BrokenImports(client, upstream);
+  const folders = [client.estate.dataDir, temporary];
+  const search = new CredentialSearch(client, { secrets: upstream.secrets, address: upstream.host.address, folders });
   await drill.prepare();
   const undisturbed = await drill.importUndisturbed();
+  search.watchProcesses();
+  await drill.importBetweenFaults().finally(() => search.stopWatching());
   await drill.importDuringFaults();
-  const { wrong, kills, imports, examples } = drill;
-  return { undisturbed, imports, kills, wrong, examples };
+  const { places, blind } = await search.run();
+  for (const place of places) drill.complain(`the credential is in ${place}`);
+  for (const reason of blind) drill.complain(`the search for the credential is blind: ${reason}`);
+  const { wrong, kills, imports, boundaries, examples } = drill;
+  return { undisturbed, imports, boundaries, kills, credentialPlaces: places.length, wrong, examples };
 }
 
 class BrokenImports {
   wrong = 0;
   imports = 0;
+  boundaries = 0;
   /** @type {Record<string, number>} */
   kills = {};
   /** @type {string[]} */
   examples = [];
-  /** @type {string[]} */
-  #commits = [];
+  /** @type {History} */
+  #history = { base: '', heads: [] };
   #namespace = '';
 
   /**
@@ -76,21 +100,15 @@ class BrokenImports {
   }
 
   /** @param {string} text */
-  #complain(text) {
+  complain(text) {
     this.wrong += 1;
     if (this.examples.length < 10) this.examples.push(text);
   }
 
   async prepare() {
     const { upstream, client } = this;
-    const bare = await upstream.add();
-    await fastImport(bare);
-    const log = await upstream.host.git.ok('.', '--git-dir', bare, 'rev-list', '--reverse', 'main');
-    this.#commits = log.trim().split('\n');
-    const heads = range(PULLS).map((n) => [upstream.headOf(n), this.#commits[COMMITS - 1 - n]]);
-    const refs = heads.flatMap(([ref, commit]) => (ref === null ? [] : [`create ${ref} ${commit}\n`]));
-    await runWithInput('git', ['-C', bare, 'update-ref', '--stdin'], refs.join(''));
-    upstream.fill({ commits: this.#commits, fileOf });
+    this.#history = await addHistory(upstream, await upstream.add());
+    upstream.fill(this.#history);
     const path = client.seed.toLowerCase();
     await client.made('/groups', { name: path, path });
     this.#namespace = path;
@@ -111,8 +129,8 @@ class BrokenImports {
     }
     await this.#check(one);
     const [rate, growth] = [Math.round((COMMENTS / (await notes)) * 1000), Math.round(most - idle)];
-    if (rate < RATE) this.#complain(`${rate} comments per second`);
-    if (growth > MAX_GROWTH) this.#complain(`the import service grew by ${growth} MiB`);
+    if (rate < RATE) this.complain(`${rate} comments per second`);
+    if (growth > MAX_GROWTH) this.complain(`the import service grew by ${growth} MiB`);
     return { seconds: one.seconds, commentsPerSecond: rate, growthMib: growth };
   }
 
@@ -128,6 +146,42 @@ class BrokenImports {
     return Date.now() - from;
   }
 
+  /** Imports once. The first request to the host in each stage waits while the processes are killed. */
+  async importBetweenFaults() {
+    const { host } = this.upstream;
+    const one = await this.#start('between');
+    const seen = new Set();
+    host['beforeAnswer'] = async () => {
+      const done = await this.#doneStages(one.project);
+      if (done === null || seen.has(done)) return;
+      seen.add(done);
+      await this.#killBetween(one, done).catch(({ message }) => this.complain(message));
+    };
+    await this.#waitForEnd(one);
+    host['beforeAnswer'] = async () => undefined;
+    this.boundaries = seen.size;
+    if (seen.size !== (await this.#doneStages(one.project))) this.complain(`${seen.size} boundaries were seen`);
+    await this.#check(one);
+  }
+
+  /**
+   * Kills NATS, collaboration and the import service at once, and starts them again.
+   * @param {Import} one
+   * @param {number} done  number of its stages that are done
+   */
+  async #killBetween({ project }, done) {
+    const { body } = await this.client.api('GET', `/projects/${project}/import`);
+    if (body.import_status !== 'started') this.complain(`an import after ${done} stages is ${body.import_status}`);
+    const { nats } = this.client.estate;
+    const services = ['collaboration', 'import'].map((name) => this.client.process(name));
+    for (const { name } of [{ name: 'nats' }, ...services]) this.kills[name] = (this.kills[name] ?? 0) + 1;
+    nats?.kill();
+    await Promise.all(services.map((service) => service.kill()));
+    await nats?.stop();
+    await nats?.start();
+    await Promise.all(services.map((service) => service.start()));
+  }
+
   async importDuringFaults() {
     let count = 0;
     while (count < MIN_KILLS) {
@@ -139,7 +193,7 @@ class BrokenImports {
         const seen = await this.#pages(one.project);
         const goesOn = async () => hasEnded || (await this.#pages(one.project)) > seen;
         await until(`import ${one.id} goes on`, goesOn, PROGRESS_WITHIN_MS).catch(({ message }) =>
-          this.#complain(message),
+          this.complain(message),
         );
         await Promise.race([end, delay(Math.random() * 1500)]);
         if (hasEnded) break;
@@ -162,19 +216,34 @@ class BrokenImports {
     return (await this.client.query('import', text, [project]).catch(() => [{ pages: 0 }]))[0].pages;
   }
 
-  /** @param {string} name */
-  async #kill(name) {
-    const { estate } = this.client;
-    this.kills[name] = (this.kills[name] ?? 0) + 1;
-    if (name === 'postgres') await this.client.killPostgres();
-    else if (name === 'nats') {
-      await estate.nats?.stop();
-      await delay(NATS_DOWN_MS);
-      await estate.nats?.start();
-    } else await this.client.process(name).restart();
+  /**
+   * Number of the stages of an import that are done. Shape: null while the database is away.
+   * @param {number} project
+   * @returns {Promise<number | null>}
+   */
+  async #doneStages(project) {
+    const text = `select count(*)::int as done from import_stages s
+      join project_imports i on i.id = s.import_id where i.project_id = $1 and s.is_done`;
+    return (await this.client.query('import', text, [project]).catch(() => [{ done: null }]))[0].done;
   }
 
   /** @param {string} name */
+  async #kill(name) {
+    const { nats } = this.client.estate;
+    this.kills[name] = (this.kills[name] ?? 0) + 1;
+    if (name === 'postgres') await this.client.killPostgres();
+    else if (name === 'nats') {
+      nats?.kill();
+      await nats?.stop();
+      await delay(NATS_DOWN_MS);
+      await nats?.start();
+    } else await this.client.process(name).restart();
+  }
+
+  /**
+   * @param {string} name
+   * @returns {Promise<Import>}
+   */
   async #start(name) {
     const [path, parameters] = this.upstream.request(this.#namespace, `${name}-${this.client.seed}`);
     const { id } = await this.client.made(path, parameters);
@@ -188,7 +257,7 @@ class BrokenImports {
       const answer = await this.client.api('GET', `/projects/${one.project}/import`).catch(() => null);
       return answer?.status === 200 && ['finished', 'failed', 'canceled'].includes(answer.body.import_status);
     };
-    await until(`import ${one.id} has ended`, hasEnded, WITHIN_MS).catch(({ message }) => this.#complain(message));
+    await until(`import ${one.id} has ended`, hasEnded, WITHIN_MS).catch(({ message }) => this.complain(message));
     one.seconds = (Date.now() - from) / 1000;
     this.imports += 1;
   }
@@ -212,99 +281,7 @@ class BrokenImports {
    * @param {Import} one
    */
   async #check({ project }) {
-    const { body } = await this.client.api('GET', `/projects/${project}/import`);
-    const { import_status: status, failed_relations: failed, import_error: error, stats } = body;
-    if (status !== 'finished') return this.#complain(`project ${project} is ${status}: ${error}`);
-    for (const { relation_name: name, exception_message: message } of failed.slice(0, 3))
-      this.#complain(`project ${project}: ${name}: ${message}`);
-    const { counts, holder } = this.upstream;
-    for (const [kind, count] of Object.entries(this.upstream.hasStats ? counts : {})) {
-      const shown = [stats.fetched[kind], stats.imported[kind]];
-      if (shown.some((number) => number !== count))
-        this.#complain(`project ${project}: ${kind} counts ${shown.join()}`);
-    }
-    const [rows] = await this.client.query(
-      'collaboration',
-      `select (select count(*)::int from issues where project_id = $1) as issue,
-         (select count(*)::int from merge_requests where project_id = $1) as merge_request,
-         (select count(*)::int from notes where project_id = $1 and noteable_type = 'Issue' and not system) as on_issues,
-         (select count(*)::int from notes where project_id = $1 and noteable_type = 'MergeRequest' and not system) as on_requests`,
-      [project],
-    );
-    const { issue, merge_request, note, diff_note } = counts;
-    const [onIssues, onRequests] = holder === 'issues' ? [note, diff_note] : [0, note + diff_note];
-    for (const [kind, count] of Object.entries({ issue, merge_request, on_issues: onIssues, on_requests: onRequests }))
-      if (rows[kind] !== count) this.#complain(`project ${project} has ${rows[kind]} of ${count} rows: ${kind}`);
-    await this.#checkTexts(project);
-    const { status: commit } = await this.client.api(
-      'GET',
-      `/projects/${project}/repository/commits/${this.#commits.at(-1)}`,
-    );
-    if (commit !== 200) this.#complain(`project ${project}: the last commit is answered ${commit}`);
+    const imported = new ImportedProject(this.client, this.upstream, this.#history, project);
+    for (const problem of await imported.compare()) this.complain(`project ${project}: ${problem}`);
   }
-
-  /**
-   * Compares texts, authors, times and the order of some objects and their comments.
-   * @param {number} project
-   */
-  async #checkTexts(project) {
-    const { holder, holders } = this.upstream;
-    const title = holder === 'issues' ? 'Issue' : 'Pull';
-    for (let n = 0; n < holders; n += 41) {
-      const path = `/projects/${project}/${holder}/${n + 1}`;
-      const shown = await this.client.done(200, 'GET', path);
-      this.#compare(shown, { title: `${title} ${n}`, description: `Text ${n}`, ...timesOf(n) }, n);
-      const all = await this.client.done(200, 'GET', `${path}/notes?sort=asc&per_page=100`);
-      /** @type {any[]} */
-      const notes = all.filter((/** @type {any} */ { type, system }) => type !== 'DiffNote' && !system);
-      const expected = range(COMMENTS / holders).map((k) => n + k * holders);
-      if (notes.length !== expected.length) this.#complain(`${path} has ${notes.length} notes`);
-      for (const [at, k] of expected.entries())
-        this.#compare(notes[at] ?? { author: {} }, { body: `Comment ${k}`, created_at: timesOf(k).created_at }, k);
-    }
-  }
-
-  /**
-   * @param {any} shown
-   * @param {Record<string, string>} expected
-   * @param {number} person
-   */
-  #compare(shown, expected, person) {
-    const { login } = personOf(person);
-    if (shown.author.name !== `Placeholder ${login}`) this.#complain(`${shown.author.name} in place of ${login}`);
-    for (const [field, value] of Object.entries(expected))
-      if (shown[field] !== value) this.#complain(`${field} is ${shown[field]} in place of ${value}`);
-  }
-}
-
-/**
- * Writes the commits of a repository after its first one, each with a file of its own.
- * @param {string} folder
- */
-async function fastImport(folder) {
-  const commits = range(COMMITS - 1).map((n) => {
-    const [time, message] = [Math.floor(FROM / 1000) + n, `Commit ${n + 1}`];
-    const content = `${n + 1}\n`;
-    const start = n === 0 ? 'from refs/heads/main^0\n' : '';
-    return `commit refs/heads/main\ncommitter Wren <wren@example.org> ${time} +0000\ndata ${message.length}\n${message}\n${start}M 100644 inline ${fileOf(n + 1)}\ndata ${content.length}\n${content}\n`;
-  });
-  await runWithInput('git', ['-C', folder, 'fast-import', '--quiet'], commits.join(''));
-}
-
-/**
- * Runs a program with an input. Errors: a plain Error if it fails.
- * @param {string} program
- * @param {string[]} words
- * @param {string} input
- */
-async function runWithInput(program, words, input) {
-  const child = spawn(program, words, { stdio: ['pipe', 'ignore', 'inherit'] });
-  child.stdin.end(input);
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`${program} ${words.join(' ')} ended with ${code}`);
-}
-
-/** @param {number} commit */
-function fileOf(commit) {
-  return `files/${commit}.txt`;
 }

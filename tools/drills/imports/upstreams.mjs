@@ -5,18 +5,14 @@
  * @typedef {{ folder: string, ok(cwd: string, ...words: string[]): Promise<string> }} Git
  * @typedef {Record<string, any>} Hosted
  * @typedef {Hosted & { address: string, url: string, token: string, username: string, git: Git, stop(): Promise<void> }} Host
- * @typedef {{ commits: string[], fileOf(commit: number): string }} History
+ * @typedef {{ base: string, heads: string[] }} History  the tip of `main`, and the heads of the pull requests
+ * @typedef {Remote | Server | Cloud} Upstream
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
+/** Loads a module of the test library, which has to be built. */
 const load = createRequire(import.meta.url);
-/** @type {{ RemoteHost: { start(): Promise<Host> } }} */
-const { RemoteHost } = load('../../../libs/testing/dist/upstream/remote-host.js');
-/** @type {{ RepohostServer: { start(): Promise<Hosted & { host: Host }> } }} */
-const { RepohostServer } = load('../../../libs/testing/dist/upstream/repohost-server.js');
-/** @type {{ RepohostCloud: { start(): Promise<Hosted & { host: Host }> } }} */
-const { RepohostCloud } = load('../../../libs/testing/dist/upstream/repohost-cloud.js');
 
 export const COMMITS = 2000;
 const ISSUES = 500;
@@ -28,10 +24,12 @@ export const FROM = Date.parse('2024-01-01T00:00:00.000Z');
 const NAME = 'heron';
 
 /** Repository of a host. Shape: `holder` is the list of the API whose objects have the comments, `holders` their number. */
-class Upstream {
+class AnyUpstream {
   /** @type {'issues' | 'merge_requests'} */
   holder = 'issues';
   holders = ISSUES;
+  /** Name of the kind of host in answers of the API. */
+  importType = '';
   /** Numbers of imported objects by kind. */
   counts = { issue: ISSUES, merge_request: PULLS, note: COMMENTS, diff_note: LINE_COMMENTS };
 
@@ -45,6 +43,12 @@ class Upstream {
     return { EGRESS_ALLOW: this.host.address };
   }
 
+  /** Forms of the credential in requests, which no other place may hold. */
+  get secrets() {
+    const { token, username } = this.host;
+    return [token, basicForm(`${username}:${token}`)];
+  }
+
   /**
    * Folder of the bare repository.
    * @param {string} path
@@ -54,13 +58,21 @@ class Upstream {
   }
 }
 
-class Remote extends Upstream {
+class Remote extends AnyUpstream {
   hasStats = true;
+  importType = 'remote';
   /** @type {Hosted} */
   #repository = {};
 
   static async start() {
+    /** @type {{ RemoteHost: { start(): Promise<Host> } }} */
+    const { RemoteHost } = load('../../../libs/testing/dist/upstream/remote-host.js');
     return new Remote(await RemoteHost.start());
+  }
+
+  get secrets() {
+    const { token } = this.host;
+    return [token, basicForm(`${token}:x-oauth-basic`)];
   }
 
   async add() {
@@ -82,7 +94,7 @@ class Remote extends Upstream {
   }
 
   /** @param {History} history */
-  fill({ commits, fileOf }) {
+  fill({ base, heads }) {
     const { host } = this;
     const repository = this.#repository;
     const name = repository['full_name'];
@@ -96,8 +108,8 @@ class Remote extends Upstream {
     /** @param {number} n */
     const pullOf = (n) => ({
       ...{ ...textsOf('Pull', n), number: this.numberOfPull(n), state: 'open', ...timesOf(n) },
-      head: { ref: `topic-${n}`, sha: commits[COMMITS - 1 - n], user: personOf(n), repo: { id: 9 } },
-      base: { ref: 'main', sha: commits[COMMITS - 2 - n], user: personOf(n), repo: { id: repository['id'] } },
+      head: { ref: `topic-${n}`, sha: heads[n], user: personOf(n), repo: { id: 9 } },
+      base: { ref: 'main', sha: base, user: personOf(n), repo: { id: repository['id'] } },
     });
     /** @param {number} n */
     const commentOf = (n) => ({
@@ -106,8 +118,8 @@ class Remote extends Upstream {
     });
     /** @param {number} n */
     const lineCommentOf = (n) => ({
-      ...{ id: COMMENTS + n + 1, body: `Line ${n}`, user: personOf(n), path: fileOf(COMMITS - 1 - n) },
-      ...{ side: 'RIGHT', line: 1, commit_id: commits[COMMITS - 1 - n], ...timesOf(n) },
+      ...{ id: COMMENTS + n + 1, body: `Line ${n}`, user: personOf(n), path: fileOfPull(n) },
+      ...{ side: 'RIGHT', line: 1, commit_id: heads[n], ...timesOf(n) },
       pull_request_url: `${host.url}/api/v3/repos/${name}/pulls/${this.numberOfPull(n)}`,
     });
     put('issues', range(ISSUES).map(issueOf));
@@ -128,8 +140,9 @@ class Remote extends Upstream {
   }
 }
 
-class Server extends Upstream {
+class Server extends AnyUpstream {
   hasStats = false;
+  importType = 'repohost_server';
   holder = /** @type {const} */ ('merge_requests');
   holders = PULLS;
   counts = { issue: 0, merge_request: PULLS, note: COMMENTS, diff_note: LINE_COMMENTS };
@@ -143,6 +156,8 @@ class Server extends Upstream {
   }
 
   static async start() {
+    /** @type {{ RepohostServer: { start(): Promise<Hosted & { host: Host }> } }} */
+    const { RepohostServer } = load('../../../libs/testing/dist/upstream/repohost-server.js');
     return new Server(await RepohostServer.start());
   }
 
@@ -162,7 +177,7 @@ class Server extends Upstream {
   }
 
   /** @param {History} history */
-  fill({ commits, fileOf }) {
+  fill({ base, heads }) {
     const repository = { id: this.#repository['id'] };
     /** @param {number} n */
     const person = (n) => ({ id: (n % PEOPLE) + 1, slug: personOf(n).login, name: personOf(n).login });
@@ -172,8 +187,8 @@ class Server extends Upstream {
     const pullOf = (n) => ({
       ...{ id: this.numberOfPull(n), title: `Pull ${n}`, description: `Text ${n}`, state: 'OPEN', ...instants(n) },
       ...{ author: { user: person(n) }, reviewers: [] },
-      fromRef: { id: `refs/heads/topic-${n}`, latestCommit: commits[COMMITS - 1 - n], repository },
-      toRef: { id: 'refs/heads/main', latestCommit: commits[COMMITS - 2 - n], repository },
+      fromRef: { id: `refs/heads/topic-${n}`, latestCommit: heads[n], repository },
+      toRef: { id: 'refs/heads/main', latestCommit: base, repository },
     });
     /** @type {(id: number, text: string, n: number, more?: object) => object} */
     const activityOf = (id, text, n, more = {}) => ({
@@ -182,8 +197,7 @@ class Server extends Upstream {
     });
     this.server['putPullRequests'](this.#repository, range(PULLS).map(pullOf));
     for (const n of range(PULLS)) {
-      const commit = commits[COMMITS - 1 - n];
-      const place = { path: fileOf(COMMITS - 1 - n), line: 1, lineType: 'ADDED', fileType: 'TO', toHash: commit };
+      const place = { path: fileOfPull(n), line: 1, lineType: 'ADDED', fileType: 'TO', toHash: heads[n] };
       const comments = range(COMMENTS / PULLS).map((k) => n + k * PULLS);
       const activities = [
         ...comments.map((k) => activityOf(k + 1, `Comment ${k}`, k)),
@@ -209,8 +223,9 @@ class Server extends Upstream {
   }
 }
 
-class Cloud extends Upstream {
+class Cloud extends AnyUpstream {
   hasStats = false;
+  importType = 'repohost';
   /** @type {Hosted} */
   #repository = {};
 
@@ -221,6 +236,8 @@ class Cloud extends Upstream {
   }
 
   static async start() {
+    /** @type {{ RepohostCloud: { start(): Promise<Hosted & { host: Host }> } }} */
+    const { RepohostCloud } = load('../../../libs/testing/dist/upstream/repohost-cloud.js');
     return new Cloud(await RepohostCloud.start());
   }
 
@@ -233,9 +250,12 @@ class Cloud extends Upstream {
     return this.bare(`${this.#repository['full_name']}.git`);
   }
 
-  /** The service keeps no refs for heads. */
-  headOf() {
-    return null;
+  /**
+   * The service has no refs for heads, but their branches.
+   * @param {number} n
+   */
+  headOf(n) {
+    return `refs/heads/topic-${n}`;
   }
 
   /**
@@ -247,7 +267,7 @@ class Cloud extends Upstream {
   }
 
   /** @param {History} history */
-  fill({ commits, fileOf }) {
+  fill({ base, heads }) {
     /** @type {(list: string, objects: object[]) => void} */
     const put = (list, objects) => this.cloud['put'](this.#repository, list, objects);
     const repository = { full_name: this.#repository['full_name'] };
@@ -267,7 +287,7 @@ class Cloud extends Upstream {
     /** @param {number} n */
     const pullOf = (n) => ({
       ...{ id: this.numberOfPull(n), title: `Pull ${n}`, description: `Text ${n}`, state: 'OPEN', author: person(n) },
-      ...{ source: side(`topic-${n}`, commits[COMMITS - 1 - n]), destination: side('main', commits[COMMITS - 2 - n]) },
+      ...{ source: side(`topic-${n}`, heads[n]), destination: side('main', base) },
       ...{ reviewers: [], ...instants(n) },
     });
     put('issues', range(ISSUES).map(issueOf));
@@ -280,7 +300,7 @@ class Cloud extends Upstream {
       );
     }
     for (const n of range(PULLS)) {
-      const inline = { path: fileOf(COMMITS - 1 - n), from: null, to: 1 };
+      const inline = { path: fileOfPull(n), from: null, to: 1 };
       put(`pullrequests/${n + 1}/comments`, [commentOf(COMMENTS + n + 1, `Line ${n}`, n, { inline })]);
     }
   }
@@ -295,6 +315,14 @@ class Cloud extends Upstream {
     const named = { repo_path: this.#repository['full_name'], target_namespace: namespace, new_name: name };
     return ['/import/repohost', { cloudrepo_username: username, cloudrepo_app_password: token, ...named }];
   }
+}
+
+/**
+ * The credential in the header of HTTP Basic authentication.
+ * @param {string} text
+ */
+function basicForm(text) {
+  return Buffer.from(text).toString('base64').replace(/=+$/, '');
 }
 
 /** Hosts by their kinds. */
@@ -317,6 +345,14 @@ export function personOf(n) {
 export function timesOf(n) {
   const time = new Date(FROM + n * 60_000).toISOString();
   return { created_at: time, updated_at: time };
+}
+
+/**
+ * File that a pull request adds, with one line.
+ * @param {number} n
+ */
+export function fileOfPull(n) {
+  return `pulls/${n}.txt`;
 }
 
 /** @param {number} count */

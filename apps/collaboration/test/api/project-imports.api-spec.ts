@@ -110,7 +110,7 @@ it('writes changes of issues as resource events and system notes, once each', as
   expect(notes.map((one) => [one['body'], one['created_at'], one['system'], one['imported_from']])).toEqual([
     ['changed title from **A {-door-}** to **A {+window+}**', AT, true, 'remote'],
     ['assigned to `@merlin`', LATER, true, 'remote'],
-    ['mentioned in issue #8', LATER, true, 'none'],
+    ['mentioned in issue #8', LATER, true, 'remote'],
   ]);
   const viewer = service.app.as(service.seed.viewer(owner));
   await viewer.put(`/api/v4/projects/${project.id}/issues/8`).send({ confidential: true }).expect(200);

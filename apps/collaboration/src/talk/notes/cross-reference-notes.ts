@@ -25,9 +25,9 @@ const write = perKind(({ table, type, writes }) =>
     `${table}_write_references`,
     `with written as (
       insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, referenced_type, referenced_id,
-        created_at, updated_at)
+        imported_from, created_at, updated_at)
       select '${type}', r.noteable_id, r.project_id, r.actor_id, 'mentioned in ' || r.text, true, r.from_type, r.from_id,
-        r.at, r.at
+        $8::text, r.at, r.at
       from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
         with ordinality as r (noteable_id, project_id, actor_id, text, from_type, from_id, at, place)
       order by r.place
@@ -39,11 +39,15 @@ const write = perKind(({ table, type, writes }) =>
   ),
 );
 
-/** Writes system notes on noteables of one kind for the references to them. Source: reference work-tracking 2.7. */
+/**
+ * Writes system notes on noteables of one kind for the references to them. Shape: `importedFrom` is the kind of the upstream
+ * host of imported references. Source: reference work-tracking 2.7.
+ */
 export async function writeCrossReferences(
   tx: Tx,
   kind: NoteableKind,
   references: readonly CrossReference[],
+  importedFrom = 'none',
 ): Promise<void> {
   if (references.length === 0) return;
   const ids = references.map((one) => one.noteableId);
@@ -56,5 +60,6 @@ export async function writeCrossReferences(
     references.map((one) => one.from?.type ?? null),
     references.map((one) => one.from?.id ?? null),
     references.map((one) => one.at),
+    importedFrom,
   ]);
 }

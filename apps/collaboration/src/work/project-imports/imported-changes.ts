@@ -73,7 +73,7 @@ export async function importChanges(
   await addImportedLabelEvents(tx, kind, project, rows.labellings);
   await addImportedMilestoneEvents(tx, kind, project, rows.milestones);
   await insertImportedSystemNotes(tx, notesImport, rows.notes);
-  await writeCrossReferences(tx, kind, rows.references);
+  await writeCrossReferences(tx, kind, rows.references, notesImport.source);
   await addImported(tx, of, added);
   return problems;
 }
