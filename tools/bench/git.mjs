@@ -164,6 +164,7 @@ async function benchTransfers(place, sides, { rounds }) {
   const transfers = transfersOf(place, sides);
   for (let round = -1; round < rounds; round += 1) {
     for (const { pids, makeAddress, run, seen, shares } of Object.values(transfers)) {
+      /** @type {string[]} */
       const addresses = [];
       for (let n = 0; n < TRANSFERS; n += 1) addresses.push(await makeAddress());
       const before = pids.map((one) => cpuSeconds([one]));
