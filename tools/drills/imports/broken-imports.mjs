@@ -9,6 +9,7 @@
  * @import { History, Upstream } from './upstreams.mjs'
  * @typedef {{ id: number, project: number, seconds: number }} Import
  */
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,7 +23,7 @@ import { COMMENTS, UPSTREAMS } from './upstreams.mjs';
 
 /** Kills by process, in an order that mixes them. */
 const KILLS = ['import', 'collaboration', 'import', 'nats', 'collaboration', 'import', 'postgres', 'collaboration'];
-const MIN_KILLS = 24;
+const MIN_KILLS = 16;
 /** With the defaults, each job of a killed process would wait for 40 s. Units: ms. */
 const FAST_JOBS = { JOBS_LOST_AFTER_MS: '8000', JOBS_WATCH_MS: '500', JOBS_POLL_MS: '1000' };
 const PROGRESS_WITHIN_MS = 120_000;
@@ -64,7 +65,7 @@ export function importsFrom(kind) {
  */
 async function run(client, { server: { upstream, temporary } }) {
   const drill = new BrokenImports(client, upstream);
-  const folders = [client.estate.dataDir, temporary];
+  const folders = [client.estate.dataDir, temporary, ...folderOfPostgres(client.estate.dataDir)];
   const search = new CredentialSearch(client, { secrets: upstream.secrets, address: upstream.host.address, folders });
   await drill.prepare();
   const undisturbed = await drill.importUndisturbed();
@@ -76,6 +77,15 @@ async function run(client, { server: { upstream, temporary } }) {
   for (const reason of blind) drill.complain(`the search for the credential is blind: ${reason}`);
   const { wrong, kills, imports, boundaries, examples } = drill;
   return { undisturbed, imports, boundaries, kills, credentialPlaces: places.length, wrong, examples };
+}
+
+/**
+ * Folder of the files of PostgreSQL, if it is not below the folder of the estate.
+ * @param {string} dataDir
+ */
+function folderOfPostgres(dataDir) {
+  const note = join(dataDir, 'postgres.location');
+  return existsSync(note) ? [readFileSync(note, 'utf8').trim()] : [];
 }
 
 class BrokenImports {

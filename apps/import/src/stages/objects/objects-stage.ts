@@ -52,6 +52,10 @@ const MAX_FAILED = 1000;
 const COMPLETED_AT_ONCE = 10;
 /** Most objects of a newest-first list that are in memory at once. Longer lists are written in several runs. */
 const REORDERED_AT_ONCE = 1000;
+/** Objects of short lists of items that are written together. */
+const JOINED_AT_ONCE = 100;
+/** Longest time that objects wait for others. Cancellations are noticed after each write. Units: ms. */
+const JOINED_MS = 1000;
 const MALFORMED = { name: 'unknown', message: 'The host sent a malformed object.' };
 
 /**
@@ -106,9 +110,19 @@ export class ObjectsStage {
         yield await this.completed(list, source, page.items.slice(at, at + size), signal);
       return;
     }
+    yield* joined(this.allMembersOf(list, source, page, signal));
+  }
+
+  /** Yields the objects in the lists of all items of a page. */
+  private async *allMembersOf(
+    list: ObjectList,
+    source: ObjectsSource,
+    page: UpstreamPage,
+    signal: AbortSignal,
+  ): AsyncGenerator<FoundObjects> {
     const count = { pages: 0 };
     for (const item of page.items) {
-      const path = list.membersOf(item);
+      const path = list.membersOf!(item);
       if (path === null) continue;
       const members = this.membersOf(list, source, { item, path, count }, signal);
       yield* list.areMembersNewestFirst ? oldestFirst(members) : members;
@@ -226,6 +240,21 @@ function objectsIn(list: ObjectList, items: readonly unknown[]): FoundObjects {
   const objects = found.filter((object) => object !== null);
   const failed = found.filter((one) => one === null).map(() => failureOf(list, MALFORMED.name, MALFORMED.message));
   return { objects, failed };
+}
+
+/** Joins short pages, because a write costs more than the objects in it. */
+async function* joined(pages: AsyncIterable<FoundObjects>): AsyncGenerator<FoundObjects> {
+  let kept: FoundObjects = { objects: [], failed: [] };
+  let since = Date.now();
+  for await (const { objects, failed } of pages) {
+    kept = { objects: [...kept.objects, ...objects], failed: [...kept.failed, ...failed] };
+    const isLong = kept.objects.length + kept.failed.length >= JOINED_AT_ONCE;
+    if (!isLong && Date.now() - since < JOINED_MS) continue;
+    yield kept;
+    kept = { objects: [], failed: [] };
+    since = Date.now();
+  }
+  yield kept;
 }
 
 /** Puts older objects first, in runs of about REORDERED_AT_ONCE. The runs keep the order of the list: newest first. */
