@@ -69,7 +69,7 @@ class Clone {
    */
   git(words, input = '') {
     const env = { PATH: process.env['PATH'], HOME: this.folder, GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' };
-    return execFileSync('git', words, { cwd: this.folder, env, input, maxBuffer: 2 ** 28 })
+    return execFileSync('git', words, { cwd: this.folder, env, input, maxBuffer: 2 ** 28, stdio: 'pipe' })
       .toString()
       .trim();
   }
