@@ -80,7 +80,7 @@ export async function maintain(repository: Repository, signal?: AbortSignal): Pr
   const steps = [
     // Packs of similar size become one. So an object is rewritten only as often as the repository doubles.
     ['repack', '-d', '-l', '--quiet', '--geometric=2'],
-    // Filters of changed paths find the last commit of a file without a look into each tree: 15 times as fast.
+    // With filters of changed paths, the search for the last commit of a file reads no trees of most other commits.
     ['commit-graph', 'write', '--reachable', '--split', '--changed-paths', '--no-progress'],
   ];
   for (const args of steps) await repository.run({ args, lane: 'inside', limits, signal });
