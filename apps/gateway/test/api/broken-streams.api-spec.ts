@@ -5,13 +5,14 @@ import { RawClient } from '../support/raw';
 
 const ISSUES = '/api/v4/projects/1/issues';
 const TODOS = '/api/v4/todos';
+const SLOW_PEER_MS = 400;
 
 describe('streams that break', () => {
   const estate = new Estate();
   let gateway: Gateway;
   beforeAll(async () => {
     await estate.start();
-    gateway = await estate.gateway({ GATEWAY_SLOW_PEER_MS: '400' });
+    gateway = await estate.gateway({ GATEWAY_SLOW_PEER_MS: String(SLOW_PEER_MS) });
   });
   afterAll(() => estate.stop());
 
@@ -68,6 +69,21 @@ describe('streams that break', () => {
       const client = await send(`PUT ${UPLOAD} HTTP/1.1\nHost: x\nContent-Length: 100000\n\n`);
       await eventually(() => client.received.startsWith('HTTP/1.1 408 '), 5000);
       client.socket.destroy();
+    });
+
+    it('wait in line for as long as their route allows', async () => {
+      const held: ServerResponse[] = [];
+      estate.collaboration.on(TODOS, (_, response) => void held.push(response));
+      const clients: RawClient[] = [];
+      for (let n = 0; n < SHARE; n += 1) clients.push(await send(`GET ${TODOS} HTTP/1.1\nHost: x\n\n`));
+      await eventually(() => held.length === SHARE);
+      const last = await send('POST /a/b.git/git-upload-pack HTTP/1.1\nHost: x\nContent-Length: 4\n\n0000');
+      const waitedFrom = Date.now();
+      await eventually(() => Date.now() - waitedFrom > 5 * SLOW_PEER_MS, 10_000);
+      expect(last.received).toBe('');
+      for (const response of held) response.end('[]');
+      await eventually(() => last.received.startsWith('HTTP/1.1 200 '), 5000);
+      for (const { socket } of [last, ...clients]) socket.destroy();
     });
 
     it('are refused when their sender loses the right while they wait in line', async () => {

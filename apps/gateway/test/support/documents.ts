@@ -42,6 +42,14 @@ export const collaborationDocument: OpenApiDocument = {
     '/{full_path}.git/info/refs': {
       get: { ...one, 'x-rookery-template': '/*full_path.git/info/refs' } as OpenApiOperation,
     },
+    '/{full_path}.git/git-upload-pack': {
+      post: {
+        ...write,
+        'x-rookery-template': '/*full_path.git/git-upload-pack',
+        'x-rookery-streams': ['request'],
+        'x-rookery-deadline-ms': 60_000,
+      } as OpenApiOperation,
+    },
     '/projects/{id}/slow': { get: { ...one, 'x-rookery-deadline-ms': 300 } as OpenApiOperation },
   },
 };
