@@ -14,7 +14,7 @@
  * @import { Place } from './git-place.mjs'
  * @typedef {{ rounds: number, count: number }} Options
  * @typedef {{ bare: string, port: number, pid: number, stop(): void, project: { id: number, path: string } }} Sides
- * @typedef {{ pids: number[], makeAddress(): Promise<string>, run(address: string): Promise<unknown>, seen: number[] }} Transfer
+ * @typedef {{ pids: number[], makeAddress(): Promise<string>, run(address: string): Promise<unknown>, seen: number[], shares: number[][] }} Transfer
  */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -146,21 +146,24 @@ async function benchTransfers(place, { bare, port, pid, project }, { rounds }) {
   const makeOurs = async () => urlOf(place, (await emptyProject(place, `push-${at++}`)).path);
   /** @type {Record<string, Transfer>} */
   const transfers = {
-    clone: { pids: place.pids, makeAddress: async () => urlOf(place, project.path), run: clone, seen: [] },
-    cloneBare: { pids: [pid], makeAddress: async () => `${origin}/large.git`, run: clone, seen: [] },
-    push: { pids: place.pids, makeAddress: makeOurs, run: push, seen: [] },
-    pushBare: { pids: [pid], makeAddress: () => makeBare(''), run: push, seen: [] },
-    pushChecked: { pids: [pid], makeAddress: () => makeBare('/checked'), run: push, seen: [] },
+    clone: { pids: place.pids, makeAddress: async () => urlOf(place, project.path), run: clone, seen: [], shares: [] },
+    cloneBare: { pids: [pid], makeAddress: async () => `${origin}/large.git`, run: clone, seen: [], shares: [] },
+    push: { pids: place.pids, makeAddress: makeOurs, run: push, seen: [], shares: [] },
+    pushBare: { pids: [pid], makeAddress: () => makeBare(''), run: push, seen: [], shares: [] },
+    pushChecked: { pids: [pid], makeAddress: () => makeBare('/checked'), run: push, seen: [], shares: [] },
   };
   for (let round = -1; round < rounds; round += 1) {
-    for (const { pids, makeAddress, run, seen } of Object.values(transfers)) {
+    for (const { pids, makeAddress, run, seen, shares } of Object.values(transfers)) {
       const addresses = [];
       for (let n = 0; n < TRANSFERS; n += 1) addresses.push(await makeAddress());
+      const before = pids.map((one) => cpuSeconds([one]));
       const seconds = await cpuOf(pids, async () => {
         for (const address of addresses) await run(address);
       });
+      const used = pids.map((one, n) => (cpuSeconds([one]) - (before[n] ?? 0)) / TRANSFERS);
       // The first round warms up.
       if (round >= 0) seen.push(seconds / TRANSFERS);
+      if (round >= 0) shares.push(used);
       for (let n = 0; n < at; n += 1) {
         rmSync(join(place.folder, `c${n}`), { recursive: true, force: true });
         rmSync(join(bare, `push-${n}.git`), { recursive: true, force: true });
@@ -174,7 +177,20 @@ async function benchTransfers(place, { bare, port, pid, project }, { rounds }) {
   const isCloneKept = compare('clone', seen('clone'), seen('cloneBare'), GOALS.transfer);
   const isPushKept = compare('push', seen('push'), seen('pushBare'), GOALS.transfer);
   compare('push, checked with fsck on both sides', seen('push'), seen('pushChecked'));
+  for (const name of ['clone', 'push']) printShares(name, place, transfers[name]?.shares ?? []);
   return isCloneKept && isPushKept;
+}
+
+/**
+ * Prints the CPU time of each process with its children, including idle work.
+ * @param {string} about
+ * @param {Place} place
+ * @param {number[][]} rounds  seconds by process
+ */
+function printShares(about, { pids, estate }, rounds) {
+  const names = pids.map((pid) => Object.entries(estate.pids).find(([, one]) => one === pid)?.[0]);
+  const used = names.map((name, n) => `${name} ${(median(rounds.map((row) => row[n] ?? 0)) * 1000).toFixed(0)}`);
+  console.log(`  ${about} by process: ${used.join(', ')}`);
 }
 
 /**
