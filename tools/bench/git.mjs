@@ -130,16 +130,16 @@ function compare(about, ours, bare, goal) {
 /**
  * @param {Place} place
  * @param {Sides} sides
- * @param {Options} options
  */
-async function benchTransfers(place, { bare, port, pid, project }, { rounds }) {
+function transfersOf(place, { bare, port, pid, project }) {
   const work = join(place.folder, 'work');
   const origin = `http://127.0.0.1:${port}`;
   let at = 0;
-  const clone = async (/** @type {string} */ url) => git(place.folder, ['clone', '--quiet', '--bare', url, `c${at++}`]);
+  const clone = async (/** @type {string} */ url) =>
+    git(place.folder, ['clone', '--quiet', '--bare', url, `clones/${at++}`]);
   const push = async (/** @type {string} */ url) => git(work, ['push', '--quiet', url, 'main']);
   const makeBare = async (/** @type {string} */ prefix) => {
-    const name = `push-${at++}.git`;
+    const name = `pushes/${at++}.git`;
     await git(bare, ['init', '--quiet', '--bare', name]);
     return `${origin}${prefix}/${name}`;
   };
@@ -152,6 +152,16 @@ async function benchTransfers(place, { bare, port, pid, project }, { rounds }) {
     pushBare: { pids: [pid], makeAddress: () => makeBare(''), run: push, seen: [], shares: [] },
     pushChecked: { pids: [pid], makeAddress: () => makeBare('/checked'), run: push, seen: [], shares: [] },
   };
+  return transfers;
+}
+
+/**
+ * @param {Place} place
+ * @param {Sides} sides
+ * @param {Options} options
+ */
+async function benchTransfers(place, sides, { rounds }) {
+  const transfers = transfersOf(place, sides);
   for (let round = -1; round < rounds; round += 1) {
     for (const { pids, makeAddress, run, seen, shares } of Object.values(transfers)) {
       const addresses = [];
@@ -164,10 +174,8 @@ async function benchTransfers(place, { bare, port, pid, project }, { rounds }) {
       // The first round warms up.
       if (round >= 0) seen.push(seconds / TRANSFERS);
       if (round >= 0) shares.push(used);
-      for (let n = 0; n < at; n += 1) {
-        rmSync(join(place.folder, `c${n}`), { recursive: true, force: true });
-        rmSync(join(bare, `push-${n}.git`), { recursive: true, force: true });
-      }
+      for (const folder of [join(place.folder, 'clones'), join(sides.bare, 'pushes')])
+        rmSync(folder, { recursive: true, force: true });
     }
   }
   const seen = (/** @type {string} */ name) => transfers[name]?.seen ?? [];
