@@ -39,5 +39,6 @@ function factsOf(exchange: Exchange): object {
     tokenId: holder?.token_id ?? undefined,
     isAdmin: holder?.admin,
     actingForId: caller?.actingFor,
+    impersonatorId: holder?.impersonator_id ?? undefined,
   };
 }

@@ -59,6 +59,11 @@ describe('the access log', () => {
     expect(await lineOf('/api/v4/user', { ...root, sudo: 'mina' })).toMatchObject({ userId: 7, actingForId: 1 });
   });
 
+  it('names the administrator behind an impersonation token', async () => {
+    estate.identityInside.give('posed', aHolder({ impersonator_id: 1 }));
+    expect(await lineOf('/api/v4/user', { 'private-token': 'posed' })).toMatchObject({ userId: 7, impersonatorId: 1 });
+  });
+
   it('names refusals with their reason', async () => {
     expect(await lineOf('/api/v4/user', { 'private-token': 'nobody' })).toMatchObject({
       status: 401,
