@@ -2,7 +2,7 @@ export { gitSettings } from './git.config';
 export { GitModule } from './git.module';
 export { GitBusy, GitError } from './process/git-error';
 export type { GitReason } from './process/git-error';
-export type { RunningGit } from './process/git-processes';
+export type { RunningGit } from './process/git-run';
 export { TRANSPORT_WAIT_MS } from './process/process-slots';
 export { gitProblem } from './process/version';
 export { hashedPath, Repositories } from './repository/repositories';

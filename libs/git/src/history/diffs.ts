@@ -1,4 +1,4 @@
-import type { RunningGit } from '../process/git-processes';
+import type { RunningGit } from '../process/git-run';
 import { EMPTY_TREE, objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import { treePath } from '../names/tree-path';

@@ -2,7 +2,7 @@ import { GitError, invalid } from '../process/git-error';
 import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import { readObjects } from '../objects/objects';
-import type { GitCommand } from '../process/git-processes';
+import type { GitCommand } from '../process/git-run';
 import { treePath } from '../names/tree-path';
 import type { Repository } from '../repository/repository';
 import { parseBlame } from './parse-blame';

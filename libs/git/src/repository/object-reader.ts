@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { GitBusy, GitError, errorOf } from '../process/git-error';
-import { killGroup } from '../process/git-processes';
+import { killGroup } from '../process/git-run';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
 

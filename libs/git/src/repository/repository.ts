@@ -1,5 +1,6 @@
 import type { Quarantine } from '../process/environment';
-import type { GitCommand, GitOutput, GitProcesses, RunningGit } from '../process/git-processes';
+import type { GitProcesses } from '../process/git-processes';
+import type { GitCommand, GitOutput, RunningGit } from '../process/git-run';
 import type { ObjectReaders } from './object-readers';
 
 /** Place of a repository. Shape: `path` is `@hashed/aa/bb/<64 hex>.git`, relative to the folder of the storage. */

@@ -1,5 +1,5 @@
 import { invalid } from '../process/git-error';
-import type { RunningGit } from '../process/git-processes';
+import type { RunningGit } from '../process/git-run';
 import { objectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
 import { hasPathForm, treePath } from '../names/tree-path';

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { protocolVariable, SHOWN_TO_IMPORTS } from '../process/environment';
 import { invalid } from '../process/git-error';
-import type { RunningGit } from '../process/git-processes';
+import type { RunningGit } from '../process/git-run';
 import type { Repository } from '../repository/repository';
 import { PushCommands } from './push-commands';
 import { PushReport } from './push-report';

@@ -9,7 +9,7 @@ import { fetchRemote } from '../../src/transport/fetch-remote';
 import { openArchive } from '../../src/transport/archive';
 import type { ArchiveFormat } from '../../src/transport/archive';
 import { openDiff, openPatches } from '../../src/history/diffs';
-import type { RunningGit } from '../../src/process/git-processes';
+import type { RunningGit } from '../../src/process/git-run';
 import { receivePack } from '../../src/transport/pack-services';
 import { PushHooks } from '../../src/transport/push-hooks';
 import type { Push, PushChecks } from '../../src/transport/push-hooks';
