@@ -28,8 +28,10 @@ module.exports = class SpecOrder extends Sequencer {
         : createHash('sha256')
             .update(`${commit} ${nameOf(test)}`)
             .digest('hex');
-    const ranks = new Map(byLength.map((test) => [test, rank(test)]));
-    const ordered = byLength.toSorted((a, b) => ((ranks.get(a) ?? '') < (ranks.get(b) ?? '') ? -1 : 1));
+    const ranked = byLength.map((test) => ({ test, rank: rank(test) }));
+    // Changed files have the same rank, so they keep jest's order: the longest first.
+    ranked.sort((a, b) => Number(a.rank > b.rank) - Number(a.rank < b.rank));
+    const ordered = ranked.map(({ test }) => test);
     writeFileSync(list, JSON.stringify(ordered.map(nameOf)));
     return ordered;
   }
