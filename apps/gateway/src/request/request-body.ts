@@ -64,7 +64,10 @@ export interface MeterLimits {
   readonly serviceMs: number;
 }
 
-/** Slow-peer times without a byte after which a client that does not read is given up, and by default a service. */
+/**
+ * Number of slow-peer times after which the gateway gives up a client that takes no bytes. It gives up a service after the
+ * same time, unless its route has a longer deadline.
+ */
 export const STALLED_TIMES = 3;
 
 /**

@@ -52,9 +52,9 @@ const MAX_FAILED = 1000;
 const COMPLETED_AT_ONCE = 10;
 /** Most objects of a newest-first list that are in memory at once. Longer lists are written in several runs. */
 const REORDERED_AT_ONCE = 1000;
-/** Objects of short lists of items that are written together. */
+/** Number of objects, from the lists of several items, after which they are written in one request. */
 const JOINED_AT_ONCE = 100;
-/** Longest time that objects wait for others. Cancellations are noticed after each write. Units: ms. */
+/** Longest time that objects wait for others, since cancellations are noticed only after a write. Units: ms. */
 const JOINED_MS = 1000;
 const MALFORMED = { name: 'unknown', message: 'The host sent a malformed object.' };
 
@@ -242,7 +242,7 @@ function objectsIn(list: ObjectList, items: readonly unknown[]): FoundObjects {
   return { objects, failed };
 }
 
-/** Joins short pages, because a write costs more than the objects in it. */
+/** Joins short pages into longer ones, because each request costs more than the objects in it. */
 async function* joined(pages: AsyncIterable<FoundObjects>): AsyncGenerator<FoundObjects> {
   let kept: FoundObjects = { objects: [], failed: [] };
   let since = Date.now();
