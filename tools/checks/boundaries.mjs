@@ -120,6 +120,7 @@ const INSIDE_THE_ESTATE = [
   'libs/persistence/src/connections/steady-client.ts',
   'libs/instance/src/admin-client.ts',
   'libs/platform/src/calling/internal-route.ts',
+  'libs/git/src/process/git-starter.ts',
   'libs/git/src/transport/push-hooks.ts',
 ];
 const CONNECTING = '^(undici|(node:)?(net|tls|http2?|https|dgram|dns)(/|$))';
@@ -127,7 +128,7 @@ const OUTWARD =
   'Servers named by users are requested through Egress (@rookery/egress), which checks their addresses. For a server of the estate, add the file to tools/checks/boundaries.mjs.';
 
 /** Files that start other programs. Shape: patterns of files. */
-const STARTS_PROGRAMS = ['libs/git/src/process/git-processes.ts', 'libs/testing/src/**'];
+const STARTS_PROGRAMS = ['libs/git/src/process/git-starter.ts', 'libs/testing/src/**'];
 const STARTING = {
   regex: '^(node:)?child_process$',
   allowTypeImports: true,

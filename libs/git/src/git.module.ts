@@ -42,6 +42,7 @@ class GitLifecycle implements OnModuleInit, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.readers.closeAll();
     await this.hooks.stop();
+    this.processes.close();
   }
 }
 

@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { environmentOf } from './environment';
 import type { EnvironmentRequest, ServerLimits } from './environment';
 import { GitError, invalid } from './git-error';
 import { GitRun } from './git-run';
 import type { GitCommand, GitOutput, Lane, ProcessLimits, RunningGit } from './git-run';
+import { GitStarter } from './git-starter';
+import type { StartedGit } from './git-starter';
 import { ProcessSlots } from './process-slots';
 import type { SlotLimits } from './process-slots';
 
@@ -27,9 +28,10 @@ const DEFAULTS: Readonly<Record<Lane, Omit<ProcessLimits, 'memoryBytes'>>> = {
  * process group, and ends with its caller: on abort, on a time limit, and by `setpriv --pdeathsig` if this process is
  * killed. It must be used from the main thread, because that signal follows the thread.
  * Errors: GitError; GitBusy; the reason of `signal`.
- * Source: ADR 0183.
+ * Source: ADR 0183, ADR 0208.
  */
 export class GitProcesses {
+  private readonly starter = new GitStarter();
   readonly slots: Readonly<Record<Lane, ProcessSlots>>;
 
   constructor(private readonly options: GitProcessesOptions) {
@@ -57,9 +59,9 @@ export class GitProcesses {
     const free = await this.slots.command.take(first.gitDirectory ?? '', first.signal);
     const start = (command: GitCommand) => this.start(command, 'command', () => undefined);
     try {
-      const source = start(first);
+      const source = await start(first);
       try {
-        return await readOutput(start({ ...second, stdin: source.stdout }));
+        return await readOutput(await start({ ...second, stdin: source.stdout }));
       } finally {
         source.kill(new GitError('failed', 'The second command stopped reading.'));
         await source.ended.catch(() => undefined);
@@ -74,45 +76,58 @@ export class GitProcesses {
     const lane = command.lane ?? 'command';
     const free = await this.slots[lane].take(command.gitDirectory ?? '', command.signal);
     try {
-      return this.start(command, lane, free);
+      return await this.start(command, lane, free);
     } catch (error) {
       free();
-      if ((error as NodeJS.ErrnoException).code === 'E2BIG') throw invalid('The command is too long.');
       throw error;
     }
   }
 
   /** Starts a process outside of the slots: kept readers, which have a bound of their own. */
-  spawnKept(args: readonly string[], request: EnvironmentRequest): ChildProcess {
-    return this.spawn(args, request, { memoryBytes: this.options.memoryBytes, fileBytes: 0 }, 'pipe');
+  startKept(args: readonly string[], request: EnvironmentRequest): Promise<StartedGit> {
+    return this.startGit(args, request, { memoryBytes: this.options.memoryBytes, fileBytes: 0 }, true);
   }
 
-  private start(command: GitCommand, lane: Lane, free: () => void): RunningGit {
+  /** Frees what is kept for starts, once nothing runs. */
+  close(): void {
+    this.starter.close();
+  }
+
+  private async start(command: GitCommand, lane: Lane, free: () => void): Promise<RunningGit> {
     command.signal?.throwIfAborted();
     const limits = { memoryBytes: this.options.memoryBytes, ...DEFAULTS[lane], ...command.limits };
-    const input = typeof command.stdin === 'number' ? command.stdin : command.stdin === undefined ? 'ignore' : 'pipe';
-    const child = this.spawn(command.args, command, limits, input, command.endsWithInput !== true);
+    const hasInput = command.stdin !== undefined;
+    const child = await this.startGit(command.args, command, limits, hasInput, command.endsWithInput !== true);
     const running = new GitRun(child, command, limits, free);
     if (Buffer.isBuffer(command.stdin)) child.stdin?.end(command.stdin);
     if (command.stdin instanceof Readable && child.stdin) running.feed(command.stdin);
     return running;
   }
 
-  private spawn(
+  private async startGit(
     args: readonly string[],
     request: EnvironmentRequest,
     limits: Pick<ProcessLimits, 'memoryBytes' | 'fileBytes'> & { readonly ms?: number },
-    input: 'ignore' | 'pipe' | number,
+    hasInput: boolean,
     followsParent = true,
-  ): ChildProcess {
+  ): Promise<StartedGit> {
     const [program, ...rest] = [...limiting(limits, followsParent), 'git', ...args];
-    return spawn(program!, rest, {
-      cwd: request.gitDirectory ?? '/',
-      env: environmentOf(request, this.options),
-      detached: true,
-      stdio: [input, 'pipe', 'pipe'],
-    });
+    const cwd = request.gitDirectory ?? '/';
+    const env = environmentOf(request, this.options);
+    try {
+      return await this.starter.start({ program: program!, args: rest, cwd, env, hasInput });
+    } catch (error) {
+      throw startError(error as NodeJS.ErrnoException, cwd);
+    }
   }
+}
+
+function startError(error: NodeJS.ErrnoException, folder: string): GitError {
+  const said = [error.message, { cause: error }] as const;
+  if (error.code === 'E2BIG') return invalid('The command is too long.');
+  if (error.code !== 'ENOENT') return new GitError('failed', 'git cannot be started.', ...said);
+  if (!existsSync(folder)) return new GitError('no repository', 'The repository does not exist.', ...said);
+  return new GitError('not installed', 'git needs prlimit and setpriv of util-linux.', ...said);
 }
 
 /** Reads the whole output of a process. */

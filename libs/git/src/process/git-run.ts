@@ -1,8 +1,7 @@
-import type { ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { EnvironmentRequest } from './environment';
 import { GitError, errorOf } from './git-error';
+import type { StartedGit } from './git-starter';
 import { Meter } from './meter';
 
 /** Limits of one process. Units: milliseconds and bytes. */
@@ -29,8 +28,8 @@ export interface GitCommand extends EnvironmentRequest {
   readonly args: readonly string[];
   /** Default `command`. */
   readonly lane?: Lane;
-  /** A number is an open file descriptor; `pipe` leaves `stdin` of the running process to the caller. */
-  readonly stdin?: Buffer | Readable | number | 'pipe';
+  /** `pipe` leaves `stdin` of the running process to the caller. */
+  readonly stdin?: Buffer | Readable | 'pipe';
   readonly limits?: Partial<ProcessLimits> | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Exit codes that are answers. Default 0 alone. */
@@ -60,13 +59,10 @@ export interface RunningGit {
   kill(reason: unknown): void;
 }
 
-const MAX_STDERR_BYTES = 64 * 1024;
-/** Between SIGTERM, on which git removes its lock files, and SIGKILL. */
-const KILL_GRACE_MS = 2000;
 /** Between the end of the input and SIGTERM, for a process that ends with its input. */
 const INPUT_GRACE_MS = 5000;
 
-/** Watches one child: limits, abort, standard error and the end. */
+/** Watches one process: limits, abort and the end. */
 export class GitRun implements RunningGit {
   readonly stdout: Meter;
   readonly stdin: Writable | null;
@@ -74,12 +70,10 @@ export class GitRun implements RunningGit {
   private killed: { readonly reason: unknown } | null = null;
   private isClosed = false;
   private readonly endsWithInput: boolean;
-  private readonly errors: Buffer[] = [];
-  private errorBytes = 0;
   private idle: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly child: ChildProcess,
+    private readonly child: StartedGit,
     command: GitCommand,
     private readonly limits: ProcessLimits,
     free: () => void,
@@ -88,10 +82,7 @@ export class GitRun implements RunningGit {
     this.stdout = new Meter(limits.outputBytes, () => this.watchIdle(), tooLarge);
     this.stdin = child.stdin;
     this.endsWithInput = command.endsWithInput === true;
-    child.stdin?.on('error', () => undefined);
-    child.stderr?.on('data', (chunk: Buffer) => this.keepError(chunk));
-    child.stdout?.on('error', () => undefined);
-    child.stdout?.pipe(this.stdout, { end: false });
+    child.stdout.pipe(this.stdout, { end: false });
     this.stdout.on('error', () => undefined);
     this.stdout.once('close', () => {
       if (!this.stdout.readableEnded) this.kill(new GitError('failed', 'The caller stopped reading.'));
@@ -106,12 +97,12 @@ export class GitRun implements RunningGit {
     this.killed = { reason };
     const { child } = this;
     // Unread output would keep the process from ending.
-    child.stdout?.unpipe(this.stdout);
-    child.stdout?.resume();
-    if (!this.endsWithInput) return killGroup(child);
+    child.stdout.unpipe(this.stdout);
+    child.stdout.resume();
+    if (!this.endsWithInput) return child.end();
     child.stdin?.destroy();
-    const timer = setTimeout(() => killGroup(child), INPUT_GRACE_MS);
-    child.once('close', () => clearTimeout(timer));
+    const timer = setTimeout(() => child.end(), INPUT_GRACE_MS);
+    void child.closed.then(() => clearTimeout(timer));
   }
 
   /** Copies a stream to standard input; a broken stream ends the process. */
@@ -125,7 +116,7 @@ export class GitRun implements RunningGit {
     });
     input.on('data', () => this.watchIdle());
     input.pipe(this.child.stdin!);
-    this.child.once('exit', () => input.unpipe(this.child.stdin!));
+    void this.child.closed.then(() => input.unpipe(this.child.stdin!));
   }
 
   private async end(command: GitCommand, free: () => void) {
@@ -133,13 +124,14 @@ export class GitRun implements RunningGit {
     const late = () => this.kill(new GitError('timed out', `git took longer than ${limits.ms} ms.`));
     const timer = setTimeout(late, limits.ms);
     const aborted = (): void => this.kill(command.signal?.reason);
-    child.once('close', () => (this.isClosed = true));
     command.signal?.addEventListener('abort', aborted, { once: true });
+    // The caller may have gone during the start.
+    if (command.signal?.aborted) aborted();
     this.watchIdle();
     try {
-      const { code, signal } = await closed(child, command.gitDirectory);
+      const { code, signal, stderr } = await child.closed;
+      this.isClosed = true;
       if (this.killed) throw this.killed.reason;
-      const stderr = Buffer.concat(this.errors).toString();
       const isTolerated = code !== null && command.tolerates?.test(stderr) === true;
       if (code === null || !(isTolerated || (command.accepts ?? [0]).includes(code)))
         throw errorOf(stderr, code, signal);
@@ -166,43 +158,5 @@ export class GitRun implements RunningGit {
     }
     const idle = () => this.kill(new GitError('timed out', 'git or its client made no progress.'));
     this.idle = setTimeout(idle, this.limits.idleMs);
-  }
-
-  private keepError(chunk: Buffer): void {
-    if (this.errorBytes >= MAX_STDERR_BYTES) return;
-    this.errors.push(chunk.subarray(0, MAX_STDERR_BYTES - this.errorBytes));
-    this.errorBytes += chunk.length;
-  }
-}
-
-/** Waits until the process has ended and its pipes are closed. */
-function closed(child: ChildProcess, folder = '/'): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
-  return new Promise((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) => reject(startError(error, folder)));
-    child.once('close', (code, signal) => resolve({ code, signal }));
-  });
-}
-
-function startError(error: NodeJS.ErrnoException, folder: string): GitError {
-  const said = [error.message, { cause: error }] as const;
-  if (error.code !== 'ENOENT') return new GitError('failed', 'git cannot be started.', ...said);
-  if (!existsSync(folder)) return new GitError('no repository', 'The repository does not exist.', ...said);
-  return new GitError('not installed', 'git needs prlimit and setpriv of util-linux.', ...said);
-}
-
-/** Ends a process group: with SIGTERM first, on which git removes temporary files and locks. */
-export function killGroup(child: ChildProcess): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  signalGroup(pid, 'SIGTERM');
-  const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), KILL_GRACE_MS);
-  child.once('close', () => clearTimeout(timer));
-}
-
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group has ended.
   }
 }

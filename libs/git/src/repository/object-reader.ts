@@ -1,6 +1,5 @@
-import type { ChildProcess } from 'node:child_process';
 import { GitBusy, GitError, errorOf } from '../process/git-error';
-import { killGroup } from '../process/git-run';
+import type { StartedGit } from '../process/git-starter';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
 
@@ -43,18 +42,18 @@ const RETRY_AFTER_SECONDS = 1;
 export class ObjectReader {
   /** Requests since the process started. */
   asked = 0;
-  private child: ChildProcess | null = null;
+  private child: StartedGit | null = null;
+  private isStarting = false;
   /** Requests in the order of sending; the first `sent` of them are with the process. */
   private open: Request[] = [];
   private sent = 0;
   private isSending = false;
   private rest: Buffer = NOTHING;
   private body: { readonly info: ObjectInfo; readonly content: Buffer | null; filled: number } | null = null;
-  private errors = '';
   private progress: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly spawn: () => ChildProcess,
+    private readonly start: () => Promise<StartedGit>,
     private readonly becameIdle: () => void,
   ) {}
 
@@ -87,7 +86,7 @@ export class ObjectReader {
     this.forgetChild();
     this.open = [];
     child?.stdin?.end();
-    if (child && open.length > 0) killGroup(child);
+    if (open.length > 0) child?.end();
     for (const request of open) request.reject(new GitError('no repository', 'The repository was closed.'));
   }
 
@@ -97,32 +96,39 @@ export class ObjectReader {
     queueMicrotask(() => {
       this.isSending = false;
       if (this.open.length === 0) return;
-      const child = (this.child ??= this.started());
+      const { child } = this;
+      if (!child) return void this.startChild();
       const lines = this.open.slice(this.sent).map(({ verb, name }) => `${verb} ${name}\0`);
       if (lines.length === 0) return;
       this.sent = this.open.length;
       this.asked += lines.length;
       this.watchProgress();
-      child.stdin?.write(`${lines.join('')}flush\0`);
+      child.stdin!.write(`${lines.join('')}flush\0`);
     });
   }
 
-  private started(): ChildProcess {
-    const child = this.spawn();
+  private async startChild(): Promise<void> {
+    if (this.isStarting) return;
+    this.isStarting = true;
+    let child: StartedGit;
+    try {
+      child = await this.start();
+    } catch (error) {
+      return this.failAll(error);
+    } finally {
+      this.isStarting = false;
+    }
+    // Meanwhile the reader may have been closed.
+    if (this.open.length === 0) return void child.stdin!.end();
+    this.child = child;
     this.asked = 0;
-    this.errors = '';
-    child.stdin?.on('error', () => undefined);
-    child.stdout?.on('data', (chunk: Buffer) => {
+    child.stdout.on('data', (chunk: Buffer) => {
       if (child === this.child) this.read(chunk);
     });
-    child.stderr?.on('data', (chunk: Buffer) => (this.errors = (this.errors + chunk.toString()).slice(-4096)));
-    child.once('error', () => {
-      if (child === this.child) this.failAll(new GitError('no repository', 'The repository does not exist.'));
+    void child.closed.then(({ code, signal, stderr }) => {
+      if (child === this.child) this.replace(() => errorOf(stderr, code, signal));
     });
-    child.once('close', (code, signal) => {
-      if (child === this.child) this.replace(() => errorOf(this.errors, code, signal));
-    });
-    return child;
+    this.send();
   }
 
   /** Takes output of the process apart. */
@@ -219,7 +225,7 @@ export class ObjectReader {
   private restart(): void {
     const { child } = this;
     this.forgetChild();
-    if (child) killGroup(child);
+    child?.end();
     this.send();
   }
 
@@ -235,7 +241,7 @@ export class ObjectReader {
     else this.becameIdle();
   }
 
-  private failAll(error: GitError): void {
+  private failAll(error: unknown): void {
     const { open } = this;
     this.forgetChild();
     this.open = [];

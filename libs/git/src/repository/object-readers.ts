@@ -73,7 +73,7 @@ export class ObjectReaders {
     const key = repository.readerKey;
     const request = { gitDirectory: repository.directory, quarantine: repository.quarantine };
     const reader = new ObjectReader(
-      () => this.processes.spawnKept(ARGS, request),
+      () => this.processes.startKept(ARGS, request),
       () => this.kept.get(key)?.timer.refresh(),
     );
     const timer = setTimeout(() => this.dropIfIdle(key, timer), this.limits.idleMs);

@@ -4,7 +4,7 @@
  * whose input never ends, and prints a line when all of them run.
  */
 import { execFileSync } from 'node:child_process';
-import { createReadStream, openSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { GitProcesses } from '../../src/process/git-processes';
@@ -40,10 +40,10 @@ async function start(): Promise<void> {
   transaction.stdin!.write(`start\ncreate refs/heads/locked ${id}\nprepare\n`);
   transaction.stdout.resume();
   await repository.open({ args: ['cat-file', 'blob', `${id}:large`], lane: 'transport' });
-  // git holds both ends of this pipe, so the death of its parent alone can end it.
+  // This pipe has no writer, so the death of its parent alone can end the process.
   const pipe = join(directory, 'endless');
   execFileSync('mkfifo', [pipe]);
-  await repository.open({ args: ['cat-file', '--batch'], stdin: openSync(pipe, 'r+') });
+  await repository.open({ args: ['hash-object', '--no-filters', pipe] });
   await objectInfo(repository, { rev: refName('HEAD') });
   process.stdout.write('ready\n');
 }

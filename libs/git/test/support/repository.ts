@@ -42,6 +42,7 @@ export class TestGit {
 
   close(): void {
     this.readers.closeAll();
+    this.processes.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

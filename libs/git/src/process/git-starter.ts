@@ -1,0 +1,242 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+
+/** A process to start. Shape: `env` is the whole environment. */
+export interface StartRequest {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly hasInput: boolean;
+}
+
+/** End of a process. Shape: `stderr` is its beginning. Bounds: 64 KiB of `stderr`. */
+interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stderr: string;
+}
+
+/** A started process. Its streams are connections to the process itself. */
+export interface StartedGit {
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  /** Resolves when the process has ended and its output was read to the end. */
+  readonly closed: Promise<ProcessEnd>;
+  /** Ends the process group: with SIGTERM, on which git removes temporary files and locks, and 2 s later with SIGKILL. */
+  end(): void;
+}
+
+/** Report of the program `starter.cjs`. */
+interface Report extends Partial<ProcessEnd> {
+  readonly id: string;
+  readonly pid?: number;
+  readonly error?: { readonly code?: string; readonly message: string };
+}
+
+/** A process that is being started or runs. Its reports may arrive before its connections. */
+interface Known {
+  readonly hasInput: boolean;
+  readonly streams: { o?: Socket; i?: Socket };
+  pid: number | null;
+  isStarted: boolean;
+  isEnded: boolean;
+  readonly started: (process: StartedGit) => void;
+  readonly failed: (error: Error) => void;
+  readonly ended: (end: ProcessEnd) => void;
+  readonly end: Promise<ProcessEnd>;
+}
+
+const PROGRAM = resolve(__dirname, '../../starter/starter.cjs');
+/** The program has little to remember. Units: megabytes. */
+const MEMORY = ['--max-old-space-size=64', '--max-semi-space-size=1'];
+const ID_BYTES = 16;
+/** The id in hexadecimal digits and a letter. */
+const HEADER_BYTES = 2 * ID_BYTES + 1;
+/** Between SIGTERM and SIGKILL. */
+const KILL_GRACE_MS = 2000;
+/** The program ends after so long without a process. */
+const IDLE_MS = 120_000;
+
+/**
+ * Starts processes through a small program, which is started for the first of them, replaced if it dies, and ended when
+ * nothing runs for two minutes. A start from a service of 300 MB costs five times as much.
+ * Errors: those of `spawn`, such as ENOENT and E2BIG.
+ * Source: ADR 0208.
+ */
+export class GitStarter {
+  private program: StarterProgram | null = null;
+  private idle: NodeJS.Timeout | undefined;
+  private idleMs = IDLE_MS;
+
+  async start(request: StartRequest): Promise<StartedGit> {
+    clearTimeout(this.idle);
+    if (this.program?.isOver !== false) this.program = new StarterProgram(() => this.endWhenIdle());
+    return this.program.start(request);
+  }
+
+  /** Ends the program as soon as none of its processes runs. */
+  close(): void {
+    this.idleMs = 0;
+    if (this.program?.running === 0) this.endProgram();
+  }
+
+  private endWhenIdle(): void {
+    if (this.idleMs === 0) return this.endProgram();
+    this.idle = setTimeout(() => this.endProgram(), this.idleMs);
+    this.idle.unref();
+  }
+
+  private endProgram(): void {
+    clearTimeout(this.idle);
+    this.program?.close();
+    this.program = null;
+  }
+}
+
+/** One running program, with the socket to which the streams of its processes connect. */
+class StarterProgram {
+  isOver = false;
+  private readonly folder = mkdtempSync(join(tmpdir(), 'rookery-git-'));
+  private readonly known = new Map<string, Known>();
+  private readonly server: Server;
+  private readonly child: Promise<ChildProcess>;
+
+  /** `becameIdle` is called when the last process has ended. */
+  constructor(private readonly becameIdle: () => void) {
+    const path = join(this.folder, 'git.sock');
+    this.server = createServer((socket) => this.identify(socket));
+    this.child = new Promise((resolve, reject) => {
+      this.server.once('error', reject).listen(path, () => resolve(this.fork(path)));
+    });
+    this.child.catch((error: Error) => this.die(error));
+  }
+
+  get running(): number {
+    return this.known.size;
+  }
+
+  async start({ hasInput, ...request }: StartRequest): Promise<StartedGit> {
+    const id = randomBytes(ID_BYTES).toString('hex');
+    const started = new Promise<StartedGit>((resolve, reject) => {
+      let ended!: Known['ended'];
+      const end = new Promise<ProcessEnd>((settle) => (ended = settle));
+      const state = { pid: null, isStarted: false, isEnded: false };
+      this.known.set(id, { hasInput, streams: {}, ...state, started: resolve, failed: reject, ended, end });
+    });
+    // The rejection is reported through `started`.
+    const child = await this.child.catch(() => null);
+    child?.channel?.ref();
+    if (!this.isOver) child?.send({ id, hasInput, ...request });
+    return started;
+  }
+
+  /** Ends the program; there must be no process of it. */
+  close(): void {
+    this.isOver = true;
+    this.server.close();
+    void this.child.then(
+      (child) => child.connected && child.disconnect(),
+      () => undefined,
+    );
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private fork(path: string): ChildProcess {
+    const child = fork(PROGRAM, [path], { env: {}, execArgv: MEMORY, stdio: 'ignore' });
+    child.on('message', (report) => this.hear(report as Report));
+    child.once('error', (error) => this.die(error));
+    child.once('exit', () => this.die(new Error('The program that starts git has ended.')));
+    child.unref();
+    this.server.unref();
+    return child;
+  }
+
+  private hear({ id, pid, error, code = null, signal = null, stderr }: Report): void {
+    const one = this.known.get(id);
+    if (!one) return;
+    if (pid !== undefined) {
+      one.pid = pid;
+      this.complete(id, one);
+    } else if (error) {
+      one.failed(Object.assign(new Error(error.message), { code: error.code }));
+      for (const stream of Object.values(one.streams)) stream.destroy();
+      this.forget(id);
+    } else if (stderr !== undefined) {
+      one.ended({ code, signal, stderr });
+      one.isEnded = true;
+      if (one.isStarted) this.forget(id);
+    }
+  }
+
+  /** Reads the beginning of a connection and gives it to its process. A connection without a known id is closed. */
+  private identify(socket: Socket): void {
+    socket.on('error', () => undefined);
+    const read = (): void => {
+      const header = socket.read(HEADER_BYTES) as Buffer | null;
+      if (header === null) return;
+      socket.off('readable', read);
+      const text = header.toString('latin1');
+      const id = text.slice(0, -1);
+      const one = this.known.get(id);
+      const kind = text.slice(-1);
+      if (!one || (kind !== 'o' && kind !== 'i')) return void socket.destroy();
+      one.streams[kind] = socket;
+      this.complete(id, one);
+    };
+    socket.on('readable', read);
+  }
+
+  private complete(id: string, one: Known): void {
+    const { pid, streams, hasInput, end } = one;
+    const { o: stdout, i: stdin = null } = streams;
+    if (pid === null || !stdout || (hasInput && !stdin)) return;
+    const isRead = new Promise<void>((closed) => stdout.once('close', closed));
+    const closed = Promise.all([end, isRead]).then(([ended]) => ended);
+    // The end of git's input is seen only by a socket that reads.
+    stdin?.resume();
+    one.started({ stdin, stdout, closed, end: () => endGroup(pid, closed) });
+    one.isStarted = true;
+    if (one.isEnded) this.forget(id);
+  }
+
+  private forget(id: string): void {
+    this.known.delete(id);
+    if (this.known.size > 0) return;
+    void this.child.then((child) => child.channel?.unref());
+    this.becameIdle();
+  }
+
+  /** The kernel has ended processes that follow their parent; the others have no one left to report their end. */
+  private die(error: Error): void {
+    if (this.isOver) return;
+    for (const { pid, failed, ended } of this.known.values()) {
+      if (pid !== null) signalGroup(pid, 'SIGKILL');
+      failed(error);
+      ended({ code: null, signal: 'SIGKILL', stderr: '' });
+    }
+    this.known.clear();
+    this.close();
+  }
+}
+
+function endGroup(pid: number, closed: Promise<ProcessEnd>): void {
+  signalGroup(pid, 'SIGTERM');
+  const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), KILL_GRACE_MS);
+  void closed.then(() => clearTimeout(timer));
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group has ended.
+  }
+}
