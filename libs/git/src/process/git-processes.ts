@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
+import { currentWaiter } from '@rookery/platform';
 import { environmentOf } from './environment';
 import type { EnvironmentRequest, ServerLimits } from './environment';
 import { GitError, invalid } from './git-error';
@@ -56,7 +57,7 @@ export class GitProcesses {
    * Both share one slot: with a slot each, commands that have their first one could all wait for a second one.
    */
   async runPiped(first: GitCommand, second: GitCommand): Promise<GitOutput> {
-    const free = await this.slots.command.take(first.gitDirectory ?? '', first.signal);
+    const free = await this.slots.command.take(first.gitDirectory ?? '', callerOf(first));
     const start = (command: GitCommand) => this.start(command, 'command', () => undefined);
     try {
       const source = await start(first);
@@ -74,7 +75,7 @@ export class GitProcesses {
   /** Starts a command whose output is read as a stream. It waits for a slot first. */
   async open(command: GitCommand): Promise<RunningGit> {
     const lane = command.lane ?? 'command';
-    const free = await this.slots[lane].take(command.gitDirectory ?? '', command.signal);
+    const free = await this.slots[lane].take(command.gitDirectory ?? '', callerOf(command));
     try {
       return await this.start(command, lane, free);
     } catch (error) {
@@ -120,6 +121,10 @@ export class GitProcesses {
       throw startError(error as NodeJS.ErrnoException, cwd);
     }
   }
+}
+
+function callerOf({ signal }: GitCommand) {
+  return { signal, isGone: currentWaiter()?.isGone };
 }
 
 function startError(error: NodeJS.ErrnoException, folder: string): GitError {

@@ -31,12 +31,28 @@ describe('slots', () => {
     const ending = new AbortController();
     const aborted = new ProcessSlots(LIMITS);
     const held = await aborted.take('a');
-    const waiting = aborted.take('a', ending.signal);
+    const waiting = aborted.take('a', { signal: ending.signal });
     ending.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
-    await expect(aborted.take('b', ending.signal)).rejects.toThrow('gone');
+    await expect(aborted.take('b', { signal: ending.signal })).rejects.toThrow('gone');
     expect(aborted.load.waiting).toBe(0);
     free();
     held();
+  });
+
+  it('are not given to a caller whose client has left, who does not fill the queue either', async () => {
+    const slots = new ProcessSlots({ ...LIMITS, total: 1, queued: 2 });
+    const gone = new Set<string>();
+    const held = await slots.take('a');
+    const take = (name: string) => slots.take(name, { isGone: () => gone.has(name) }).then((free) => (free(), name));
+    const [left, full] = [take('left'), take('full')];
+    gone.add('full');
+    const next = take('next');
+    await expect(full).rejects.toThrow(GitBusy);
+    gone.add('left');
+    held();
+    await expect(left).rejects.toThrow('disconnected');
+    expect(await next).toBe('next');
+    expect(slots.load).toEqual({ running: 0, waiting: 0 });
   });
 });

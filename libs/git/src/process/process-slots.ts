@@ -43,16 +43,25 @@ export function slotLimits(
   };
 }
 
+/** The caller of a slot. */
+interface SlotCaller {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether the client has disconnected. */
+  readonly isGone?: (() => boolean) | undefined;
+}
+
 interface Waiting {
   readonly key: string;
+  readonly isGone: () => boolean;
   readonly start: () => void;
+  readonly giveUp: () => void;
 }
 
 const RETRY_AFTER_SECONDS = 2;
 
 /**
  * Semaphore for git processes, by repository and in total. Callers wait in a bounded queue in the order of arrival;
- * a caller whose repository is full does not hold up callers of others.
+ * a caller whose repository is full does not hold up callers of others, and one whose client has left gets no slot.
  * Errors: GitBusy if the queue is full or the wait was too long; the reason of `signal`.
  */
 export class ProcessSlots {
@@ -63,9 +72,10 @@ export class ProcessSlots {
   constructor(private readonly limits: SlotLimits) {}
 
   /** Waits for a slot and returns the function that frees it. The function may be called several times. */
-  async take(key: string, signal?: AbortSignal): Promise<() => void> {
+  async take(key: string, { signal, isGone = () => false }: SlotCaller = {}): Promise<() => void> {
     signal?.throwIfAborted();
     if (this.isFree(key)) return this.occupy(key);
+    if (this.queue.length >= this.limits.queued) this.removeGone();
     if (this.queue.length >= this.limits.queued) {
       throw new GitBusy('Too many git processes are waiting.', RETRY_AFTER_SECONDS);
     }
@@ -85,6 +95,8 @@ export class ProcessSlots {
       };
       const waiting: Waiting = {
         key,
+        isGone,
+        giveUp: () => leave(new GitBusy('The client has disconnected.', RETRY_AFTER_SECONDS)),
         start: () => {
           settle();
           resolve(this.occupy(key));
@@ -119,7 +131,12 @@ export class ProcessSlots {
     };
   }
 
+  private removeGone(): void {
+    for (const waiting of [...this.queue]) if (waiting.isGone()) waiting.giveUp();
+  }
+
   private startNext(): void {
+    this.removeGone();
     const index = this.queue.findIndex(({ key }) => this.isFree(key));
     if (index < 0) return;
     const [waiting] = this.queue.splice(index, 1);

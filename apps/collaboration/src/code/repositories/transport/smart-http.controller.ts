@@ -61,6 +61,7 @@ export class SmartHttpController {
     ...common,
     about: 'Serves one request of a fetch or clone.',
     may: usesGit('git-upload-pack'),
+    isRead: true,
     params: OneRepository,
     body: streamedBody({
       maxBytes: MAX_NEGOTIATION,
