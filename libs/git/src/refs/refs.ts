@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { GitError, invalid } from '../process/git-error';
 import { NO_OBJECT, isObjectId } from '../names/object-id';
 import type { ObjectId } from '../names/object-id';
@@ -91,8 +93,16 @@ export async function readRef(repository: Repository, name: string): Promise<Obj
   return (await readRefs(repository, [name])).get(name) ?? null;
 }
 
-/** Returns the full name of the branch that `HEAD` names. The branch may not exist. */
+const SYMBOLIC = /^ref: (refs\/heads\/[^\n]+)\n$/;
+
+/**
+ * Returns the full name of the branch that `HEAD` names. The branch may not exist. git replaces the file as a whole, so it
+ * is read without a start of git, which answers for any other form of it.
+ */
 export async function readHead(repository: Repository): Promise<RefName> {
+  const file = await readFile(join(repository.directory, 'HEAD'), 'utf8').catch(() => '');
+  const [, name] = SYMBOLIC.exec(file) ?? [];
+  if (name !== undefined) return refName(name);
   const { stdout } = await repository.run({ args: ['symbolic-ref', 'HEAD'] });
   return refName(stdout.toString().trimEnd());
 }

@@ -65,9 +65,11 @@ async function compareWith(
 ): Promise<Comparison> {
   const to = await resolveCommit(view, asked.to);
   if (from === null || to === null) throw new NotFound('Ref');
-  const newest = await listCommits(view, { from: [to], notFrom: [from], skip: 0, max: MOST_COMMITS });
   // Histories without a common commit are compared directly.
-  const base = asked.isStraight ? null : await mergeBase(view, [from, to]);
+  const [newest, base] = await Promise.all([
+    listCommits(view, { from: [to], notFrom: [from], skip: 0, max: MOST_COMMITS }),
+    asked.isStraight ? null : mergeBase(view, [from, to]),
+  ]);
   const options = { limits: DIFF_LIMITS, isCollapsing: false, isUnified };
   const diff = await readDiff(view, { oldId: base ?? from, newId: to }, options);
   return { from, to, commits: newest.reverse(), diff };
